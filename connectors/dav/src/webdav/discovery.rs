@@ -1,0 +1,95 @@
+//! From the URL that a user types to the account's principal: RFC 6764 section 6 (well-known URI, current-user-principal).
+
+use connector_sdk::{Failure, Outcome, code};
+use url::Url;
+
+use crate::webdav::multistatus::Multistatus;
+use crate::webdav::xml::{DAV, Element};
+use crate::webdav::{Client, Name};
+
+/// Which service is looked for.
+pub struct Service {
+    /// The last segment of its well-known URI.
+    pub well_known: &'static str,
+    /// The principal's property that names its homes.
+    pub home_set: Name,
+    /// The `DAV:resourcetype` of its collections.
+    pub collection: Name,
+}
+
+/// Where the account is.
+pub enum Found {
+    /// The principal of the credentials; homes are among its properties.
+    Principal(Url),
+    /// No principal, but collections of the service are here.
+    Home(Url),
+}
+
+/// Tries the given URL, the well-known URI and the server's root. The given path comes first where there is one: a server may
+/// host several services, and the user pointed at one.
+pub fn discover(client: &Client, service: &Service) -> Outcome<Found> {
+    let given = client.base().clone();
+    let at = |path: &str| {
+        let mut url = given.clone();
+        url.set_path(path);
+        url.set_query(None);
+        url
+    };
+    let well_known = at(&format!("/.well-known/{}", service.well_known));
+    let candidates = match given.path() {
+        "" | "/" => vec![well_known, at("/")],
+        _ => vec![given.clone(), well_known, at("/")],
+    };
+    let mut refused = None;
+    for candidate in candidates {
+        match look(client, service, &candidate) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            Err(failure) if is_final(&failure) => return Err(failure),
+            Err(failure) => refused = Some(failure),
+        }
+    }
+    Err(refused.unwrap_or_else(|| {
+        Failure::invalid(format!("no {} service was found at settings.serverUrl; give the server's own URL", service.well_known))
+    }))
+}
+
+/// Trying another path cannot help.
+fn is_final(failure: &Failure) -> bool {
+    [code::AUTH_EXPIRED, code::RATE_LIMITED, code::TIMEOUT].contains(&failure.code.as_str()) || failure.http_status.is_none()
+}
+
+fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<Found>> {
+    let names = [(DAV, "current-user-principal"), (DAV, "principal-URL"), (DAV, "resourcetype"), service.home_set];
+    let (at, response) = client.propfind_following(url, &names)?;
+    match response.status {
+        207 => {}
+        // Not there, or something that does not speak WebDAV at all.
+        400 | 404 | 405 | 410 | 501 => return Ok(None),
+        200..=399 => return Ok(None),
+        _ => return Err(client.failure(&response, "looking for the account")),
+    }
+    let member = Multistatus::read(&response, "looking for the account")?.single();
+    let first = |element: Option<&Element>| element.and_then(|e| e.hrefs().next()).and_then(|href| at.join(href).ok());
+    if let Some(principal) = first(member.property(DAV, "current-user-principal")) {
+        return Ok(Some(Found::Principal(principal)));
+    }
+    let unauthenticated = member.property(DAV, "current-user-principal");
+    if unauthenticated.is_some_and(|element| element.child(DAV, "unauthenticated").is_some()) {
+        return Err(Failure::new(code::AUTH_EXPIRED, "the provider takes the credentials for nobody's"));
+    }
+    // RFC 5397 is not implemented: this may be the principal itself, or a place with collections.
+    if first(member.property(service.home_set.0, service.home_set.1)).is_some() {
+        return Ok(Some(Found::Principal(at)));
+    }
+    Ok(is_home(client, service, &at)?.then_some(Found::Home(at)))
+}
+
+fn is_home(client: &Client, service: &Service, url: &Url) -> Outcome<bool> {
+    let Ok(inside) = client.propfind(url, "1", &[(DAV, "resourcetype")], "looking for collections") else {
+        return Ok(false);
+    };
+    let (namespace, name) = service.collection;
+    let is_collection = |kind: Option<&Element>| kind.is_some_and(|kind| kind.child(namespace, name).is_some());
+    Ok(inside.responses.iter().any(|member| is_collection(member.property(DAV, "resourcetype"))))
+}

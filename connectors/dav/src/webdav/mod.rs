@@ -1,0 +1,216 @@
+//! WebDAV (RFC 4918) as requests over the host's `http`: what calendars, and later contacts and tasks, share. Nothing here knows
+//! what a resource holds.
+
+pub mod discovery;
+pub mod multistatus;
+pub mod xml;
+
+use connector_sdk::{Context, Failure, Outcome, http};
+use url::Url;
+
+use crate::webdav::multistatus::Multistatus;
+use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, DAV, Element, escape};
+
+/// Most redirects that discovery follows.
+const MAX_REDIRECTS: usize = 5;
+/// Largest answer that is asked for: below what a guest of memory class "standard" can hold as bytes and as a tree at once.
+const MAX_ANSWER_BYTES: u32 = 12 << 20;
+
+/// A namespace and a local name.
+pub type Name = (&'static str, &'static str);
+
+/// One connection's server.
+pub struct Client<'a> {
+    pub cx: &'a Context<'a>,
+    /// What relative ids are resolved against.
+    base: Url,
+}
+
+impl<'a> Client<'a> {
+    /// The server that `check` found, else the one that the user named.
+    pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
+        let given = cx.setting("calendarHomeUrl").or_else(|| cx.setting("serverUrl"));
+        let given = given.ok_or_else(|| Failure::invalid("settings.serverUrl is missing"))?;
+        let base = Url::parse(given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let mut base = base.ok_or_else(|| {
+            Failure::invalid("settings.serverUrl must be an absolute http or https URL, such as https://dav.example.com/")
+        })?;
+        base.set_fragment(None);
+        // Credentials come from the host; those in a URL would end up in logs.
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(Failure::invalid("settings.serverUrl must not contain a user name or password"));
+        }
+        Ok(Client { cx, base })
+    }
+
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// The URL of an external id.
+    pub fn url(&self, id: &str) -> Outcome<Url> {
+        let url = self.base.join(id).ok().filter(|url| url.origin() == self.base.origin());
+        url.ok_or_else(|| Failure::not_found("there is nothing with this id at the provider"))
+    }
+
+    /// The external id of a URL: the path on this server, spelled in one way, because servers write one href in several.
+    pub fn id(&self, url: &Url) -> String {
+        let path = normal_path(url.path());
+        if url.origin() == self.base.origin() { path } else { format!("{}{path}", url.origin().ascii_serialization()) }
+    }
+
+    /// The external id of an href in an answer about `at`.
+    pub fn id_of(&self, at: &Url, href: &str) -> Option<String> {
+        at.join(href).ok().map(|url| self.id(&url))
+    }
+
+    /// `PROPFIND`; not followed anywhere.
+    pub fn propfind(&self, url: &Url, depth: &str, names: &[Name], doing: &str) -> Outcome<Multistatus> {
+        self.multistatus(request("PROPFIND", url, depth, &propfind_body(names)), doing)
+    }
+
+    /// `PROPFIND` that follows redirects, and where it ended.
+    pub fn propfind_following(&self, url: &Url, names: &[Name]) -> Outcome<(Url, http::Response)> {
+        let mut at = url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.cx.send(request("PROPFIND", &at, "0", &propfind_body(names)))?;
+            let target = response.header("location").filter(|_| response.is_redirect()).and_then(|to| at.join(to).ok());
+            match target {
+                Some(mut next) if matches!(next.scheme(), "http" | "https") => {
+                    next.set_fragment(None);
+                    at = next;
+                }
+                _ => return Ok((at, response)),
+            }
+        }
+        Err(Failure::unavailable(format!("the provider redirects more than {MAX_REDIRECTS} times")))
+    }
+
+    /// `REPORT` whose answer is a multistatus.
+    pub fn report(&self, url: &Url, depth: &str, body: &str, doing: &str) -> Outcome<Multistatus> {
+        self.multistatus(request("REPORT", url, depth, body), doing)
+    }
+
+    fn multistatus(&self, request: http::Request, doing: &str) -> Outcome<Multistatus> {
+        let response = self.cx.send(request)?;
+        if response.status != 207 {
+            return Err(self.failure(&response, doing));
+        }
+        Multistatus::read(&response, doing)
+    }
+
+    /// What a status other than the expected one means; the failed conditions go into the detail.
+    pub fn failure(&self, response: &http::Response, doing: &str) -> Failure {
+        let failure = self.cx.failure(response, doing);
+        if response.is_redirect() {
+            // Another place than the one that discovery found: not this account's any more.
+            return failure.with_code(connector_sdk::code::NOT_FOUND);
+        }
+        match conditions(response) {
+            conditions if conditions.is_empty() => failure,
+            conditions => failure.with_detail(serde_json::json!({ "conditions": conditions })),
+        }
+    }
+}
+
+/// The elements inside a `DAV:error` body (RFC 4918 section 16): the conditions that failed.
+pub fn conditions(response: &http::Response) -> Vec<String> {
+    let error = Element::parse(&response.body).ok().filter(|root| root.is(DAV, "error"));
+    error.map(|error| error.children.into_iter().map(|child| child.name).collect()).unwrap_or_default()
+}
+
+/// A request with an XML body.
+pub fn request(method: &str, url: &Url, depth: &str, body: &str) -> http::Request {
+    let mut request = http::Request::new(method, url.as_str())
+        .header("depth", depth)
+        .body("application/xml; charset=utf-8", document(body));
+    request.max_bytes = Some(MAX_ANSWER_BYTES);
+    request
+}
+
+/// A whole document around a body that uses the prefixes `D`, `C`, `CS` and `A`. All are declared on the root, whatever is used:
+/// strict servers refuse bodies that mix a default namespace with prefixes.
+fn document(body: &str) -> String {
+    let root = body.find(['>', '/', ' ']).unwrap_or(body.len());
+    let (open, rest) = body.split_at(root);
+    format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>{open} xmlns:D=\"{DAV}\" xmlns:C=\"{CALDAV}\" \
+         xmlns:CS=\"{CALENDARSERVER}\" xmlns:A=\"{APPLE}\"{rest}"
+    )
+}
+
+/// The name with the prefix that [`request`] declares.
+pub fn qualified((namespace, name): Name) -> String {
+    let prefix = match namespace {
+        CALDAV => "C",
+        CALENDARSERVER => "CS",
+        APPLE => "A",
+        _ => "D",
+    };
+    format!("{prefix}:{name}")
+}
+
+/// `<D:prop>` with these names.
+pub fn prop(names: &[Name]) -> String {
+    let inside: String = names.iter().map(|name| format!("<{}/>", qualified(*name))).collect();
+    format!("<D:prop>{inside}</D:prop>")
+}
+
+fn propfind_body(names: &[Name]) -> String {
+    format!("<D:propfind>{}</D:propfind>", prop(names))
+}
+
+/// An element with text inside.
+pub fn text_element(name: Name, text: &str) -> String {
+    let name = qualified(name);
+    format!("<{name}>{}</{name}>", escape(text))
+}
+
+/// One spelling per path (RFC 3986 section 6.2.2): escapes of characters that need none are undone, the rest in upper case.
+fn normal_path(path: &str) -> String {
+    let bytes = path.as_bytes();
+    let mut out = String::with_capacity(path.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%').then(|| path.get(at + 1..at + 3)).flatten();
+        match escaped.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                if byte.is_ascii_alphanumeric() || b"-._~@:!$&'()*+,=".contains(&byte) {
+                    out.push(char::from(byte));
+                } else {
+                    out.push_str(&format!("%{byte:02X}"));
+                }
+                at += 3;
+            }
+            None => {
+                let rest = &path[at..];
+                let character = rest.chars().next().unwrap_or('/');
+                out.push(character);
+                at += character.len_utf8();
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{document, normal_path, prop};
+    use crate::webdav::xml::{CALDAV, DAV, Element};
+
+    #[test]
+    fn one_path_has_one_spelling() {
+        assert_eq!(normal_path("/a%40b/%7euser/x%2fy%20z.ics"), "/a@b/~user/x%2Fy%20z.ics");
+        assert_eq!(normal_path("/100%"), "/100%");
+        assert_eq!(normal_path("/%zz"), "/%zz");
+    }
+
+    #[test]
+    fn bodies_are_documents_with_every_prefix_declared() {
+        let body = document(&format!("<D:propfind>{}</D:propfind>", prop(&[(CALDAV, "calendar-data")])));
+        let root = Element::parse(body.as_bytes()).unwrap();
+        assert!(root.is(DAV, "propfind") && root.contains(CALDAV, "calendar-data"), "{body}");
+        assert!(Element::parse(document("<D:a attribute=\"1\"/>").as_bytes()).is_ok());
+        assert!(Element::parse(document("<D:a/>").as_bytes()).is_ok());
+    }
+}

@@ -1,0 +1,149 @@
+//! The public error envelope. The one place that knows which HTTP status a code has; everything that fails ends here, is
+//! logged once, and leaves as the same shape.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::error::{Code, Error, Refusal};
+
+/// An error on its way out.
+#[derive(Debug)]
+pub struct ApiError(pub Error);
+
+impl<E: Into<Error>> From<E> for ApiError {
+    fn from(e: E) -> Self {
+        ApiError(e.into())
+    }
+}
+
+/// Codes that a client may retry as they are.
+fn is_retryable(code: Code) -> bool {
+    matches!(
+        code,
+        Code::RateLimited
+            | Code::ProviderRateLimited
+            | Code::IdempotencyInProgress
+            | Code::ProviderUnavailable
+            | Code::ProviderTimeout
+            | Code::Overloaded
+            | Code::InternalError
+    )
+}
+
+/// The status of a code.
+// Contract silent: which status `forbidden` has and which other codes there are. 403 for permission, 409 for every conflict
+// (never 410, 412 or 422), 5xx only for what is not the caller's doing.
+pub fn status(code: Code) -> StatusCode {
+    use Code::*;
+    match code {
+        InvalidRequest | InvalidJson | InvalidParameter | MissingField | UnknownField | ConflictingFields
+        | InvalidCursor | InvalidTimeRange | InvalidTimeZone | InvalidRecurrence | InvalidUrl
+        | InvalidIdempotencyKey | RangeTooLarge | CapabilityNotSupported | ProviderRejected => StatusCode::BAD_REQUEST,
+        MissingApiKey | InvalidApiKey | ExpiredApiKey | RevokedApiKey => StatusCode::UNAUTHORIZED,
+        Forbidden | InsufficientScope | ScopeNotGranted => StatusCode::FORBIDDEN,
+        NotFound => StatusCode::NOT_FOUND,
+        MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        StaleEtag | IdempotencyKeyReused | IdempotencyInProgress | InvalidState | SyncResetRequired
+        | SyncNotStarted | AlreadyExists | NotEmpty | ReauthRequired | ConnectionInactive | NotAnAttendee
+        | OrganizerCannotRsvp | OutcomeUnknown => StatusCode::CONFLICT,
+        PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        RateLimited | ProviderRateLimited => StatusCode::TOO_MANY_REQUESTS,
+        InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+        NotImplemented => StatusCode::NOT_IMPLEMENTED,
+        ProviderError | ConnectorError => StatusCode::BAD_GATEWAY,
+        ProviderUnavailable | Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        ProviderTimeout => StatusCode::GATEWAY_TIMEOUT,
+    }
+}
+
+/// The family of a code, for clients that do not know the code itself.
+fn family(code: Code) -> &'static str {
+    match status(code).as_u16() {
+        _ if matches!(code, Code::ProviderError | Code::ProviderUnavailable | Code::ProviderTimeout) => "provider_error",
+        400 | 405 | 413 | 415 => "invalid_request_error",
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        409 => "conflict_error",
+        429 => "rate_limit_error",
+        _ => "api_error",
+    }
+}
+
+/// The envelope of a refusal.
+pub fn envelope(refusal: &Refusal, request_id: &str) -> Value {
+    let details: Vec<Value> = refusal
+        .details
+        .iter()
+        .map(|d| json!({ "field": d.field, "code": d.code.as_str(), "message": d.message }))
+        .collect();
+    let provider = refusal.provider.as_ref().map(
+        |p| json!({ "name": p.name, "status": p.status, "code": p.code, "message": p.message }),
+    );
+    let mut error = json!({
+        "type": family(refusal.code),
+        "code": refusal.code.as_str(),
+        "message": refusal.message,
+        "param": refusal.param,
+        "details": details,
+        "request_id": request_id,
+        "retryable": is_retryable(refusal.code),
+        "doc_url": format!("/docs#error-{}", refusal.code.as_str()),
+        "provider": provider,
+    });
+    if let Some(etag) = &refusal.current_etag {
+        error["current_etag"] = json!(etag);
+    }
+    json!({ "error": error })
+}
+
+/// An internal error as the refusal that clients see; the cause goes to the log only.
+pub fn public(error: Error, request_id: &str) -> Refusal {
+    match error {
+        Error::Refused(refusal) => {
+            if status(refusal.code).is_server_error() {
+                tracing::warn!(request_id, code = refusal.code.as_str(), message = %refusal.message, "request failed");
+            }
+            *refusal
+        }
+        Error::Internal(cause) => {
+            tracing::error!(request_id, error = %format!("{cause:#}"), "internal error");
+            Refusal::new(Code::InternalError, "something went wrong on our side; it has been logged")
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        // The request id is not known here: the outermost layer finds the error on the response and prints the envelope.
+        let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        response.extensions_mut().insert(Pending(std::sync::Arc::new(std::sync::Mutex::new(Some(self.0)))));
+        response
+    }
+}
+
+/// An error that waits for its request id.
+#[derive(Clone)]
+pub struct Pending(std::sync::Arc<std::sync::Mutex<Option<Error>>>);
+
+impl Pending {
+    /// The error; once.
+    pub fn take(&self) -> Option<Error> {
+        self.0.lock().ok().and_then(|mut slot| slot.take())
+    }
+}
+
+/// The response of an error.
+pub fn response(error: Error, request_id: &str) -> Response {
+    let refusal = public(error, request_id);
+    let body = envelope(&refusal, request_id).to_string();
+    let mut response = (status(refusal.code), body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(seconds) = refusal.retry_after_s {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}

@@ -1,0 +1,279 @@
+//! Idempotency-Key: run once, or replay. The key is claimed before the work; the answer is stored in the transaction of the
+//! effect (`answer.rs`). What dies in between leaves a claim without an answer: the next attempt takes it over, is told that
+//! it is a repeat, and so looks at the provider before it writes again.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::answer::{Attempt, Claim};
+use crate::api::caller::Caller;
+use crate::api::json;
+use crate::app::App;
+use crate::error::{Code, Refusal, Result, invalid};
+use crate::storage::idempotency::{self as table, NewClaim, StoredAnswer};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// How long a claim is left alone: longer than any request may take.
+const LEASE_MS: i64 = 90_000;
+/// How long a copy waits for the first attempt's answer.
+const WAIT_MS: u64 = 2_000;
+const WAIT_STEP_MS: u64 = 25;
+
+/// What to do with a write.
+pub enum Next {
+    /// Run it, as this attempt.
+    Run(Attempt),
+    /// It ran: this is its answer.
+    Replay(Box<Response>),
+}
+
+/// What a claim is about: told apart by method and path, compared by everything else.
+pub struct Request<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub query: &'a str,
+    pub headers: &'a HeaderMap,
+    pub body: &'a Bytes,
+}
+
+/// Claims the request's key, or finds the answer that it already has.
+pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<Next> {
+    let Some(key) = key(request.headers)? else {
+        return Ok(Next::Run(Attempt::new(hex(&app.entropy.bytes::<16>()), false, None)));
+    };
+    let application_id = caller.tenant().application_id.as_str();
+    let scope = hash(&[request.method, request.path, key]);
+    let fingerprint = fingerprint(request);
+    let waiting = tokio::time::Instant::now();
+    loop {
+        let fence = hex(&app.entropy.bytes::<12>());
+        let now = app.now();
+        let claim = Claim { application_id: application_id.to_owned(), scope: scope.clone(), fence };
+        if insert(app, &claim, &fingerprint, now).await? {
+            return Ok(Next::Run(attempt(claim, false)));
+        }
+        let Some(found) = table::find(app.db.reader(), application_id, &scope).await? else { continue };
+        if found.fingerprint != fingerprint {
+            return Err(invalid(
+                Code::IdempotencyKeyReused,
+                "Idempotency-Key",
+                "this Idempotency-Key was used for another request; use a new key for a new request",
+            ));
+        }
+        if let Some(answer) = found.answer {
+            return Ok(Next::Replay(Box::new(replay(app, &claim, &answer)?)));
+        }
+        if is_dead(app, &found, now) && take_over(app, &claim, &fingerprint, &found.fence, now).await? {
+            return Ok(Next::Run(attempt(claim, true)));
+        }
+        if waiting.elapsed() >= Duration::from_millis(WAIT_MS) {
+            let message = "a request with this Idempotency-Key is still running; try again shortly";
+            return Err(Refusal::new(Code::IdempotencyInProgress, message).retry_after_s(1).into());
+        }
+        tokio::time::sleep(Duration::from_millis(WAIT_STEP_MS)).await;
+    }
+}
+
+/// After the handler: what it did not store with an effect is stored now, or the claim is given back.
+pub async fn finish(app: &App, attempt: &Attempt, response: Response) -> Response {
+    let Some(claim) = attempt.claim().filter(|_| !attempt.is_answered()) else { return response };
+    let outcome = match response.status() {
+        // Began and ended: the same request gets the same answer.
+        status if status.is_success() || status == StatusCode::CONFLICT => {
+            let (parts, body) = response.into_parts();
+            let Ok(bytes) = axum::body::to_bytes(body, json::MAX_BODY * 4).await else {
+                return Response::from_parts(parts, Body::empty());
+            };
+            let kept = store(app, attempt, &parts, &bytes).await;
+            report(kept);
+            return Response::from_parts(parts, Body::from(bytes));
+        }
+        // It may have had an effect at the provider: the next attempt must look, so the claim stays, but free to take.
+        status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => expire(app, claim).await,
+        // It never began.
+        _ => release(app, claim).await,
+    };
+    report(outcome);
+    response
+}
+
+fn report(outcome: Result<()>) {
+    if let Err(e) = outcome {
+        tracing::error!(error = %e, "the state of an Idempotency-Key could not be written");
+    }
+}
+
+async fn insert(app: &App, claim: &Claim, fingerprint: &str, now: i64) -> Result<bool> {
+    let (claim, fingerprint, owner) = (claim.clone(), fingerprint.to_owned(), app.boot.clone());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move { Ok(table::insert(tx, &new_claim(&claim, &fingerprint, &owner, now)).await?) })
+        })
+        .await
+}
+
+async fn take_over(app: &App, claim: &Claim, fingerprint: &str, from: &str, now: i64) -> Result<bool> {
+    let (claim, fingerprint, owner, from) =
+        (claim.clone(), fingerprint.to_owned(), app.boot.clone(), from.to_owned());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                Ok(table::take_over(tx, &new_claim(&claim, &fingerprint, &owner, now), &from).await?)
+            })
+        })
+        .await
+}
+
+fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i64) -> NewClaim<'a> {
+    NewClaim {
+        application_id: &claim.application_id,
+        scope: &claim.scope,
+        fingerprint,
+        fence: &claim.fence,
+        owner,
+        now,
+        lease_until: now + LEASE_MS,
+    }
+}
+
+/// On SQLite no other process serves this database, so a claim of another boot has nobody behind it.
+fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
+    let other_boot = found.owner != app.boot && app.db.dialect() == crate::storage::dialect::Dialect::Sqlite;
+    other_boot || found.lease_until <= now
+}
+
+fn attempt(claim: Claim, resumed: bool) -> Attempt {
+    let connector_key = hash(&[&claim.application_id, &claim.scope]);
+    Attempt::new(connector_key, resumed, Some(claim))
+}
+
+async fn release(app: &App, claim: &Claim) -> Result<()> {
+    let claim = claim.clone();
+    app.db
+        .write(move |tx| {
+            Box::pin(async move { Ok(table::delete(tx, &claim.application_id, &claim.scope, &claim.fence).await?) })
+        })
+        .await
+}
+
+async fn expire(app: &App, claim: &Claim) -> Result<()> {
+    let claim = claim.clone();
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                Ok(table::expire(tx, &claim.application_id, &claim.scope, &claim.fence).await?)
+            })
+        })
+        .await
+}
+
+async fn store(app: &App, attempt: &Attempt, parts: &http::response::Parts, body: &Bytes) -> Result<()> {
+    let text = String::from_utf8(body.to_vec()).context("an answer that is not text cannot be replayed")?;
+    let mut answer = crate::answer::Answer::json(parts.status.as_u16(), text);
+    for (name, fixed) in [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")] {
+        if let Some(value) = parts.headers.get(name).and_then(|v| v.to_str().ok()) {
+            answer = answer.header(fixed, value);
+        }
+    }
+    let (attempt, at, keyed) = (attempt.clone(), app.now(), app.clone());
+    app.db
+        .write(move |tx| Box::pin(async move { Ok(attempt.store(tx, &keyed.keyring, &answer, at).await?) }))
+        .await
+}
+
+fn replay(app: &App, claim: &Claim, stored: &StoredAnswer) -> Result<Response> {
+    let body = app.keyring.open(&claim.place(), &stored.body)?;
+    let status = u16::try_from(stored.status).ok().and_then(|s| StatusCode::from_u16(s).ok());
+    let mut response = Response::new(Body::from(body.to_vec()));
+    *response.status_mut() = status.context("a stored answer has an impossible status")?;
+    let headers: Vec<(String, String)> = serde_json::from_str(&stored.headers)?;
+    for (name, value) in headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    if !body.is_empty() {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+    Ok(response)
+}
+
+/// The key: 1 to 255 printable ASCII characters.
+fn key(headers: &HeaderMap) -> Result<Option<&str>> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(first) = values.next() else { return Ok(None) };
+    let text = first.to_str().unwrap_or_default();
+    let fits = (1..=255).contains(&text.len()) && text.bytes().all(|b| (0x20..0x7f).contains(&b));
+    if !fits || values.next().is_some() {
+        let message = "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters";
+        return Err(invalid(Code::InvalidIdempotencyKey, "Idempotency-Key", message));
+    }
+    Ok(Some(text))
+}
+
+/// Equal for requests that mean the same: the order of keys, their spelling and white space do not count.
+fn fingerprint(request: &Request<'_>) -> String {
+    let body = match serde_json::from_slice::<Value>(request.body).ok().and_then(|v| json::camel_keys(v, "").ok()) {
+        Some(value) => canonical(&value),
+        None => hex(&Sha256::digest(request.body)),
+    };
+    let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    hash(&[request.query, if_match, &body])
+}
+
+/// JSON text with sorted keys.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort();
+            let pairs = keys.iter().map(|k| format!("{}:{}", Value::String((*k).clone()), canonical(&map[*k])));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
+    }
+}
+
+fn hash(parts: &[&str]) -> String {
+    let mut sha = Sha256::new();
+    for part in parts {
+        sha.update((part.len() as u64).to_be_bytes());
+        sha.update(part.as_bytes());
+    }
+    hex(&sha.finalize()[..20])
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn spelling_and_order_do_not_make_another_request() {
+        let body = |v: Value| Bytes::from(v.to_string());
+        let headers = HeaderMap::new();
+        let print = |b: &Bytes| {
+            fingerprint(&Request { method: "POST", path: "/v1/x", query: "", headers: &headers, body: b })
+        };
+        let a = body(json!({ "connection_id": "c", "title": "t" }));
+        let b = body(json!({ "title": "t", "connectionId": "c" }));
+        assert_eq!(print(&a), print(&b));
+        assert_ne!(print(&a), print(&body(json!({ "title": "u", "connectionId": "c" }))));
+    }
+}

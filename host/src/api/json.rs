@@ -1,0 +1,171 @@
+//! Request bodies: JSON, camelCase or snake_case in (Contract, Rules), bounded, with clear errors. Unknown fields are told in
+//! `warnings`, or refused under `Prefer: handling=strict`.
+
+use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::api::error::ApiError;
+use crate::error::{Code, Result, invalid, refuse};
+
+/// Largest body of an ordinary operation in bytes.
+pub const MAX_BODY: usize = 1 << 20;
+
+/// Maps whose keys are the caller's own words and stay as they are.
+const FREE_MAPS: [&str; 5] = ["metadata", "tags", "headers", "answers", "providerData"];
+
+/// A request body: one JSON object with camelCase keys. An absent body is an empty object.
+pub struct Body(pub Map<String, Value>);
+
+impl<S: Send + Sync> FromRequest<S> for Body {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let bytes = axum::body::to_bytes(body, MAX_BODY)
+            .await
+            .map_err(|_| refuse(Code::PayloadTooLarge, format!("the body is larger than {MAX_BODY} bytes")))?;
+        Ok(Body(object(&parts.headers, &bytes)?))
+    }
+}
+
+/// The object in a body.
+pub fn object(headers: &HeaderMap, bytes: &Bytes) -> Result<Map<String, Value>> {
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("application/json");
+    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence != "application/json" && essence != "application/merge-patch+json" {
+        return Err(refuse(Code::UnsupportedMediaType, "send the body as application/json"));
+    }
+    let value: Value = serde_json::from_slice(bytes)
+        .map_err(|e| refuse(Code::InvalidJson, format!("the body is not JSON: {e}")))?;
+    match camel_keys(value, "")? {
+        Value::Object(map) => Ok(map),
+        _ => Err(refuse(Code::InvalidRequest, "the body must be a JSON object")),
+    }
+}
+
+/// The same value with camelCase keys. Two spellings of one field with different values are a contradiction.
+pub fn camel_keys(value: Value, path: &str) -> Result<Value> {
+    match value {
+        Value::Array(items) => {
+            let items = items.into_iter().enumerate().map(|(i, v)| camel_keys(v, &format!("{path}[{i}]")));
+            Ok(Value::Array(items.collect::<Result<_>>()?))
+        }
+        Value::Object(map) => {
+            let mut out = Map::with_capacity(map.len());
+            for (key, value) in map {
+                let name = camel(&key);
+                let at = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let value = if FREE_MAPS.contains(&name.as_str()) { value } else { camel_keys(value, &at)? };
+                if out.get(&name).is_some_and(|earlier| *earlier != value) {
+                    let message = format!("{at} is given in two spellings with different values; send one");
+                    return Err(invalid(Code::ConflictingFields, at, message));
+                }
+                out.insert(name, value);
+            }
+            Ok(Value::Object(out))
+        }
+        other => Ok(other),
+    }
+}
+
+/// `connection_id` → `connectionId`. A leading `$` or `_` stays.
+pub fn camel(key: &str) -> String {
+    if !key.contains('_') {
+        return key.to_owned();
+    }
+    let mut out = String::with_capacity(key.len());
+    let mut up = false;
+    for c in key.chars() {
+        match c {
+            '_' if !out.is_empty() => up = true,
+            c if up => {
+                out.extend(c.to_uppercase());
+                up = false;
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A body as a type: the error names the field; unknown fields are returned.
+pub fn typed<T: DeserializeOwned>(map: Map<String, Value>) -> Result<(T, Vec<String>)> {
+    let mut unknown = Vec::new();
+    let value = Value::Object(map);
+    let mut track = serde_path_to_error::Track::new();
+    let watched = serde_path_to_error::Deserializer::new(&value, &mut track);
+    let parsed = serde_ignored::deserialize(watched, |path| unknown.push(path.to_string()));
+    match parsed {
+        Ok(value) => Ok((value, unknown)),
+        Err(e) => {
+            let field = track.path().to_string();
+            Err(field_error(&field, &e.to_string()))
+        }
+    }
+}
+
+/// A fault of one field, in our words.
+pub fn field_error(field: &str, cause: &str) -> crate::error::Error {
+    if let Some(missing) = cause.strip_prefix("missing field `").and_then(|r| r.split('`').next()) {
+        let name = if field == "." || field.is_empty() { missing.to_owned() } else { format!("{field}.{missing}") };
+        return invalid(Code::MissingField, name.clone(), format!("{name} is required"));
+    }
+    let field = if field == "." { "body" } else { field };
+    let cause = cause.split(" at line ").next().unwrap_or(cause);
+    invalid(Code::InvalidParameter, field, format!("{field}: {cause}"))
+}
+
+/// Whether the caller wants unknown fields refused (RFC 7240).
+pub fn is_strict(headers: &HeaderMap) -> bool {
+    headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split([',', ';']))
+        .any(|p| p.trim().eq_ignore_ascii_case("handling=strict"))
+}
+
+/// Unknown fields as warnings, or an error where the caller is strict.
+pub fn unknown_fields(headers: &HeaderMap, unknown: &[String]) -> Result<Vec<Value>> {
+    if let (true, Some(first)) = (is_strict(headers), unknown.first()) {
+        return Err(invalid(Code::UnknownField, first.clone(), format!("{first} is not a field of this request")));
+    }
+    let warning = |f: &String| {
+        serde_json::json!({ "code": "unknown_field", "field": f, "message": format!("{f} is not a field of this request; it was ignored") })
+    };
+    Ok(unknown.iter().map(warning).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_spellings_are_read_and_a_contradiction_is_told() {
+        let value = camel_keys(json!({ "connection_id": "a", "time_zone": "UTC", "metadata": { "my_key": "x" } }), "");
+        assert_eq!(value.unwrap(), json!({ "connectionId": "a", "timeZone": "UTC", "metadata": { "my_key": "x" } }));
+        let err = camel_keys(json!({ "timeZone": "UTC", "time_zone": "CET" }), "").unwrap_err();
+        assert_eq!(err.code(), Some(Code::ConflictingFields));
+    }
+
+    #[test]
+    fn an_error_names_the_field() {
+        #[derive(serde::Deserialize, Debug)]
+        struct In {
+            #[serde(rename = "n")]
+            _n: Vec<i64>,
+        }
+        let map = json!({ "n": [1, "x"], "m": 1 });
+        let Value::Object(map) = map else { unreachable!() };
+        let err = typed::<In>(map).unwrap_err();
+        assert!(err.to_string().contains("n[1]"), "{err}");
+    }
+}

@@ -1,0 +1,296 @@
+//! What every operation shares, one file per promise of the contract. `promises` below is the order in which they are kept.
+
+pub mod caller;
+pub mod docs;
+pub mod error;
+pub mod etag;
+pub mod idempotency;
+pub mod json;
+pub mod openapi;
+pub mod operation;
+pub mod page;
+pub mod rate_limit;
+pub mod reply;
+pub mod request_id;
+pub mod system;
+pub mod v1;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+
+use crate::api::caller::{Caller, KeyCache};
+use crate::api::error::{ApiError, Pending};
+use crate::api::operation::{Operation, Operations};
+use crate::api::rate_limit::{RateLimiter, Standing};
+use crate::app::App;
+use crate::error::{Code, Error, Result, refuse};
+use crate::storage::usage::Bucket;
+
+const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+
+/// Largest request body of any operation in bytes.
+const MAX_BODY: usize = 40 << 20;
+
+/// The state of the shared promises.
+#[derive(Clone)]
+struct Gate {
+    app: App,
+    operations: Operations,
+    keys: Arc<KeyCache>,
+    limiter: Arc<RateLimiter>,
+}
+
+/// The id of the request being served, for log lines and connector calls.
+#[derive(Clone, Debug)]
+pub struct RequestId(pub String);
+
+/// The whole service: the contract's operations, the documentation, the probes.
+pub fn service(app: App) -> Router {
+    let (routes, operations) = v1::routes().into_router();
+    let gate = Gate {
+        app: app.clone(),
+        operations: operations.clone(),
+        keys: Arc::default(),
+        limiter: Arc::default(),
+    };
+    let outside = system::routes(&operations, &app);
+    let v1 = routes
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(unknown_method)
+        .layer(from_fn_with_state(gate, promises))
+        .with_state(app.clone());
+    v1.merge(outside.with_state(app))
+}
+
+/// Every operation, for the contract's tests.
+pub fn operations() -> Vec<Operation> {
+    v1::routes().operations()
+}
+
+async fn unknown_path() -> ApiError {
+    ApiError(refuse(Code::NotFound, "there is no operation at this path; see /docs"))
+}
+
+async fn unknown_method() -> ApiError {
+    ApiError(refuse(Code::MethodNotAllowed, "this path does not have this method; see /docs"))
+}
+
+/// What is known of a request when its answer leaves.
+struct Seen {
+    request_id: String,
+    standing: Standing,
+    caller: Option<Caller>,
+}
+
+/// The promises of the contract, in order: id, key, allowlists, budget, scope, idempotency; then the work; then the headers
+/// that every answer carries.
+async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let app = &gate.app;
+    let started = app.now();
+    let request_id = request_id::new(&app.clock, &app.entropy);
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
+    let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
+    let mut seen = Seen { request_id, standing: anonymous, caller: None };
+    let response = match admit(&gate, &request, &mut seen, started).await {
+        Ok(operation) => run(&gate, operation, &seen, request, next).await,
+        Err(e) => error::response(e, &seen.request_id),
+    };
+    let response = settle(response, &seen);
+    count(&gate, &seen, &route, response.status(), started);
+    tracing::info!(
+        request_id = %seen.request_id,
+        %method,
+        route,
+        status = response.status().as_u16(),
+        ms = app.now() - started,
+        key = seen.caller.as_ref().map(|c| c.key.id.as_str()),
+        "request"
+    );
+    response
+}
+
+/// Key, allowlists, budget, scope: everything that is decided before any work.
+async fn admit(gate: &Gate, request: &Request, seen: &mut Seen, now: i64) -> Result<Option<Arc<Operation>>> {
+    let app = &gate.app;
+    let operation = gate.operations.of(request);
+    let ip = caller::client_ip(peer(request), request.headers(), &app.config.trusted_proxies);
+    if operation.as_ref().is_some_and(|o| o.public) {
+        seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
+        return within(seen.standing).map(|()| operation);
+    }
+    let known = caller::authenticate(&app.db, &app.keyring, &gate.keys, request.headers(), ip, now).await;
+    let caller = match known {
+        Ok(caller) => caller,
+        Err(e) => {
+            // Floods without a key are limited by address; the headers tell that budget.
+            seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
+            within(seen.standing)?;
+            return Err(e);
+        }
+    };
+    if let Err(e) = caller::check_allowlists(&caller, request.headers()) {
+        // Contract, Authentication 5: before any work, so it does not touch the key's budget either.
+        seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
+        within(seen.standing)?;
+        return Err(e);
+    }
+    let limit = u64::try_from(caller.key.rate_limit_per_minute).unwrap_or(0);
+    seen.standing = gate.limiter.take(&caller.key.id, limit, now);
+    let scope = operation.as_ref().map_or("", |o| o.scope);
+    let may = caller.has_scope(scope);
+    seen.caller = Some(caller);
+    within(seen.standing)?;
+    if !may {
+        return Err(refuse(Code::InsufficientScope, format!("this API key lacks the scope {scope}")));
+    }
+    Ok(operation)
+}
+
+fn within(standing: Standing) -> Result<()> {
+    match standing.retry_after_s {
+        None => Ok(()),
+        Some(seconds) => {
+            let message = format!("the budget of {} requests per minute is used up", standing.limit);
+            Err(crate::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
+        }
+    }
+}
+
+fn peer(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    peer.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
+}
+
+/// The work itself, once per Idempotency-Key.
+async fn run(
+    gate: &Gate,
+    operation: Option<Arc<Operation>>,
+    seen: &Seen,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let app = &gate.app;
+    request.extensions_mut().insert(RequestId(seen.request_id.clone()));
+    let Some(caller) = &seen.caller else { return finished(next.run(request).await, seen) };
+    request.extensions_mut().insert(caller.clone());
+    if !operation.is_some_and(|o| o.built && o.is_write()) {
+        return finished(next.run(request).await, seen);
+    }
+    let begun = match read_whole(request).await {
+        Ok((parts, bytes)) => {
+            let claim = idempotency::Request {
+                method: parts.method.as_str(),
+                path: parts.uri.path(),
+                query: parts.uri.query().unwrap_or_default(),
+                headers: &parts.headers,
+                body: &bytes,
+            };
+            let begun = idempotency::begin(app, caller, &claim).await;
+            begun.map(|next| (next, Request::from_parts(parts, Body::from(bytes))))
+        }
+        Err(e) => Err(e),
+    };
+    match begun {
+        Err(e) => error::response(e, &seen.request_id),
+        Ok((idempotency::Next::Replay(response), _)) => *response,
+        Ok((idempotency::Next::Run(attempt), mut request)) => {
+            request.extensions_mut().insert(attempt.clone());
+            // The work goes on when the client hangs up: a provider write must not be cut in the middle.
+            let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
+            let work = tokio::spawn(async move {
+                let response = finished_with(next.run(request).await, &id);
+                idempotency::finish(&app, &attempt, response).await
+            });
+            work.await.unwrap_or_else(|_| panicked(&seen.request_id))
+        }
+    }
+}
+
+fn panicked(request_id: &str) -> Response {
+    error::response(Error::Internal(anyhow::anyhow!("the handler panicked")), request_id)
+}
+
+async fn read_whole(request: Request) -> Result<(http::request::Parts, bytes::Bytes)> {
+    let (parts, body) = request.into_parts();
+    let bytes = axum::body::to_bytes(body, MAX_BODY)
+        .await
+        .map_err(|_| refuse(Code::PayloadTooLarge, format!("the body is larger than {MAX_BODY} bytes")))?;
+    Ok((parts, bytes))
+}
+
+fn finished(response: Response, seen: &Seen) -> Response {
+    finished_with(response, &seen.request_id)
+}
+
+/// A handler's error becomes the envelope, now that the request's id is known.
+fn finished_with(response: Response, request_id: &str) -> Response {
+    match response.extensions().get::<Pending>().and_then(Pending::take) {
+        Some(e) => error::response(e, request_id),
+        None => response,
+    }
+}
+
+/// The headers that every answer carries.
+fn settle(mut response: Response, seen: &Seen) -> Response {
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&seen.request_id) {
+        headers.insert(request_id::X_REQUEST_ID, id);
+    }
+    headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(seen.standing.limit));
+    headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(seen.standing.remaining));
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.entry("cache-control").or_insert(HeaderValue::from_static("private, no-store"));
+    response
+}
+
+fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
+    let Some(caller) = &seen.caller else { return };
+    let outcome = match status.as_u16() {
+        429 => "rateLimited",
+        500.. => "serverError",
+        400.. => "clientError",
+        _ => "success",
+    };
+    let bucket = Bucket {
+        tenant: caller.tenant().clone(),
+        key_id: caller.key.id.clone(),
+        day: gate.app.clock.now().timestamp().strftime("%Y-%m-%d").to_string(),
+        surface: surface_of(route).to_owned(),
+        outcome: outcome.to_owned(),
+    };
+    gate.app.usage.add(bucket, at, &caller.ip.to_string());
+}
+
+/// The surface that a path belongs to, as usage groups it.
+fn surface_of(route: &str) -> &'static str {
+    match route.split('/').nth(2).unwrap_or_default() {
+        "email" => "email",
+        "calendars" => "calendar",
+        "contacts" | "contact-books" | "contact-groups" => "contacts",
+        "task-lists" => "tasks",
+        "scheduling" => "scheduling",
+        "webhooks" | "events" => "webhooks",
+        "" => "unknown",
+        _ => "management",
+    }
+}
+
+/// HEAD is GET without a body; OPTIONS is not served: browsers are not to hold keys of backends.
+pub fn is_read(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+impl IntoResponse for crate::answer::Answer {
+    fn into_response(self) -> Response {
+        reply::response(self)
+    }
+}

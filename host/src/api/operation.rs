@@ -1,0 +1,425 @@
+//! One row per operation of the contract: method, path, scope and release stage on one line, documentation chained to it.
+//! The router, the scope check and the OpenAPI document all read the row, so that nothing about an operation is said twice.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use http::Method;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+/// The scope of an operation that any valid key may call.
+pub const ANY_KEY: &str = "";
+
+/// The schema of a type, made when the document is printed.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The release stage that the contract gives an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Priority {
+    Mvp,
+    Common,
+    Phase2,
+    /// In the contract, without a label.
+    Unlabelled,
+    /// Not in the contract: closes one of its gaps.
+    Additive,
+}
+
+impl Priority {
+    /// The value of `x-service-priority`; none where the contract has no label.
+    pub fn label(self) -> Option<&'static str> {
+        match self {
+            Priority::Mvp => Some("MVP"),
+            Priority::Common => Some("Common"),
+            Priority::Phase2 => Some("Phase2"),
+            Priority::Unlabelled | Priority::Additive => None,
+        }
+    }
+}
+
+/// Where a parameter stands. Path parameters come from the path, `limit`, `cursor`, `Idempotency-Key` and `If-Match` from
+/// the kind of the operation: only what is particular to a row is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Query,
+    Header,
+}
+
+/// A documented parameter of one operation.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub place: Place,
+    pub required: bool,
+    pub description: &'static str,
+    pub schema: Value,
+}
+
+/// What the document says of an operation beyond its line.
+#[derive(Clone, Debug, Default)]
+pub struct Docs {
+    pub summary: &'static str,
+    /// Markdown, one paragraph; may be empty.
+    pub description: &'static str,
+    pub parameters: Vec<Parameter>,
+    /// An object whose properties are query parameters.
+    pub query: Option<SchemaOf>,
+    pub request: Option<SchemaOf>,
+    /// Media types that the body may have instead of JSON.
+    pub request_types: Vec<&'static str>,
+    /// The answer's body; of a list, one item of `data`.
+    pub response: Option<SchemaOf>,
+    /// Media types that the answer may have instead of JSON.
+    pub response_types: Vec<&'static str>,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    pub method: Method,
+    pub path: &'static str,
+    /// Heading in the documentation.
+    pub tag: &'static str,
+    /// `calendar.write`; `ANY_KEY` where a valid key is enough.
+    pub scope: &'static str,
+    pub priority: Priority,
+    /// No key is asked for: something else authenticates the call.
+    pub public: bool,
+    /// Answers a page: `data` and `next_cursor`.
+    pub list: bool,
+    /// False: answers 501 `not_implemented`.
+    pub built: bool,
+    pub docs: Docs,
+    status: Option<u16>,
+}
+
+/// Last words of a path that are themselves what is done.
+const VERBS: &str = "accept authorize callback cancel changes conference confirm decline query refresh reject renew replay \
+                     reschedule reset send start status tentative test token";
+
+impl Operation {
+    /// The `operationId`, made of the path: `calendars.events.create`.
+    pub fn id(&self) -> String {
+        let segments = self.path.split('/').filter(|s| !s.is_empty()).skip(1);
+        let mut words: Vec<String> = segments.filter(|s| !s.starts_with('{')).map(camel).collect();
+        if words.last().is_some_and(|w| VERBS.split_whitespace().any(|verb| verb == w)) {
+            return words.join(".");
+        }
+        let is_item = self.path.ends_with('}');
+        words.push(self.verb(is_item).into());
+        words.join(".")
+    }
+
+    fn verb(&self, is_item: bool) -> &'static str {
+        match self.method {
+            Method::POST if is_item => "replace",
+            Method::POST => "create",
+            Method::PATCH => "update",
+            Method::PUT => "replace",
+            Method::DELETE => "delete",
+            _ if self.list && !is_item => "list",
+            _ => "get",
+        }
+    }
+
+    /// The status of success.
+    // Contract silent: which of 200, 201, 202 and 204 an operation returns. So: 201 creates, 204 deletes, 202 starts
+    // something that goes on after the answer, 200 is everything else.
+    pub fn status(&self) -> u16 {
+        self.status.unwrap_or_else(|| match self.method {
+            Method::DELETE => 204,
+            Method::POST if self.id().ends_with(".create") => 201,
+            _ => 200,
+        })
+    }
+
+    /// Whether it is one of the operations that the contract lists.
+    pub fn in_contract(&self) -> bool {
+        self.priority != Priority::Additive
+    }
+
+    /// Whether it changes something, and so takes an `Idempotency-Key`. A query sent by POST does not.
+    pub fn is_write(&self) -> bool {
+        !self.method.is_safe() && !self.path.ends_with("/query")
+    }
+
+    /// Whether it changes one resource that has an etag, and so takes `If-Match`.
+    pub fn takes_etag(&self) -> bool {
+        matches!(self.method, Method::PATCH | Method::DELETE)
+    }
+
+    /// Names of the path's parameters, in order.
+    pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+/// `task-lists` → `taskLists`.
+fn camel(segment: &str) -> String {
+    let mut words = segment.split('-');
+    let mut out = words.next().unwrap_or_default().to_owned();
+    for word in words {
+        let (head, tail) = word.split_at(word.len().min(1));
+        out.push_str(&head.to_uppercase());
+        out.push_str(tail);
+    }
+    out
+}
+
+/// Rows with their handlers. `get`, `post`, `patch` and `delete` add a row; what is chained after it documents that row.
+pub struct Routes<S = ()> {
+    tag: &'static str,
+    rows: Vec<(Operation, MethodRouter<S>)>,
+}
+
+impl<S: Clone + Send + Sync + 'static> Routes<S> {
+    /// No rows yet; those that are added stand under this heading in the documentation.
+    pub fn new(tag: &'static str) -> Self {
+        Routes { tag, rows: Vec::new() }
+    }
+
+    pub fn get<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
+    where
+        H: Handler<T, S>,
+        T: 'static,
+    {
+        self.row(Method::GET, path, scope, priority, on(MethodFilter::GET, handler))
+    }
+
+    pub fn post<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
+    where
+        H: Handler<T, S>,
+        T: 'static,
+    {
+        self.row(Method::POST, path, scope, priority, on(MethodFilter::POST, handler))
+    }
+
+    pub fn patch<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
+    where
+        H: Handler<T, S>,
+        T: 'static,
+    {
+        self.row(Method::PATCH, path, scope, priority, on(MethodFilter::PATCH, handler))
+    }
+
+    pub fn delete<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
+    where
+        H: Handler<T, S>,
+        T: 'static,
+    {
+        self.row(Method::DELETE, path, scope, priority, on(MethodFilter::DELETE, handler))
+    }
+
+    fn row(
+        mut self,
+        method: Method,
+        path: &'static str,
+        scope: &'static str,
+        priority: Priority,
+        route: MethodRouter<S>,
+    ) -> Self {
+        let operation = Operation {
+            method,
+            path,
+            tag: self.tag,
+            scope,
+            priority,
+            public: false,
+            list: false,
+            built: true,
+            docs: Docs::default(),
+            status: None,
+        };
+        self.rows.push((operation, route));
+        self
+    }
+
+    /// Puts the rows that follow under another heading.
+    pub fn tag(mut self, tag: &'static str) -> Self {
+        self.tag = tag;
+        self
+    }
+
+    fn last(mut self, change: impl FnOnce(&mut Operation)) -> Self {
+        let (operation, _) = self.rows.last_mut().expect("documentation is chained to a row");
+        change(operation);
+        self
+    }
+
+    /// One line, for lists of operations.
+    pub fn summary(self, summary: &'static str) -> Self {
+        self.last(|o| o.docs.summary = summary)
+    }
+
+    /// What the summary has no room for: rules, limits, particular errors.
+    pub fn description(self, description: &'static str) -> Self {
+        self.last(|o| o.docs.description = description)
+    }
+
+    /// The query string, as a struct: each property is a parameter. `limit` and `cursor` of lists need not be in it.
+    pub fn query<Q: JsonSchema>(self) -> Self {
+        self.last(|o| o.docs.query = Some(Q::json_schema))
+    }
+
+    /// One query parameter; `kind` is a JSON Schema type: `string`, `boolean`, `integer`.
+    pub fn param(self, name: &'static str, kind: &'static str, description: &'static str) -> Self {
+        let schema = json!({ "type": kind });
+        let parameter = Parameter { name, place: Place::Query, required: false, description, schema };
+        self.last(|o| o.docs.parameters.push(parameter))
+    }
+
+    /// Marks the parameter that was added last as required.
+    pub fn required(self) -> Self {
+        self.last(|o| o.docs.parameters.last_mut().expect("follows a parameter").required = true)
+    }
+
+    /// One request header.
+    pub fn header(self, name: &'static str, description: &'static str) -> Self {
+        let schema = json!({ "type": "string" });
+        let parameter = Parameter { name, place: Place::Header, required: false, description, schema };
+        self.last(|o| o.docs.parameters.push(parameter))
+    }
+
+    /// The request's body.
+    pub fn body<T: JsonSchema>(self) -> Self {
+        self.last(|o| o.docs.request = Some(|g| g.subschema_for::<T>()))
+    }
+
+    /// Another media type that the same body may have.
+    pub fn body_type(self, media_type: &'static str) -> Self {
+        self.last(|o| o.docs.request_types.push(media_type))
+    }
+
+    /// The answer: a bare object.
+    pub fn returns<T: JsonSchema>(self) -> Self {
+        self.last(|o| o.docs.response = Some(|g| g.subschema_for::<T>()))
+    }
+
+    /// The answer: a page of these.
+    pub fn lists<T: JsonSchema>(self) -> Self {
+        self.returns::<T>().last(|o| o.list = true)
+    }
+
+    /// Another media type that the answer may have.
+    pub fn return_type(self, media_type: &'static str) -> Self {
+        self.last(|o| o.docs.response_types.push(media_type))
+    }
+
+    /// The status of success, where it is not the usual one (`Operation::status`).
+    pub fn status(self, status: u16) -> Self {
+        self.last(|o| o.status = Some(status))
+    }
+
+    /// The last row needs no API key.
+    pub fn public(self) -> Self {
+        self.last(|o| o.public = true)
+    }
+
+    /// All rows so far answer `not_implemented`.
+    pub fn not_built(mut self) -> Self {
+        self.rows.iter_mut().for_each(|(o, _)| o.built = false);
+        self
+    }
+
+    /// These rows, then those.
+    pub fn merge(mut self, other: Self) -> Self {
+        self.rows.extend(other.rows);
+        self
+    }
+
+    /// The rows without their handlers, in order.
+    pub fn operations(&self) -> Vec<Operation> {
+        self.rows.iter().map(|(o, _)| o.clone()).collect()
+    }
+
+    /// The router, and the table that finds the row of a request. Panics when two rows have the same method and path.
+    pub fn into_router(self) -> (Router<S>, Operations) {
+        let table = Operations::new(self.operations());
+        let router = self.rows.into_iter().fold(Router::new(), |r, (o, route)| r.route(o.path, route));
+        (router, table)
+    }
+}
+
+/// The table of operations, cheap to clone.
+#[derive(Clone)]
+pub struct Operations(Arc<Table>);
+
+struct Table {
+    rows: Vec<Arc<Operation>>,
+    by_path: HashMap<&'static str, Vec<Arc<Operation>>>,
+}
+
+impl Operations {
+    pub fn new(rows: Vec<Operation>) -> Self {
+        let rows: Vec<Arc<Operation>> = rows.into_iter().map(Arc::new).collect();
+        let mut by_path: HashMap<_, Vec<_>> = HashMap::new();
+        for row in &rows {
+            by_path.entry(row.path).or_default().push(row.clone());
+        }
+        Operations(Arc::new(Table { rows, by_path }))
+    }
+
+    /// All rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Operation> {
+        self.0.rows.iter().map(|o| &**o)
+    }
+
+    /// The row of a method and a path with its `{parameters}`. HEAD is answered by GET's row.
+    pub fn find(&self, method: &Method, path: &str) -> Option<Arc<Operation>> {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        self.0.by_path.get(path)?.iter().find(|o| o.method == *method).cloned()
+    }
+
+    /// The row of a request that the router has matched; none for a fallback.
+    pub fn of(&self, request: &Request) -> Option<Arc<Operation>> {
+        let path = request.extensions().get::<MatchedPath>()?;
+        self.find(request.method(), path.as_str())
+    }
+}
+
+/// Puts the matched row on the request as `Arc<Operation>`, for the layers inside and the handler:
+/// `router.layer(map_request_with_state(operations, mark))`, added after the layers that read it.
+pub async fn mark(State(operations): State<Operations>, mut request: Request) -> Request {
+    if let Some(operation) = operations.of(&request) {
+        request.extensions_mut().insert(operation);
+    }
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Priority, Routes};
+
+    #[test]
+    fn the_operation_id_is_made_of_the_path() {
+        async fn handler() {}
+        let ids: Vec<String> = Routes::<()>::new("")
+            .get("/v1/task-lists", "", Priority::Mvp, handler)
+            .lists::<String>()
+            .post("/v1/calendars/{calendarId}/events", "", Priority::Mvp, handler)
+            .patch("/v1/calendars/{calendarId}/events/{eventId}", "", Priority::Mvp, handler)
+            .post("/v1/calendars/{calendarId}/events/{eventId}/accept", "", Priority::Mvp, handler)
+            .get("/v1/email/sync/status/{connectionId}", "", Priority::Mvp, handler)
+            .get("/v1/usage", "", Priority::Mvp, handler)
+            .operations()
+            .iter()
+            .map(|o| format!("{} {}", o.status(), o.id()))
+            .collect();
+        assert_eq!(
+            ids,
+            [
+                "200 taskLists.list",
+                "201 calendars.events.create",
+                "200 calendars.events.update",
+                "200 calendars.events.accept",
+                "200 email.sync.status",
+                "200 usage.get"
+            ]
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! What is not an operation of the contract: probes, metrics, the API's description and its pages. No key is asked for.
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
+
+use crate::api::operation::Operations;
+use crate::api::{docs, openapi};
+use crate::app::App;
+
+/// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
+pub fn routes(operations: &Operations, app: &App) -> Router<App> {
+    let rows: Vec<_> = operations.iter().cloned().collect();
+    let document = openapi::document(&rows, &app.config.public_address()).to_string();
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(move || std::future::ready(json_text(StatusCode::OK, document.clone()))))
+        .merge(docs::routes::<App>())
+}
+
+fn json_text(status: StatusCode, text: String) -> Response {
+    let mut response = (status, text).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The process is there. It never asks the store: a dead database is no reason to kill the process.
+async fn healthz() -> Response {
+    let tzdb = jiff::tz::db().available().count();
+    let body = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION"), "timeZones": tzdb });
+    json_text(StatusCode::OK, body.to_string())
+}
+
+/// Fit to take requests: the store answers and has this program's schema.
+async fn readyz(State(app): State<App>) -> Response {
+    let allocation = app.runtime.status();
+    match app.db.check().await {
+        Ok(()) => {
+            let connectors: Vec<String> =
+                app.runtime.list().iter().map(|c| format!("{}@{}", c.manifest.name, c.manifest.version)).collect();
+            let body = json!({ "status": "ready", "connectors": connectors, "instances": format!("{:?}", allocation.allocation) });
+            json_text(StatusCode::OK, body.to_string())
+        }
+        Err(e) => {
+            tracing::error!(error = %format!("{e:#}"), "not ready");
+            json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "unavailable" }).to_string())
+        }
+    }
+}
+
+async fn metrics(State(app): State<App>) -> Response {
+    let text = crate::metrics::text(&app);
+    let mut response = text.into_response();
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
+    response
+}

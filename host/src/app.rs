@@ -1,0 +1,141 @@
+//! App: everything that a request or a job needs, in one concrete struct that is cheap to clone.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use zeroize::Zeroizing;
+
+use crate::clock::{Clock, Entropy};
+use crate::config::Config;
+use crate::ids::{self, Kind};
+use crate::keyring::{Keyring, MASTER_KEY_BYTES};
+use crate::locks::Locks;
+use crate::runtime::Runtime;
+use crate::storage::{Db, Options};
+use crate::sync::Freshness;
+use crate::usage::Counters;
+
+/// The shared handles.
+#[derive(Clone)]
+pub struct App(Arc<Handles>);
+
+/// What `App` derefs to.
+pub struct Handles {
+    pub config: Config,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub db: Db,
+    pub keyring: Keyring,
+    pub runtime: Runtime,
+    pub locks: Locks,
+    pub freshness: Freshness,
+    pub usage: Counters,
+    /// This process' own name in claims and leases: a claim of another boot on the same SQLite file is dead.
+    pub boot: String,
+}
+
+impl Deref for App {
+    type Target = Handles;
+
+    fn deref(&self) -> &Handles {
+        &self.0
+    }
+}
+
+impl App {
+    /// Opens everything: data directory, master key, database with its migrations, connectors.
+    pub async fn start(config: Config, clock: Clock, entropy: Entropy) -> Result<App> {
+        std::fs::create_dir_all(&config.data_dir)
+            .with_context(|| format!("cannot make the data directory {}", config.data_dir.display()))?;
+        let keyring = open_keyring(&config.data_dir, &entropy)?;
+        let options = Options { url: config.database(), group_commit: config.group_commit, readers: 8 };
+        let db = Db::open(&options).await?;
+        let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;
+        let boot = ids::new(Kind::Request, &clock, &entropy);
+        Ok(App(Arc::new(Handles {
+            config,
+            clock,
+            entropy,
+            db,
+            keyring,
+            runtime,
+            locks: Locks::default(),
+            freshness: Freshness::default(),
+            usage: Counters::default(),
+            boot,
+        })))
+    }
+
+    /// Now, in milliseconds.
+    pub fn now(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// A new canonical id.
+    pub fn new_id(&self, kind: Kind) -> String {
+        ids::new(kind, &self.clock, &self.entropy)
+    }
+}
+
+fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<crate::runtime::Config> {
+    let mut roots = Vec::new();
+    for file in &config.ca_files {
+        roots.push(std::fs::read(file).with_context(|| format!("cannot read the CA file {}", file.display()))?);
+    }
+    let mut egress_allow = config.egress_allow.clone();
+    if config.sandbox {
+        // The sandbox provider is this very process: its one address has to be reachable for its connector.
+        egress_allow.push(config.listen.ip().into());
+    }
+    let clock = clock.clone();
+    let mut runtime = crate::runtime::Config::new(config.data_dir.join("connectors"), keyring.artefact_key());
+    runtime.bundle_dir = config.connectors_dir.clone();
+    runtime.egress_allow = egress_allow;
+    runtime.extra_roots = roots;
+    runtime.now = Arc::new(move || clock.now_ms());
+    runtime.compile_in_child = config.compile_program.clone();
+    Ok(runtime)
+}
+
+/// The file beside the database that holds the master key.
+pub const MASTER_KEY_FILE: &str = "master.key";
+
+/// The keyring of a data directory. The master key comes from `SWITCHBOARD_MASTER_KEY` (base64), from the file that
+/// `SWITCHBOARD_MASTER_KEY_FILE` names, or from `<data_dir>/master.key`, which is made (mode 0600) on first start.
+pub fn open_keyring(data_dir: &Path, entropy: &Entropy) -> Result<Keyring> {
+    let text = match (std::env::var("SWITCHBOARD_MASTER_KEY"), std::env::var_os("SWITCHBOARD_MASTER_KEY_FILE")) {
+        (Ok(text), _) => Zeroizing::new(text),
+        (_, Some(file)) => Zeroizing::new(
+            std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", Path::new(&file).display()))?,
+        ),
+        _ => master_key_file(&data_dir.join(MASTER_KEY_FILE))?,
+    };
+    let master = Zeroizing::new(BASE64_STANDARD.decode(text.trim()).context("the master key is not base64")?);
+    Keyring::new(&master, entropy.clone())
+}
+
+fn master_key_file(path: &Path) -> Result<Zeroizing<String>> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let made = Zeroizing::new(BASE64_STANDARD.encode(Entropy::system().bytes::<MASTER_KEY_BYTES>()));
+    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => {
+            file.write_all(made.as_bytes()).and_then(|()| file.sync_all()).context("cannot write the master key")?;
+            tracing::warn!(
+                file = %path.display(),
+                "made a new master key; back it up: without it stored credentials and API keys are lost"
+            );
+            Ok(made)
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            Ok(Zeroizing::new(text))
+        }
+        Err(e) => Err(e).with_context(|| format!("cannot make the master key {}", path.display())),
+    }
+}

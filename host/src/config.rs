@@ -1,0 +1,79 @@
+//! Every setting: name, default, meaning. Read from the command line, `SWITCHBOARD_*` environment variables and a TOML file,
+//! in this order of precedence (`cli/`).
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+
+/// The host's settings.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the API is served.
+    pub listen: SocketAddr,
+    /// Where everything that lasts is kept: the database (unless `database_url` says otherwise), the master key, installed
+    /// connectors, compiled code.
+    pub data_dir: PathBuf,
+    /// `sqlite://…` or `postgres://…`; none: `<data_dir>/switchboard.db`.
+    pub database_url: Option<String>,
+    /// How clients and providers reach this service from outside; none: `http://<listen>`.
+    pub public_url: Option<String>,
+    /// The bundle of connectors to load at start.
+    pub connectors_dir: Option<PathBuf>,
+    /// Reload connectors when files in `connectors_dir` change. For development.
+    pub watch_connectors: bool,
+    /// Private address ranges that providers may have: nothing by default.
+    pub egress_allow: Vec<IpNet>,
+    /// PEM files with roots to trust beside the usual ones.
+    pub ca_files: Vec<PathBuf>,
+    /// Serve the sandbox provider under `/sandbox`.
+    pub sandbox: bool,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Commit writes in groups (SQLite). Off only to compare.
+    pub group_commit: bool,
+    /// How old the local copy may be when it answers a read, in milliseconds; older asks the provider first.
+    pub freshness_ms: i64,
+    /// How often a followed collection is pulled, in milliseconds.
+    pub poll_interval_ms: i64,
+    /// Requests per minute of a caller without a valid key, per address.
+    pub anonymous_per_minute: u64,
+    /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
+    pub compile_program: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            data_dir: PathBuf::from("data"),
+            database_url: None,
+            public_url: None,
+            connectors_dir: Some(PathBuf::from("target/connectors/bundle")),
+            watch_connectors: false,
+            egress_allow: Vec::new(),
+            ca_files: Vec::new(),
+            sandbox: false,
+            trusted_proxies: Vec::new(),
+            group_commit: true,
+            freshness_ms: 10_000,
+            poll_interval_ms: 60_000,
+            anonymous_per_minute: 300,
+            compile_program: None,
+        }
+    }
+}
+
+impl Config {
+    /// The database's URL.
+    pub fn database(&self) -> String {
+        let default = || format!("sqlite://{}", self.data_dir.join("switchboard.db").display());
+        self.database_url.clone().unwrap_or_else(default)
+    }
+
+    /// The address that clients know, without a trailing slash.
+    pub fn public_address(&self) -> String {
+        let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
+        url.trim_end_matches('/').to_owned()
+    }
+}

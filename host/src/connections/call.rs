@@ -1,0 +1,130 @@
+//! A call to a connector on behalf of a connection: the one place that puts the envelope together and takes it apart.
+
+use std::sync::Arc;
+
+use model::wire::Connection as WireConnection;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::connections::credentials::{self, Fixed};
+use crate::error::Result;
+use crate::runtime::{self, Call, CallContext, Credentials, Surface, Verb};
+use crate::storage::connections::Connection;
+use crate::tenant::Tenant;
+
+/// Whom a call is for.
+pub struct Target<'a> {
+    pub provider: &'a str,
+    pub tenant: &'a Tenant,
+    pub connection_id: &'a str,
+    pub wire: WireConnection,
+    pub credentials: Arc<dyn Credentials>,
+}
+
+impl<'a> Target<'a> {
+    /// A stored connection, with its credentials opened.
+    pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
+        let given = credentials::stored(app, connection)?;
+        Ok(Target {
+            provider: &connection.provider,
+            tenant: &connection.tenant,
+            connection_id: &connection.id,
+            wire: WireConnection {
+                settings: connection.settings.clone(),
+                addresses: connection.addresses.clone(),
+                username: connection.username.clone(),
+            },
+            credentials: Arc::new(Fixed::new(&given)?),
+        })
+    }
+}
+
+/// Which operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Op {
+    pub surface: Surface,
+    pub verb: Verb,
+    pub name: &'static str,
+}
+
+/// What is particular to one call.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub cursor: Option<String>,
+    pub idempotency_key: Option<String>,
+    pub request_id: String,
+    /// Nobody waits for it: it goes behind calls that somebody waits for.
+    pub background: bool,
+}
+
+/// A connector's answer.
+#[derive(Debug)]
+pub struct Reply<T> {
+    pub body: T,
+    pub cursor: Option<String>,
+    pub more: bool,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a, A> {
+    connection: &'a WireConnection,
+    args: &'a A,
+}
+
+/// Runs one operation. An answer that is not of the operation's type counts as the connector's fault.
+pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
+    app: &App,
+    target: &Target<'_>,
+    op: Op,
+    args: &A,
+    options: Options,
+) -> Result<Reply<R>, runtime::Error> {
+    let envelope = Envelope { connection: &target.wire, args };
+    let body =
+        serde_json::to_string(&envelope).map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+    let context = CallContext {
+        tenant: target.tenant.application_id.clone(),
+        connection_id: target.connection_id.to_owned(),
+        request_id: options.request_id,
+        background: options.background,
+        settings: target.wire.settings.clone(),
+        credentials: target.credentials.clone(),
+        seed: None,
+    };
+    let call = Call {
+        connector: target.provider.to_owned(),
+        surface: op.surface,
+        verb: op.verb,
+        op: op.name.to_owned(),
+        body,
+        cursor: options.cursor,
+        idempotency_key: options.idempotency_key,
+        context,
+    };
+    let outcome = app.runtime.call(call).await;
+    let response = outcome.inspect_err(|e| report(target, op, e))?;
+    let parsed = serde_json::from_str(&response.body).map_err(|e| runtime::Error::bad_output(e.to_string()));
+    let body = parsed.inspect_err(|e| report(target, op, e))?;
+    Ok(Reply { body, cursor: response.cursor, more: response.more })
+}
+
+/// For the connector's author and the operator; the API's user gets `Error::message` only.
+fn report(target: &Target<'_>, op: Op, e: &runtime::Error) {
+    let lines: Vec<String> = e.author.log.iter().map(|l| l.to_string()).collect();
+    tracing::warn!(
+        connector = target.provider,
+        connection = target.connection_id,
+        surface = op.surface.as_str(),
+        op = op.name,
+        code = e.code.as_str(),
+        blame = ?e.blame,
+        provider_status = e.provider_status,
+        detail = %e.author.detail,
+        frames = ?e.author.frames,
+        log = ?lines,
+        "connector call failed: {}",
+        e.message
+    );
+}
+

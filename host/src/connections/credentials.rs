@@ -1,0 +1,111 @@
+//! What opens an account: given once, checked, sealed, and handed to the egress as a header value. Connectors never see it.
+
+use anyhow::Context;
+use async_trait::async_trait;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::error::{Code, Result, invalid};
+use crate::runtime::{Credentials, Loaded, Secret};
+use crate::storage::connections::Connection;
+use crate::tenant::Tenant;
+
+/// Credentials as a client gives them; also how they are stored, sealed.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Given {
+    pub username: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_token: Option<String>,
+}
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Given(..)")
+    }
+}
+
+impl Given {
+    /// A user name with a password, or an access token; nothing that would break out of a header.
+    pub fn check(&self, connector: &Loaded) -> Result<()> {
+        let kinds = &connector.manifest.auth.kinds;
+        let basic = self.username.is_some() && self.password.is_some();
+        if !basic && self.access_token.is_none() {
+            let message = "credentials need username and password, or accessToken";
+            return Err(invalid(Code::MissingField, "credentials", message));
+        }
+        if basic && self.access_token.is_some() {
+            let message = "credentials need either a password or an accessToken, not both";
+            return Err(invalid(Code::ConflictingFields, "credentials", message));
+        }
+        let fields = [
+            ("credentials.username", &self.username),
+            ("credentials.password", &self.password),
+            ("credentials.accessToken", &self.access_token),
+        ];
+        for (field, value) in fields {
+            let Some(value) = value else { continue };
+            if value.is_empty() || value.len() > 8192 || value.chars().any(char::is_control) {
+                let message = format!("{field} must have 1 to 8192 characters and no control characters");
+                return Err(invalid(Code::InvalidParameter, field, message));
+            }
+        }
+        if self.username.as_deref().is_some_and(|u| basic && u.contains(':')) {
+            // RFC 7617: the user name ends at the first colon.
+            let message = "credentials.username must not contain a colon";
+            return Err(invalid(Code::InvalidParameter, "credentials.username", message));
+        }
+        let wanted = if basic { "basic" } else { "bearer" };
+        if kinds.is_empty() || kinds.iter().any(|k| k.as_str() == wanted) {
+            return Ok(());
+        }
+        let message = format!("this connector does not take {wanted} credentials");
+        Err(invalid(Code::InvalidParameter, "credentials", message))
+    }
+
+    fn header(&self) -> anyhow::Result<String> {
+        match (&self.access_token, &self.username, &self.password) {
+            (Some(token), _, _) => Ok(format!("Bearer {token}")),
+            (None, Some(user), Some(password)) => {
+                Ok(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))))
+            }
+            _ => anyhow::bail!("the stored credentials are incomplete"),
+        }
+    }
+}
+
+/// Where a connection's sealed credentials belong.
+pub fn place(connection_id: &str, tenant: &Tenant) -> String {
+    format!("connections.credentials:{connection_id}:{}", tenant.organization_id)
+}
+
+/// A connection's own credentials.
+pub fn stored(app: &App, connection: &Connection) -> Result<Given> {
+    let place = place(&connection.id, &connection.tenant);
+    let text = app.keyring.open(&place, &connection.credentials)?;
+    Ok(serde_json::from_slice(&text).context("stored credentials")?)
+}
+
+/// Credentials that do not change: there is nothing to refresh.
+pub struct Fixed(Secret);
+
+impl Fixed {
+    pub fn new(given: &Given) -> Result<Self> {
+        Ok(Fixed(Secret::new(given.header()?)))
+    }
+}
+
+#[async_trait]
+impl Credentials for Fixed {
+    async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>> {
+        Ok((slot == "default").then(|| self.0.clone()))
+    }
+
+    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(None)
+    }
+}

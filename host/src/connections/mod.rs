@@ -1,0 +1,364 @@
+//! The accounts that users connect: create by credentials, list, read, delete, refresh. Credentials are checked against the
+//! provider before anything is stored, sealed at once, and never leave again.
+
+pub mod call;
+pub mod capabilities;
+pub mod credentials;
+pub mod refusal;
+pub mod view;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::wire::{Account, Connection as WireConnection};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::connections::credentials::{Fixed, Given};
+use crate::error::{Code, Error, Refusal, Result, invalid, not_found, refuse};
+use crate::ids::Kind;
+use crate::log::{self, Note};
+use crate::runtime::{Loaded, Surface, Verb};
+use crate::storage::connections::{self as table, Connection};
+use crate::storage::{items, sync_states};
+use crate::tenant::Tenant;
+
+/// Body of `POST /v1/connections`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NewConnection {
+    pub provider: String,
+    pub settings: Map<String, Value>,
+    pub credentials: Given,
+    pub scopes: Vec<String>,
+    pub display_name: Option<String>,
+    pub tags: BTreeMap<String, String>,
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// Scopes that a connection can be asked for.
+const GRANTABLE: [&str; 9] = [
+    "email.read",
+    "email.write",
+    "email.send",
+    "calendar.read",
+    "calendar.write",
+    "contacts.read",
+    "contacts.write",
+    "tasks.read",
+    "tasks.write",
+];
+
+/// A live connection of the tenant that the key may use; anything else is "no such connection".
+pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
+    if !crate::ids::is_plausible(id) {
+        return Err(not_found("connection"));
+    }
+    table::find(app.db.reader(), tenant, id).await?.ok_or_else(|| not_found("connection"))
+}
+
+/// A connection that can be used now.
+pub fn usable(connection: &Connection) -> Result<()> {
+    match connection.status.as_str() {
+        "active" | "degraded" => Ok(()),
+        "reauth_required" => Err(refuse(
+            Code::ReauthRequired,
+            "the provider no longer accepts this connection's credentials; connect the account again",
+        )),
+        status => Err(refuse(Code::ConnectionInactive, format!("this connection is {status}"))),
+    }
+}
+
+/// Whether the account granted what the operation needs.
+pub fn granted(connection: &Connection, scope: &str) -> Result<()> {
+    if crate::scopes::holds(&connection.granted_scopes, scope) {
+        return Ok(());
+    }
+    Err(refuse(Code::ScopeNotGranted, format!("this connection was not granted the scope {scope}")))
+}
+
+/// Connects an account by credentials.
+pub async fn create(app: &App, tenant: &Tenant, new: NewConnection, attempt: &Attempt) -> Result<Answer> {
+    let connector = connector(app, &new.provider)?;
+    check_scopes(&new.scopes)?;
+    crate::resources::metadata::check("metadata", &new.metadata)?;
+    crate::resources::metadata::check("tags", &new.tags)?;
+    let settings = settings(app, &connector, new.settings)?;
+    let given = new.credentials;
+    given.check(&connector)?;
+    let id = app.new_id(Kind::Connection);
+    let account = check(app, tenant, (&connector, &id), &settings, &given).await?;
+    let connection = assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, settings, account)?;
+    let connection = Connection { tags: new.tags, metadata: new.metadata, ..connection };
+    save(app, connection, "created", Some((attempt, 201))).await
+}
+
+fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
+    if provider.is_empty() {
+        return Err(invalid(Code::MissingField, "provider", "provider is required, for example \"dav\""));
+    }
+    app.runtime.find(provider).ok_or_else(|| {
+        let known: Vec<String> = app.runtime.list().iter().map(|c| c.manifest.name.clone()).collect();
+        let message = format!("there is no connector named {provider:?}; installed: {}", known.join(", "));
+        invalid(Code::InvalidParameter, "provider", message)
+    })
+}
+
+fn check_scopes(scopes: &[String]) -> Result<()> {
+    if scopes.is_empty() {
+        let message = "scopes is required, for example [\"calendar.read\", \"calendar.write\"]";
+        return Err(invalid(Code::MissingField, "scopes", message));
+    }
+    match scopes.iter().position(|s| !GRANTABLE.contains(&s.as_str())) {
+        None => Ok(()),
+        Some(i) => {
+            let message = format!("{:?} is not a scope of an account; there are: {}", scopes[i], GRANTABLE.join(", "));
+            Err(invalid(Code::InvalidParameter, format!("scopes[{i}]"), message))
+        }
+    }
+}
+
+/// The settings that the manifest asks for, and no others.
+fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Result<Map<String, Value>> {
+    if connector.manifest.name == "sandbox" && app.config.sandbox && !given.contains_key("serverUrl") {
+        given.insert("serverUrl".into(), Value::String(format!("http://{}/sandbox", app.config.listen)));
+    }
+    let mut kept = Map::new();
+    for setting in &connector.manifest.settings {
+        match given.remove(&setting.name) {
+            Some(Value::String(text)) if text.len() > 2048 => {
+                let field = format!("settings.{}", setting.name);
+                return Err(invalid(Code::InvalidParameter, field, "a setting may have at most 2048 characters"));
+            }
+            Some(Value::Null) | None if setting.required => {
+                let field = format!("settings.{}", setting.name);
+                let message = format!("{field} is required: {}", setting.description);
+                return Err(invalid(Code::MissingField, field, message));
+            }
+            Some(Value::Null) | None => {}
+            Some(value) => {
+                kept.insert(setting.name.clone(), value);
+            }
+        }
+    }
+    if let Some(unknown) = given.keys().next() {
+        let field = format!("settings.{unknown}");
+        let message = format!("{field} is not a setting of this connector");
+        return Err(invalid(Code::UnknownField, field, message));
+    }
+    for name in &connector.manifest.hosts_from_settings {
+        if let Some(Value::String(text)) = kept.get(name) {
+            let fits = url::Url::parse(text).is_ok_and(|u| {
+                matches!(u.scheme(), "http" | "https") && u.has_host() && u.username().is_empty() && u.password().is_none()
+            });
+            if !fits {
+                let field = format!("settings.{name}");
+                let message = format!("{field} must be an http or https URL without user name and password");
+                return Err(invalid(Code::InvalidUrl, field, message));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Asks the provider whose account it is.
+async fn check(
+    app: &App,
+    tenant: &Tenant,
+    connector: (&Arc<Loaded>, &str),
+    settings: &Map<String, Value>,
+    given: &Given,
+) -> Result<Account> {
+    let (connector, id) = connector;
+    let name = connector.manifest.name.as_str();
+    if !connector.surfaces.contains(&Surface::Lifecycle) {
+        let user = given.username.clone().unwrap_or_else(|| id.to_owned());
+        return Ok(Account { external_account_id: user, surfaces: surfaces(connector), ..Account::default() });
+    }
+    let wire =
+        WireConnection { settings: settings.clone(), addresses: Vec::new(), username: given.username.clone() };
+    let target = call::Target {
+        provider: name,
+        tenant,
+        connection_id: id,
+        wire,
+        credentials: Arc::new(Fixed::new(given)?),
+    };
+    let op = call::Op { surface: Surface::Lifecycle, verb: Verb::Check, name: "check" };
+    let checked: Result<call::Reply<Account>, _> =
+        call::run(app, &target, op, &serde_json::json!({}), call::Options::default()).await;
+    match checked {
+        Ok(reply) => Ok(reply.body),
+        Err(e) => Err(refusal::of_check(name, &e)),
+    }
+}
+
+fn surfaces(connector: &Loaded) -> Vec<String> {
+    let names = connector.surfaces.iter().filter(|s| **s != Surface::Lifecycle).map(|s| s.as_str().to_owned());
+    names.collect()
+}
+
+#[expect(clippy::too_many_arguments, reason = "one row is put together from everything that was found out")]
+fn assembled(
+    app: &App,
+    tenant: &Tenant,
+    id: String,
+    connector: &Loaded,
+    asked: (Vec<String>, Option<String>),
+    given: &Given,
+    mut settings: Map<String, Value>,
+    account: Account,
+) -> Result<Connection> {
+    let now = app.now();
+    let has = surfaces(connector);
+    let surfaces: Vec<String> = match account.surfaces.is_empty() {
+        true => has,
+        false => account.surfaces.iter().filter(|s| has.contains(s)).cloned().collect(),
+    };
+    let of_surface = |s: &&String| surfaces.iter().any(|f| s.split('.').next() == Some(f.as_str()));
+    let granted_scopes: Vec<String> = asked.0.iter().filter(of_surface).cloned().collect();
+    let mut addresses: Vec<String> =
+        account.email.iter().chain(&account.aliases).map(|a| a.to_lowercase()).collect();
+    addresses.dedup();
+    settings.extend(account.settings);
+    let place = credentials::place(&id, tenant);
+    Ok(Connection {
+        tenant: tenant.clone(),
+        provider: connector.manifest.name.clone(),
+        connector_version: connector.manifest.version.clone(),
+        status: "active".into(),
+        status_reason: None,
+        status_changed_at: now,
+        display_name: asked.1.or(account.display_name),
+        email: account.email.map(|e| e.to_lowercase()),
+        external_account_id: account.external_account_id,
+        username: given.username.clone(),
+        addresses,
+        surfaces,
+        requested_scopes: asked.0,
+        granted_scopes,
+        provider_scopes: account.provider_scopes,
+        time_zone: account.time_zone,
+        settings,
+        credentials: app.keyring.seal(&place, serde_json::to_string(given)?.as_bytes())?,
+        credentials_version: 1,
+        token_expires_at: None,
+        last_refresh_at: Some(now),
+        last_refresh_error: None,
+        failing_since: None,
+        tags: BTreeMap::new(),
+        metadata: BTreeMap::new(),
+        etag: String::new(),
+        created_at: now,
+        updated_at: now,
+        id,
+    })
+}
+
+/// Writes a connection and tells of it, all in one transaction.
+pub async fn save(
+    app: &App,
+    mut connection: Connection,
+    change: &'static str,
+    answer: Option<(&Attempt, u16)>,
+) -> Result<Answer> {
+    connection.updated_at = app.now();
+    connection.etag = view::etag(&connection);
+    let states = sync_states::of_connection(app.db.reader(), &connection.id).await?;
+    let body = view::json(app, &connection, &states).to_string();
+    let (status, attempt) = answer.map_or((200, None), |(attempt, status)| (status, Some(attempt.clone())));
+    let answer = Answer::json(status, body.clone()).etag(&connection.etag);
+    let (app, kept) = (app.clone(), answer.clone());
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                table::upsert(tx, &connection).await?;
+                let note = Note::of_connection(&connection, change, Some(body));
+                log::append(tx, &app, &connection.tenant, vec![note]).await?;
+                if let Some(attempt) = &attempt {
+                    attempt.store(tx, &app.keyring, &kept, app.now()).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(answer)
+}
+
+/// Tries the stored credentials again; what the provider says decides the status.
+pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("refresh:{}", connection.id)).await;
+    let connection = find(app, &connection.tenant, &connection.id).await?;
+    let connector = connector(app, &connection.provider)?;
+    let given = credentials::stored(app, &connection)?;
+    let checked =
+        check(app, &connection.tenant, (&connector, &connection.id), &connection.settings, &given).await;
+    match checked {
+        Ok(account) => {
+            let mut fresh = connection.clone();
+            fresh.connector_version = connector.manifest.version.clone();
+            fresh.settings.extend(account.settings);
+            fresh.last_refresh_at = Some(app.now());
+            fresh.last_refresh_error = None;
+            fresh.failing_since = None;
+            let recovered = fresh.status != "active";
+            set_status(app, &mut fresh, "active", None);
+            save(app, fresh, if recovered { "recovered" } else { "updated" }, Some((attempt, 200))).await
+        }
+        Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
+            mark_reauth_required(app, &connection, &r).await?;
+            Err(Refusal { code: Code::ReauthRequired, ..*r }.into())
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// The provider refused the credentials: nothing works until the account is connected again.
+pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refusal) -> Result<()> {
+    if connection.status == "reauth_required" {
+        return Ok(());
+    }
+    let mut marked = connection.clone();
+    set_status(app, &mut marked, "reauth_required", Some("credentials_invalid"));
+    let at = app.clock.now();
+    let error = serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at });
+    marked.last_refresh_error = Some(error.to_string());
+    save(app, marked, "reauth_required", None).await.map(|_| ())
+}
+
+/// Changes the status and when it changed.
+pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: Option<&str>) {
+    if connection.status != status {
+        connection.status = status.to_owned();
+        connection.status_changed_at = app.now();
+    }
+    connection.status_reason = reason.map(str::to_owned);
+}
+
+/// Disconnects: credentials and the local copy go, the id stays taken, the log keeps that it was there.
+pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
+    let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
+    let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
+    let kept = answer.clone();
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                if !table::delete(tx, &connection.tenant, &connection.id, app.now()).await? {
+                    return Err(not_found("connection"));
+                }
+                items::purge(tx, &connection.id).await?;
+                sync_states::purge(tx, &connection.id).await?;
+                crate::storage::log::forget_bodies(tx, &connection.id).await?;
+                let note = Note::of_connection(&connection, "revoked", None);
+                log::append(tx, &app, &connection.tenant, vec![note]).await?;
+                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(answer)
+}

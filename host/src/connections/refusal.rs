@@ -1,0 +1,56 @@
+//! A connector's error as what the API's user is told.
+
+use crate::error::{Code, Error, ProviderAnswer, Refusal};
+use crate::runtime::{self, Code as Cause};
+
+/// What a failed call means for the caller.
+pub fn of(provider: &str, e: &runtime::Error) -> Error {
+    let code = match e.code {
+        Cause::AuthExpired => Code::ReauthRequired,
+        Cause::Forbidden | Cause::Invalid => rejected(e),
+        Cause::NotFound => Code::NotFound,
+        Cause::Conflict => Code::StaleEtag,
+        Cause::AlreadyExists => Code::AlreadyExists,
+        Cause::RateLimited => Code::ProviderRateLimited,
+        Cause::CursorExpired => Code::SyncResetRequired,
+        Cause::Unsupported | Cause::UnsupportedSurface => Code::CapabilityNotSupported,
+        Cause::Unavailable => Code::ProviderUnavailable,
+        Cause::Timeout | Cause::Deadline => Code::ProviderTimeout,
+        Cause::Busy => Code::Overloaded,
+        _ => Code::ConnectorError,
+    };
+    let mut refusal = Refusal::new(code, e.message.clone());
+    refusal.retry_after_s = e.retry_after_ms.map(|ms| ms.div_ceil(1000).max(1));
+    if refusal.retry_after_s.is_none() && matches!(code, Code::ProviderRateLimited | Code::Overloaded) {
+        refusal.retry_after_s = Some(if code == Code::Overloaded { 1 } else { 30 });
+    }
+    if e.provider_status.is_some() {
+        let answer = ProviderAnswer { name: provider.to_owned(), status: e.provider_status, code: None, message: None };
+        refusal.provider = Some(answer);
+    }
+    refusal.into()
+}
+
+/// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown.
+fn rejected(e: &runtime::Error) -> Code {
+    let named = |code: Code| e.author.detail.contains(code.as_str());
+    [Code::NotAnAttendee, Code::OrganizerCannotRsvp, Code::InvalidTimeZone, Code::InvalidRecurrence]
+        .into_iter()
+        .find(|c| named(*c))
+        .unwrap_or(Code::ProviderRejected)
+}
+
+/// While connecting, refused credentials are the request's fault and not a connection's state.
+pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
+    match (e.code, of(provider, e)) {
+        (Cause::AuthExpired | Cause::Forbidden, Error::Refused(r)) => {
+            let message = "the provider refuses these credentials";
+            Refusal { code: Code::ProviderRejected, message: message.into(), ..*r }.param("credentials").into()
+        }
+        (Cause::NotFound, Error::Refused(r)) => {
+            let message = format!("the provider has no such account or service there: {}", r.message);
+            Refusal { code: Code::ProviderRejected, message, ..*r }.param("settings").into()
+        }
+        (_, error) => error,
+    }
+}

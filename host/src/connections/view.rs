@@ -1,0 +1,96 @@
+//! A connection as the API prints it.
+
+use model::Instant;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::storage::connections::Connection;
+use crate::storage::sync_states::SyncState;
+
+/// The version of a connection: changes with everything that clients see of it, except counters and times of refreshes.
+pub fn etag(c: &Connection) -> String {
+    let seen = json!([
+        c.status,
+        c.status_reason,
+        c.display_name,
+        c.email,
+        c.surfaces,
+        c.granted_scopes,
+        c.provider_scopes,
+        c.time_zone,
+        c.tags,
+        c.metadata,
+        c.connector_version,
+        c.settings.get("serverUrl"),
+        c.created_at
+    ]);
+    let hash = Sha256::digest(seen.to_string());
+    let hex: String = hash[..8].iter().map(|b| format!("{b:02x}")).collect();
+    format!("\"{hex}\"")
+}
+
+fn at(ms: Option<i64>) -> Value {
+    ms.map_or(Value::Null, |ms| json!(Instant::from_millis(ms)))
+}
+
+/// All fields; no secret is among them.
+pub fn json(app: &App, c: &Connection, states: &[SyncState]) -> Value {
+    let missing: Vec<&String> = c.requested_scopes.iter().filter(|s| !c.granted_scopes.contains(s)).collect();
+    let error = c.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
+    let server = c.settings.get("serverUrl").cloned();
+    let settings = server.map_or(json!({}), |url| json!({ "serverUrl": url }));
+    json!({
+        "id": c.id,
+        "provider": c.provider,
+        "connectorVersion": c.connector_version,
+        "status": c.status,
+        "statusReason": c.status_reason,
+        "statusChangedAt": Instant::from_millis(c.status_changed_at),
+        "displayName": c.display_name,
+        "email": c.email,
+        "externalAccountId": c.external_account_id,
+        "surfaces": c.surfaces,
+        "requestedScopes": c.requested_scopes,
+        "grantedScopes": c.granted_scopes,
+        "missingScopes": missing,
+        "providerScopes": c.provider_scopes,
+        "timeZone": c.time_zone,
+        "settings": settings,
+        "tokenExpiresAt": at(c.token_expires_at),
+        "lastRefreshAt": at(c.last_refresh_at),
+        "lastRefreshError": error,
+        "sync": sync(app, c, states),
+        "tags": c.tags,
+        "metadata": c.metadata,
+        "createdAt": Instant::from_millis(c.created_at),
+        "updatedAt": Instant::from_millis(c.updated_at),
+        "etag": c.etag,
+    })
+}
+
+/// One line per surface: the worst state of its collections, and how far the slowest lags behind.
+fn sync(app: &App, c: &Connection, states: &[SyncState]) -> Vec<Value> {
+    let rank = |s: &SyncState| match s.status.as_str() {
+        "error" => 5,
+        "blocked" => 4,
+        "throttled" => 3,
+        "initial" => 2,
+        "syncing" => 1,
+        _ => 0,
+    };
+    c.surfaces
+        .iter()
+        .map(|surface| {
+            let own: Vec<&SyncState> = states.iter().filter(|s| s.surface == *surface).collect();
+            let worst = own.iter().max_by_key(|s| rank(s));
+            let last = own.iter().filter_map(|s| s.last_success_at).min();
+            json!({
+                "surface": surface,
+                "status": worst.map_or("idle", |s| s.status.as_str()),
+                "lastSuccessAt": at(last),
+                "lagSeconds": last.map(|ms| (app.now() - ms).max(0) / 1000),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,242 @@
+//! `Error`: what any part of the host can fail with. A refusal carries a code of the public catalogue (model.md, error
+//! envelope); everything else is internal and logged once, at the edge. HTTP statuses are known to `api/error.rs` alone.
+
+use std::fmt;
+
+/// The public codes, as printed in the envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    InvalidRequest,
+    InvalidJson,
+    InvalidParameter,
+    MissingField,
+    UnknownField,
+    ConflictingFields,
+    InvalidCursor,
+    InvalidTimeRange,
+    InvalidTimeZone,
+    InvalidRecurrence,
+    InvalidUrl,
+    InvalidIdempotencyKey,
+    RangeTooLarge,
+    CapabilityNotSupported,
+    ProviderRejected,
+    MissingApiKey,
+    InvalidApiKey,
+    ExpiredApiKey,
+    RevokedApiKey,
+    Forbidden,
+    InsufficientScope,
+    ScopeNotGranted,
+    NotFound,
+    MethodNotAllowed,
+    StaleEtag,
+    IdempotencyKeyReused,
+    IdempotencyInProgress,
+    InvalidState,
+    SyncResetRequired,
+    SyncNotStarted,
+    AlreadyExists,
+    NotEmpty,
+    ReauthRequired,
+    ConnectionInactive,
+    NotAnAttendee,
+    OrganizerCannotRsvp,
+    OutcomeUnknown,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    ProviderRateLimited,
+    InternalError,
+    NotImplemented,
+    ProviderError,
+    ConnectorError,
+    ProviderUnavailable,
+    ProviderTimeout,
+    Overloaded,
+}
+
+impl Code {
+    /// The code as clients read it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::InvalidRequest => "invalid_request",
+            Code::InvalidJson => "invalid_json",
+            Code::InvalidParameter => "invalid_parameter",
+            Code::MissingField => "missing_field",
+            Code::UnknownField => "unknown_field",
+            Code::ConflictingFields => "conflicting_fields",
+            Code::InvalidCursor => "invalid_cursor",
+            Code::InvalidTimeRange => "invalid_time_range",
+            Code::InvalidTimeZone => "invalid_time_zone",
+            Code::InvalidRecurrence => "invalid_recurrence",
+            Code::InvalidUrl => "invalid_url",
+            Code::InvalidIdempotencyKey => "invalid_idempotency_key",
+            Code::RangeTooLarge => "range_too_large",
+            Code::CapabilityNotSupported => "capability_not_supported",
+            Code::ProviderRejected => "provider_rejected",
+            Code::MissingApiKey => "missing_api_key",
+            Code::InvalidApiKey => "invalid_api_key",
+            Code::ExpiredApiKey => "expired_api_key",
+            Code::RevokedApiKey => "revoked_api_key",
+            Code::Forbidden => "forbidden",
+            Code::InsufficientScope => "insufficient_scope",
+            Code::ScopeNotGranted => "scope_not_granted",
+            Code::NotFound => "not_found",
+            Code::MethodNotAllowed => "method_not_allowed",
+            Code::StaleEtag => "stale_etag",
+            Code::IdempotencyKeyReused => "idempotency_key_reused",
+            Code::IdempotencyInProgress => "idempotency_in_progress",
+            Code::InvalidState => "invalid_state",
+            Code::SyncResetRequired => "sync_reset_required",
+            Code::SyncNotStarted => "sync_not_started",
+            Code::AlreadyExists => "already_exists",
+            Code::NotEmpty => "not_empty",
+            Code::ReauthRequired => "reauth_required",
+            Code::ConnectionInactive => "connection_inactive",
+            Code::NotAnAttendee => "not_an_attendee",
+            Code::OrganizerCannotRsvp => "organizer_cannot_rsvp",
+            Code::OutcomeUnknown => "outcome_unknown",
+            Code::PayloadTooLarge => "payload_too_large",
+            Code::UnsupportedMediaType => "unsupported_media_type",
+            Code::RateLimited => "rate_limited",
+            Code::ProviderRateLimited => "provider_rate_limited",
+            Code::InternalError => "internal_error",
+            Code::NotImplemented => "not_implemented",
+            Code::ProviderError => "provider_error",
+            Code::ConnectorError => "connector_error",
+            Code::ProviderUnavailable => "provider_unavailable",
+            Code::ProviderTimeout => "provider_timeout",
+            Code::Overloaded => "overloaded",
+        }
+    }
+}
+
+/// What the provider itself said, as far as clients may know it.
+#[derive(Clone, Debug, Default)]
+pub struct ProviderAnswer {
+    pub name: String,
+    pub status: Option<u16>,
+    pub code: Option<String>,
+    pub message: Option<String>,
+}
+
+/// One fault in the input, where there can be several.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    pub field: String,
+    pub code: Code,
+    pub message: String,
+}
+
+/// A request that is refused, with everything that the envelope tells.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub code: Code,
+    /// One sentence, lower case, no full stop; names the field and the fix. Never a token, a body, SQL or a trap.
+    pub message: String,
+    pub param: Option<String>,
+    pub details: Vec<Detail>,
+    pub current_etag: Option<String>,
+    pub retry_after_s: Option<u64>,
+    pub provider: Option<ProviderAnswer>,
+}
+
+impl Refusal {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Refusal {
+            code,
+            message: message.into(),
+            param: None,
+            details: Vec::new(),
+            current_etag: None,
+            retry_after_s: None,
+            provider: None,
+        }
+    }
+
+    /// Names the parameter or field at fault.
+    pub fn param(mut self, param: impl Into<String>) -> Self {
+        self.param = Some(param.into());
+        self
+    }
+
+    pub fn current_etag(mut self, etag: impl Into<String>) -> Self {
+        self.current_etag = Some(etag.into());
+        self
+    }
+
+    /// Seconds that the client should wait; at least 1.
+    pub fn retry_after_s(mut self, seconds: u64) -> Self {
+        self.retry_after_s = Some(seconds.max(1));
+        self
+    }
+}
+
+/// A refusal, or something that must not happen.
+#[derive(Debug)]
+pub enum Error {
+    Refused(Box<Refusal>),
+    Internal(anyhow::Error),
+}
+
+/// The host's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A refusal as an error, for `return Err(refuse(..))`.
+pub fn refuse(code: Code, message: impl Into<String>) -> Error {
+    Refusal::new(code, message).into()
+}
+
+/// A refusal that names a field: `invalid(Code::MissingField, "start", "start is required")`.
+pub fn invalid(code: Code, param: impl Into<String>, message: impl Into<String>) -> Error {
+    Refusal::new(code, message).param(param).into()
+}
+
+/// The one answer for what is not there and for what is somebody else's.
+pub fn not_found(what: &str) -> Error {
+    refuse(Code::NotFound, format!("no such {what}"))
+}
+
+impl Error {
+    /// The code, if it is a refusal.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Error::Refused(r) => Some(r.code),
+            Error::Internal(_) => None,
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(r: Refusal) -> Self {
+        Error::Refused(Box::new(r))
+    }
+}
+
+impl From<anyhow::Error> for Error {
+    fn from(e: anyhow::Error) -> Self {
+        Error::Internal(e)
+    }
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(e: sqlx::Error) -> Self {
+        Error::Internal(anyhow::Error::new(e).context("database"))
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(e: serde_json::Error) -> Self {
+        Error::Internal(anyhow::Error::new(e).context("stored JSON"))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Refused(r) => write!(f, "{}: {}", r.code.as_str(), r.message),
+            Error::Internal(e) => write!(f, "{e:#}"),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Canonical ids: a prefix that tells the kind, and a ULID. The whole prefix table is on this screen.
+//! Opaque to clients, at most 64 characters of `[A-Za-z0-9_]`, never reused.
+
+use crate::clock::{Clock, Entropy};
+
+/// What an id is of, and so its prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Organization,
+    Application,
+    ApiKey,
+    Connection,
+    Calendar,
+    Event,
+    Notification,
+    Request,
+}
+
+impl Kind {
+    /// The letters before the underscore.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Kind::Organization => "org",
+            Kind::Application => "app",
+            Kind::ApiKey => "key",
+            Kind::Connection => "conn",
+            Kind::Calendar => "cal",
+            Kind::Event => "evt",
+            Kind::Notification => "ev",
+            Kind::Request => "req",
+        }
+    }
+}
+
+/// A new id: sortable by the time it was made, 80 random bits.
+pub fn new(kind: Kind, clock: &Clock, entropy: &Entropy) -> String {
+    let random = u128::from_be_bytes(entropy.bytes::<16>()) & ((1 << 80) - 1);
+    let ms = u64::try_from(clock.now_ms()).unwrap_or(0);
+    format!("{}_{}", kind.prefix(), ulid::Ulid::from_parts(ms, random))
+}
+
+/// Whether this can be an id at all; what cannot is not looked up.
+pub fn is_plausible(id: &str) -> bool {
+    !id.is_empty() && id.len() <= 64 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

@@ -1,0 +1,211 @@
+//! The keyring: seals stored credentials, makes and hashes API keys, MACs cursors. The only file that sees key bytes.
+//! Everything is derived from one master key, so that an operator has one secret to keep.
+
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hmac::{Hmac, KeyInit as HmacKeyInit, Mac};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::clock::Entropy;
+
+/// Length of the master key in bytes.
+pub const MASTER_KEY_BYTES: usize = 32;
+
+const KEY_ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const KEY_PREFIX: &str = "uc_live_";
+const KEY_RANDOM_CHARS: usize = 32;
+const KEY_CHECK_CHARS: usize = 6;
+
+/// Purpose-bound keys, each derived from the master key.
+pub struct Keyring {
+    seal: Zeroizing<[u8; 32]>,
+    pepper: Zeroizing<[u8; 32]>,
+    cursor: Zeroizing<[u8; 32]>,
+    artefact: Zeroizing<[u8; 32]>,
+    id: String,
+    entropy: Entropy,
+}
+
+/// A new API key, in the only moment in which it is known.
+pub struct NewApiKey {
+    pub key: String,
+    /// `uc_live_` and the first six characters, shown in lists.
+    pub prefix: String,
+    pub last4: String,
+    pub hash: String,
+}
+
+impl Keyring {
+    /// Derives the working keys. `master` is 32 secret bytes.
+    pub fn new(master: &[u8], entropy: Entropy) -> Result<Self> {
+        if master.len() != MASTER_KEY_BYTES {
+            bail!("the master key must have {MASTER_KEY_BYTES} bytes, this one has {}", master.len());
+        }
+        let derived = |purpose: &str| Zeroizing::new(mac(master, &[b"switchboard/v1/", purpose.as_bytes()]));
+        // The id only tells keys apart: which key sealed a row can be seen without trying it.
+        let id = BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(*derived("id"))[..6]);
+        Ok(Keyring {
+            seal: derived("seal"),
+            pepper: derived("api-key"),
+            cursor: derived("cursor"),
+            artefact: derived("artefact"),
+            id,
+            entropy,
+        })
+    }
+
+    /// Seals a secret for one row and column. `place` (table, column, row id, organization) is authenticated, so that a
+    /// sealed value copied to another row does not open there.
+    pub fn seal(&self, place: &str, secret: &[u8]) -> Result<String> {
+        let nonce = self.entropy.bytes::<24>();
+        let cipher = XChaCha20Poly1305::new((&*self.seal).into());
+        let sealed = cipher
+            .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: place.as_bytes() })
+            .map_err(|_| anyhow!("cannot seal a secret"))?;
+        let (nonce, sealed) = (BASE64_URL_SAFE_NO_PAD.encode(nonce), BASE64_URL_SAFE_NO_PAD.encode(sealed));
+        Ok(format!("v1.{}.{nonce}.{sealed}", self.id))
+    }
+
+    /// Opens what `seal` made for the same place. Fails when it was changed, moved, or sealed with another master key.
+    pub fn open(&self, place: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>> {
+        let parts: Vec<&str> = sealed.split('.').collect();
+        let ["v1", id, nonce, text] = parts[..] else { bail!("a sealed value in {place} is malformed") };
+        if id != self.id {
+            bail!("a sealed value in {place} was sealed with another master key ({id}, this one is {})", self.id);
+        }
+        let nonce: [u8; 24] = BASE64_URL_SAFE_NO_PAD
+            .decode(nonce)
+            .ok()
+            .and_then(|n| n.try_into().ok())
+            .with_context(|| format!("a sealed value in {place} is malformed"))?;
+        let text = BASE64_URL_SAFE_NO_PAD.decode(text).context("a sealed value is malformed")?;
+        let cipher = XChaCha20Poly1305::new((&*self.seal).into());
+        cipher
+            .decrypt(&XNonce::from(nonce), Payload { msg: &text, aad: place.as_bytes() })
+            .map(Zeroizing::new)
+            .map_err(|_| anyhow!("a sealed value in {place} was tampered with"))
+    }
+
+    /// A new API key: `uc_live_`, 32 random base62 characters, 6 base62 characters of CRC-32, so that secret scanners can
+    /// tell a key from noise without asking us.
+    pub fn new_api_key(&self) -> NewApiKey {
+        let mut random = String::with_capacity(KEY_RANDOM_CHARS);
+        while random.len() < KEY_RANDOM_CHARS {
+            // 248 = 4 * 62: larger bytes would favour the first letters.
+            let letters = self.entropy.bytes::<32>().into_iter().filter(|b| *b < 248);
+            random.extend(letters.map(|b| KEY_ALPHABET[usize::from(b) % 62] as char));
+        }
+        random.truncate(KEY_RANDOM_CHARS);
+        let key = format!("{KEY_PREFIX}{random}{}", checksum(&random));
+        NewApiKey {
+            prefix: format!("{KEY_PREFIX}{}", &random[..6]),
+            last4: key[key.len() - 4..].to_owned(),
+            hash: self.api_key_hash(&key),
+            key,
+        }
+    }
+
+    /// Whether the checksum fits: a wrong one is refused without a look at the database.
+    pub fn is_well_formed(key: &str) -> bool {
+        key.strip_prefix(KEY_PREFIX).is_some_and(|rest| {
+            rest.len() == KEY_RANDOM_CHARS + KEY_CHECK_CHARS
+                && rest.bytes().all(|b| b.is_ascii_alphanumeric())
+                && checksum(&rest[..KEY_RANDOM_CHARS]) == rest[KEY_RANDOM_CHARS..]
+        })
+    }
+
+    /// What is stored of a key and looked up by: an HMAC, useless without the master key.
+    pub fn api_key_hash(&self, key: &str) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(mac(&*self.pepper, &[key.as_bytes()]))
+    }
+
+    /// `text` with a MAC, both base64url: a cursor that clients can hold but not make.
+    pub fn signed(&self, text: &[u8]) -> String {
+        let tag = &mac(&*self.cursor, &[text])[..16];
+        format!("{}.{}", BASE64_URL_SAFE_NO_PAD.encode(text), BASE64_URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// The text of `signed`, if it is ours and unchanged.
+    pub fn verified(&self, signed: &str) -> Option<Vec<u8>> {
+        let (text, tag) = signed.split_once('.')?;
+        let (text, tag) = (BASE64_URL_SAFE_NO_PAD.decode(text).ok()?, BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?);
+        let expected = mac(&*self.cursor, &[&text]);
+        bool::from(tag.ct_eq(&expected[..16])).then_some(text)
+    }
+
+    /// The key that authenticates compiled connector code on disk.
+    pub fn artefact_key(&self) -> [u8; 32] {
+        *self.artefact
+    }
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = <Hmac<Sha256> as HmacKeyInit>::new_from_slice(key).expect("HMAC takes a key of any length");
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn checksum(text: &str) -> String {
+    let mut crc = crc32(text.as_bytes());
+    let mut out = [b'0'; KEY_CHECK_CHARS];
+    for slot in out.iter_mut().rev() {
+        *slot = KEY_ALPHABET[(crc % 62) as usize];
+        crc /= 62;
+    }
+    out.iter().map(|b| *b as char).collect()
+}
+
+/// CRC-32 (IEEE 802.3), bitwise: 32 bytes once per request do not need a table.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |c, _| if c & 1 == 1 { (c >> 1) ^ 0xEDB8_8320 } else { c >> 1 })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keyring() -> Keyring {
+        Keyring::new(&[7; 32], Entropy::seeded(1)).unwrap()
+    }
+
+    #[test]
+    fn a_sealed_secret_opens_only_in_its_place() {
+        let k = keyring();
+        let sealed = k.seal("connections.credentials:conn_1:org_1", b"secret").unwrap();
+        assert_eq!(&**k.open("connections.credentials:conn_1:org_1", &sealed).unwrap(), b"secret");
+        assert!(k.open("connections.credentials:conn_2:org_1", &sealed).is_err());
+        let other = Keyring::new(&[8; 32], Entropy::seeded(1)).unwrap();
+        assert!(other.open("connections.credentials:conn_1:org_1", &sealed).is_err());
+    }
+
+    #[test]
+    fn a_key_has_a_checksum_and_one_wrong_letter_breaks_it() {
+        let key = keyring().new_api_key().key;
+        assert!(Keyring::is_well_formed(&key), "{key}");
+        let wrong = if key.as_bytes()[10] == b'a' { "b" } else { "a" };
+        assert!(!Keyring::is_well_formed(&format!("{}{wrong}{}", &key[..10], &key[11..])));
+    }
+
+    #[test]
+    fn the_checksum_is_the_crc_that_scanners_know() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_cursor_that_was_changed_is_not_ours() {
+        let k = keyring();
+        let signed = k.signed(b"{\"id\":1}");
+        assert_eq!(k.verified(&signed).unwrap(), b"{\"id\":1}");
+        assert!(k.verified(&format!("x{signed}")).is_none());
+        assert!(k.verified("nonsense").is_none());
+    }
+}

@@ -1,0 +1,101 @@
+//! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
+
+use crate::app::App;
+use crate::error::Result;
+use crate::ids::Kind;
+use crate::storage::connections::Connection;
+use crate::storage::log::{self as table, Entry};
+use crate::storage::Tx;
+use crate::tenant::Tenant;
+
+/// Who caused a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Provider,
+    Api,
+    System,
+    /// The first reading of a collection, or one from scratch: not news.
+    Backfill,
+}
+
+impl Origin {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Origin::Provider => "provider",
+            Origin::Api => "api",
+            Origin::System => "system",
+            Origin::Backfill => "backfill",
+        }
+    }
+}
+
+/// A line before it has its number.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub connection_id: Option<String>,
+    pub entry_type: String,
+    pub change_type: &'static str,
+    pub resource_type: &'static str,
+    pub resource_id: String,
+    pub parent_id: String,
+    pub changed_fields: Option<Vec<String>>,
+    pub etag: Option<String>,
+    pub origin: Origin,
+    pub resource: Option<String>,
+}
+
+impl Note {
+    /// What happened to a connection: `created`, `updated`, `reauth_required`, `recovered`, `degraded`, `revoked`.
+    pub fn of_connection(c: &Connection, change: &'static str, resource: Option<String>) -> Note {
+        Note {
+            connection_id: Some(c.id.clone()),
+            entry_type: format!("connection.{change}"),
+            change_type: match change {
+                "created" => "created",
+                "updated" => "updated",
+                "revoked" => "deleted",
+                _ => "state",
+            },
+            resource_type: "connection",
+            resource_id: c.id.clone(),
+            parent_id: String::new(),
+            changed_fields: None,
+            etag: Some(c.etag.clone()),
+            origin: Origin::System,
+            resource,
+        }
+    }
+}
+
+/// Appends lines, in order; returns the sequence of the first.
+pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<Note>) -> Result<i64> {
+    let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
+    let first = table::next_sequence(tx, tenant, count).await?;
+    insert(tx, app, tenant, first, notes).await?;
+    Ok(first)
+}
+
+/// Appends lines whose numbers were taken before.
+pub async fn insert(tx: &mut Tx, app: &App, tenant: &Tenant, first: i64, notes: Vec<Note>) -> Result<()> {
+    let at = app.now();
+    for (sequence, note) in (first..).zip(notes) {
+        let changed_fields = note.changed_fields.map(|f| serde_json::to_string(&f)).transpose()?;
+        let entry = Entry {
+            sequence,
+            id: app.new_id(Kind::Notification),
+            connection_id: note.connection_id,
+            entry_type: note.entry_type,
+            change_type: note.change_type.to_owned(),
+            resource_type: note.resource_type.to_owned(),
+            resource_id: note.resource_id,
+            parent_id: note.parent_id,
+            changed_fields,
+            etag: note.etag,
+            origin: note.origin.as_str().to_owned(),
+            resource: note.resource,
+            at,
+        };
+        table::insert(tx, tenant, &entry).await?;
+    }
+    Ok(())
+}

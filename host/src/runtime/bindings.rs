@@ -1,0 +1,22 @@
+//! What `bindgen!` makes of `wit/`: the envelope types and the traits of the imports. Generated names stop here; exports
+//! need none, because every surface has the same three signatures (`loaded.rs`).
+
+#[expect(clippy::all, reason = "generated code")]
+mod generated {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "switchboard:connector/imports",
+        imports: {
+            "switchboard:connector/http": async | trappable,
+            default: trappable,
+        },
+        require_store_data_send: true,
+    });
+}
+
+pub(crate) use generated::switchboard::connector::types::{Failure, Request, Response};
+pub(crate) use generated::switchboard::connector::{blob, clock, http, log, random, types};
+
+/// The one signature that all exported functions have.
+pub(crate) type CallFn =
+    wasmtime::component::TypedFunc<(Request,), (Result<Response, Failure>,)>;

@@ -1,0 +1,218 @@
+//! The `http` import: the only way out of the sandbox. Every request is held against the policy, gets its credentials here,
+//! goes to a checked address, follows no redirect, and what comes back is capped and cleaned.
+
+mod address;
+mod body;
+mod client;
+mod exchange;
+mod headers;
+mod policy;
+mod redact;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use ipnet::IpNet;
+use tokio::sync::Semaphore;
+use url::Url;
+use zeroize::Zeroizing;
+
+use crate::runtime::bindings::http::{self, BlobInfo, Req, Res};
+use crate::runtime::blobs::Blobs;
+use crate::runtime::limits::Limits;
+use crate::runtime::spawned::Spawned;
+use crate::runtime::state::State;
+
+pub use client::HttpSettings;
+pub(crate) use policy::Policy;
+
+/// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
+#[derive(Clone)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// From a header value: "Bearer …", "Basic …".
+    pub fn new(header_value: impl Into<String>) -> Self {
+        Secret(Zeroizing::new(header_value.into()))
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// Where a call's credentials come from. Connectors name slots and never see what is in them.
+#[async_trait]
+pub trait Credentials: Send + Sync {
+    /// The credentials of a slot; none if the connection has none for it.
+    async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+
+    /// Fresh ones after the provider answered 401; none if these cannot be refreshed. That several calls refresh once is up
+    /// to the implementation.
+    async fn refreshed(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+}
+
+/// Credentials of a connection that has none.
+pub struct NoCredentials;
+
+#[async_trait]
+impl Credentials for NoCredentials {
+    async fn authorization(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(None)
+    }
+
+    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(None)
+    }
+}
+
+/// What all calls share.
+pub(crate) struct Egress {
+    /// Requests run here and not on the guests' threads.
+    runtime: tokio::runtime::Handle,
+    clients: client::Clients,
+    allowed: Arc<[IpNet]>,
+    total: Arc<Semaphore>,
+    pub(crate) approved: Vec<Url>,
+    limits: Limits,
+}
+
+impl Egress {
+    /// Must be called inside the tokio runtime that requests are to run on.
+    pub(crate) fn new(
+        settings: HttpSettings,
+        allowed: Vec<IpNet>,
+        approved: Vec<Url>,
+        limits: &Limits,
+    ) -> anyhow::Result<Self> {
+        let allowed: Arc<[IpNet]> = allowed.into();
+        Ok(Egress {
+            runtime: tokio::runtime::Handle::current(),
+            clients: client::Clients::new(settings, allowed.clone())?,
+            allowed,
+            total: Arc::new(Semaphore::new(limits.http_total_concurrent)),
+            approved,
+            limits: limits.clone(),
+        })
+    }
+}
+
+/// One call's way out.
+pub(crate) struct CallEgress {
+    pub(crate) shared: Arc<Egress>,
+    pub(crate) policy: Policy,
+    pub(crate) credentials: Arc<dyn Credentials>,
+    pub(crate) tenant: String,
+    pub(crate) connector: Arc<str>,
+    pub(crate) blobs: Blobs,
+    pub(crate) deadline: Instant,
+    pub(crate) meter: Meter,
+    pub(crate) redactor: Mutex<redact::Redactor>,
+}
+
+/// What the call has used.
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// Requests that the guest asked for, sent or not.
+    asked: AtomicU64,
+    /// Requests that left the host.
+    sent: AtomicU64,
+    sent_bytes: AtomicU64,
+    received_bytes: AtomicU64,
+    retry_after_ms: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+impl Meter {
+    pub(crate) fn requests(&self) -> u32 {
+        u32::try_from(self.sent.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
+    /// The longest `Retry-After` seen.
+    pub(crate) fn retry_after_ms(&self) -> Option<u64> {
+        Some(self.retry_after_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0)
+    }
+
+    /// Counts a request as under way until the guard is dropped.
+    fn waiting(&self) -> Waiting<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.in_flight)
+    }
+
+    /// Whether a request is under way: then it is the provider that takes the time.
+    pub(crate) fn waits_for_provider(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
+    }
+}
+
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// An error as the guest sees it. The message is the host's own; it tells nothing about networks behind the policy.
+fn refused(code: &str, message: impl Into<String>) -> http::Err {
+    http::Err { code: code.to_owned(), message: message.into(), retry_after_ms: None }
+}
+
+impl CallEgress {
+    /// Takes every credential of this call out of `text`.
+    pub(crate) fn redact(&self, text: String) -> String {
+        let mut bytes = text.into_bytes();
+        self.redactor.lock().expect("no panic while redacting").redact(&mut bytes);
+        // Overwriting whole credentials with ASCII leaves UTF-8 intact unless a credential is cut out of a character.
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
+    fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Spawned<T> {
+        Spawned::new(self.shared.runtime.spawn(work))
+    }
+}
+
+impl http::Host for State {
+    async fn send(&mut self, r: Req) -> wasmtime::Result<Result<Res, http::Err>> {
+        self.host_calls.count()?;
+        self.cpu.waits();
+        let egress = self.egress.clone();
+        // Off the guest's stack: TLS and DNS need more of it than a fiber has.
+        let answer = self.egress.spawn(async move { egress.send(r).await }).await;
+        Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))
+    }
+
+    async fn send_many(&mut self, rs: Vec<Req>, at_once: u8) -> wasmtime::Result<Vec<Result<Res, http::Err>>> {
+        self.host_calls.count()?;
+        self.cpu.waits();
+        let (egress, count) = (self.egress.clone(), rs.len());
+        let answers = self.egress.spawn(async move { egress.send_many(rs, at_once).await }).await;
+        let given_up = || (0..count).map(|_| Err(refused("unavailable", "the host gave up this request"))).collect();
+        Ok(answers.unwrap_or_else(given_up))
+    }
+
+    async fn send_to_blob(
+        &mut self,
+        r: Req,
+        decode: String,
+        max_bytes: u64,
+    ) -> wasmtime::Result<Result<BlobInfo, http::Err>> {
+        self.host_calls.count()?;
+        self.cpu.waits();
+        let egress = self.egress.clone();
+        let answer = self.egress.spawn(async move { egress.send_to_blob(r, &decode, max_bytes).await }).await;
+        Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))
+    }
+}

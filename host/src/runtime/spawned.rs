@@ -1,0 +1,29 @@
+//! A spawned piece of work that ends with whoever waits for it.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::task::JoinHandle;
+
+/// Aborts the work when dropped. Yields none if it panicked or its runtime is gone.
+pub(crate) struct Spawned<T>(JoinHandle<T>);
+
+impl<T> Spawned<T> {
+    pub(crate) fn new(handle: JoinHandle<T>) -> Self {
+        Spawned(handle)
+    }
+}
+
+impl<T> Future for Spawned<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        Pin::new(&mut self.0).poll(cx).map(Result::ok)
+    }
+}
+
+impl<T> Drop for Spawned<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,237 @@
+//! What a store holds for the length of one call: the meters, the log, the blobs and the way out.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+use wasmtime::component::ResourceTable;
+use wasmtime::{CallHook, ResourceLimiter};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::runtime::blobs::Blobs;
+use crate::runtime::engine::TABLE_ELEMENTS;
+use crate::runtime::log::LogBook;
+use crate::runtime::outbound::CallEgress;
+
+/// The host's clock, ms since 1970.
+pub(crate) type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+pub(crate) struct State {
+    pub(crate) cpu: Cpu,
+    pub(crate) memory: Memory,
+    pub(crate) log: LogBook,
+    pub(crate) blobs: Blobs,
+    pub(crate) egress: Arc<CallEgress>,
+    pub(crate) now: NowMs,
+    pub(crate) random: Random,
+    pub(crate) host_calls: HostCalls,
+    /// Level `compat` alone.
+    pub(crate) wasi: Option<WasiCtx>,
+    pub(crate) table: ResourceTable,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let ctx = self.wasi.as_mut().expect("WASI is linked for level compat alone, which has a context");
+        WasiCtxView { ctx, table: &mut self.table }
+    }
+}
+
+/// The budget of host calls is spent. Found again in the trap.
+#[derive(Debug)]
+pub(crate) struct HostCallsSpent(pub(crate) u64);
+
+impl std::fmt::Display for HostCallsSpent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "more than {} calls of host functions", self.0)
+    }
+}
+
+impl std::error::Error for HostCallsSpent {}
+
+/// Counts calls of our own host functions.
+pub(crate) struct HostCalls {
+    pub(crate) left: u64,
+    pub(crate) limit: u64,
+}
+
+impl HostCalls {
+    pub(crate) fn new(limit: u64) -> Self {
+        HostCalls { left: limit, limit }
+    }
+
+    /// One more; a trap when the budget is spent.
+    pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| wasmtime::Error::new(HostCallsSpent(self.limit)))?;
+        Ok(())
+    }
+}
+
+/// The CPU budget is spent. Found again in the trap.
+#[derive(Debug)]
+pub(crate) struct CpuSpent(pub(crate) Duration);
+
+impl std::fmt::Display for CpuSpent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "more than {} ms of processor time", self.0.as_millis())
+    }
+}
+
+impl std::error::Error for CpuSpent {}
+
+/// Most that one host call is charged: a call that waits (WASI's `poll`) is not work, and no host function computes longer.
+const HOST_CALL_CHARGE: Duration = Duration::from_millis(25);
+
+/// Meters the time in the guest, and in host functions on its behalf (copying what it passes), but not the time that it
+/// waits for HTTP or for its turn.
+pub(crate) struct Cpu {
+    pub(crate) used: Duration,
+    pub(crate) budget: Duration,
+    in_guest_since: Option<Instant>,
+    in_host_since: Option<Instant>,
+}
+
+impl Cpu {
+    pub(crate) fn new(budget: Duration) -> Self {
+        Cpu { used: Duration::ZERO, budget, in_guest_since: None, in_host_since: None }
+    }
+
+    /// The crossing of the border. May be called twice for one crossing while a trap unwinds.
+    pub(crate) fn hook(&mut self, crossing: CallHook) {
+        let now = Instant::now();
+        match crossing {
+            CallHook::CallingWasm | CallHook::ReturningFromHost => {
+                if let Some(since) = self.in_host_since.take() {
+                    self.used += now.saturating_duration_since(since).min(HOST_CALL_CHARGE);
+                }
+                self.in_guest_since = Some(now);
+            }
+            CallHook::ReturningFromWasm | CallHook::CallingHost => {
+                if let Some(since) = self.in_guest_since.take() {
+                    self.used += now.saturating_duration_since(since);
+                }
+                self.in_host_since = matches!(crossing, CallHook::CallingHost).then_some(now);
+            }
+        }
+    }
+
+    /// The host call that runs now is waiting and costs nothing.
+    pub(crate) fn waits(&mut self) {
+        self.in_host_since = None;
+    }
+
+    pub(crate) fn check(&self) -> wasmtime::Result<()> {
+        if self.used >= self.budget {
+            return Err(wasmtime::Error::new(CpuSpent(self.budget)));
+        }
+        Ok(())
+    }
+}
+
+/// Sums the linear memories of a call: wasmtime's own limits are per memory.
+pub(crate) struct Memory {
+    pub(crate) used: usize,
+    pub(crate) peak: usize,
+    pub(crate) max: usize,
+    /// Growth was refused once: the trap that follows is this limit's doing.
+    pub(crate) refused: bool,
+    last_growth: usize,
+}
+
+impl Memory {
+    pub(crate) fn new(max: usize) -> Self {
+        Memory { used: 0, peak: 0, max, refused: false, last_growth: 0 }
+    }
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let growth = desired.saturating_sub(current);
+        let next = self.used.saturating_add(growth);
+        if next > self.max {
+            self.refused = true;
+            return Ok(false);
+        }
+        self.last_growth = growth;
+        self.used = next;
+        self.peak = self.peak.max(next);
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        self.used -= std::mem::take(&mut self.last_growth);
+        Ok(())
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let fits = desired <= TABLE_ELEMENTS;
+        self.refused |= !fits;
+        Ok(fits)
+    }
+
+    fn instances(&self) -> usize {
+        64
+    }
+
+    fn memories(&self) -> usize {
+        4
+    }
+
+    fn tables(&self) -> usize {
+        32
+    }
+}
+
+/// The call's randomness: the operating system's, or a stream that a seed repeats.
+pub(crate) struct Random {
+    seed: Option<u64>,
+    counter: u64,
+}
+
+impl Random {
+    pub(crate) fn new(seed: Option<u64>) -> Self {
+        Random { seed, counter: 0 }
+    }
+
+    pub(crate) fn bytes(&mut self, len: usize) -> wasmtime::Result<Vec<u8>> {
+        let mut out = vec![0; len];
+        match self.seed {
+            None => getrandom::fill(&mut out).map_err(|e| wasmtime::Error::msg(format!("randomness: {e}")))?,
+            Some(seed) => {
+                for piece in out.chunks_mut(32) {
+                    let block = Sha256::new()
+                        .chain_update(seed.to_be_bytes())
+                        .chain_update(self.counter.to_be_bytes())
+                        .finalize();
+                    self.counter += 1;
+                    piece.copy_from_slice(&block[..piece.len()]);
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memories_are_summed() {
+        let mut m = Memory::new(100);
+        assert!(m.memory_growing(0, 60, None).unwrap());
+        assert!(!m.memory_growing(0, 60, None).unwrap());
+        assert!(m.refused);
+        assert!(m.memory_growing(60, 100, None).unwrap());
+        m.memory_grow_failed(wasmtime::Error::msg("the pool is full")).unwrap();
+        assert_eq!((m.used, m.peak), (60, 100));
+    }
+
+    #[test]
+    fn a_seed_repeats_the_stream() {
+        let mut streams = [Random::new(Some(7)), Random::new(Some(7))];
+        let drawn = streams.each_mut().map(|r| [r.bytes(40).unwrap(), r.bytes(3).unwrap()]);
+        assert_eq!(drawn[0], drawn[1]);
+        assert_ne!(drawn[0][0][..3], drawn[0][1][..]);
+    }
+}

@@ -1,0 +1,82 @@
+//! The names of what crosses the boundary: surfaces and verbs.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An interface that a connector may export: one per kind of data, and `lifecycle` for the account itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Surface {
+    Email,
+    Calendar,
+    Contacts,
+    Tasks,
+    Lifecycle,
+}
+
+impl Surface {
+    pub const ALL: [Surface; 5] =
+        [Surface::Email, Surface::Calendar, Surface::Contacts, Surface::Tasks, Surface::Lifecycle];
+
+    /// The interface's name in `wit/`, and in `connector.toml`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Surface::Email => "email",
+            Surface::Calendar => "calendar",
+            Surface::Contacts => "contacts",
+            Surface::Tasks => "tasks",
+            Surface::Lifecycle => "lifecycle",
+        }
+    }
+
+    /// The surface with this name, if there is one.
+    pub fn parse(name: &str) -> Option<Self> {
+        Surface::ALL.into_iter().find(|s| s.as_str() == name)
+    }
+
+    /// The functions that the interface has in 1.0; a component that exports it exports all of them.
+    pub fn verbs(self) -> &'static [Verb] {
+        match self {
+            Surface::Lifecycle => &[Verb::Check],
+            _ => &[Verb::Fetch, Verb::Mutate, Verb::Changes],
+        }
+    }
+}
+
+impl fmt::Display for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A function of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verb {
+    /// Reads; changes nothing at the provider.
+    Fetch,
+    /// Changes one thing at the provider.
+    Mutate,
+    /// What changed since a cursor.
+    Changes,
+    /// Tries the credentials (`lifecycle` alone).
+    Check,
+}
+
+impl Verb {
+    /// The function's name in `wit/`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verb::Fetch => "fetch",
+            Verb::Mutate => "mutate",
+            Verb::Changes => "changes",
+            Verb::Check => "check",
+        }
+    }
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

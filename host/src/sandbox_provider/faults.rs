@@ -1,0 +1,222 @@
+//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests, and some words in an
+//! event's subject make that one write fail. Faults live in memory: a restart ends them.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State as AxumState};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::sandbox_provider::Sandbox;
+use crate::sandbox_provider::auth::Login;
+use crate::sandbox_provider::problem::Problem;
+
+/// Faults that one account may have waiting.
+const MAX_FAULTS: usize = 50;
+/// The longest delay.
+const MAX_DELAY_MS: u64 = 120_000;
+
+/// One planned failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Fault {
+    /// 400 to 599: answered instead of doing the request. None: the request is done (after `delayMs`).
+    pub status: Option<u16>,
+    /// Seconds for `Retry-After`.
+    pub retry_after_s: Option<u32>,
+    /// Waits first, at most 120,000.
+    pub delay_ms: u64,
+    /// Does the request, then drops the connection without an answer.
+    pub lost_answer: bool,
+    /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
+    pub sync_token_only: bool,
+    /// Only this method.
+    pub method: Option<String>,
+    /// Only paths that begin so, for example `/sandbox/v1/calendars`.
+    pub path_prefix: Option<String>,
+    /// How many requests it hits, 1 to 1,000.
+    pub times: u32,
+}
+
+impl Default for Fault {
+    fn default() -> Self {
+        Fault {
+            status: None,
+            retry_after_s: None,
+            delay_ms: 0,
+            lost_answer: false,
+            sync_token_only: false,
+            method: None,
+            path_prefix: None,
+            times: 1,
+        }
+    }
+}
+
+impl Fault {
+    fn check(&self) -> Result<(), Problem> {
+        if self.status.is_some_and(|s| !(400..600).contains(&s)) {
+            return Err(Problem::field("status", "status must be 400 to 599"));
+        }
+        if self.delay_ms > MAX_DELAY_MS {
+            return Err(Problem::field("delayMs", format!("delayMs must be at most {MAX_DELAY_MS}")));
+        }
+        if !(1..=1000).contains(&self.times) {
+            return Err(Problem::field("times", "times must be 1 to 1000"));
+        }
+        if self.status.is_none() && self.delay_ms == 0 && !self.lost_answer {
+            return Err(Problem::field("status", "give status, delayMs or lostAnswer"));
+        }
+        if self.status.is_some() && self.lost_answer {
+            return Err(Problem::field("lostAnswer", "status and lostAnswer exclude each other"));
+        }
+        Ok(())
+    }
+
+    fn hits(&self, method: &Method, path: &str, query: &str) -> bool {
+        let has_token = query.split('&').any(|p| p.starts_with("syncToken="));
+        self.method.as_deref().is_none_or(|m| m.eq_ignore_ascii_case(method.as_str()))
+            && self.path_prefix.as_deref().is_none_or(|p| path.starts_with(p))
+            && (!self.sync_token_only || has_token)
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        let status = StatusCode::from_u16(self.status?).ok()?;
+        let code = match status.as_u16() {
+            401 => "unauthorized",
+            403 => "forbidden",
+            404 => "notFound",
+            409 => "conflict",
+            410 => "syncTokenExpired",
+            412 => "stale",
+            429 => "tooManyRequests",
+            500..=599 => "unavailable",
+            _ => "injected",
+        };
+        let message = "this failure was asked for with a sandbox fault";
+        Some(Problem { retry_after_s: self.retry_after_s, ..Problem::new(status, code, message) })
+    }
+}
+
+/// The waiting faults of all accounts.
+#[derive(Debug, Default)]
+pub struct Faults(Mutex<HashMap<String, Vec<Fault>>>);
+
+impl Faults {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<String, Vec<Fault>>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The first fault that hits, one hit used up.
+    fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
+        self.with(|all| {
+            let faults = all.get_mut(mail)?;
+            let at = faults.iter().position(|f| f.hits(method, path, query))?;
+            faults[at].times -= 1;
+            let fault = faults[at].clone();
+            if fault.times == 0 {
+                faults.remove(at);
+            }
+            if faults.is_empty() {
+                all.remove(mail);
+            }
+            Some(fault)
+        })
+    }
+}
+
+/// On an answer: drop the connection instead of sending it.
+#[derive(Clone, Copy, Debug)]
+pub struct LoseAnswer;
+
+/// The layer round every request of `/sandbox/v1`.
+pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
+    let fault = request.extensions().get::<Login>().and_then(|login| {
+        let uri = request.uri();
+        sandbox.faults().take(&login.mail, request.method(), uri.path(), uri.query().unwrap_or_default())
+    });
+    if let Some(fault) = &fault {
+        if fault.delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
+        }
+        if let Some(problem) = fault.problem() {
+            return problem.into_response();
+        }
+    }
+    let answer = next.run(request).await;
+    if fault.is_some_and(|f| f.lost_answer) || answer.extensions().get::<LoseAnswer>().is_some() {
+        return lost();
+    }
+    answer
+}
+
+/// A body that fails at once makes the server close the connection.
+fn lost() -> Response {
+    let broken = futures::stream::once(async { Err::<Bytes, _>(std::io::Error::other("the answer is lost")) });
+    Response::new(Body::from_stream(broken))
+}
+
+/// What a word in an event's subject asks for.
+pub enum Magic {
+    Refuse(Problem),
+    LoseAnswer,
+    DelayMs(u64),
+}
+
+/// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
+/// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection.
+pub fn magic(subject: &str) -> Option<Magic> {
+    let word = subject.split_once("[sandbox:")?.1.split_once(']')?.0;
+    let refuse = |status: u16| {
+        let retry_after_s = matches!(status, 429 | 503).then_some(1);
+        let fault = Fault { status: Some(status), retry_after_s, ..Fault::default() };
+        fault.problem().map(Magic::Refuse)
+    };
+    match word {
+        "rate-limit" => refuse(429),
+        "unavailable" => refuse(503),
+        "forbidden" => refuse(403),
+        "invalid" => Some(Magic::Refuse(Problem::field("subject", "the subject asks to be refused"))),
+        "slow" => Some(Magic::DelayMs(3_000)),
+        "lost-answer" => Some(Magic::LoseAnswer),
+        _ => None,
+    }
+}
+
+/// `POST /sandbox/faults`
+pub async fn create(
+    AxumState(sandbox): AxumState<Sandbox>,
+    Extension(login): Extension<Login>,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let fault: Fault = serde_json::from_slice(&body).map_err(|e| Problem::bad_request(e.to_string()))?;
+    fault.check()?;
+    sandbox.faults().with(|all| {
+        let faults = all.entry(login.mail).or_default();
+        if faults.len() >= MAX_FAULTS {
+            return Err(Problem::full(format!("an account has at most {MAX_FAULTS} faults: delete them first")));
+        }
+        faults.push(fault.clone());
+        Ok(())
+    })?;
+    Ok((StatusCode::CREATED, Json(fault)).into_response())
+}
+
+/// `GET /sandbox/faults`
+pub async fn list(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> Json<Value> {
+    let faults = sandbox.faults().with(|all| all.get(&login.mail).cloned().unwrap_or_default());
+    Json(json!({ "faults": faults }))
+}
+
+/// `DELETE /sandbox/faults`
+pub async fn clear(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> StatusCode {
+    sandbox.faults().with(|all| all.remove(&login.mail));
+    StatusCode::NO_CONTENT
+}

@@ -1,0 +1,146 @@
+//! Claims and answers of idempotent writes. Table: `migrations/0006_idempotency.sql`.
+
+use sqlx::{AnyPool, Row};
+
+use crate::storage::Tx;
+
+/// A claimed key, as stored.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub fingerprint: String,
+    pub fence: String,
+    pub owner: String,
+    pub lease_until: i64,
+    pub answer: Option<StoredAnswer>,
+}
+
+/// The answer to replay. `headers` and `body` are sealed by the caller.
+#[derive(Clone, Debug)]
+pub struct StoredAnswer {
+    pub status: i64,
+    pub headers: String,
+    pub body: String,
+}
+
+/// What a claim is made with.
+pub struct NewClaim<'a> {
+    pub application_id: &'a str,
+    pub scope: &'a str,
+    pub fingerprint: &'a str,
+    pub fence: &'a str,
+    pub owner: &'a str,
+    pub now: i64,
+    pub lease_until: i64,
+}
+
+/// Claims a key; false when somebody has it.
+pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool, sqlx::Error> {
+    let sql = "insert into idempotency (application_id, scope, fingerprint, fence, owner, claimed_at, lease_until) \
+               values ($1, $2, $3, $4, $5, $6, $7) on conflict (application_id, scope) do nothing";
+    let done = sqlx::query(sql)
+        .bind(c.application_id.to_owned())
+        .bind(c.scope.to_owned())
+        .bind(c.fingerprint.to_owned())
+        .bind(c.fence.to_owned())
+        .bind(c.owner.to_owned())
+        .bind(c.now)
+        .bind(c.lease_until)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Takes over an unanswered claim from the fence that held it; false when that changed meanwhile.
+pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Result<bool, sqlx::Error> {
+    let sql = "update idempotency set fence = $1, owner = $2, claimed_at = $3, lease_until = $4 \
+               where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
+    let done = sqlx::query(sql)
+        .bind(c.fence.to_owned())
+        .bind(c.owner.to_owned())
+        .bind(c.now)
+        .bind(c.lease_until)
+        .bind(c.application_id.to_owned())
+        .bind(c.scope.to_owned())
+        .bind(from_fence.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+pub async fn find(pool: &AnyPool, application_id: &str, scope: &str) -> Result<Option<Claim>, sqlx::Error> {
+    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer from idempotency \
+               where application_id = $1 and scope = $2";
+    let row =
+        sqlx::query(sql).bind(application_id.to_owned()).bind(scope.to_owned()).fetch_optional(pool).await?;
+    let Some(row) = row else { return Ok(None) };
+    let answered: Option<i64> = row.try_get("answered_at")?;
+    let answer = match answered {
+        None => None,
+        Some(_) => Some(StoredAnswer {
+            status: row.try_get("status")?,
+            headers: row.try_get("headers")?,
+            body: row.try_get("answer")?,
+        }),
+    };
+    Ok(Some(Claim {
+        fingerprint: row.try_get("fingerprint")?,
+        fence: row.try_get("fence")?,
+        owner: row.try_get("owner")?,
+        lease_until: row.try_get("lease_until")?,
+        answer,
+    }))
+}
+
+/// Stores the answer, in the transaction of the effect. False: the claim is no longer this fence's, so the effect must not
+/// be committed either.
+pub async fn answer(
+    tx: &mut Tx,
+    key: (&str, &str, &str),
+    answer: &StoredAnswer,
+    now: i64,
+) -> Result<bool, sqlx::Error> {
+    let sql = "update idempotency set answered_at = $1, status = $2, headers = $3, answer = $4 \
+               where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
+    let done = sqlx::query(sql)
+        .bind(now)
+        .bind(answer.status)
+        .bind(answer.headers.clone())
+        .bind(answer.body.clone())
+        .bind(key.0.to_owned())
+        .bind(key.1.to_owned())
+        .bind(key.2.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Frees an unanswered claim to be taken over at once.
+pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<(), sqlx::Error> {
+    let sql = "update idempotency set lease_until = 0 where application_id = $1 and scope = $2 and fence = $3 \
+               and answered_at is null";
+    sqlx::query(sql)
+        .bind(application_id.to_owned())
+        .bind(scope.to_owned())
+        .bind(fence.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Gives up a claim that had no effect, so that the same key can be tried again.
+pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from idempotency where application_id = $1 and scope = $2 and fence = $3 and answered_at is null")
+        .bind(application_id.to_owned())
+        .bind(scope.to_owned())
+        .bind(fence.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Forgets keys claimed before `before`.
+pub async fn delete_older(tx: &mut Tx, before: i64) -> Result<u64, sqlx::Error> {
+    let done =
+        sqlx::query("delete from idempotency where claimed_at < $1").bind(before).execute(&mut *tx).await?;
+    Ok(done.rows_affected())
+}

@@ -1,0 +1,233 @@
+//! How far the local copy follows the provider. Tables: `migrations/0005_sync_states.sql`.
+
+use anyhow::Result;
+use sqlx::any::AnyRow;
+use sqlx::{AnyPool, Row};
+
+use crate::storage::Tx;
+use crate::tenant::Tenant;
+
+/// One collection's (or, with an empty `scope_id`, one surface's) state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SyncState {
+    pub organization_id: String,
+    pub application_id: String,
+    pub connection_id: String,
+    pub surface: String,
+    pub scope_id: String,
+    pub followed: bool,
+    /// `idle`, `initial`, `syncing`, `caught_up`, `throttled`, `blocked` or `error`.
+    pub status: String,
+    pub epoch: i64,
+    /// The connector's cursor; none: the next pull enumerates.
+    pub cursor: Option<String>,
+    pub started_at: Option<i64>,
+    pub last_success_at: Option<i64>,
+    pub last_attempt_at: Option<i64>,
+    pub next_pull_at: Option<i64>,
+    pub seen: i64,
+    pub estimated: Option<i64>,
+    pub backfill_since: Option<i64>,
+    pub consecutive_errors: i64,
+    /// JSON `{code, message, at, retryAt}`.
+    pub last_error: Option<String>,
+    pub provider_resets: i64,
+    pub latest_sequence: i64,
+    pub floor_sequence: i64,
+}
+
+impl SyncState {
+    pub fn tenant(&self) -> Tenant {
+        Tenant { organization_id: self.organization_id.clone(), application_id: self.application_id.clone() }
+    }
+}
+
+fn state(row: &AnyRow) -> Result<SyncState, sqlx::Error> {
+    Ok(SyncState {
+        organization_id: row.try_get("organization_id")?,
+        application_id: row.try_get("application_id")?,
+        connection_id: row.try_get("connection_id")?,
+        surface: row.try_get("surface")?,
+        scope_id: row.try_get("scope_id")?,
+        followed: row.try_get::<i64, _>("followed")? != 0,
+        status: row.try_get("status")?,
+        epoch: row.try_get("epoch")?,
+        cursor: row.try_get("cursor")?,
+        started_at: row.try_get("started_at")?,
+        last_success_at: row.try_get("last_success_at")?,
+        last_attempt_at: row.try_get("last_attempt_at")?,
+        next_pull_at: row.try_get("next_pull_at")?,
+        seen: row.try_get("seen")?,
+        estimated: row.try_get("estimated")?,
+        backfill_since: row.try_get("backfill_since")?,
+        consecutive_errors: row.try_get("consecutive_errors")?,
+        last_error: row.try_get("last_error")?,
+        provider_resets: row.try_get("provider_resets")?,
+        latest_sequence: row.try_get("latest_sequence")?,
+        floor_sequence: row.try_get("floor_sequence")?,
+    })
+}
+
+/// The state of one collection; none when nothing was ever read of it.
+pub async fn find(
+    pool: &AnyPool,
+    connection_id: &str,
+    surface: &str,
+    scope_id: &str,
+) -> Result<Option<SyncState>, sqlx::Error> {
+    let sql = "select * from sync_states where connection_id = $1 and surface = $2 and scope_id = $3";
+    let row = sqlx::query(sql)
+        .bind(connection_id.to_owned())
+        .bind(surface.to_owned())
+        .bind(scope_id.to_owned())
+        .fetch_optional(pool)
+        .await?;
+    row.as_ref().map(state).transpose()
+}
+
+/// All states of a connection.
+pub async fn of_connection(pool: &AnyPool, connection_id: &str) -> Result<Vec<SyncState>, sqlx::Error> {
+    let rows = sqlx::query("select * from sync_states where connection_id = $1 order by surface, scope_id")
+        .bind(connection_id.to_owned())
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(state).collect()
+}
+
+/// Followed states whose next pull is due.
+pub async fn due(pool: &AnyPool, now: i64, limit: i64) -> Result<Vec<SyncState>, sqlx::Error> {
+    let sql = "select * from sync_states where followed = 1 and next_pull_at <= $1 order by next_pull_at limit $2";
+    let rows = sqlx::query(sql).bind(now).bind(limit).fetch_all(pool).await?;
+    rows.iter().map(state).collect()
+}
+
+/// Writes the whole state.
+pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
+    let sql = "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, \
+               status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, \
+               backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) \
+               on conflict (connection_id, surface, scope_id) do update set followed = excluded.followed, \
+               status = excluded.status, epoch = excluded.epoch, cursor = excluded.cursor, \
+               started_at = excluded.started_at, last_success_at = excluded.last_success_at, \
+               last_attempt_at = excluded.last_attempt_at, next_pull_at = excluded.next_pull_at, \
+               seen = excluded.seen, estimated = excluded.estimated, backfill_since = excluded.backfill_since, \
+               consecutive_errors = excluded.consecutive_errors, last_error = excluded.last_error, \
+               provider_resets = excluded.provider_resets, latest_sequence = excluded.latest_sequence, \
+               floor_sequence = excluded.floor_sequence";
+    sqlx::query(sql)
+        .bind(s.organization_id.clone())
+        .bind(s.application_id.clone())
+        .bind(s.connection_id.clone())
+        .bind(s.surface.clone())
+        .bind(s.scope_id.clone())
+        .bind(i64::from(s.followed))
+        .bind(s.status.clone())
+        .bind(s.epoch)
+        .bind(s.cursor.clone())
+        .bind(s.started_at)
+        .bind(s.last_success_at)
+        .bind(s.last_attempt_at)
+        .bind(s.next_pull_at)
+        .bind(s.seen)
+        .bind(s.estimated)
+        .bind(s.backfill_since)
+        .bind(s.consecutive_errors)
+        .bind(s.last_error.clone())
+        .bind(s.provider_resets)
+        .bind(s.latest_sequence)
+        .bind(s.floor_sequence)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Removes every state of a connection.
+pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> {
+    for sql in
+        ["delete from sync_states where connection_id = $1", "delete from sync_item_errors where connection_id = $1"]
+    {
+        sqlx::query(sql).bind(connection_id.to_owned()).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+/// Lifts the floor of every feed of an application: what the log forgot can no longer be asked for.
+pub async fn raise_floor(tx: &mut Tx, application_id: &str, sequence: i64) -> Result<(), sqlx::Error> {
+    sqlx::query("update sync_states set floor_sequence = $1 where application_id = $2 and floor_sequence < $1")
+        .bind(sequence)
+        .bind(application_id.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// A source that could not be read.
+#[derive(Clone, Debug)]
+pub struct ItemError {
+    pub source_id: String,
+    pub code: String,
+    pub message: String,
+    pub attempts: i64,
+    pub at: i64,
+}
+
+/// Notes that a source could not be read (again).
+pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<(), sqlx::Error> {
+    let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
+               source_id, code, message, attempts, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+               on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
+               message = excluded.message, attempts = sync_item_errors.attempts + 1, at = excluded.at";
+    sqlx::query(sql)
+        .bind(s.organization_id.clone())
+        .bind(s.application_id.clone())
+        .bind(s.connection_id.clone())
+        .bind(s.surface.clone())
+        .bind(s.scope_id.clone())
+        .bind(error.source_id.clone())
+        .bind(error.code.clone())
+        .bind(error.message.clone())
+        .bind(error.attempts)
+        .bind(error.at)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// It could be read now, or is gone.
+pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Result<(), sqlx::Error> {
+    let sql = "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and source_id = $4";
+    sqlx::query(sql)
+        .bind(s.connection_id.clone())
+        .bind(s.surface.clone())
+        .bind(s.scope_id.clone())
+        .bind(source_id.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// The newest unreadable sources of a collection, and how many there are.
+pub async fn item_errors(pool: &AnyPool, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64), sqlx::Error> {
+    let sql = "select source_id, code, message, attempts, at, count(*) over () as total from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 order by at desc, source_id limit $4";
+    let rows = sqlx::query(sql)
+        .bind(s.connection_id.clone())
+        .bind(s.surface.clone())
+        .bind(s.scope_id.clone())
+        .bind(limit)
+        .fetch_all(pool)
+        .await?;
+    let total = rows.first().map_or(Ok(0), |r| r.try_get("total"))?;
+    let errors = rows.iter().map(|row| {
+        Ok::<_, sqlx::Error>(ItemError {
+            source_id: row.try_get("source_id")?,
+            code: row.try_get("code")?,
+            message: row.try_get("message")?,
+            attempts: row.try_get("attempts")?,
+            at: row.try_get("at")?,
+        })
+    });
+    Ok((errors.collect::<Result<_, _>>()?, total))
+}

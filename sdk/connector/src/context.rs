@@ -1,0 +1,148 @@
+//! `Context`: what one call may know and touch.
+
+use model::wire::Connection;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Failure, Outcome};
+use crate::http::{Http, Request, Response};
+
+/// How much a log line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+impl Level {
+    /// As `wit/host.wit` spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warn => "warn",
+            Level::Info => "info",
+            Level::Debug => "debug",
+        }
+    }
+}
+
+/// Everything outside the connector. In the sandbox the imports, in a test whatever the test gives.
+pub trait Host: Http {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    fn now_ms(&self) -> i64;
+
+    /// At most 65,536.
+    fn random_bytes(&self, len: u32) -> Vec<u8>;
+
+    /// Never a token, an address or a body.
+    fn log(&self, level: Level, message: &str, fields: &[(&str, String)]);
+
+    /// At most `len` bytes of a blob of this call; none when there is no such blob.
+    fn read_blob(&self, id: &str, offset: u64, len: u32) -> Option<Vec<u8>> {
+        let _ = (id, offset, len);
+        None
+    }
+
+    /// A new blob; none when the call's budget is spent.
+    fn create_blob(&self, content: &[u8], content_type: Option<&str>) -> Option<String> {
+        let _ = (content, content_type);
+        None
+    }
+}
+
+/// One call: whose connection it is, where it goes on, and the way out.
+pub struct Context<'a> {
+    /// What the host knows of the connection: its settings and the addresses that are "self".
+    pub connection: Connection,
+    /// A cursor that this connector returned earlier for the same operation.
+    pub cursor: Option<String>,
+    /// Mutations only; equal for repeated attempts at one change.
+    pub idempotency_key: Option<String>,
+    /// Milliseconds of wall-clock time that the call had left when it began.
+    pub deadline_ms: u32,
+    host: &'a dyn Host,
+}
+
+impl<'a> Context<'a> {
+    /// A context for a direct call of a surface's method, as tests make it.
+    pub fn new(host: &'a dyn Host, connection: Connection) -> Self {
+        Context { connection, cursor: None, idempotency_key: None, deadline_ms: 30_000, host }
+    }
+
+    /// The same call going on at `cursor`.
+    pub fn at(mut self, cursor: Option<String>) -> Self {
+        self.cursor = cursor;
+        self
+    }
+
+    /// The same call under this idempotency key.
+    pub fn keyed(mut self, key: &str) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// Sends one request; that there is no answer is a failure, a bad status is not.
+    pub fn send(&self, request: Request) -> Outcome<Response> {
+        self.host.send(request).map_err(Failure::from)
+    }
+
+    /// Sends several, at most `max_concurrent` at a time; answers in order.
+    pub fn send_many(&self, requests: Vec<Request>, max_concurrent: u8) -> Vec<Outcome<Response>> {
+        self.host.send_many(requests, max_concurrent).into_iter().map(|r| r.map_err(Failure::from)).collect()
+    }
+
+    /// Sends one request and insists on 2xx. `doing` completes "the provider rejected ...".
+    pub fn send_ok(&self, request: Request, doing: &str) -> Outcome<Response> {
+        let response = self.send(request)?;
+        if response.is_success() { Ok(response) } else { Err(self.failure(&response, doing)) }
+    }
+
+    /// What a bad status means, see [`Failure::from_response`].
+    pub fn failure(&self, response: &Response, doing: &str) -> Failure {
+        Failure::from_response(response, doing, self.now_ms())
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z, by the host's clock.
+    pub fn now_ms(&self) -> i64 {
+        self.host.now_ms()
+    }
+
+    /// The host's randomness.
+    pub fn random_bytes(&self, len: u32) -> Vec<u8> {
+        self.host.random_bytes(len)
+    }
+
+    /// The rest of what the host offers.
+    pub fn host(&self) -> &'a dyn Host {
+        self.host
+    }
+
+    /// A line for the connector's author. Never a token, an address or a body.
+    pub fn log(&self, level: Level, message: &str, fields: &[(&str, String)]) {
+        self.host.log(level, message, fields);
+    }
+
+    /// A text among the connection's settings; empty counts as missing.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.connection.settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+}
+
+/// A page of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer<T> {
+    pub body: T,
+    /// Where the next page, or the next change, begins.
+    pub cursor: Option<String>,
+    /// True: call again with `cursor` now. False: caught up.
+    pub more: bool,
+}
+
+impl<T: Serialize> Answer<T> {
+    /// Everything in one page.
+    pub fn whole(body: T) -> Self {
+        Answer { body, cursor: None, more: false }
+    }
+}

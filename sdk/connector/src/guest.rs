@@ -1,0 +1,176 @@
+//! The connector inside the sandbox: the imports as a [`Host`], and the exports of every surface.
+
+use std::marker::PhantomData;
+use std::sync::Once;
+
+use crate::bindings::imports::switchboard::connector as wit;
+use crate::bindings::{calendar, contacts, email, lifecycle, tasks};
+use crate::context::{Host, Level};
+use crate::dispatch;
+use crate::error::{Failure, Outcome};
+use crate::http::{BlobInfo, Http, Request, Response, Segment, SendError};
+use crate::surface;
+
+/// The imports. Calling one outside the sandbox panics.
+struct Imports;
+
+impl From<Request> for wit::http::Req {
+    fn from(r: Request) -> Self {
+        let segment = |segment| match segment {
+            Segment::Bytes(bytes) => wit::http::Segment::Bytes(bytes),
+            Segment::Blob(id) => wit::http::Segment::Blob(id),
+            Segment::BlobBase64(id) => wit::http::Segment::BlobBase64(id),
+            Segment::BlobBase64Url(id) => wit::http::Segment::BlobBase64url(id),
+        };
+        let header = |(name, value): (String, String)| wit::http::Header { name, value: value.into_bytes() };
+        wit::http::Req {
+            method: r.method,
+            url: r.url,
+            headers: r.headers.into_iter().map(header).collect(),
+            body: r.body.into_iter().map(segment).collect(),
+            auth: r.auth,
+            timeout_ms: r.timeout_ms,
+            max_bytes: r.max_bytes,
+            extra: Vec::new(),
+        }
+    }
+}
+
+/// Header values are bytes; those that are not UTF-8 are of no use to a connector and are replaced where they are not.
+fn headers(headers: Vec<wit::http::Header>) -> Vec<(String, String)> {
+    headers.into_iter().map(|h| (h.name, String::from_utf8_lossy(&h.value).into_owned())).collect()
+}
+
+fn response(r: wit::http::Res) -> Response {
+    Response { status: r.status, headers: headers(r.headers), body: r.body, truncated: r.truncated }
+}
+
+fn send_error(e: wit::http::Err) -> SendError {
+    SendError { code: e.code, message: e.message, retry_after_ms: e.retry_after_ms }
+}
+
+impl Http for Imports {
+    fn send(&self, request: Request) -> Result<Response, SendError> {
+        wit::http::send(&request.into()).map(response).map_err(send_error)
+    }
+
+    fn send_many(&self, requests: Vec<Request>, max_concurrent: u8) -> Vec<Result<Response, SendError>> {
+        let requests: Vec<_> = requests.into_iter().map(wit::http::Req::from).collect();
+        let answers = wit::http::send_many(&requests, max_concurrent);
+        answers.into_iter().map(|answer| answer.map(response).map_err(send_error)).collect()
+    }
+
+    fn send_to_blob(&self, request: Request, decode: &str, max_bytes: u64) -> Result<BlobInfo, SendError> {
+        let info = wit::http::send_to_blob(&request.into(), decode, max_bytes).map_err(send_error)?;
+        Ok(BlobInfo {
+            id: info.id,
+            size: info.size,
+            content_type: info.content_type,
+            status: info.status,
+            headers: headers(info.headers),
+        })
+    }
+}
+
+impl Host for Imports {
+    fn now_ms(&self) -> i64 {
+        wit::clock::now_ms()
+    }
+
+    fn random_bytes(&self, len: u32) -> Vec<u8> {
+        wit::random::bytes(len)
+    }
+
+    fn log(&self, level: Level, message: &str, fields: &[(&str, String)]) {
+        let fields: Vec<_> = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        wit::log::log(level.as_str(), message, &fields);
+    }
+
+    fn read_blob(&self, id: &str, offset: u64, len: u32) -> Option<Vec<u8>> {
+        wit::blob::read(id, offset, len)
+    }
+
+    fn create_blob(&self, content: &[u8], content_type: Option<&str>) -> Option<String> {
+        wit::blob::create(content, content_type)
+    }
+}
+
+/// A panic becomes a trap without a text; this gives the author the text first.
+fn install_panic_hook() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            let place = info.location().map(ToString::to_string).unwrap_or_default();
+            let payload = info.payload();
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic");
+            Imports.log(Level::Error, &format!("panic: {text}"), &[("at", place)]);
+        }));
+    });
+}
+
+/// One exported function: envelope in, envelope out.
+fn enter(
+    request: wit::types::Request,
+    verb: impl FnOnce(&dyn Host, dispatch::Request) -> Outcome<dispatch::Response>,
+) -> Result<wit::types::Response, wit::types::Failure> {
+    install_panic_hook();
+    let request = dispatch::Request {
+        op: request.op,
+        body: request.body,
+        cursor: request.cursor,
+        idempotency_key: request.idempotency_key,
+        deadline_ms: request.deadline_ms,
+    };
+    match verb(&Imports, request) {
+        Ok(r) => Ok(wit::types::Response { body: r.body, cursor: r.cursor, more: r.more, extra: Vec::new() }),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+impl From<Failure> for wit::types::Failure {
+    fn from(f: Failure) -> Self {
+        wit::types::Failure {
+            code: f.code,
+            message: f.message,
+            retry_after_ms: f.retry_after_ms,
+            http_status: f.http_status,
+            detail: f.detail.map(|detail| detail.to_string()),
+        }
+    }
+}
+
+/// A connector type as the guest that wit-bindgen wants.
+pub struct Guest<C>(PhantomData<C>);
+
+macro_rules! surface_guest {
+    ($bindings:ident, $bound:path, $dispatch:path) => {
+        impl<C: $bound> $bindings::exports::switchboard::connector::$bindings::Guest for Guest<C> {
+            fn fetch(r: wit::types::Request) -> Result<wit::types::Response, wit::types::Failure> {
+                use $dispatch as verbs;
+                enter(r, verbs::fetch::<C>)
+            }
+
+            fn mutate(r: wit::types::Request) -> Result<wit::types::Response, wit::types::Failure> {
+                use $dispatch as verbs;
+                enter(r, verbs::mutate::<C>)
+            }
+
+            fn changes(r: wit::types::Request) -> Result<wit::types::Response, wit::types::Failure> {
+                use $dispatch as verbs;
+                enter(r, verbs::changes::<C>)
+            }
+        }
+    };
+}
+
+surface_guest!(calendar, surface::Calendar, crate::surface::calendar);
+surface_guest!(email, surface::Email, crate::surface::email);
+surface_guest!(contacts, surface::Contacts, crate::surface::contacts);
+surface_guest!(tasks, surface::Tasks, crate::surface::tasks);
+
+impl<C: surface::Lifecycle> lifecycle::exports::switchboard::connector::lifecycle::Guest for Guest<C> {
+    fn check(r: wit::types::Request) -> Result<wit::types::Response, wit::types::Failure> {
+        enter(r, surface::check::<C>)
+    }
+}

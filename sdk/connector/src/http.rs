@@ -1,0 +1,169 @@
+//! Requests to the provider: plain types over the imported `http`, and the trait that a native test replaces.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// One request. The host adds the credentials and refuses hosts that the manifest does not name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Upper case.
+    pub method: String,
+    /// Absolute, without userinfo and fragment.
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<Segment>,
+    /// The manifest's credential slot; none means "default", "none" adds nothing.
+    pub auth: Option<String>,
+    pub timeout_ms: Option<u32>,
+    pub max_bytes: Option<u32>,
+}
+
+/// A piece of a request body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Segment {
+    Bytes(Vec<u8>),
+    /// The bytes of a blob that the host holds, as they are.
+    Blob(String),
+    /// The same in base64 (RFC 4648 section 4).
+    BlobBase64(String),
+    /// The same in base64url without padding (RFC 4648 section 5).
+    BlobBase64Url(String),
+}
+
+impl Request {
+    pub fn new(method: &str, url: impl Into<String>) -> Self {
+        Request { method: method.into(), url: url.into(), ..Request::default() }
+    }
+
+    pub fn get(url: impl Into<String>) -> Self {
+        Request::new("GET", url)
+    }
+
+    pub fn post(url: impl Into<String>) -> Self {
+        Request::new("POST", url)
+    }
+
+    pub fn put(url: impl Into<String>) -> Self {
+        Request::new("PUT", url)
+    }
+
+    pub fn patch(url: impl Into<String>) -> Self {
+        Request::new("PATCH", url)
+    }
+
+    pub fn delete(url: impl Into<String>) -> Self {
+        Request::new("DELETE", url)
+    }
+
+    pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// `If-Match`, where there is an etag to hold the provider to.
+    pub fn if_match(self, etag: Option<&str>) -> Self {
+        match etag {
+            Some(etag) => self.header("if-match", etag),
+            None => self,
+        }
+    }
+
+    pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        self.body = vec![Segment::Bytes(body.into())];
+        self.header("content-type", content_type)
+    }
+
+    /// A JSON body.
+    pub fn json(self, body: &impl Serialize) -> Self {
+        let text = serde_json::to_vec(body).expect("a request body is a plain struct, which always serialises");
+        self.body("application/json", text)
+    }
+}
+
+/// The provider's answer, whatever its status; 3xx too, because nothing follows a redirect by itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Response {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// The body was longer than the cap and is cut off.
+    pub truncated: bool,
+}
+
+impl Response {
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    pub fn is_redirect(&self) -> bool {
+        matches!(self.status, 301 | 302 | 303 | 307 | 308)
+    }
+
+    /// The first header of this name (lower case).
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text; what is not UTF-8 is replaced.
+    pub fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
+
+    /// The body as JSON; the error says where in it the surprise is.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, crate::Failure> {
+        let mut reader = serde_json::Deserializer::from_slice(&self.body);
+        serde_path_to_error::deserialize(&mut reader)
+            .map_err(|error| crate::Failure::unavailable(format!("the provider's answer cannot be read at {}", error.path())))
+    }
+}
+
+/// Why there is no answer; codes as in `wit/http.wit`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SendError {
+    pub code: String,
+    pub message: String,
+    pub retry_after_ms: Option<u32>,
+}
+
+impl SendError {
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        SendError { code: code.into(), message: message.into(), retry_after_ms: None }
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+/// What became of a response that went into a blob.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlobInfo {
+    /// Valid within this call; name it in the answer as `{"$blob": id}`.
+    pub id: String,
+    pub size: Option<u64>,
+    pub content_type: Option<String>,
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+}
+
+/// The way to the provider.
+pub trait Http {
+    fn send(&self, request: Request) -> Result<Response, SendError>;
+
+    /// Answers in order; one that fails does not fail the others.
+    fn send_many(&self, requests: Vec<Request>, max_concurrent: u8) -> Vec<Result<Response, SendError>> {
+        let _ = max_concurrent;
+        requests.into_iter().map(|request| self.send(request)).collect()
+    }
+
+    /// The response body goes to a blob of the host. `decode` and `max_bytes` as in `wit/http.wit`.
+    fn send_to_blob(&self, request: Request, decode: &str, max_bytes: u64) -> Result<BlobInfo, SendError> {
+        let _ = (request, decode, max_bytes);
+        Err(SendError::new("unavailable", "there is no blob store here"))
+    }
+}

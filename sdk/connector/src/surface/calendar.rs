@@ -1,0 +1,119 @@
+//! Calendars and events. The operations, their arguments and answers are tabled in `model::wire::calendar`.
+
+use model::wire::calendar::{
+    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond, EventWrite,
+    FreeBusyAnswer, FreeBusyRequest,
+};
+use model::wire::{ChangesRequest, Mutated, Sources};
+use serde_json::Value;
+
+use crate::context::{Answer, Context, Host};
+use crate::dispatch::{Request, Response, run, unknown};
+use crate::error::{Failure, Outcome};
+
+/// Operations of `calendar`.
+pub trait Calendar {
+    /// The account's calendars; an enumeration.
+    fn list_calendars(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let _ = (context, args);
+        Err(Failure::unsupported("listing calendars"))
+    }
+
+    /// One event source as it is now.
+    fn get_event(context: &Context, args: EventRef) -> Outcome<Sources> {
+        let _ = (context, args);
+        Err(Failure::unsupported("reading an event"))
+    }
+
+    /// Busy times straight from the provider.
+    fn free_busy(context: &Context, args: FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
+        let _ = (context, args);
+        Err(Failure::unsupported("free/busy queries"))
+    }
+
+    /// What this account's provider can do.
+    fn features(context: &Context) -> Outcome<CalendarFeatures> {
+        let _ = context;
+        Err(Failure::unsupported("telling its capabilities"))
+    }
+
+    fn create_calendar(context: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating calendars"))
+    }
+
+    fn update_calendar(context: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing calendars"))
+    }
+
+    fn delete_calendar(context: &Context, args: CalendarDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting calendars"))
+    }
+
+    /// A repeated create under the same idempotency key must find what the first attempt left.
+    fn create_event(context: &Context, args: EventWrite) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating events"))
+    }
+
+    fn update_event(context: &Context, args: EventWrite) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing events"))
+    }
+
+    fn delete_event(context: &Context, args: EventDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting events"))
+    }
+
+    /// Answers an invitation as the account itself.
+    fn respond(context: &Context, args: EventRespond) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("answering invitations"))
+    }
+
+    /// Adds a conference to an event.
+    fn conference(context: &Context, args: EventConference) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("conferences"))
+    }
+
+    /// The events of one calendar that changed since the context's cursor; from none, all of them.
+    fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let _ = (context, args);
+        Err(Failure::unsupported("calendar changes"))
+    }
+}
+
+pub fn fetch<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "calendars.list" => run(host, request, C::list_calendars),
+        "events.get" => run(host, request, |cx, args| C::get_event(cx, args).map(Answer::whole)),
+        "freebusy.query" => run(host, request, |cx, args| C::free_busy(cx, args).map(Answer::whole)),
+        "capabilities" => run(host, request, |cx, _: Value| C::features(cx).map(Answer::whole)),
+        op => unknown(op),
+    }
+}
+
+pub fn mutate<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "calendars.create" => run(host, request, |cx, args| C::create_calendar(cx, args).map(Answer::whole)),
+        "calendars.update" => run(host, request, |cx, args| C::update_calendar(cx, args).map(Answer::whole)),
+        "calendars.delete" => run(host, request, |cx, args| C::delete_calendar(cx, args).map(Answer::whole)),
+        "events.create" => run(host, request, |cx, args| C::create_event(cx, args).map(Answer::whole)),
+        "events.update" => run(host, request, |cx, args| C::update_event(cx, args).map(Answer::whole)),
+        "events.delete" => run(host, request, |cx, args| C::delete_event(cx, args).map(Answer::whole)),
+        "events.respond" => run(host, request, |cx, args| C::respond(cx, args).map(Answer::whole)),
+        "events.conference" => run(host, request, |cx, args| C::conference(cx, args).map(Answer::whole)),
+        op => unknown(op),
+    }
+}
+
+pub fn changes<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "events" => run(host, request, C::changes),
+        op => unknown(op),
+    }
+}

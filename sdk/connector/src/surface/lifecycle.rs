@@ -1,0 +1,23 @@
+//! The account itself.
+
+use model::wire::Account;
+use serde_json::Value;
+
+use crate::context::{Answer, Context, Host};
+use crate::dispatch::{Request, Response, run};
+use crate::error::{Failure, Outcome};
+
+/// Operations of `lifecycle`.
+pub trait Lifecycle {
+    /// Tries the credentials and says whose account they open. What it puts into `Account.settings` comes back in
+    /// `Context.connection.settings` of every later call.
+    fn check(context: &Context) -> Outcome<Account> {
+        let _ = context;
+        Err(Failure::unsupported("checking an account"))
+    }
+}
+
+/// `lifecycle.check`; there is one operation, so its name does not matter.
+pub fn check<C: Lifecycle>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    run(host, request, |cx, _: Value| C::check(cx).map(Answer::whole))
+}

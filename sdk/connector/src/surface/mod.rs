@@ -1,0 +1,10 @@
+//! One trait per surface. Every method has a default that answers "unsupported", so a connector writes only what its provider
+//! has. Each surface also has `fetch`, `mutate` and `changes`: the dispatch by operation name that the export goes through.
+
+pub mod calendar;
+mod lifecycle;
+mod untyped;
+
+pub use calendar::Calendar;
+pub use lifecycle::{Lifecycle, check};
+pub use untyped::{Contacts, Email, Tasks, contacts, email, tasks};

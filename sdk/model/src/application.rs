@@ -1,0 +1,180 @@
+//! What belongs to the application itself: ApiKey and Usage.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Instant;
+
+/// An API key, without the key.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ApiKey {
+    pub id: String,
+    pub name: String,
+    /// `uc_live_` or `uc_test_` and the first six characters.
+    pub prefix: String,
+    pub last4: String,
+    pub scopes: Vec<String>,
+    pub application_id: String,
+    pub organization_id: String,
+    /// Exact host names, lower case, compared with Origin and Referer; empty: no restriction.
+    pub allowed_domains: Vec<String>,
+    /// Addresses or CIDR ranges; empty: no restriction.
+    pub allowed_ips: Vec<String>,
+    pub rate_limit_per_minute: i64,
+    /// Only these connections; empty: all of the application.
+    pub connection_ids: Vec<String>,
+    pub expires_at: Option<Instant>,
+    /// Written at most once a minute.
+    pub last_used_at: Option<Instant>,
+    pub last_used_ip: Option<String>,
+    /// The key that made it; null for one made by the operator.
+    pub created_by: Option<String>,
+    pub revoked_at: Option<Instant>,
+    pub created_at: Instant,
+}
+
+/// A key to make. Its scopes are among those of the key that makes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["name", "scopes"]))]
+pub struct NewApiKey {
+    /// 1 to 100 characters.
+    pub name: String,
+    /// At least one.
+    pub scopes: Vec<String>,
+    /// Exact host names, without scheme, port or wildcard.
+    pub allowed_domains: Vec<String>,
+    /// Addresses or CIDR ranges.
+    pub allowed_ips: Vec<String>,
+    pub rate_limit_per_minute: i64,
+    pub connection_ids: Vec<String>,
+    pub expires_at: Option<Instant>,
+}
+
+impl Default for NewApiKey {
+    fn default() -> Self {
+        NewApiKey {
+            name: String::new(),
+            scopes: Vec::new(),
+            allowed_domains: Vec::new(),
+            allowed_ips: Vec::new(),
+            rate_limit_per_minute: 1000,
+            connection_ids: Vec::new(),
+            expires_at: None,
+        }
+    }
+}
+
+/// A key that was just made: the only answer that shows it.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CreatedApiKey {
+    /// Shown once.
+    pub key: String,
+    #[serde(flatten)]
+    pub api_key: ApiKey,
+}
+
+// Written by hand so that no log line can hold a secret.
+impl fmt::Debug for CreatedApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CreatedApiKey({})", self.api_key.id)
+    }
+}
+
+/// What the application used in a period.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    pub period_start: Instant,
+    pub period_end: Instant,
+    pub granularity: Granularity,
+    pub requests: RequestCount,
+    pub rate_limit: RateLimit,
+    pub connections: ConnectionCount,
+    pub sync: SyncCount,
+    pub webhooks: WebhookCount,
+    pub email: EmailCount,
+    pub bookings: BookingCount,
+    pub storage_bytes: i64,
+    pub keys: Vec<KeyUsage>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Granularity {
+    #[default]
+    Day,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RequestCount {
+    pub total: i64,
+    pub success: i64,
+    pub client_error: i64,
+    pub server_error: i64,
+    pub rate_limited: i64,
+    pub by_surface: BTreeMap<String, i64>,
+}
+
+/// Of the calling key.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RateLimit {
+    pub limit_per_minute: i64,
+    pub remaining: i64,
+    pub reset_at: Option<Instant>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ConnectionCount {
+    pub total: i64,
+    pub active: i64,
+    pub reauth_required: i64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncCount {
+    pub changes: i64,
+    pub provider_calls: i64,
+    pub provider_throttled: i64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebhookCount {
+    pub events: i64,
+    pub deliveries: i64,
+    pub failed: i64,
+    /// 95 % of deliveries took at most this long.
+    pub p95_ms: Option<i64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EmailCount {
+    pub sent: i64,
+    pub bounced: i64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingCount {
+    pub created: i64,
+    pub cancelled: i64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct KeyUsage {
+    pub id: String,
+    pub name: String,
+    pub requests: i64,
+}

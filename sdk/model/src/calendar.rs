@@ -1,0 +1,323 @@
+//! Calendar, Event, Attendee, Conference, free/busy. Field names and meaning follow JSCalendar (RFC 8984) and RFC 5545 where
+//! those have the notion, else the names that Google and Microsoft share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Instant;
+
+/// A calendar, as the provider has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Calendar {
+    /// What the user calls it.
+    pub name: String,
+    pub description: Option<String>,
+    /// IANA name; the zone of all-day events and of times without one.
+    pub time_zone: Option<String>,
+    /// `#rrggbb`.
+    pub color: Option<String>,
+    /// The account's default calendar.
+    pub is_primary: bool,
+    /// The account owns it.
+    pub is_owned: bool,
+    pub read_only: bool,
+    pub access_role: AccessRole,
+    pub location: Option<String>,
+    pub default_reminders: Vec<Reminder>,
+    /// Which events count as busy (RFC 9670 `includeInAvailability`).
+    pub include_in_availability: IncludeInAvailability,
+    /// Conference providers that events here can have; empty: none.
+    pub conference_types: Vec<ConferenceProvider>,
+}
+
+/// What the account may do with a calendar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AccessRole {
+    #[default]
+    Owner,
+    Writer,
+    Reader,
+    FreeBusyReader,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum IncludeInAvailability {
+    #[default]
+    All,
+    Attending,
+    None,
+}
+
+/// A calendar event: a single one, a series, or one changed instance of a series.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Event {
+    /// RFC 5545 UID; equal for a series and its exceptions.
+    pub i_cal_uid: Option<String>,
+    /// RFC 5545 SEQUENCE.
+    pub sequence: i64,
+    #[serde(rename = "type")]
+    pub event_type: EventType,
+    /// Original local start of an exception or occurrence: `YYYY-MM-DDTHH:MM:SS` in the series' zone, or `YYYY-MM-DD`.
+    pub recurrence_id: Option<String>,
+    /// The same as an instant.
+    pub original_start: Option<Instant>,
+    /// First instant. For all-day events the midnight of `startDate` in the calendar's zone.
+    pub start: Instant,
+    /// The instant at which it is over (exclusive); equal to `start` for a moment.
+    pub end: Instant,
+    /// IANA name of the zone that the start is anchored in.
+    pub time_zone: String,
+    /// IANA name, where the end is in another zone.
+    pub end_time_zone: Option<String>,
+    pub all_day: bool,
+    /// All-day events: first day, `YYYY-MM-DD`.
+    pub start_date: Option<String>,
+    /// All-day events: the day after the last, `YYYY-MM-DD`.
+    pub end_date: Option<String>,
+    pub title: Option<String>,
+    /// Plain text.
+    pub description: Option<String>,
+    /// HTML as the provider has it: untrusted.
+    pub description_html: Option<String>,
+    pub location: Option<String>,
+    pub locations: Option<Vec<Location>>,
+    /// `#rrggbb`.
+    pub color: Option<String>,
+    /// The event in the provider's own web pages.
+    pub html_link: Option<String>,
+    pub status: EventStatus,
+    pub show_as: ShowAs,
+    /// Derived: whether `showAs` and `status` make this time busy.
+    pub busy: bool,
+    pub visibility: Visibility,
+    pub event_kind: EventKind,
+    /// The account cannot change it.
+    pub read_only: bool,
+    pub organizer: Option<Person>,
+    pub creator: Option<Person>,
+    pub attendees: Vec<Attendee>,
+    pub hide_attendees: bool,
+    pub guests_can_modify: bool,
+    pub guests_can_invite: bool,
+    pub capacity: Option<i64>,
+    /// The response of the attendee who is the account itself; null where it is not invited.
+    pub my_response: Option<ResponseStatus>,
+    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series.
+    pub recurrence: Vec<String>,
+    pub conference: Option<Conference>,
+    pub reminders: Reminders,
+    pub attachments: Vec<EventAttachment>,
+}
+
+impl Event {
+    /// What `busy` must be: cancelled and `free` events leave the time free.
+    pub fn derived_busy(&self) -> bool {
+        self.status != EventStatus::Cancelled && self.show_as != ShowAs::Free
+    }
+}
+
+/// `occurrence` is never stored: it is computed from a series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum EventType {
+    #[default]
+    Single,
+    Series,
+    Occurrence,
+    Exception,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum EventStatus {
+    #[default]
+    Confirmed,
+    Tentative,
+    Cancelled,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ShowAs {
+    #[default]
+    Busy,
+    Free,
+    Tentative,
+    Oof,
+    WorkingElsewhere,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Visibility {
+    #[default]
+    Default,
+    Public,
+    Private,
+    Confidential,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum EventKind {
+    #[default]
+    Default,
+    OutOfOffice,
+    FocusTime,
+    WorkingLocation,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Location {
+    pub name: Option<String>,
+    pub address: Option<String>,
+    pub uri: Option<String>,
+    /// `geo:` URI's coordinates as `lat,lon`.
+    pub geo: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Person {
+    pub email: Option<String>,
+    pub name: Option<String>,
+    /// It is the connected account.
+    #[serde(rename = "self")]
+    pub is_self: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Attendee {
+    pub email: String,
+    pub name: Option<String>,
+    pub response_status: ResponseStatus,
+    pub role: AttendeeRole,
+    pub kind: AttendeeKind,
+    pub comment: Option<String>,
+    #[serde(rename = "self")]
+    pub is_self: bool,
+    pub organizer: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ResponseStatus {
+    #[default]
+    NeedsAction,
+    Accepted,
+    Declined,
+    Tentative,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AttendeeRole {
+    #[default]
+    Required,
+    Optional,
+    Chair,
+    NonParticipant,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AttendeeKind {
+    #[default]
+    Individual,
+    Group,
+    Resource,
+    Room,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Conference {
+    pub provider: ConferenceProvider,
+    pub status: ConferenceStatus,
+    pub join_url: Option<String>,
+    pub meeting_id: Option<String>,
+    pub passcode: Option<String>,
+    pub phones: Vec<ConferencePhone>,
+    pub create_request_id: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ConferenceProvider {
+    GoogleMeet,
+    Teams,
+    Zoom,
+    Webex,
+    #[default]
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ConferenceStatus {
+    Pending,
+    #[default]
+    Ready,
+    Failed,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ConferencePhone {
+    pub number: String,
+    pub pin: Option<String>,
+    pub region: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Reminders {
+    /// The calendar's default reminders apply.
+    pub use_default: bool,
+    pub overrides: Vec<Reminder>,
+}
+
+impl Default for Reminders {
+    fn default() -> Self {
+        Reminders { use_default: true, overrides: Vec::new() }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Reminder {
+    pub method: ReminderMethod,
+    /// Minutes before the start, 0 to 40,320 (four weeks).
+    pub minutes_before: i64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReminderMethod {
+    #[default]
+    Popup,
+    Email,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventAttachment {
+    pub title: Option<String>,
+    pub url: Option<String>,
+    pub mime_type: Option<String>,
+}
+
+/// A stretch of time that is not free.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BusyInterval {
+    pub start: Instant,
+    pub end: Instant,
+    pub show_as: ShowAs,
+}

@@ -1,0 +1,297 @@
+//! What the API has around the provider's part of calendars and events: our own fields, RSVP and conference bodies, and the
+//! free/busy and availability queries with their answers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Instant;
+use crate::calendar::{BusyInterval, Calendar, ConferenceProvider, Event};
+use crate::resource::{Body, Nothing};
+use crate::sync::Watch;
+use crate::wire::calendar::{Notify, RecurrenceScope};
+
+/// Our own fields of a calendar.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CalendarExtra {
+    /// The provider's push channel; null before sync was started.
+    pub watch: Option<Watch>,
+}
+
+impl Body for Calendar {
+    const NAME: &'static str = "Calendar";
+    const REQUIRED: &'static [&'static str] = &["connectionId", "name"];
+    const READ_ONLY: &'static [&'static str] =
+        &["isPrimary", "isOwned", "readOnly", "accessRole", "conferenceTypes", "watch"];
+    type Extra = CalendarExtra;
+    type Options = Nothing;
+}
+
+/// Our own fields of an event.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventExtra {
+    pub calendar_id: String,
+    /// The series of an occurrence or exception.
+    pub series_id: Option<String>,
+}
+
+/// How a change of an event is to be done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventOptions {
+    /// Whom the provider tells; `all` where it is absent.
+    pub notify: Notify,
+    /// Which instances are meant; `this` with the id of an instance, `all` with that of a series where it is absent.
+    pub recurrence_scope: Option<RecurrenceScope>,
+}
+
+// Start and end are not in REQUIRED: an all-day event may have `startDate` and `endDate` instead.
+impl Body for Event {
+    const NAME: &'static str = "CalendarEvent";
+    const READ_ONLY: &'static [&'static str] = &[
+        "busy", "calendarId", "creator", "htmlLink", "myResponse", "originalStart", "readOnly", "recurrenceId",
+        "sequence", "seriesId", "type",
+    ];
+    type Extra = EventExtra;
+    type Options = EventOptions;
+}
+
+/// Body of accept, tentative and decline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Rsvp {
+    pub comment: Option<String>,
+    pub notify_organizer: bool,
+    /// Which instances are answered for; `this` with the id of an instance, `all` with that of a series where it is absent.
+    pub recurrence_scope: Option<RecurrenceScope>,
+}
+
+impl Default for Rsvp {
+    fn default() -> Self {
+        Rsvp { comment: None, notify_organizer: true, recurrence_scope: None }
+    }
+}
+
+/// Body of a request for a conference.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NewConference {
+    /// The calendar's first where it is absent.
+    pub provider: Option<ConferenceProvider>,
+}
+
+/// Whose time is asked for: calendars of a connection, or somebody's address seen through a connection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FreeBusyTarget {
+    pub connection_id: Option<String>,
+    /// All calendars that count as busy where it is absent.
+    pub calendar_ids: Option<Vec<String>>,
+    pub email: Option<String>,
+    pub via_connection_id: Option<String>,
+}
+
+/// Asks when people are busy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["start", "end", "targets"]))]
+pub struct FreeBusyQuery {
+    pub start: Instant,
+    /// At most 92 days after `start`.
+    pub end: Instant,
+    /// IANA name: the zone of all-day events without one.
+    pub time_zone: Option<String>,
+    /// 1 to 50.
+    pub targets: Vec<FreeBusyTarget>,
+    pub tentative_as_busy: bool,
+    pub include_details: bool,
+}
+
+impl Default for FreeBusyQuery {
+    fn default() -> Self {
+        FreeBusyQuery {
+            start: Instant::default(),
+            end: Instant::default(),
+            time_zone: None,
+            targets: Vec::new(),
+            tentative_as_busy: true,
+            include_details: false,
+        }
+    }
+}
+
+/// One answer per target. A target that failed is never reported as free, and never fails the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FreeBusyAnswer {
+    pub data: Vec<FreeBusyResult>,
+    /// Every target was answered.
+    pub complete: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FreeBusyResult {
+    pub target: FreeBusyTarget,
+    pub status: TargetStatus,
+    /// Merged, sorted and clipped to the range that was asked for.
+    pub busy: Vec<BusyInterval>,
+    pub error: Option<TargetError>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TargetStatus {
+    #[default]
+    Ok,
+    Error,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TargetError {
+    pub code: TargetErrorCode,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetErrorCode {
+    NotFound,
+    NoAccess,
+    #[default]
+    ProviderUnavailable,
+    ReauthRequired,
+}
+
+/// Asks for times at which people can meet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["durationMinutes", "participants"]))]
+pub struct AvailabilityQuery {
+    /// 1 to 1,440.
+    pub duration_minutes: i64,
+    pub start: Option<Instant>,
+    pub end: Option<Instant>,
+    /// Instead of `start` and `end`.
+    pub query_periods: Vec<Period>,
+    /// IANA name: the zone of the slot grid and of open hours without one.
+    pub time_zone: Option<String>,
+    /// `durationMinutes` where it is absent.
+    pub slot_interval_minutes: Option<i64>,
+    pub buffer_before_minutes: i64,
+    pub buffer_after_minutes: i64,
+    pub min_notice_minutes: i64,
+    /// Every group must be satisfied.
+    pub participants: Vec<ParticipantGroup>,
+    /// For members without their own.
+    pub open_hours: Vec<OpenHours>,
+    pub ignore_event_ids: Vec<String>,
+    pub ignore_booking_ids: Vec<String>,
+    pub response_format: AvailabilityFormat,
+    /// At most 1,000.
+    pub limit: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Period {
+    pub start: Instant,
+    pub end: Instant,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AvailabilityFormat {
+    /// Slots that do not overlap.
+    #[default]
+    Slots,
+    /// A slot at every step of the grid.
+    OverlappingSlots,
+    /// Whole stretches of free time.
+    Periods,
+}
+
+/// People of whom all, or some number, must be free.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ParticipantGroup {
+    pub members: Vec<Member>,
+    pub required: RequiredMembers,
+}
+
+/// `"all"`, or how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RequiredMembers {
+    Count(i64),
+    Word(AllMembers),
+}
+
+impl Default for RequiredMembers {
+    fn default() -> Self {
+        RequiredMembers::Word(AllMembers::All)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AllMembers {
+    #[default]
+    All,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Member {
+    pub connection_id: String,
+    pub calendar_ids: Option<Vec<String>>,
+    pub open_hours: Option<Vec<OpenHours>>,
+    /// Instead of `openHours`.
+    pub schedule_id: Option<String>,
+}
+
+/// Hours of some weekdays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OpenHours {
+    /// ISO weekdays, 1 (Monday) to 7.
+    pub days: Vec<i64>,
+    /// `HH:MM`.
+    pub start: String,
+    /// `HH:MM`; `24:00` is the end of the day.
+    pub end: String,
+    /// IANA name.
+    pub time_zone: Option<String>,
+    /// Days on which they do not hold, `YYYY-MM-DD`.
+    pub exdates: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AvailabilityAnswer {
+    pub data: Vec<AvailableTime>,
+    /// Connections, the one whose turn it is first; null where nobody takes turns.
+    pub order: Option<Vec<String>>,
+    /// Members whose busy times could not be read: they count as busy.
+    pub unavailable: Vec<UnavailableMember>,
+    /// Every member was asked with success.
+    pub complete: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AvailableTime {
+    pub start: Instant,
+    pub end: Instant,
+    /// Connections that are free then.
+    pub participants: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UnavailableMember {
+    pub connection_id: String,
+    pub code: TargetErrorCode,
+}

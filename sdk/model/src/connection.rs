@@ -1,0 +1,221 @@
+//! Connection, and how one is made: by credentials or by OAuth.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Instant;
+use crate::resource::Metadata;
+use crate::sync::{Surface, SyncStatus};
+
+/// One account that a user connected.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Connection {
+    pub id: String,
+    /// Name of the provider, as connectors declare it.
+    pub provider: String,
+    pub connector_version: String,
+    pub status: ConnectionStatus,
+    pub status_reason: Option<StatusReason>,
+    pub status_changed_at: Option<Instant>,
+    pub display_name: Option<String>,
+    /// Lower case.
+    pub email: Option<String>,
+    /// The provider's id of the account.
+    pub external_account_id: Option<String>,
+    pub surfaces: Vec<Surface>,
+    /// `<surface>.<access>`, such as `calendar.write`.
+    pub requested_scopes: Vec<String>,
+    pub granted_scopes: Vec<String>,
+    /// Requested and not granted.
+    pub missing_scopes: Vec<String>,
+    /// The provider's own names of what was granted.
+    pub provider_scopes: Vec<String>,
+    /// IANA name.
+    pub time_zone: Option<String>,
+    /// Of the access token; the tokens themselves are never shown.
+    pub token_expires_at: Option<Instant>,
+    pub last_refresh_at: Option<Instant>,
+    pub last_refresh_error: Option<RefreshError>,
+    pub sync: Vec<SurfaceSync>,
+    /// The caller's own keys, such as its user id, given when the connection was started.
+    pub tags: Metadata,
+    pub metadata: Metadata,
+    pub etag: String,
+    pub created_at: Instant,
+    pub updated_at: Instant,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionStatus {
+    #[default]
+    Pending,
+    Active,
+    /// The provider has failed for 15 minutes; one success ends it.
+    Degraded,
+    /// The user must authorize again.
+    ReauthRequired,
+    Revoked,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusReason {
+    #[default]
+    TokenExpired,
+    TokenRevoked,
+    ConsentMissing,
+    AdminBlocked,
+    ProviderOutage,
+    CredentialsInvalid,
+    DisabledByUser,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RefreshError {
+    pub code: String,
+    pub message: String,
+    pub at: Instant,
+}
+
+/// How far one surface is in step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SurfaceSync {
+    pub surface: Surface,
+    pub status: SyncStatus,
+    pub last_success_at: Option<Instant>,
+    pub lag_seconds: Option<i64>,
+}
+
+/// Connects an account by credentials that the caller has. They are tried before anything is stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["provider", "credentials", "scopes"]))]
+pub struct NewConnection {
+    pub provider: String,
+    /// What the connector needs beside credentials, such as `serverUrl`.
+    pub settings: Map<String, Value>,
+    pub credentials: Credentials,
+    /// `<surface>.<access>`.
+    pub scopes: Vec<String>,
+    pub tags: Metadata,
+    pub metadata: Metadata,
+}
+
+/// What opens the account: a refresh token, an access token, or a user name and password. Written, never read back.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("writeOnly" = true))]
+pub struct Credentials {
+    pub refresh_token: Option<String>,
+    pub access_token: Option<String>,
+    /// Of the access token.
+    pub expires_at: Option<Instant>,
+    pub username: Option<String>,
+    pub password: Option<String>,
+    pub imap: Option<MailServer>,
+    pub smtp: Option<MailServer>,
+}
+
+// Written by hand so that no log line can hold a secret.
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(..)")
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MailServer {
+    pub host: String,
+    pub port: u16,
+    /// TLS from the first byte; false: STARTTLS.
+    pub tls: bool,
+}
+
+/// Starts an OAuth authorization.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["scopes", "redirectUri"]))]
+pub struct NewAuthorization {
+    /// `<surface>.<access>`, such as `email.read`.
+    pub scopes: Vec<String>,
+    /// Where the user returns; one of the application's registered addresses, exactly. Also accepted as `redirect_uri`.
+    pub redirect_uri: String,
+    /// Given back on return.
+    pub state: Option<String>,
+    pub login_hint: Option<String>,
+    /// Authorizes this connection again: the same account must come back.
+    pub connection_id: Option<String>,
+    pub prompt: Option<String>,
+    /// PKCE (RFC 7636) of the caller.
+    pub code_challenge: Option<String>,
+    /// `S256`.
+    pub code_challenge_method: Option<String>,
+    pub tags: Metadata,
+}
+
+/// Where to send the user.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Authorization {
+    pub authorization_url: String,
+    pub state: String,
+    /// Ten minutes from now.
+    pub expires_at: Instant,
+}
+
+/// What the callback tells when JSON is asked for; else it redirects to the caller's address.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AuthorizationResult {
+    pub connection_id: String,
+    pub status: ConnectionStatus,
+    pub state: Option<String>,
+}
+
+/// Token request (RFC 6749), as a form or as JSON.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("required" = ["grant_type"]))]
+pub struct TokenRequest {
+    /// `authorization_code`, `refresh_token` or `client_credentials`.
+    pub grant_type: String,
+    pub code: Option<String>,
+    pub redirect_uri: Option<String>,
+    pub code_verifier: Option<String>,
+    pub refresh_token: Option<String>,
+    pub scope: Option<String>,
+}
+
+// Written by hand so that no log line can hold a secret.
+impl fmt::Debug for TokenRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TokenRequest({})", self.grant_type)
+    }
+}
+
+/// Token answer (RFC 6749).
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Token {
+    pub access_token: String,
+    pub token_type: String,
+    /// Seconds.
+    pub expires_in: i64,
+    pub refresh_token: Option<String>,
+    pub scope: String,
+}
+
+// Written by hand so that no log line can hold a secret.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}

@@ -1,0 +1,317 @@
+//! Contact, ContactBook, ContactGroup, MergeSuggestion. Names follow JSContact (RFC 9553) and vCard (RFC 6350) where they have
+//! the notion. Ids of other resources are ours in the API and the provider's in a connector's answer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::resource::{Body, Nothing, Resource};
+
+/// A person or an organization in an address book. It has at least one of a name, an e-mail address, a phone number and an
+/// organization.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Contact {
+    pub book_id: Option<String>,
+    pub display_name: Option<String>,
+    pub given_name: Option<String>,
+    pub middle_name: Option<String>,
+    pub family_name: Option<String>,
+    pub prefix: Option<String>,
+    pub suffix: Option<String>,
+    pub nickname: Option<String>,
+    pub phonetic_given_name: Option<String>,
+    pub phonetic_family_name: Option<String>,
+    pub emails: Vec<ContactEmail>,
+    pub phones: Vec<ContactPhone>,
+    pub addresses: Vec<PostalAddress>,
+    pub organizations: Vec<Organization>,
+    pub urls: Vec<ContactUrl>,
+    pub im_addresses: Vec<ImAddress>,
+    pub relations: Vec<Relation>,
+    pub birthday: Option<PartialDate>,
+    pub anniversaries: Vec<Anniversary>,
+    pub notes: Option<String>,
+    pub photo: Option<Photo>,
+    pub group_ids: Vec<String>,
+    pub source: ContactSource,
+    pub starred: bool,
+    /// The contact that this one became part of; its old id keeps working.
+    pub merged_into: Option<String>,
+}
+
+impl Body for Contact {
+    const NAME: &'static str = "Contact";
+    const READ_ONLY: &'static [&'static str] = &["source", "mergedInto"];
+    type Extra = Nothing;
+    type Options = Nothing;
+}
+
+/// What an address or number is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ContactKind {
+    Home,
+    Work,
+    #[default]
+    Other,
+    /// `label` says what.
+    Custom,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactEmail {
+    pub value: String,
+    #[serde(rename = "type")]
+    pub kind: ContactKind,
+    pub label: Option<String>,
+    pub primary: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactPhone {
+    /// As written.
+    pub value: String,
+    /// ITU E.164, where it can be told: `+4930901820`.
+    pub e164: Option<String>,
+    #[serde(rename = "type")]
+    pub kind: PhoneKind,
+    pub label: Option<String>,
+    pub primary: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PhoneKind {
+    Mobile,
+    Home,
+    Work,
+    HomeFax,
+    WorkFax,
+    Pager,
+    #[default]
+    Other,
+    /// `label` says what.
+    Custom,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PostalAddress {
+    #[serde(rename = "type")]
+    pub kind: ContactKind,
+    pub label: Option<String>,
+    /// The whole address as it is written on a letter.
+    pub formatted: Option<String>,
+    pub street: Option<String>,
+    pub extended: Option<String>,
+    pub po_box: Option<String>,
+    pub locality: Option<String>,
+    pub region: Option<String>,
+    pub postal_code: Option<String>,
+    pub country: Option<String>,
+    /// ISO 3166-1 alpha-2.
+    pub country_code: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Organization {
+    pub name: Option<String>,
+    pub title: Option<String>,
+    pub department: Option<String>,
+    pub current: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactUrl {
+    pub value: String,
+    #[serde(rename = "type")]
+    pub kind: ContactKind,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ImAddress {
+    /// As the provider names it: `xmpp`, `matrix`.
+    pub protocol: Option<String>,
+    pub handle: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Relation {
+    pub name: String,
+    /// As the provider names it: `spouse`, `assistant`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+}
+
+/// A day of a year, or of every year.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PartialDate {
+    pub year: Option<i64>,
+    /// 1 to 12.
+    pub month: i64,
+    /// 1 to 31.
+    pub day: i64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Anniversary {
+    /// As the provider names it: `wedding`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    pub date: PartialDate,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Photo {
+    pub url: Option<String>,
+    /// Changes with the picture.
+    pub etag: Option<String>,
+}
+
+/// Where the provider has it from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ContactSource {
+    #[default]
+    AddressBook,
+    Suggested,
+    Directory,
+}
+
+/// An address book.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactBook {
+    pub name: String,
+    pub description: Option<String>,
+    pub is_default: bool,
+    pub read_only: bool,
+    pub contact_count: Option<i64>,
+    pub rights: BookRights,
+}
+
+impl Body for ContactBook {
+    const NAME: &'static str = "ContactBook";
+    const REQUIRED: &'static [&'static str] = &["connectionId", "name"];
+    const READ_ONLY: &'static [&'static str] = &["isDefault", "readOnly", "contactCount", "rights"];
+    type Extra = Nothing;
+    type Options = Nothing;
+}
+
+/// What the account may do in a book.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookRights {
+    pub read: bool,
+    pub write: bool,
+    pub delete: bool,
+}
+
+/// A named set of contacts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactGroup {
+    pub book_id: Option<String>,
+    pub name: String,
+    pub kind: GroupKind,
+    /// Null where there are more than 500: then they are listed with `group_id`.
+    pub contact_ids: Option<Vec<String>>,
+    pub member_count: i64,
+    pub read_only: bool,
+}
+
+impl Body for ContactGroup {
+    const NAME: &'static str = "ContactGroup";
+    const REQUIRED: &'static [&'static str] = &["connectionId", "name"];
+    const READ_ONLY: &'static [&'static str] = &["kind", "memberCount", "readOnly"];
+    type Extra = Nothing;
+    type Options = Nothing;
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum GroupKind {
+    #[default]
+    User,
+    System,
+}
+
+/// Which contacts to look through for duplicates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MergeSuggestionQuery {
+    pub connection_id: Option<String>,
+    pub book_ids: Vec<String>,
+    pub contact_ids: Vec<String>,
+    /// 0 to 1.
+    pub min_score: f64,
+    /// Default 50, at most 200.
+    pub limit: Option<i64>,
+    pub cursor: Option<String>,
+}
+
+impl Default for MergeSuggestionQuery {
+    fn default() -> Self {
+        MergeSuggestionQuery {
+            connection_id: None,
+            book_ids: Vec::new(),
+            contact_ids: Vec::new(),
+            min_score: 0.6,
+            limit: None,
+            cursor: None,
+        }
+    }
+}
+
+/// Contacts that seem to be the same. Only a suggestion: nothing is changed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MergeSuggestion {
+    /// The same for the same contacts.
+    pub id: String,
+    /// Two or more.
+    pub contact_ids: Vec<String>,
+    /// 0 to 1. An equal address or number gives at least 0.9, a name alone at most 0.6.
+    pub score: f64,
+    pub reasons: Vec<MergeReason>,
+    /// What a merge would give.
+    pub proposed: Resource<Contact>,
+    pub conflicts: Vec<MergeConflict>,
+    pub suggested_primary_id: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MergeReason {
+    pub kind: MergeReasonKind,
+    pub values: Vec<String>,
+    /// 0 to 1.
+    pub weight: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeReasonKind {
+    #[default]
+    SameEmail,
+    SamePhone,
+    SameExternalProfile,
+    SimilarName,
+    SameOrgAndName,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MergeConflict {
+    pub field: String,
+    pub values: Vec<String>,
+}

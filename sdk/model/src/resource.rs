@@ -1,0 +1,219 @@
+//! What the API puts around a body (`calendar::Event`, `contacts::Contact`, ...): the id and the other fields that are ours and
+//! not the provider's. `Resource` is what is answered, `New` what creates one, `Patch` the shape of a merge patch.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::Instant;
+use crate::wire::Warning;
+
+/// The caller's own notes on a resource: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
+pub type Metadata = BTreeMap<String, String>;
+
+/// A body that the API stores and answers as a resource.
+pub trait Body: JsonSchema {
+    /// Name of the resource in the API's description; `New…` and `…Patch` are made of it.
+    const NAME: &'static str;
+    /// Fields (camelCase) that a create must have.
+    const REQUIRED: &'static [&'static str] = &[];
+    /// Fields (camelCase) that the caller cannot set: derived, or decided by the provider.
+    const READ_ONLY: &'static [&'static str] = &[];
+    /// Fields that only this resource has beside the common ones.
+    type Extra: JsonSchema;
+    /// Fields that a create or a patch may have and that are not kept.
+    type Options: JsonSchema;
+}
+
+/// For bodies with nothing more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Nothing {}
+
+/// A stored resource: the body, and what we add.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Resource<T: Body + Default>
+where
+    T::Extra: Default,
+{
+    /// Ours: opaque, at most 64 characters of `[A-Za-z0-9_]`, never reused, the same wherever the provider moves it.
+    pub id: String,
+    /// Null for what the service itself owns.
+    pub connection_id: Option<String>,
+    /// The provider's id, for reconciliation.
+    pub external_id: Option<String>,
+    /// The version, with its quotes, as in the `ETag` header; it changes with every visible change and no other.
+    pub etag: String,
+    pub created_at: Instant,
+    pub updated_at: Instant,
+    pub metadata: Metadata,
+    #[serde(flatten)]
+    pub extra: T::Extra,
+    #[serde(flatten)]
+    pub body: T,
+    /// What the caller should know though the call succeeded; empty on reads.
+    pub warnings: Vec<Warning>,
+    /// What the model has no field for, as the provider has it; only with `include=providerData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider_data: Option<Value>,
+}
+
+/// The common fields alone, for the schema.
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Common {
+    /// Ours: opaque, never reused, the same wherever the provider moves it.
+    #[schemars(length(max = 64), regex(pattern = r"^[A-Za-z0-9_]+$"))]
+    id: String,
+    /// Null for what the service itself owns.
+    connection_id: Option<String>,
+    /// The provider's id, for reconciliation.
+    external_id: Option<String>,
+    /// The version, with its quotes, as in the `ETag` header.
+    etag: String,
+    created_at: Instant,
+    updated_at: Instant,
+    /// The caller's own notes: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
+    metadata: Metadata,
+    /// What the caller should know though the call succeeded; empty on reads.
+    warnings: Vec<Warning>,
+    /// What the model has no field for, as the provider has it; only with `include=providerData`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_data: Option<Value>,
+}
+
+/// The fields that every create may have.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct CommonNew {
+    /// The connected account; not needed where the path names something inside one.
+    connection_id: Option<String>,
+    /// Your own notes: at most 50 keys of up to 40 characters, values up to 500.
+    metadata: Metadata,
+}
+
+/// The fields that every patch may have.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct CommonPatch {
+    /// The version that the change is based on, instead of `If-Match`; a stale one gives 409 `stale_etag`.
+    etag: Option<String>,
+    /// Replaces your notes whole.
+    metadata: Metadata,
+}
+
+/// Body of a create.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct New<T: Body + Default>
+where
+    T::Options: Default,
+{
+    pub connection_id: Option<String>,
+    pub metadata: Metadata,
+    #[serde(flatten)]
+    pub options: T::Options,
+    #[serde(flatten)]
+    pub body: T,
+}
+
+/// Shape of a JSON merge patch (RFC 7396): absent keeps, `null` clears, arrays are replaced whole. Only a schema: a patch is
+/// applied to JSON, because a struct cannot tell absent from null.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patch<T>(PhantomData<T>);
+
+impl<T: Body + Default> JsonSchema for Resource<T>
+where
+    T::Extra: Default,
+{
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        format!("Resource<{}>", T::NAME).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let parts = [Common::json_schema(generator), T::Extra::json_schema(generator), T::json_schema(generator)];
+        let mut schema = merged(&parts);
+        for name in T::READ_ONLY.iter().chain(["id", "externalId", "createdAt", "updatedAt", "warnings"].iter()) {
+            mark_read_only(&mut schema, name);
+        }
+        schema
+    }
+}
+
+impl<T: Body + Default> JsonSchema for New<T>
+where
+    T::Options: Default,
+{
+    fn schema_name() -> Cow<'static, str> {
+        format!("New{}", T::NAME).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let common = CommonNew::json_schema(generator);
+        let mut schema = merged(&[writable::<T>(generator), T::Options::json_schema(generator), common]);
+        if !T::REQUIRED.is_empty() {
+            schema.insert("required".into(), json!(T::REQUIRED));
+        }
+        schema
+    }
+}
+
+impl<T: Body> JsonSchema for Patch<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Patch", T::NAME).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let common = CommonPatch::json_schema(generator);
+        merged(&[writable::<T>(generator), T::Options::json_schema(generator), common])
+    }
+}
+
+/// The body's schema without the fields that a caller cannot set, and with nothing required.
+fn writable<T: Body>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = T::json_schema(generator);
+    schema.remove("required");
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, _| !T::READ_ONLY.contains(&name.as_str()));
+    }
+    schema
+}
+
+/// One object with the properties of all.
+fn merged(parts: &[Schema]) -> Schema {
+    let mut properties = serde_json::Map::new();
+    let mut required = Vec::new();
+    for part in parts {
+        if let Some(own) = part.get("properties").and_then(Value::as_object) {
+            properties.extend(own.clone());
+        }
+        if let Some(own) = part.get("required").and_then(Value::as_array) {
+            required.extend(own.iter().cloned());
+        }
+    }
+    let mut schema = json_schema!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema.insert("required".into(), Value::Array(required));
+    }
+    if let Some(description) = parts.iter().rev().find_map(|p| p.get("description")) {
+        schema.insert("description".into(), description.clone());
+    }
+    schema
+}
+
+fn mark_read_only(schema: &mut Schema, name: &str) {
+    let property = schema.get_mut("properties").and_then(|p| p.get_mut(name)).and_then(Value::as_object_mut);
+    if let Some(property) = property {
+        property.insert("readOnly".into(), json!(true));
+    }
+}

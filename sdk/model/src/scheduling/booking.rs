@@ -1,0 +1,168 @@
+//! Booking: a slot that somebody took.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Instant;
+use crate::resource::{Body, Metadata, Nothing};
+use crate::scheduling::event_type::MeetingPlaceKind;
+
+/// A slot that somebody took. It keeps its id and iCalUid when it is moved.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Booking {
+    pub event_type_id: String,
+    pub slug: String,
+    pub status: BookingStatus,
+    pub start: Instant,
+    pub end: Instant,
+    /// IANA name: the invitee's zone.
+    pub time_zone: String,
+    pub title: String,
+    pub invitee: Invitee,
+    pub guests: Vec<Guest>,
+    /// By the questions' keys.
+    pub answers: BTreeMap<String, Value>,
+    pub notes: Option<String>,
+    /// Hosts that were assigned.
+    pub host_ids: Vec<String>,
+    pub organizer_connection_id: Option<String>,
+    pub location: Option<BookingPlace>,
+    pub calendar_events: Vec<BookingEvent>,
+    pub seats: i64,
+    /// RFC 5545 SEQUENCE: goes up with every move.
+    pub sequence: i64,
+    pub i_cal_uid: String,
+    pub previous_start: Option<Instant>,
+    pub reschedule_count: i64,
+    pub rescheduled_by: Option<Party>,
+    pub cancelled_by: Option<Party>,
+    pub cancellation_reason: Option<String>,
+    pub rejection_reason: Option<String>,
+    /// Pending ones expire then.
+    pub confirm_by: Option<Instant>,
+    pub no_show: NoShow,
+    /// Lets the invitee cancel or move it; only in the answer to the create.
+    pub manage_token: Option<String>,
+    pub source: BookingSource,
+}
+
+impl Body for Booking {
+    const NAME: &'static str = "Booking";
+    type Extra = Nothing;
+    type Options = Nothing;
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BookingStatus {
+    Pending,
+    #[default]
+    Confirmed,
+    Rejected,
+    Cancelled,
+    Expired,
+    Completed,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Invitee {
+    pub name: Option<String>,
+    pub email: String,
+    pub phone: Option<String>,
+    /// BCP 47.
+    pub locale: Option<String>,
+    /// IANA name.
+    pub time_zone: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Guest {
+    pub name: Option<String>,
+    pub email: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingPlace {
+    #[serde(rename = "type")]
+    pub kind: MeetingPlaceKind,
+    pub value: Option<String>,
+    pub join_url: Option<String>,
+}
+
+/// The booking in one host's calendar.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingEvent {
+    pub connection_id: String,
+    pub calendar_id: Option<String>,
+    pub event_id: Option<String>,
+    pub status: BookingEventStatus,
+    pub error: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BookingEventStatus {
+    #[default]
+    Pending,
+    Written,
+    Failed,
+    Deleted,
+}
+
+/// Who did something to a booking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Party {
+    Invitee,
+    Host,
+    #[default]
+    Api,
+    System,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NoShow {
+    pub host: bool,
+    pub invitee_emails: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BookingSource {
+    #[default]
+    Api,
+    Widget,
+}
+
+/// Takes a slot. A `start` that the slot search does not offer gives 409 `slot_unavailable`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["eventTypeId", "start", "inviteeEmail"]))]
+pub struct NewBooking {
+    pub event_type_id: String,
+    pub start: Instant,
+    pub invitee_email: String,
+    pub invitee_name: Option<String>,
+    /// IANA name.
+    pub invitee_time_zone: Option<String>,
+    pub invitee_phone: Option<String>,
+    /// One of the event type's options.
+    pub duration_minutes: Option<i64>,
+    pub guests: Vec<Guest>,
+    /// By the questions' keys.
+    pub answers: BTreeMap<String, Value>,
+    pub location: Option<BookingPlace>,
+    pub notes: Option<String>,
+    pub metadata: Metadata,
+    /// From the slot.
+    pub slot_token: Option<String>,
+}

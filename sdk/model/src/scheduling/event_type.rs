@@ -1,0 +1,306 @@
+//! EventType: a template that people book, with its hosts, rules and questions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::resource::{Body, Nothing};
+use crate::scheduling::Schedule;
+
+/// Something that can be booked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventType {
+    /// `[a-z0-9-]{1,64}`, unique within the application.
+    pub slug: String,
+    pub title: String,
+    pub description: Option<String>,
+    pub active: bool,
+    pub hidden: bool,
+    /// `#rrggbb`.
+    pub color: Option<String>,
+    pub duration_minutes: i64,
+    /// Durations that the invitee can choose from; empty: only `durationMinutes`.
+    pub duration_options: Vec<i64>,
+    /// Step of the slot grid; `durationMinutes` where it is null.
+    pub slot_interval_minutes: Option<i64>,
+    /// Shifts the slot grid from the window's start.
+    pub slot_offset_minutes: i64,
+    pub buffer_before_minutes: i64,
+    pub buffer_after_minutes: i64,
+    pub min_notice_minutes: i64,
+    pub booking_window: BookingWindow,
+    /// For hosts without their own.
+    pub schedule: Option<Schedule>,
+    /// Instead of `schedule`.
+    pub schedule_id: Option<String>,
+    pub hosts: Vec<Host>,
+    pub assignment: Assignment,
+    pub round_robin_strategy: RoundRobinStrategy,
+    pub reschedule_keeps_host: bool,
+    pub locations: Vec<MeetingPlace>,
+    pub limits: BookingLimits,
+    pub seats_per_slot: Option<i64>,
+    pub show_seat_count: bool,
+    pub requires_confirmation: bool,
+    pub pending_blocks_slot: bool,
+    pub confirmation_expires_minutes: Option<i64>,
+    pub cancellation: CancellationRules,
+    pub reschedule: RescheduleRules,
+    pub questions: Vec<Question>,
+    /// Title of the calendar event, with `{invitee}`, `{host}` and `{title}`.
+    pub title_template: Option<String>,
+    pub notifications: BookingNotifications,
+    pub success_redirect_url: Option<String>,
+    pub free_busy_failure: FreeBusyFailure,
+}
+
+impl Default for EventType {
+    fn default() -> Self {
+        EventType {
+            slug: String::new(),
+            title: String::new(),
+            description: None,
+            active: true,
+            hidden: false,
+            color: None,
+            duration_minutes: 30,
+            duration_options: Vec::new(),
+            slot_interval_minutes: None,
+            slot_offset_minutes: 0,
+            buffer_before_minutes: 0,
+            buffer_after_minutes: 0,
+            min_notice_minutes: 120,
+            booking_window: BookingWindow::default(),
+            schedule: None,
+            schedule_id: None,
+            hosts: Vec::new(),
+            assignment: Assignment::default(),
+            round_robin_strategy: RoundRobinStrategy::default(),
+            reschedule_keeps_host: true,
+            locations: Vec::new(),
+            limits: BookingLimits::default(),
+            seats_per_slot: None,
+            show_seat_count: false,
+            requires_confirmation: false,
+            pending_blocks_slot: true,
+            confirmation_expires_minutes: None,
+            cancellation: CancellationRules::default(),
+            reschedule: RescheduleRules::default(),
+            questions: Vec::new(),
+            title_template: None,
+            notifications: BookingNotifications::default(),
+            success_redirect_url: None,
+            free_busy_failure: FreeBusyFailure::default(),
+        }
+    }
+}
+
+impl Body for EventType {
+    // Not "EventType": that is the kind of a calendar event (single, series, ...).
+    const NAME: &'static str = "SchedulingEventType";
+    const REQUIRED: &'static [&'static str] = &["slug", "title", "durationMinutes", "hosts"];
+    type Extra = Nothing;
+    type Options = Nothing;
+}
+
+/// How far ahead can be booked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingWindow {
+    pub kind: BookingWindowKind,
+    /// Rolling windows.
+    pub days: Option<i64>,
+    /// Count Monday to Friday only.
+    pub business_days: bool,
+    /// Ranges: `YYYY-MM-DD`.
+    pub start_date: Option<String>,
+    /// Ranges: `YYYY-MM-DD`, the last day.
+    pub end_date: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BookingWindowKind {
+    Rolling,
+    Range,
+    #[default]
+    Unlimited,
+}
+
+/// Somebody who can be booked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Host {
+    pub connection_id: String,
+    /// The calendar that bookings are written to.
+    pub calendar_id: Option<String>,
+    /// The calendars that make the host busy.
+    pub conflict_calendar_ids: Vec<String>,
+    pub role: HostRole,
+    /// Smaller first.
+    pub priority: i64,
+    pub weight: i64,
+    pub schedule: Option<Schedule>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum HostRole {
+    #[default]
+    Required,
+    Rotation,
+    /// Invited, and never in the way.
+    Optional,
+}
+
+/// How hosts are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Assignment {
+    #[default]
+    Fixed,
+    RoundRobin,
+    Collective,
+    Priority,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RoundRobinStrategy {
+    #[default]
+    LeastLoaded,
+    Weighted,
+    Soonest,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MeetingPlace {
+    #[serde(rename = "type")]
+    pub kind: MeetingPlaceKind,
+    /// The address, the number or the link.
+    pub value: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum MeetingPlaceKind {
+    InPerson,
+    PhoneHost,
+    PhoneInvitee,
+    GoogleMeet,
+    Teams,
+    Zoom,
+    #[default]
+    Link,
+}
+
+/// Null: no limit. Periods are those of the schedule's zone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingLimits {
+    pub per_day: Option<i64>,
+    pub per_week: Option<i64>,
+    pub per_month: Option<i64>,
+    pub per_year: Option<i64>,
+    pub minutes_per_day: Option<i64>,
+    /// Bookings ahead of one e-mail address.
+    pub active_per_invitee: Option<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CancellationRules {
+    pub allowed: bool,
+    pub min_notice_minutes: i64,
+}
+
+impl Default for CancellationRules {
+    fn default() -> Self {
+        CancellationRules { allowed: true, min_notice_minutes: 0 }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RescheduleRules {
+    pub allowed: bool,
+    pub min_notice_minutes: i64,
+    /// Null: as often as wanted.
+    pub max_count: Option<i64>,
+}
+
+impl Default for RescheduleRules {
+    fn default() -> Self {
+        RescheduleRules { allowed: true, min_notice_minutes: 0, max_count: None }
+    }
+}
+
+/// What the invitee is asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Question {
+    /// The key in `answers`.
+    pub key: String,
+    pub label: String,
+    #[serde(rename = "type")]
+    pub kind: QuestionKind,
+    pub required: bool,
+    /// Of `select` and `multiselect`.
+    pub options: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum QuestionKind {
+    #[default]
+    Text,
+    Textarea,
+    Select,
+    Multiselect,
+    Boolean,
+    Number,
+    Phone,
+    Email,
+}
+
+/// Who is told of a booking.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingNotifications {
+    pub invitee: bool,
+    pub hosts: bool,
+    pub reminders: Vec<BookingReminder>,
+}
+
+impl Default for BookingNotifications {
+    fn default() -> Self {
+        BookingNotifications { invitee: true, hosts: true, reminders: Vec::new() }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingReminder {
+    pub minutes_before: i64,
+    pub channel: ReminderChannel,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReminderChannel {
+    #[default]
+    Email,
+    Webhook,
+}
+
+/// What happens when busy times cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum FreeBusyFailure {
+    /// Nothing is offered: 503 `availability_unknown`.
+    #[default]
+    Closed,
+    /// The host counts as free.
+    Open,
+}

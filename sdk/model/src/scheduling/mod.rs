@@ -1,0 +1,49 @@
+//! Scheduling: Schedule, EventType, BookingLink, Slot, Booking. The service owns these; no connector sees them.
+
+pub mod booking;
+pub mod event_type;
+pub mod slots;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When somebody can be booked: hours of the week, and days on which they are others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Schedule {
+    /// IANA name.
+    pub time_zone: String,
+    /// Windows that overlap are one.
+    pub weekly: Vec<WeeklyHours>,
+    /// Each replaces its whole local date.
+    pub overrides: Vec<DateOverride>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WeeklyHours {
+    /// ISO weekdays, 1 (Monday) to 7.
+    pub days: Vec<i64>,
+    /// `HH:MM`.
+    pub start: String,
+    /// `HH:MM`. Not after `start`: on the next day, as in 22:00 to 02:00.
+    pub end: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DateOverride {
+    /// `YYYY-MM-DD` in the schedule's zone.
+    pub date: String,
+    pub available: bool,
+    pub windows: Vec<TimeWindow>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TimeWindow {
+    /// `HH:MM`.
+    pub start: String,
+    /// `HH:MM`. Not after `start`: on the next day.
+    pub end: String,
+}

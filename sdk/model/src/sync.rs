@@ -1,0 +1,167 @@
+//! Sync: the state of a local copy, the feed of its changes, and what starts and resets it. The same for all four surfaces.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Instant;
+
+/// Part of an account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Surface {
+    Email,
+    #[default]
+    Calendar,
+    Contacts,
+    Tasks,
+}
+
+/// How far the copy of a surface, or of one calendar or task list, is in step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncState {
+    pub connection_id: String,
+    pub surface: Surface,
+    /// The calendar or task list; null where the surface is synced as a whole.
+    pub scope_id: Option<String>,
+    pub status: SyncStatus,
+    /// Goes up with every hard reset; cursors of an older one are refused.
+    pub epoch: i64,
+    pub started_at: Option<Instant>,
+    pub last_success_at: Option<Instant>,
+    pub last_attempt_at: Option<Instant>,
+    /// Seconds since the copy was last known to be complete.
+    pub lag_seconds: Option<i64>,
+    pub progress: SyncProgress,
+    /// How far back the first scan goes; null for everything.
+    pub backfill_since: Option<Instant>,
+    pub watch: Option<Watch>,
+    pub consecutive_errors: i64,
+    pub last_error: Option<SyncError>,
+    /// How often the provider lost its cursor and everything was compared anew.
+    pub provider_resets: i64,
+    /// Of the last change in the log.
+    pub latest_sequence: i64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SyncStatus {
+    #[default]
+    Idle,
+    /// The first scan is going on.
+    Initial,
+    Syncing,
+    CaughtUp,
+    /// The provider asked us to wait.
+    Throttled,
+    /// The connection is not active.
+    Blocked,
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncProgress {
+    pub seen: i64,
+    pub estimated: Option<i64>,
+}
+
+/// The provider's push channel. A notification is only a hint: what changed is always read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Watch {
+    pub status: WatchStatus,
+    pub expires_at: Option<Instant>,
+    pub last_notification_at: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WatchStatus {
+    Active,
+    Expiring,
+    Expired,
+    /// The provider has no push: changes are polled.
+    #[default]
+    Unsupported,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncError {
+    pub code: String,
+    pub message: String,
+    pub at: Instant,
+    pub retry_at: Option<Instant>,
+}
+
+/// Body of a start. Starting what runs already changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncStart {
+    /// Needed where the path names no resource of the connection.
+    pub connection_id: Option<String>,
+    /// How far back the first scan goes; everything where it is absent.
+    pub backfill_since: Option<Instant>,
+    /// Email: keep bodies in the copy.
+    pub include_bodies: bool,
+}
+
+/// Body of a reset.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncReset {
+    /// Needed where the path names no resource of the connection.
+    pub connection_id: Option<String>,
+    pub mode: ResetMode,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ResetMode {
+    /// Everything is read and compared again: only true differences are told, cursors stay valid.
+    #[default]
+    Soft,
+    /// The copy is thrown away; cursors from before give 409 `sync_reset_required`.
+    Hard,
+}
+
+/// A page of changes. `next_cursor` leads to the next page and is null when caught up; `sync_cursor` is always there: store it
+/// and pass it as `cursor` next time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SyncChanges {
+    pub data: Vec<Change>,
+    pub next_cursor: Option<String>,
+    pub sync_cursor: String,
+    pub epoch: i64,
+    pub has_more: bool,
+    pub sync_status: SyncStatus,
+}
+
+/// One change. Several changes of one resource since the cursor are one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Change {
+    /// Strictly increasing within an application.
+    pub sequence: i64,
+    pub change_type: ChangeType,
+    /// Such as `calendar_event`.
+    pub resource_type: String,
+    pub resource_id: String,
+    pub changed_at: Instant,
+    pub etag: Option<String>,
+    /// The resource as it is now; null when deleted, or with `include=none`.
+    pub resource: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ChangeType {
+    #[default]
+    Created,
+    Updated,
+    Deleted,
+}

@@ -1,0 +1,228 @@
+//! WebhookSubscription, Notification (what a webhook and the event log tell) and its deliveries.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Instant;
+use crate::resource::{Body, Nothing};
+
+/// Where a customer wants to be told, and of what.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebhookSubscription {
+    /// https, without credentials, at most 2,048 characters, on a public address.
+    pub url: String,
+    /// Exact names, `family.*` (any suffix) or `*`.
+    pub event_types: Vec<String>,
+    /// Only these connections; empty for all.
+    pub connection_ids: Vec<String>,
+    pub description: Option<String>,
+    pub status: WebhookStatus,
+    pub disabled_reason: Option<DisabledReason>,
+    pub payload_mode: PayloadMode,
+    /// `whsec_` and base64 of 32 bytes; only in the answers to a create and to a rotation.
+    pub secret: Option<String>,
+    /// Sent with every delivery; at most 10, none of `webhook-*`, `host`, `content-*`.
+    pub headers: BTreeMap<String, String>,
+    pub max_per_second: Option<i64>,
+    pub last_success_at: Option<Instant>,
+    pub last_failure_at: Option<Instant>,
+    pub last_failure: Option<DeliveryFailure>,
+    pub consecutive_failures: i64,
+    /// Sequence of the last notification that was queued for it.
+    pub cursor: i64,
+}
+
+impl Body for WebhookSubscription {
+    const NAME: &'static str = "WebhookSubscription";
+    const REQUIRED: &'static [&'static str] = &["url", "eventTypes"];
+    const READ_ONLY: &'static [&'static str] = &[
+        "consecutiveFailures", "cursor", "disabledReason", "lastFailure", "lastFailureAt", "lastSuccessAt", "secret",
+    ];
+    type Extra = Nothing;
+    type Options = WebhookOptions;
+}
+
+/// For a patch: a new secret. The old one signs as well until the grace is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebhookOptions {
+    pub rotate_secret: bool,
+    /// At most 604,800 (a week).
+    pub secret_grace_seconds: i64,
+}
+
+impl Default for WebhookOptions {
+    fn default() -> Self {
+        WebhookOptions { rotate_secret: false, secret_grace_seconds: 86_400 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WebhookStatus {
+    /// Setting it on a disabled one resumes from now; what was missed needs a replay.
+    #[default]
+    Active,
+    Paused,
+    Failing,
+    Disabled,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DisabledReason {
+    #[default]
+    Manual,
+    /// The endpoint answered 410.
+    #[serde(rename = "gone_410")]
+    Gone410,
+    /// Nothing but failures for five days.
+    #[serde(rename = "failures_5d")]
+    Failures5d,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PayloadMode {
+    /// With the resource.
+    #[default]
+    Full,
+    /// Without: the receiver reads it.
+    Thin,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeliveryFailure {
+    pub status: Option<i64>,
+    pub error: Option<AttemptError>,
+    pub at: Option<Instant>,
+}
+
+/// Something that happened, as it is sent to webhooks and kept in the event log. The same id on every attempt and replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Notification {
+    /// `ev_…`, also in the `webhook-id` header.
+    pub id: String,
+    /// Such as `calendar.event.updated`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// When it happened.
+    pub timestamp: Instant,
+    /// Strictly increasing within an application: lets a receiver drop what is older than what it has.
+    pub sequence: i64,
+    pub api_version: String,
+    pub application_id: String,
+    pub connection_id: Option<String>,
+    pub data: NotificationData,
+}
+
+impl Default for Notification {
+    fn default() -> Self {
+        Notification {
+            id: String::new(),
+            kind: String::new(),
+            timestamp: Instant::default(),
+            sequence: 0,
+            api_version: "v1".into(),
+            application_id: String::new(),
+            connection_id: None,
+            data: NotificationData::default(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NotificationData {
+    pub resource_type: String,
+    pub resource_id: String,
+    /// What the resource is in: an event's calendar, a task's list.
+    pub parent_id: Option<String>,
+    pub change_type: NotifiedChange,
+    pub changed_fields: Option<Vec<String>>,
+    pub etag: Option<String>,
+    pub origin: Origin,
+    /// Null in thin mode, on a delete, and where the body would be above 256 KiB.
+    pub resource: Option<Value>,
+    /// `resource` is left out because it is too big.
+    pub truncated: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum NotifiedChange {
+    #[default]
+    Created,
+    Updated,
+    Deleted,
+    /// Something about it changed its state, such as a connection that must be authorized again.
+    State,
+}
+
+/// Who made the change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Origin {
+    #[default]
+    Provider,
+    Api,
+    System,
+    /// Found by a first scan or a reset: it is not new.
+    Backfill,
+}
+
+/// One notification on its way to one subscription.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Delivery {
+    pub id: String,
+    pub event_id: String,
+    pub webhook_id: String,
+    pub status: DeliveryStatus,
+    pub attempts: Vec<Attempt>,
+    pub next_attempt_at: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DeliveryStatus {
+    #[default]
+    Pending,
+    Delivered,
+    Failed,
+    Discarded,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Attempt {
+    /// From 1.
+    pub n: i64,
+    pub at: Instant,
+    pub status_code: Option<i64>,
+    pub error: Option<AttemptError>,
+    pub duration_ms: i64,
+    /// At most 1 KiB.
+    pub response_snippet: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptError {
+    Dns,
+    Tls,
+    Connect,
+    Timeout,
+    Redirect,
+    /// A private or otherwise refused address.
+    BlockedAddress,
+    /// An answer that is not 2xx.
+    #[default]
+    Http,
+}

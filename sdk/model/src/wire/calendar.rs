@@ -1,0 +1,176 @@
+//! Operations of the calendar surface.
+//!
+//! | verb | op | args | answer |
+//! |---|---|---|---|
+//! | fetch | `calendars.list` | `ChangesRequest` | `Sources` of `Calendar`, `enumeration: true` |
+//! | fetch | `events.get` | `EventRef` | `Sources` (one) |
+//! | fetch | `freebusy.query` | `FreeBusyRequest` | `FreeBusyAnswer` |
+//! | fetch | `capabilities` | `{}` | `CalendarFeatures` |
+//! | mutate | `calendars.create` `.update` | `CalendarWrite` | `Mutated` |
+//! | mutate | `calendars.delete` | `CalendarDelete` | `Mutated` |
+//! | mutate | `events.create` `.update` | `EventWrite` | `Mutated` |
+//! | mutate | `events.delete` | `EventDelete` | `Mutated` |
+//! | mutate | `events.respond` | `EventRespond` | `Mutated` |
+//! | mutate | `events.conference` | `EventConference` | `Mutated` |
+//! | changes | `events` | `ChangesRequest` | `Sources` of `Event` |
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Instant;
+use crate::calendar::{BusyInterval, Calendar, ConferenceProvider, Event, ResponseStatus};
+
+/// One event source of a calendar.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventRef {
+    /// External id of the calendar.
+    pub collection: String,
+    /// External id of the source.
+    pub source: String,
+    pub time_zone: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CalendarWrite {
+    /// None on create.
+    pub source: Option<String>,
+    /// The whole calendar as it shall be.
+    pub calendar: Calendar,
+    /// Names (camelCase) of the fields that the caller changed; all given ones on create.
+    pub changed: Vec<String>,
+    pub if_match: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CalendarDelete {
+    pub source: String,
+    pub if_match: Option<String>,
+}
+
+/// Which instances of a series a change is meant for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum RecurrenceScope {
+    #[default]
+    This,
+    ThisAndFollowing,
+    All,
+}
+
+/// Whom the provider tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Notify {
+    #[default]
+    All,
+    ExternalOnly,
+    None,
+}
+
+/// Which event: the source, and inside it the series, an instance, or all from one instance on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventTarget {
+    /// External id of the source; none on create.
+    pub source: Option<String>,
+    /// Original local start of the instance (as `Event.recurrenceId`); none: the single event or the series.
+    pub recurrence_id: Option<String>,
+    /// The same as an instant.
+    pub original_start: Option<Instant>,
+    /// `This` with a `recurrenceId`: that instance. `ThisAndFollowing`: from it on. `All`: the whole series.
+    pub scope: RecurrenceScope,
+    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    pub if_match: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventWrite {
+    /// External id of the calendar.
+    pub collection: String,
+    pub time_zone: Option<String>,
+    pub target: EventTarget,
+    /// The whole event as it shall be (of the target: the instance, or the series). For `thisAndFollowing` the first
+    /// event of the new series.
+    pub event: Event,
+    /// Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+    /// provider's bytes.
+    pub changed: Vec<String>,
+    pub notify: Notify,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventDelete {
+    pub collection: String,
+    pub time_zone: Option<String>,
+    pub target: EventTarget,
+    pub notify: Notify,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventRespond {
+    pub collection: String,
+    pub time_zone: Option<String>,
+    pub target: EventTarget,
+    pub response: ResponseStatus,
+    pub comment: Option<String>,
+    pub notify_organizer: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EventConference {
+    pub collection: String,
+    pub time_zone: Option<String>,
+    pub target: EventTarget,
+    pub provider: Option<ConferenceProvider>,
+}
+
+/// Busy times straight from the provider.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FreeBusyRequest {
+    /// External ids of calendars of this account; empty with an `email`.
+    pub collections: Vec<String>,
+    /// Somebody else's address, asked through this account.
+    pub email: Option<String>,
+    pub start: Instant,
+    pub end: Instant,
+}
+
+/// Not merged, not clipped: the host does both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct FreeBusyAnswer {
+    pub busy: Vec<BusyInterval>,
+}
+
+/// What this account's provider can do, for the capabilities operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CalendarFeatures {
+    pub create_calendar: bool,
+    pub update_calendar: bool,
+    pub delete_calendar: bool,
+    pub recurrence: bool,
+    pub this_and_following: bool,
+    pub attendees: bool,
+    /// The provider sends invitations and answers by itself.
+    pub scheduling: bool,
+    pub rsvp: bool,
+    pub conference: Vec<ConferenceProvider>,
+    pub reminders: bool,
+    pub attachments: bool,
+    /// Busy times of the account's own calendars by one provider query.
+    pub free_busy: bool,
+    /// Busy times of other people by address.
+    pub free_busy_by_email: bool,
+    pub push: bool,
+    /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
+    pub delta: String,
+}

@@ -1,0 +1,129 @@
+//! What crosses the connector boundary: the bodies of `fetch`, `mutate`, `changes` and `check`, the same for all surfaces
+//! here, per surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
+
+pub mod calendar;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One thing of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
+/// It holds one or more of our items: a CalDAV resource holds the series and its exceptions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Source {
+    /// The provider's id of it (an href, an event id); stable as far as the provider allows.
+    pub external_id: String,
+    /// The provider's version of it, passed back as `ifMatch`.
+    pub etag: Option<String>,
+    /// It is gone, and so are all its items; `items` is empty.
+    pub deleted: bool,
+    /// Everything that it holds now. What the host stored of this source earlier and is not listed here is gone.
+    pub items: Vec<Item>,
+    /// It is there but could not be read: kept out, shown on the sync state, never a reason to stop.
+    pub error: Option<ItemError>,
+}
+
+/// One of our resources inside a source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Item {
+    /// Unique within the connection and the kind. The source's own id for the main item.
+    pub external_id: String,
+    /// Exceptions of a series: the series' `externalId`.
+    pub series_external_id: Option<String>,
+    /// The normalized resource: `calendar::Event`, `calendar::Calendar`, ...
+    pub body: Value,
+    /// What the model has no field for, as the provider has it; null where there is nothing to add.
+    pub provider_data: Option<Value>,
+}
+
+/// Why a source could not be turned into items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ItemError {
+    pub code: String,
+    pub message: String,
+}
+
+/// Answer of `changes` and of every `*.list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Sources {
+    pub sources: Vec<Source>,
+    /// True: the pages since the cursor-less call are everything there is, so what they do not name is gone once the last
+    /// page was read. False: only differences.
+    pub enumeration: bool,
+}
+
+/// Body of a `changes` call, and of a `*.list` inside a collection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChangesRequest {
+    /// External id of the collection (calendar, address book, task list, mailbox); none where the surface has no collections.
+    pub collection: Option<String>,
+    /// The collection's zone, for dates without one.
+    pub time_zone: Option<String>,
+    /// At most about this many sources in one answer; 0: the connector's choice.
+    pub limit: u32,
+}
+
+/// Answer of every `mutate`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Mutated {
+    /// What changed at the provider, as it is now.
+    pub sources: Vec<Source>,
+    /// External id of the item that the call was about; none after a delete.
+    pub item: Option<String>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that the caller should know, though the call succeeded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Warning {
+    pub code: String,
+    pub message: String,
+    /// What it is about: a field, an instance.
+    pub target: Option<String>,
+}
+
+/// Answer of `lifecycle.check`: the account that the credentials open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Account {
+    /// The provider's id of the account, stable: two connections with the same one are the same account.
+    pub external_account_id: String,
+    pub email: Option<String>,
+    /// Other addresses that are the account.
+    pub aliases: Vec<String>,
+    pub display_name: Option<String>,
+    pub time_zone: Option<String>,
+    /// Surfaces that this account has: "email", "calendar", "contacts", "tasks".
+    pub surfaces: Vec<String>,
+    /// The provider's own names of what was granted, where it tells.
+    pub provider_scopes: Vec<String>,
+    /// What the connector wants back with every call (found home sets, principal URL); no secrets.
+    pub settings: serde_json::Map<String, Value>,
+}
+
+/// Body that goes with every call: what the connector must know of the connection. Host puts it under `connection`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Connection {
+    /// What the user gave (`serverUrl`) merged with what `check` found.
+    pub settings: serde_json::Map<String, Value>,
+    /// The account's addresses, lower case: who "self" is.
+    pub addresses: Vec<String>,
+    /// The login name, where the connection has one. Never the password.
+    pub username: Option<String>,
+}
+
+/// The envelope inside `request.body`: `{ "connection": …, "args": … }`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Call<A: Default> {
+    pub connection: Connection,
+    pub args: A,
+}

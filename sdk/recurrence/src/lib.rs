@@ -1,0 +1,46 @@
+//! Recurring events: what a series of `model::calendar::Event` means, and how it is edited. Pure: no clock, no I/O; the same code
+//! runs in the host (lists, free/busy, availability) and in connectors (edits of a series).
+//!
+//! The rule engine is ical-rs (civil time, RFC 5545 §3.3.10); zones are jiff's, from the bundled database only, so that every
+//! build answers alike. Around them stand our own bounds: ical-rs never runs further than the window that was asked for.
+//!
+//! Decisions where RFC 5545 leaves room or contradicts itself, each with its source:
+//!
+//! - **Anchor.** A rule is expanded in local time in the zone of the start, hourly rules too (RFC 5545 §3.3.10).
+//! - **Overlap** (clocks go back). A local time that happens twice is its first occurrence (§3.3.5).
+//! - **Gap** (clocks go forward). §3.3.10 says both that an instance at a nonexistent local time "MUST be ignored and MUST NOT
+//!   be counted" and that it "is interpreted in the same manner as an explicit DATE-TIME value", that is, with the offset before
+//!   the gap (§3.3.5). Both hold here, each where it can: with `DAILY` or a longer period the day exists and only the time of day
+//!   is missing, so the instance moves forward by the gap's length, as RFC 8984 §4.7.1 demands and as the large providers show
+//!   it (to drop it would show a busy hour as free). With `HOURLY` or a shorter period the period itself does not exist, and moving
+//!   it would double its neighbour, so it is ignored and not counted. The same holds for a whole skipped day (Apia, 2011-12-30).
+//!   Two instances that fall on one instant are one.
+//! - **DTSTART** is always the first instance and counts, also where the rule does not match it (RFC 8984 §4.3.3; RFC 5545
+//!   §3.8.5.3 calls that undefined).
+//! - **UNTIL** is inclusive. A date with a timed start (seen in the wild, refused on input) means that whole local day.
+//! - **Length.** Timed: the exact duration, as with DTEND (§3.8.5.3 "the same exact duration"). All-day: whole days.
+//! - **Missing fields** come from the start (§3.3.10), also the weekday of `FREQ=YEARLY;BYWEEKNO=20` (RFC 8984 §4.3.3).
+
+mod date;
+mod edit;
+mod error;
+mod instances;
+mod line;
+mod query;
+mod rule;
+mod series;
+mod suffix;
+mod validate;
+mod walk;
+mod windows;
+mod zones;
+
+pub use edit::{capped_before, excluded, remainder_from};
+pub use error::{Error, Invalid};
+pub use instances::{Instance, instances};
+pub use query::{Caps, Occurrence, expand, first, next_after, occurs_at};
+pub use series::{Length, Series, Start};
+pub use suffix::{Suffix, instance_suffix, parse_suffix};
+pub use validate::validate;
+pub use windows::iana_from_windows;
+pub use zones::zone;

@@ -1,0 +1,185 @@
+//! Recurrence lines as text: name, parameters, value; RDATE and EXDATE as dates.
+
+use jiff::tz::TimeZone;
+
+use crate::Invalid;
+use crate::date::{Basic, DAY};
+use crate::zones::{Clock, zone};
+
+/// Bytes that one series' lines may have together.
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
+/// Dates that RDATE and EXDATE may list together.
+pub(crate) const MAX_DATES: usize = 10_000;
+
+/// One line, split but otherwise as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    /// Upper case.
+    pub(crate) name: String,
+    /// What stands between the name and the value, with its leading `;`; may be empty.
+    pub(crate) params: String,
+    pub(crate) value: String,
+}
+
+impl Line {
+    pub(crate) fn parse(text: &str) -> Result<Line, Invalid> {
+        let text = text.trim();
+        if text.chars().any(char::is_control) {
+            return Err(Invalid::new(text, "has a control character; give one unfolded line per entry"));
+        }
+        let mut quoted = false;
+        let colon = text.find(|c| {
+            quoted ^= c == '"';
+            c == ':' && !quoted
+        });
+        let Some(colon) = colon else {
+            return Err(Invalid::new(text, "has no value; use RRULE:…, RDATE:… or EXDATE:…"));
+        };
+        let (head, value) = (&text[..colon], &text[colon + 1..]);
+        let (name, params) = head.find(';').map_or((head, ""), |at| head.split_at(at));
+        Ok(Line {
+            name: name.to_ascii_uppercase(),
+            params: params.to_owned(),
+            value: value.trim().to_owned(),
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        format!("{}{}:{}", self.name, self.params, self.value)
+    }
+
+    /// A parameter's value without quotes.
+    pub(crate) fn param(&self, name: &str) -> Option<String> {
+        self.params.split(';').find_map(|param| {
+            let (key, value) = param.split_once('=')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim_matches('"').to_owned())
+        })
+    }
+
+    /// The same line with these values.
+    pub(crate) fn with_values(&self, values: &[&str]) -> Line {
+        Line { value: values.join(","), ..self.clone() }
+    }
+}
+
+/// One date of an RDATE or EXDATE, on the series' clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedDate {
+    pub(crate) at: Moment,
+    /// RDATE periods: where it ends, seconds since the Unix epoch.
+    pub(crate) end: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A whole local day, at its midnight (local seconds).
+    Day(i64),
+    /// An instant (seconds since the Unix epoch) and the local time that the series' zone shows or that was written.
+    Time { epoch: i64, local: i64 },
+}
+
+/// The dates that one RDATE or EXDATE value names, in the series' zone.
+pub(crate) struct DateReader<'a> {
+    pub(crate) series_zone: &'a TimeZone,
+    pub(crate) all_day: bool,
+}
+
+impl DateReader<'_> {
+    /// Every value of the line with what it means, in the written order.
+    pub(crate) fn read<'l>(&self, line: &'l Line) -> Result<Vec<(&'l str, ListedDate)>, Invalid> {
+        let own = match line.param("TZID") {
+            Some(name) => Some(
+                zone(&name)
+                    .map_err(|e| Invalid::new(&line.text(), format!("TZID {name:?}: {}", e.reason)))?,
+            ),
+            None => None,
+        };
+        let mut series = Clock::new(self.series_zone);
+        let mut written = own.as_ref().map(Clock::new);
+        let values = line.value.split(',').map(str::trim).filter(|value| !value.is_empty());
+        values.map(|value| Ok((value, self.one(line, value, &mut series, written.as_mut())?))).collect()
+    }
+
+    fn one(
+        &self,
+        line: &Line,
+        text: &str,
+        series: &mut Clock,
+        own: Option<&mut Clock>,
+    ) -> Result<ListedDate, Invalid> {
+        let bad = || {
+            Invalid::new(&line.text(), format!("{text:?} is not a date or time, such as 20260301T090000Z"))
+        };
+        let (start, length) = text.split_once('/').map_or((text, None), |(start, rest)| (start, Some(rest)));
+        let at = Basic::parse(start).ok_or_else(bad)?;
+        if self.all_day || matches!(at, Basic::Date(_)) {
+            // A timed exclusion of an all-day series (some clients write one) means the day that it names.
+            return Ok(ListedDate { at: Moment::Day(at.seconds().div_euclid(DAY) * DAY), end: None });
+        }
+        let mut clock = own;
+        let mut resolve = |at: Basic| match (at, clock.as_mut()) {
+            (Basic::Utc(epoch), _) => Some(Moment::Time { epoch, local: series.local(epoch * 1000) }),
+            (Basic::Local(local), None) => {
+                series.resolve(local).map(|r| Moment::Time { epoch: r.epoch, local })
+            }
+            (Basic::Local(local), Some(other)) => other.resolve(local).map(|r| {
+                // In the series' own zone the written time stays the name, also in a gap.
+                let told = series.local(r.epoch * 1000);
+                let same = series.resolve(local).is_some_and(|own| own.epoch == r.epoch);
+                Moment::Time { epoch: r.epoch, local: if same { local } else { told } }
+            }),
+            (Basic::Date(_), _) => None,
+        };
+        let at_moment = resolve(at).ok_or_else(bad)?;
+        let Moment::Time { epoch, .. } = at_moment else { return Err(bad()) };
+        let end = match length {
+            None => None,
+            Some(span) if span.starts_with(['P', '+', 'p']) => {
+                let seconds = ical::value::duration::IcalDuration(span.into()).seconds().ok_or_else(bad)?;
+                Some(epoch.saturating_add(seconds.max(0)))
+            }
+            Some(end) => match resolve(Basic::parse(end).ok_or_else(bad)?) {
+                Some(Moment::Time { epoch: end, .. }) if end >= epoch => Some(end),
+                _ => return Err(bad()),
+            },
+        };
+        Ok(ListedDate { at: at_moment, end })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DateReader, Line, Moment};
+    use crate::date::Basic;
+    use crate::zone;
+
+    fn read(line: &str) -> Vec<(String, Moment)> {
+        let berlin = zone("Europe/Berlin").unwrap();
+        let line = Line::parse(line).unwrap();
+        let dates = DateReader { series_zone: &berlin, all_day: false }.read(&line).unwrap();
+        dates.into_iter().map(|(text, date)| (text.to_owned(), date.at)).collect()
+    }
+
+    #[test]
+    fn the_same_instant_in_three_spellings() {
+        let expected = Moment::Time {
+            epoch: Basic::parse("20260301T080000Z").unwrap().seconds(),
+            local: Basic::parse("20260301T090000").unwrap().seconds(),
+        };
+        for line in [
+            "EXDATE:20260301T080000Z",
+            "EXDATE:20260301T090000",
+            "EXDATE;TZID=Europe/Berlin:20260301T090000",
+            "exdate;tzid=\"America/New_York\":20260301T030000",
+        ] {
+            assert_eq!(read(line)[0].1, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_colon_inside_quotes_is_not_the_end_of_the_parameters() {
+        let line = Line::parse("RDATE;X-A=\"b:c\";VALUE=DATE:20260301").unwrap();
+        assert_eq!((line.name.as_str(), line.value.as_str()), ("RDATE", "20260301"));
+        assert_eq!(line.param("value").as_deref(), Some("DATE"));
+    }
+}

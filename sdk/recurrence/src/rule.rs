@@ -1,0 +1,267 @@
+//! A recurrence rule: its text as written (for edits) and the parts that ical-rs reads, made complete from the start.
+
+use ical::recur::validate::IcalRecurRuleProblem;
+use ical::recur::{
+    IcalRecurDateTime, IcalRecurFreq, IcalRecurRule, IcalRecurSkip, IcalRecurWeekday, IcalRecurWeekdayNum,
+};
+
+use crate::Invalid;
+use crate::date::{Basic, DAY};
+use crate::line::Line;
+
+/// Bytes of one rule.
+const MAX_RULE_BYTES: usize = 4096;
+/// Entries of one BY part.
+const MAX_LIST: usize = 400;
+/// Largest INTERVAL: 100 years of hours.
+const MAX_INTERVAL: u32 = 900_000;
+const PARTS: [&str; 16] = [
+    "FREQ",
+    "UNTIL",
+    "COUNT",
+    "INTERVAL",
+    "BYSECOND",
+    "BYMINUTE",
+    "BYHOUR",
+    "BYDAY",
+    "BYMONTHDAY",
+    "BYYEARDAY",
+    "BYWEEKNO",
+    "BYMONTH",
+    "BYSETPOS",
+    "WKST",
+    "RSCALE",
+    "SKIP",
+];
+
+/// A rule as read from its line.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    /// `NAME=value`, as written.
+    parts: Vec<(String, String)>,
+    /// Without COUNT and UNTIL, which the expansion applies itself.
+    pub(crate) ical: IcalRecurRule,
+    pub(crate) count: Option<u32>,
+    pub(crate) until: Option<Basic>,
+}
+
+impl Rule {
+    /// Liberal, because providers store what they were given: unknown parts and parts that the frequency forbids are without
+    /// effect. Refused is what has no meaning or no bounds.
+    pub(crate) fn parse(line: &Line) -> Result<Rule, Invalid> {
+        let invalid = |reason: String| Invalid::new(&line.text(), reason);
+        if line.value.len() > MAX_RULE_BYTES {
+            return Err(invalid(format!("is longer than {MAX_RULE_BYTES} bytes")));
+        }
+        let mut parts: Vec<(String, String)> = Vec::new();
+        for part in line.value.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, value) =
+                part.split_once('=').ok_or_else(|| invalid(format!("{part:?} is not NAME=value")))?;
+            if value.split(',').count() > MAX_LIST {
+                return Err(invalid(format!("{name} has more than {MAX_LIST} entries")));
+            }
+            if parts.iter().any(|(seen, _)| seen.eq_ignore_ascii_case(name.trim())) {
+                return Err(invalid(format!("{name} stands twice; give each part once")));
+            }
+            parts.push((name.trim().to_owned(), value.trim().to_owned()));
+        }
+        let mut ical =
+            IcalRecurRule::parse(&line.value).map_err(|e| invalid(e.to_string().to_lowercase()))?;
+        if ical.interval > MAX_INTERVAL {
+            return Err(invalid(format!("INTERVAL is above {MAX_INTERVAL}")));
+        }
+        if ical.scale.as_deref().is_some_and(|scale| scale != "GREGORIAN") || ical.skip != IcalRecurSkip::Omit
+        {
+            return Err(invalid(
+                "RSCALE other than GREGORIAN, and SKIP, are not supported; leave them out".to_owned(),
+            ));
+        }
+        if ical.by_day.iter().any(|day| day.ordinal.is_some_and(|n| n == 0 || n.unsigned_abs() > 53)) {
+            return Err(invalid("an ordinal of BYDAY is out of 1 to 53 and -53 to -1".to_owned()));
+        }
+        let until = match parts.iter().find(|(name, _)| name.eq_ignore_ascii_case("UNTIL")) {
+            None => None,
+            Some((_, value)) => {
+                let at = Basic::parse(value);
+                Some(at.ok_or_else(|| invalid(format!("UNTIL={value} is not a date or time")))?)
+            }
+        };
+        let count = ical.count.take();
+        ical.until = None;
+        Ok(Rule { parts, ical, count, until })
+    }
+
+    /// What RFC 5545 forbids and a reader tolerates; the first one found.
+    pub(crate) fn fault(&self, all_day: bool) -> Option<String> {
+        let named = |name: &str| PARTS.iter().any(|part| part.eq_ignore_ascii_case(name));
+        if let Some((name, _)) = self.parts.iter().find(|(name, _)| !named(name)) {
+            return Some(format!("{name} is not a part of a recurrence rule; leave it out"));
+        }
+        if let Some((name, _)) = self.parts.iter().find(|(_, value)| value.split(',').any(str::is_empty)) {
+            return Some(format!("{name} has an empty entry"));
+        }
+        if self.count.is_some() && self.until.is_some() {
+            return Some("COUNT and UNTIL may not stand together; keep one".to_owned());
+        }
+        if self.count == Some(0) {
+            return Some("COUNT must be at least 1".to_owned());
+        }
+        match (self.until, all_day) {
+            (Some(Basic::Local(_) | Basic::Date(_)), false) => {
+                return Some(
+                    "UNTIL must be in UTC for a timed series, such as UNTIL=20261231T225959Z".to_owned(),
+                );
+            }
+            (Some(Basic::Local(_) | Basic::Utc(_)), true) => {
+                return Some("UNTIL must be a date for an all-day series, such as UNTIL=20261231".to_owned());
+            }
+            _ => {}
+        }
+        self.fault_of_parts(all_day)
+    }
+
+    fn fault_of_parts(&self, all_day: bool) -> Option<String> {
+        let rule = &self.ical;
+        if rule.freq == IcalRecurFreq::Secondly || rule.by_second.len() > 1 {
+            return Some(
+                "repeats more often than once a minute; use FREQ=MINUTELY and one BYSECOND at most"
+                    .to_owned(),
+            );
+        }
+        let timed = !rule.by_hour.is_empty() || !rule.by_minute.is_empty() || !rule.by_second.is_empty();
+        if all_day && (timed || is_sub_daily(rule.freq)) {
+            return Some("an all-day series has no time of day; use FREQ=DAILY or longer, without BYHOUR, BYMINUTE, BYSECOND".to_owned());
+        }
+        // ical-rs takes BYSETPOS alone for a fault; an implied day of DTSTART is all that there is to pick from then.
+        let problem = rule.problems().into_iter().find(|p| *p != IcalRecurRuleProblem::SkipWithoutScale)?;
+        Some(problem.to_string())
+    }
+
+    /// The parts with everything that the start supplies written out (RFC 5545 §3.3.10), what the frequency forbids left out, and
+    /// lists sorted: so the same candidates come out from whichever period the walk begins.
+    pub(crate) fn completed(&self, start: i64) -> IcalRecurRule {
+        let mut rule = self.ical.clone();
+        let at = IcalRecurDateTime::from_seconds(start);
+        let weekday = weekday_of(start.div_euclid(DAY));
+        drop_forbidden(&mut rule);
+        let no_day = rule.by_day.is_empty() && rule.by_month_day.is_empty();
+        match rule.freq {
+            IcalRecurFreq::Yearly if no_day && rule.by_year_day.is_empty() && !rule.by_week_no.is_empty() => {
+                rule.by_day = vec![IcalRecurWeekdayNum { ordinal: None, weekday }];
+            }
+            IcalRecurFreq::Yearly if no_day && rule.by_year_day.is_empty() => {
+                rule.by_month_day = vec![at.day as i8];
+                if rule.by_month.is_empty() {
+                    rule.by_month = vec![at.month];
+                }
+            }
+            IcalRecurFreq::Monthly if no_day => rule.by_month_day = vec![at.day as i8],
+            IcalRecurFreq::Weekly if no_day => {
+                rule.by_day = vec![IcalRecurWeekdayNum { ordinal: None, weekday }]
+            }
+            _ => {}
+        }
+        let fill = |list: &mut Vec<u8>, value: u8, wanted: bool| {
+            if list.is_empty() && wanted {
+                list.push(value);
+            }
+            list.sort_unstable();
+            list.dedup();
+        };
+        fill(&mut rule.by_hour, at.hour, !is_sub_daily(rule.freq));
+        fill(
+            &mut rule.by_minute,
+            at.minute,
+            !matches!(rule.freq, IcalRecurFreq::Minutely | IcalRecurFreq::Secondly),
+        );
+        fill(&mut rule.by_second, at.second, rule.freq != IcalRecurFreq::Secondly);
+        rule.by_set_pos.sort_unstable();
+        rule.by_set_pos.dedup();
+        rule
+    }
+
+    /// The line with COUNT and UNTIL replaced by this bound (`UNTIL=…`, `COUNT=…`), all else as written.
+    pub(crate) fn with_bound(&self, line: &Line, bound: Option<(&str, String)>) -> Line {
+        let mut parts: Vec<String> = Vec::new();
+        let mut bound = bound.map(|(name, value)| format!("{name}={value}"));
+        for (name, value) in &self.parts {
+            if !name.eq_ignore_ascii_case("COUNT") && !name.eq_ignore_ascii_case("UNTIL") {
+                parts.push(format!("{name}={value}"));
+            } else if let Some(bound) = bound.take() {
+                parts.push(bound);
+            }
+        }
+        parts.extend(bound);
+        Line { value: parts.join(";"), ..line.clone() }
+    }
+
+    /// The line with the fields that the start supplied written out.
+    pub(crate) fn pinned(&self, line: &Line, start: i64) -> Line {
+        let full = self.completed(start);
+        let has = |name: &str| self.parts.iter().any(|(seen, _)| seen.eq_ignore_ascii_case(name));
+        let numbers = |list: &[u8]| list.iter().map(u8::to_string).collect::<Vec<_>>().join(",");
+        let days = |list: &[i8]| list.iter().map(i8::to_string).collect::<Vec<_>>().join(",");
+        let weekdays = full.by_day.iter().map(|day| weekday_name(day.weekday)).collect::<Vec<_>>().join(",");
+        let mut value = line.value.trim_end_matches(';').to_owned();
+        for (name, list) in [
+            ("BYMONTH", numbers(&full.by_month)),
+            ("BYMONTHDAY", days(&full.by_month_day)),
+            ("BYDAY", weekdays),
+            ("BYHOUR", numbers(&full.by_hour)),
+            ("BYMINUTE", numbers(&full.by_minute)),
+            ("BYSECOND", numbers(&full.by_second)),
+        ] {
+            if !has(name) && !list.is_empty() {
+                value.push_str(&format!(";{name}={list}"));
+            }
+        }
+        Line { value, ..line.clone() }
+    }
+}
+
+/// HOURLY, MINUTELY, SECONDLY.
+pub(crate) fn is_sub_daily(freq: IcalRecurFreq) -> bool {
+    matches!(freq, IcalRecurFreq::Hourly | IcalRecurFreq::Minutely | IcalRecurFreq::Secondly)
+}
+
+/// The weekday of a day number (1970-01-01 is 0).
+pub(crate) fn weekday_of(day: i64) -> IcalRecurWeekday {
+    use IcalRecurWeekday::{Friday, Monday, Saturday, Sunday, Thursday, Tuesday, Wednesday};
+    match (day + 4).rem_euclid(7) {
+        0 => Sunday,
+        1 => Monday,
+        2 => Tuesday,
+        3 => Wednesday,
+        4 => Thursday,
+        5 => Friday,
+        _ => Saturday,
+    }
+}
+
+fn weekday_name(day: IcalRecurWeekday) -> &'static str {
+    match day {
+        IcalRecurWeekday::Sunday => "SU",
+        IcalRecurWeekday::Monday => "MO",
+        IcalRecurWeekday::Tuesday => "TU",
+        IcalRecurWeekday::Wednesday => "WE",
+        IcalRecurWeekday::Thursday => "TH",
+        IcalRecurWeekday::Friday => "FR",
+        IcalRecurWeekday::Saturday => "SA",
+    }
+}
+
+fn drop_forbidden(rule: &mut IcalRecurRule) {
+    let freq = rule.freq;
+    if freq != IcalRecurFreq::Yearly {
+        rule.by_week_no.clear();
+    }
+    if matches!(freq, IcalRecurFreq::Daily | IcalRecurFreq::Weekly | IcalRecurFreq::Monthly) {
+        rule.by_year_day.clear();
+    }
+    if freq == IcalRecurFreq::Weekly {
+        rule.by_month_day.clear();
+    }
+    if !matches!(freq, IcalRecurFreq::Monthly | IcalRecurFreq::Yearly) {
+        rule.by_day.iter_mut().for_each(|day| day.ordinal = None);
+    }
+}

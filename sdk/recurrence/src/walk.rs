@@ -1,0 +1,292 @@
+//! The walk along a rule: local seconds in ascending order, from anywhere in the series, at a bounded price.
+//!
+//! ical-rs walks from DTSTART and cannot be stopped inside a step. Here it gets one window of periods at a time: it starts at the
+//! window's first period (the rule was completed before, so every period yields the same candidates wherever the walk begins) and
+//! ends at its last, and every window is paid for before it runs. So year 2090 of a series of 1990 costs no more than 1991, and a
+//! rule that never matches costs no more than the window.
+
+use ical::recur::expand::IcalRecurExpand;
+use ical::recur::{IcalRecurDateTime, IcalRecurFreq, IcalRecurRule};
+
+use crate::Error;
+use crate::date::DAY;
+use crate::rule::is_sub_daily;
+
+/// 9999-12-31T23:59:59, the last time that RFC 5545 can write.
+const LAST: i64 = 253_402_300_799;
+/// Candidates that one period may have before BYSETPOS: ical-rs holds them all at once.
+const MAX_PERIOD_CANDIDATES: u64 = 60_000;
+
+/// Steps that a question may still cost: one per day looked at and one per candidate.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: u64,
+    max: u32,
+}
+
+impl Budget {
+    pub(crate) fn new(max: u32) -> Self {
+        Budget { left: u64::from(max), max }
+    }
+
+    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Error> {
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::TooExpensive(self.max)),
+        }
+    }
+}
+
+/// Ascending candidates in `[from, to]`, none before the start. DTSTART itself only where the rule generates it.
+pub(crate) struct Walk<'r> {
+    rule: &'r IcalRecurRule,
+    from: i64,
+    to: i64,
+    source: Source,
+    window: Option<IcalRecurExpand>,
+}
+
+enum Source {
+    /// Periods of a day or longer: the next period, and how many to take at once.
+    Periods { origin: i64, next: i64, take: i64 },
+    /// Shorter periods: the days that pass the day parts, then the periods of each.
+    Days { days: IcalRecurExpand, origin: i64, last: i64 },
+    /// BYSETPOS picks a position that no period has.
+    Never,
+}
+
+impl<'r> Walk<'r> {
+    /// `rule` must be completed from `start`; all times are local seconds.
+    pub(crate) fn new(rule: &'r IcalRecurRule, start: i64, from: i64, to: i64) -> Self {
+        let from = from.max(start);
+        let to = to.min(LAST);
+        let source = if !can_match(rule) || from > to {
+            Source::Never
+        } else if is_sub_daily(rule.freq) {
+            Source::Days { days: passing_days(rule, from, to), origin: start, last: from.div_euclid(DAY) - 1 }
+        } else {
+            let at = index_at(rule, start, from);
+            Source::Periods { origin: start, next: at, take: first_take(rule.freq) }
+        };
+        Walk { rule, from, to, source, window: None }
+    }
+
+    pub(crate) fn next(&mut self, budget: &mut Budget) -> Result<Option<i64>, Error> {
+        loop {
+            if let Some(window) = &mut self.window {
+                for at in window.by_ref() {
+                    budget.spend(1)?;
+                    let at = at.seconds();
+                    if at > self.to {
+                        break;
+                    }
+                    if at >= self.from {
+                        return Ok(Some(at));
+                    }
+                }
+                self.window = None;
+            }
+            if !self.refill(budget)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn refill(&mut self, budget: &mut Budget) -> Result<bool, Error> {
+        match &mut self.source {
+            Source::Never => Ok(false),
+            Source::Periods { origin, next, take } => {
+                let first = period_start(self.rule, *origin, *next);
+                if first > self.to {
+                    return Ok(false);
+                }
+                let count = (*take).min(index_at(self.rule, *origin, self.to) + 1 - *next).max(1);
+                let times = times_of_day(self.rule);
+                let per_period = period_days(self.rule.freq) * times;
+                if per_period > MAX_PERIOD_CANDIDATES {
+                    return Err(Error::TooExpensive(budget.max));
+                }
+                let each =
+                    if self.rule.by_set_pos.is_empty() { period_days(self.rule.freq) } else { per_period };
+                budget.spend(each * count.unsigned_abs())?;
+                let end = period_start(self.rule, *origin, *next + count) - 1;
+                // Week 1 may begin in December, the last week end in January: the period before belongs to this window too.
+                let anchor = if self.rule.by_week_no.is_empty() { *next } else { *next - 1 };
+                let anchor = period_start(self.rule, *origin, anchor) + week_overlap(self.rule);
+                self.from = self.from.max(first);
+                self.window = Some(window(self.rule, anchor, end.min(self.to)));
+                *next += count;
+                *take = (*take * 2).min(first_take(self.rule.freq) * 16);
+                Ok(true)
+            }
+            Source::Days { days, origin, last } => {
+                let Some(day) = days.next() else {
+                    let unseen = self.to.div_euclid(DAY) - *last;
+                    *last = self.to.div_euclid(DAY);
+                    budget.spend(unseen.max(0).unsigned_abs())?;
+                    return Ok(false);
+                };
+                let day = day.seconds();
+                budget.spend((day.div_euclid(DAY) - *last).max(1).unsigned_abs())?;
+                *last = day.div_euclid(DAY);
+                let step = step_seconds(self.rule);
+                let unit = unit_seconds(self.rule.freq);
+                let lattice = origin.div_euclid(unit) * unit;
+                let first = lattice + ceil_div(day - lattice, step).max(0) * step;
+                let end = (day + DAY - 1).min(self.to);
+                if first > end {
+                    return Ok(true);
+                }
+                budget.spend(periods_of_day(self.rule, step))?;
+                let inner = IcalRecurRule {
+                    by_month: Vec::new(),
+                    by_month_day: Vec::new(),
+                    by_year_day: Vec::new(),
+                    by_day: Vec::new(),
+                    ..self.rule.clone()
+                };
+                self.window = Some(window(&inner, first, end));
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// ical-rs on the periods from the one at `anchor` to the local second `end`.
+fn window(rule: &IcalRecurRule, anchor: i64, end: i64) -> IcalRecurExpand {
+    let mut rule = rule.clone();
+    rule.until = Some(IcalRecurDateTime::from_seconds(end));
+    IcalRecurExpand::new(rule, IcalRecurDateTime::from_seconds(anchor))
+}
+
+/// The midnights of the days in `[from, to]` that the day parts of a rule with a period below a day let pass.
+fn passing_days(rule: &IcalRecurRule, from: i64, to: i64) -> IcalRecurExpand {
+    let days = IcalRecurRule {
+        // Only a period below a day takes BYYEARDAY as a filter.
+        freq: IcalRecurFreq::Hourly,
+        interval: 24,
+        by_hour: Vec::new(),
+        by_minute: vec![0],
+        by_second: vec![0],
+        by_set_pos: Vec::new(),
+        ..rule.clone()
+    };
+    window(&days, from.div_euclid(DAY) * DAY, to)
+}
+
+/// Whether any period has as many candidates as the smallest position of BYSETPOS.
+fn can_match(rule: &IcalRecurRule) -> bool {
+    let times = match rule.freq {
+        IcalRecurFreq::Secondly => 1,
+        IcalRecurFreq::Minutely => rule.by_second.len() as u64,
+        IcalRecurFreq::Hourly => (rule.by_minute.len() * rule.by_second.len()) as u64,
+        _ => times_of_day(rule) * period_days(rule.freq),
+    };
+    let smallest = rule.by_set_pos.iter().map(|pos| u64::from(pos.unsigned_abs())).min();
+    smallest.is_none_or(|pos| pos <= times)
+}
+
+fn times_of_day(rule: &IcalRecurRule) -> u64 {
+    (rule.by_hour.len() * rule.by_minute.len() * rule.by_second.len()) as u64
+}
+
+/// Days that a period has at most, and that ical-rs looks at.
+fn period_days(freq: IcalRecurFreq) -> u64 {
+    match freq {
+        IcalRecurFreq::Weekly => 7,
+        IcalRecurFreq::Monthly => 31,
+        IcalRecurFreq::Yearly => 380,
+        _ => 1,
+    }
+}
+
+/// Periods of the first window: few, because most questions end there; later ones double up to 16 times as many.
+fn first_take(freq: IcalRecurFreq) -> i64 {
+    match freq {
+        IcalRecurFreq::Weekly => 12,
+        IcalRecurFreq::Monthly => 3,
+        IcalRecurFreq::Yearly => 1,
+        _ => 64,
+    }
+}
+
+/// How far weeks of a year reach into the one before: the windows are cut there instead of at New Year.
+fn week_overlap(rule: &IcalRecurRule) -> i64 {
+    if rule.by_week_no.is_empty() { 0 } else { 7 * DAY }
+}
+
+/// The local second at which the period of this index begins; index 0 holds the start. Never past 10000-01-01.
+fn period_start(rule: &IcalRecurRule, origin: i64, index: i64) -> i64 {
+    let steps = index.saturating_mul(i64::from(rule.interval));
+    let day = origin.div_euclid(DAY);
+    let at = IcalRecurDateTime::from_seconds(origin);
+    let first_of = |year: i64, month: u8| {
+        let year = year.clamp(-1, 10_000) as i32;
+        IcalRecurDateTime::date(year, month, 1).seconds()
+    };
+    let start = match rule.freq {
+        IcalRecurFreq::Weekly => {
+            let back = (day + 4 - rule.week_start as i64).rem_euclid(7);
+            (day - back).saturating_add(steps.saturating_mul(7)).saturating_mul(DAY)
+        }
+        IcalRecurFreq::Monthly => {
+            let month = (i64::from(at.year) * 12 + i64::from(at.month) - 1).saturating_add(steps);
+            first_of(month.div_euclid(12), month.rem_euclid(12) as u8 + 1)
+        }
+        IcalRecurFreq::Yearly => first_of(i64::from(at.year).saturating_add(steps), 1),
+        _ => day.saturating_add(steps).saturating_mul(DAY),
+    };
+    start.min(LAST + 1) - week_overlap(rule)
+}
+
+/// The index of the period that a local second at or after the start falls in, or of the one before a gap between periods.
+fn index_at(rule: &IcalRecurRule, origin: i64, at: i64) -> i64 {
+    let interval = i64::from(rule.interval);
+    let first = period_start(rule, origin, 0) + week_overlap(rule);
+    let (then, now) = (
+        IcalRecurDateTime::from_seconds(origin),
+        IcalRecurDateTime::from_seconds(at.saturating_add(week_overlap(rule))),
+    );
+    let units = match rule.freq {
+        IcalRecurFreq::Weekly => (at - first).div_euclid(7 * DAY),
+        IcalRecurFreq::Monthly => {
+            i64::from(now.year - then.year) * 12 + i64::from(now.month) - i64::from(then.month)
+        }
+        IcalRecurFreq::Yearly => i64::from(now.year - then.year),
+        _ => (at - first).div_euclid(DAY),
+    };
+    units.div_euclid(interval).max(0)
+}
+
+fn unit_seconds(freq: IcalRecurFreq) -> i64 {
+    match freq {
+        IcalRecurFreq::Secondly => 1,
+        IcalRecurFreq::Minutely => 60,
+        _ => 3600,
+    }
+}
+
+fn step_seconds(rule: &IcalRecurRule) -> i64 {
+    unit_seconds(rule.freq) * i64::from(rule.interval)
+}
+
+/// Periods that ical-rs touches on one day at most: those on the lattice, less what the hour and minute parts let it skip.
+fn periods_of_day(rule: &IcalRecurRule, step: i64) -> u64 {
+    let lattice = (DAY / step + 1).unsigned_abs();
+    let or_all = |len: usize, all: u64| if len == 0 { all } else { len as u64 };
+    let hours = or_all(rule.by_hour.len(), 24);
+    let minutes = or_all(rule.by_minute.len(), 60);
+    let gated = match rule.freq {
+        IcalRecurFreq::Secondly => 24 + hours * 60 + hours * minutes * 60,
+        IcalRecurFreq::Minutely => 24 + hours * 60,
+        _ => 24,
+    };
+    lattice.min(gated)
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    -(-a).div_euclid(b)
+}

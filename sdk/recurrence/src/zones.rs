@@ -1,0 +1,172 @@
+//! Time zones by name, from the database that is compiled in, and the resolution of local times.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
+
+use crate::date::{DAY, local_seconds, local_time};
+use crate::{Invalid, iana_from_windows};
+
+/// The bundled database: the machine's own may be years old, and a component has none.
+static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// The zone of this name: an IANA name (any letter case), a Windows name (CLDR's mapping), or a TZID that ends in an IANA name,
+/// such as libical's `/freeassociation.sourceforge.net/Europe/Berlin`.
+pub fn zone(name: &str) -> Result<TimeZone, Invalid> {
+    let name = name.trim();
+    let unknown = || {
+        Invalid::new(name, "unknown time zone; use an IANA name of the tz database, such as Europe/Berlin")
+    };
+    if name.is_empty() || name.len() > 200 {
+        return Err(unknown());
+    }
+    if let Ok(zone) = DATABASE.get(name) {
+        return Ok(zone);
+    }
+    if let Some(iana) = iana_from_windows(name) {
+        return DATABASE.get(iana).map_err(|_| unknown());
+    }
+    if name.starts_with('/') {
+        let parts: Vec<&str> = name.split('/').collect();
+        for take in [3, 2] {
+            let Some(tail) = parts.len().checked_sub(take).map(|from| parts[from..].join("/")) else {
+                continue;
+            };
+            if let Ok(zone) = DATABASE.get(&tail) {
+                return Ok(zone);
+            }
+        }
+    }
+    Err(unknown())
+}
+
+/// What a local time names in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    /// Seconds since the Unix epoch: the first of two, and in a gap that of the offset before it (RFC 5545 §3.3.5).
+    pub(crate) epoch: i64,
+    /// Length of the gap that the local time falls into, seconds; 0: the time exists.
+    pub(crate) gap: i64,
+}
+
+/// Resolves local times of one zone; remembers a stretch without transitions, because an expansion asks for neighbours.
+pub(crate) struct Clock {
+    zone: TimeZone,
+    /// Local seconds `[from, to)` in which this offset holds and no local time is missing or doubled.
+    calm: Option<(i64, i64, i64)>,
+}
+
+impl Clock {
+    pub(crate) fn new(zone: &TimeZone) -> Self {
+        Clock { zone: zone.clone(), calm: None }
+    }
+
+    /// None outside of the years that jiff knows.
+    pub(crate) fn resolve(&mut self, local: i64) -> Option<Resolved> {
+        if let Some((from, to, offset)) = self.calm
+            && (from..to).contains(&local)
+        {
+            return Some(Resolved { epoch: local - offset, gap: 0 });
+        }
+        let ambiguous = self.zone.to_ambiguous_timestamp(local_time(local)?);
+        let (offset, gap) = match ambiguous.offset() {
+            AmbiguousOffset::Unambiguous { offset } => (offset, 0),
+            AmbiguousOffset::Gap { before, after } => (before, i64::from(after.seconds() - before.seconds())),
+            AmbiguousOffset::Fold { before, .. } => (before, 0),
+        };
+        let epoch = local - i64::from(offset.seconds());
+        if matches!(ambiguous.offset(), AmbiguousOffset::Unambiguous { .. }) {
+            self.calm = self.calm_around(epoch, i64::from(offset.seconds()));
+        }
+        Some(Resolved { epoch, gap })
+    }
+
+    /// The stretch between the neighbouring transitions, two days shorter at both ends: no offset differs by more.
+    fn calm_around(&self, epoch: i64, offset: i64) -> Option<(i64, i64, i64)> {
+        let at = Timestamp::from_second(epoch).ok()?;
+        let before = self.zone.preceding(at).next().map_or(i64::MIN / 2, |t| t.timestamp().as_second());
+        let after = self.zone.following(at).next().map_or(i64::MAX / 2, |t| t.timestamp().as_second());
+        let (from, to) = (before + offset + 2 * DAY, after + offset - 2 * DAY);
+        (from < to).then_some((from, to, offset))
+    }
+
+    /// How far local order may differ from the order of instants around here: 0 where no transition is near.
+    pub(crate) fn margin(&mut self, local: i64) -> i64 {
+        self.resolve(local);
+        let calm = self.calm.is_some_and(|(from, to, _)| (from..to).contains(&local));
+        if calm { 0 } else { 2 * DAY }
+    }
+
+    /// The local time at an instant, whole seconds.
+    pub(crate) fn local(&self, epoch_ms: i64) -> i64 {
+        let bounds = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
+        let at =
+            Timestamp::from_millisecond(epoch_ms.clamp(bounds.0, bounds.1)).unwrap_or(Timestamp::UNIX_EPOCH);
+        local_seconds(self.zone.to_datetime(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, Resolved, zone};
+    use crate::date::{Basic, DAY};
+
+    fn at(text: &str) -> i64 {
+        Basic::parse(text).unwrap().seconds()
+    }
+
+    #[test]
+    fn a_zone_has_its_iana_name_a_windows_name_or_a_tzid_that_ends_in_one() {
+        for name in [
+            "Europe/Berlin",
+            "europe/berlin",
+            "W. Europe Standard Time",
+            "/example.org/20011030_5/Europe/Berlin",
+        ] {
+            assert_eq!(zone(name).unwrap().iana_name(), Some("Europe/Berlin"), "{name}");
+        }
+        assert!(zone("Mars/Olympus").is_err());
+        assert!(zone("").is_err());
+    }
+
+    #[test]
+    fn a_time_in_a_gap_takes_the_offset_before_and_a_doubled_time_is_the_first() {
+        let mut berlin = Clock::new(&zone("Europe/Berlin").unwrap());
+        // 02:30 does not exist on 2026-03-29: with +01:00 it is 01:30Z, which the clock shows as 03:30.
+        assert_eq!(
+            berlin.resolve(at("20260329T023000")),
+            Some(Resolved { epoch: at("20260329T013000Z"), gap: 3600 })
+        );
+        // 02:30 happens twice on 2026-10-25: the first is +02:00.
+        assert_eq!(
+            berlin.resolve(at("20261025T023000")),
+            Some(Resolved { epoch: at("20261025T003000Z"), gap: 0 })
+        );
+    }
+
+    #[test]
+    fn the_remembered_stretch_never_changes_an_answer() {
+        for name in [
+            "Europe/Berlin",
+            "Australia/Lord_Howe",
+            "Pacific/Apia",
+            "America/Sao_Paulo",
+            "Asia/Kathmandu",
+            "UTC",
+        ] {
+            let zone = zone(name).unwrap();
+            let mut warm = Clock::new(&zone);
+            for step in 0..20_000 {
+                let local = at("20100101T000000") + step * 25_937;
+                assert_eq!(warm.resolve(local), Clock::new(&zone).resolve(local), "{name} {local}");
+            }
+        }
+    }
+
+    #[test]
+    fn apia_has_no_30_december_2011() {
+        let mut apia = Clock::new(&zone("Pacific/Apia").unwrap());
+        assert_eq!(apia.resolve(at("20111230T090000")).unwrap().gap, DAY);
+    }
+}

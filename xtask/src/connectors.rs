@@ -1,0 +1,102 @@
+//! `cargo xtask connectors`: every crate under `connectors/` as a WebAssembly component, laid out as the host reads them:
+//! `bundle/<name>/connector.toml` and `bundle/<name>/<name>.wasm`.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{fs, process};
+
+use anyhow::{Context, Result, bail};
+
+use crate::project;
+
+const TARGET: &str = "wasm32-wasip2";
+
+#[derive(clap::Args, Default)]
+pub struct Arguments {
+    /// Build these alone (folder names under `connectors/`).
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// Where the built connectors are put.
+pub fn bundle() -> PathBuf {
+    project::target().join("connectors").join("bundle")
+}
+
+/// Builds and lays out the connectors.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let names = chosen(&arguments.only)?;
+    project::step("setting up the wasm toolchain");
+    let environment = toolchain()?;
+    project::step(&format!("building {} for {TARGET}", names.join(", ")));
+    build(&names, &environment)?;
+    for name in &names {
+        lay_out(name)?;
+    }
+    Ok(())
+}
+
+/// The connectors that exist, in order; those of `only` when it names some.
+fn chosen(only: &[String]) -> Result<Vec<String>> {
+    let folder = project::root().join("connectors");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let entry = entry?;
+        if entry.path().join("Cargo.toml").exists() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
+        bail!("there is no connector {unknown:?}; there are: {}", names.join(", "));
+    }
+    names.retain(|name| only.is_empty() || only.contains(name));
+    Ok(names)
+}
+
+/// `wasm-toolchain.sh` installs what is missing and prints the environment of a build, as lines of `export NAME=value`.
+fn toolchain() -> Result<String> {
+    let script = project::root().join("xtask/wasm-toolchain.sh");
+    let mut command = project::command("bash");
+    command.arg(script).env("CONNECTOR_TARGET_DIR", project::target().join("connectors"));
+    project::output(&mut command, "setting up the wasm toolchain")
+}
+
+fn build(names: &[String], environment: &str) -> Result<()> {
+    // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs.
+    let script = format!(
+        "set -e\n{environment}\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER\n\
+         exec \"$WASM_CARGO\" build --target {TARGET} --profile connector \"$@\""
+    );
+    let mut command = project::command("bash");
+    command.args(["-c", &script, "connectors"]);
+    for name in names {
+        command.arg("-p").arg(format!("connector-{name}"));
+    }
+    project::run(&mut command, "building the connectors")
+}
+
+fn lay_out(name: &str) -> Result<()> {
+    let start = Instant::now();
+    let built = project::target().join("connectors").join(TARGET).join("connector");
+    let folder = bundle().join(name);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let manifest = project::root().join("connectors").join(name).join("connector.toml");
+    put(&manifest, &folder.join("connector.toml"))?;
+    let size = put(&built.join(format!("connector_{name}.wasm")), &folder.join(format!("{name}.wasm")))?;
+    let place = folder.strip_prefix(project::root()).unwrap_or(&folder).display();
+    eprintln!("    {name}: {} KiB in {place} ({})", size.div_ceil(1024), project::seconds(start));
+    Ok(())
+}
+
+/// Copies by rename, so that a host watching the folder never reads half a file; an equal file stays untouched. The size.
+fn put(from: &Path, to: &Path) -> Result<usize> {
+    let bytes = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok(bytes.len());
+    }
+    let temporary = to.with_extension(format!("tmp{}", process::id()));
+    fs::write(&temporary, &bytes).with_context(|| format!("cannot write {}", temporary.display()))?;
+    fs::rename(&temporary, to).with_context(|| format!("cannot write {}", to.display()))?;
+    Ok(bytes.len())
+}

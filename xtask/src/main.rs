@@ -1,0 +1,45 @@
+//! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `connectors` builds the
+//! components, `bench` measures. Each does its own set-up and says what it is doing.
+
+mod bench;
+mod check;
+mod connectors;
+mod demo;
+mod http;
+mod peers;
+mod project;
+mod server;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The commands of this project", arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build everything, start a server with the sandbox provider, walk through the main job, leave the server up.
+    Demo(demo::Arguments),
+    /// Set up and start the test peers, then formatting, lints and all tests.
+    Test(check::Arguments),
+    /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
+    Connectors(connectors::Arguments),
+    /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
+    Bench(bench::Arguments),
+    /// A bare axum handler: the baseline of `bench`.
+    #[command(hide = true)]
+    Bare(bench::bare::Arguments),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Test(arguments) => check::run(&arguments),
+        Command::Connectors(arguments) => connectors::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Bare(arguments) => bench::bare::run(&arguments),
+    }
+}

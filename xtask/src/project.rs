@@ -1,0 +1,72 @@
+//! Where things are, and how a command is run: folders, a clean environment for nested tools, and one way to report.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+/// The top folder of the project.
+pub fn root() -> PathBuf {
+    let here = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    Path::new(&here).parent().expect("xtask lies in a folder of the project").to_owned()
+}
+
+/// Cargo's target folder: `CARGO_TARGET_DIR`, else `target` of the project.
+pub fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => root().join(dir),
+        None => root().join("target"),
+    }
+}
+
+/// Says what begins now.
+pub fn step(text: &str) {
+    eprintln!("==> {text}");
+}
+
+/// Seconds since `start`, for a report.
+pub fn seconds(start: Instant) -> String {
+    format!("{:.1} s", start.elapsed().as_secs_f64())
+}
+
+/// A command in the project's folder, without what `cargo run` put into our environment: its package variables would make
+/// nested builds start over, and its library path is another toolchain's.
+pub fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "CARGO_PRIMARY_PACKAGE" {
+            command.env_remove(name.as_ref());
+        }
+    }
+    command.env_remove("LD_LIBRARY_PATH").env_remove("DYLD_FALLBACK_LIBRARY_PATH");
+    command
+}
+
+/// The cargo that runs us.
+pub fn cargo() -> Command {
+    command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
+}
+
+/// Runs the command with our own output; an error names `what` when it fails.
+pub fn run(command: &mut Command, what: &str) -> Result<()> {
+    let start = Instant::now();
+    let status = command.status().with_context(|| format!("cannot start {what}"))?;
+    if !status.success() {
+        bail!("{what} failed: {status}");
+    }
+    eprintln!("    {what}: {}", seconds(start));
+    Ok(())
+}
+
+/// What the command prints on standard output; its standard error is ours.
+pub fn output(command: &mut Command, what: &str) -> Result<String> {
+    let output = command.stderr(std::process::Stdio::inherit()).output();
+    let output = output.with_context(|| format!("cannot start {what}"))?;
+    if !output.status.success() {
+        bail!("{what} failed: {}", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("{what} printed something that is not UTF-8"))
+}

@@ -1,0 +1,153 @@
+//! A running `switchboard` of the release build: started, asked for a key, ended by SIGTERM.
+
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::http::Client;
+use crate::{connectors, project};
+
+/// A server that is not ready after this time has failed.
+const START: Duration = Duration::from_secs(60);
+/// The server promises to drain in 10 s.
+const DRAIN: Duration = Duration::from_secs(12);
+
+/// The release build of the host; the path of its binary.
+pub fn build() -> Result<PathBuf> {
+    project::step("building the host (release)");
+    project::run(project::cargo().args(["build", "--release", "-p", "switchboard"]), "building the host")?;
+    Ok(project::target().join("release").join("switchboard"))
+}
+
+/// How to start a server.
+pub struct Options {
+    pub binary: PathBuf,
+    pub data_dir: PathBuf,
+    pub listen: SocketAddr,
+    /// CIDRs beyond the public internet that connectors may reach.
+    pub egress_allow: Vec<String>,
+    pub environment: Vec<(String, String)>,
+}
+
+/// A server that is up. Dropped without `stop`, it is killed.
+pub struct Server {
+    child: Child,
+    pub options: Options,
+    pub url: String,
+    /// From the start of the process to its first 200 of `/readyz`.
+    pub ready_after: Duration,
+}
+
+impl Server {
+    /// Starts the server with the sandbox provider and waits until it is ready. Its output goes to `server.log` in the data
+    /// directory.
+    pub fn start(options: Options) -> Result<Server> {
+        fs::create_dir_all(&options.data_dir).context("cannot create the data directory")?;
+        let log = File::create(options.data_dir.join("server.log")).context("cannot create server.log")?;
+        let mut command = project::command(&options.binary.to_string_lossy());
+        command.arg("serve").arg("--sandbox");
+        command.arg("--listen").arg(options.listen.to_string());
+        command.arg("--data-dir").arg(&options.data_dir).arg("--connectors").arg(connectors::bundle());
+        for cidr in &options.egress_allow {
+            command.arg("--egress-allow").arg(cidr);
+        }
+        command.envs(options.environment.iter().cloned());
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let start = Instant::now();
+        let child = command.spawn().with_context(|| format!("cannot start {}", options.binary.display()))?;
+        let url = format!("http://{}", options.listen);
+        let mut server = Server { child, options, url, ready_after: Duration::ZERO };
+        server.await_ready(start)?;
+        Ok(server)
+    }
+
+    fn await_ready(&mut self, start: Instant) -> Result<()> {
+        let client = Client::new(&self.url, "");
+        while start.elapsed() < START {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the server ended while it started: {status}\n{}", self.log_tail());
+            }
+            if client.send("GET", "/readyz", &[], None).is_ok_and(|answer| answer.status == 200) {
+                self.ready_after = start.elapsed();
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        bail!("the server was not ready after {} s\n{}", START.as_secs(), self.log_tail());
+    }
+
+    /// The last lines of the server's log.
+    pub fn log_tail(&self) -> String {
+        let log = fs::read_to_string(self.options.data_dir.join("server.log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+
+    /// The command line that made a key, and what it printed.
+    pub fn create_key(&self, scopes: &str, extra: &[&str]) -> Result<(String, Value)> {
+        let mut command = project::command(&self.options.binary.to_string_lossy());
+        command.args(["keys", "create", "--json", "--scopes", scopes]).args(extra);
+        command.arg("--data-dir").arg(&self.options.data_dir).envs(self.options.environment.iter().cloned());
+        let text = project::output(&mut command, "creating an API key")?;
+        let line = format!("switchboard keys create --json --scopes {scopes}");
+        Ok((line, serde_json::from_str(&text).context("`keys create --json` did not print JSON")?))
+    }
+
+    /// Process id of the server.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The exit status, once the server has ended.
+    pub fn ended(&mut self) -> Result<Option<std::process::ExitStatus>> {
+        Ok(self.child.try_wait()?)
+    }
+
+    /// Asks the server to end and waits for it. An error when it does not end in time or not with 0.
+    pub fn stop(mut self) -> Result<()> {
+        let start = Instant::now();
+        if self.child.try_wait()?.is_none() {
+            kill_process(Pid::from_child(&self.child), Signal::TERM).context("cannot signal the server")?;
+        }
+        while start.elapsed() < DRAIN {
+            if let Some(status) = self.child.try_wait()? {
+                if !status.success() {
+                    bail!("the server ended with {status}\n{}", self.log_tail());
+                }
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        bail!("the server did not end {} s after SIGTERM\n{}", DRAIN.as_secs(), self.log_tail());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // Best effort on the way out of an error; there is nobody to tell.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// `wanted` when its port is free, else another free port of the same address.
+pub fn free_address(wanted: SocketAddr) -> Result<SocketAddr> {
+    let listener = TcpListener::bind(wanted).or_else(|_| TcpListener::bind((wanted.ip(), 0)));
+    Ok(listener.with_context(|| format!("no free port on {}", wanted.ip()))?.local_addr()?)
+}
+
+/// An empty folder at `path`: what was there is removed.
+pub fn empty(path: &Path) -> Result<()> {
+    if path.exists() {
+        fs::remove_dir_all(path).with_context(|| format!("cannot empty {}", path.display()))?;
+    }
+    fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))
+}
