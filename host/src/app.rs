@@ -1,8 +1,9 @@
 //! App: everything that a request or a job needs, in one concrete struct that is cheap to clone.
 
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use base64::Engine;
@@ -14,6 +15,7 @@ use crate::config::Config;
 use crate::ids::{self, Kind};
 use crate::keyring::{Keyring, MASTER_KEY_BYTES};
 use crate::locks::Locks;
+use crate::metrics::Metrics;
 use crate::runtime::Runtime;
 use crate::storage::{Db, Options};
 use crate::sync::Freshness;
@@ -34,6 +36,9 @@ pub struct Handles {
     pub locks: Locks,
     pub freshness: Freshness,
     pub usage: Counters,
+    pub metrics: Metrics,
+    /// Asked to end: not fit for new requests any more.
+    draining: AtomicBool,
     /// This process' own name in claims and leases: a claim of another boot on the same SQLite file is dead.
     pub boot: String,
 }
@@ -66,6 +71,8 @@ impl App {
             locks: Locks::default(),
             freshness: Freshness::default(),
             usage: Counters::default(),
+            metrics: Metrics::default(),
+            draining: AtomicBool::new(false),
             boot,
         })))
     }
@@ -79,12 +86,28 @@ impl App {
     pub fn new_id(&self, kind: Kind) -> String {
         ids::new(kind, &self.clock, &self.entropy)
     }
+
+    /// From now on `/readyz` refuses, so that balancers send nothing more.
+    pub fn start_draining(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
 }
 
-fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<crate::runtime::Config> {
-    let mut roots = Vec::new();
+/// The store of installed connectors.
+pub fn connector_dir(config: &Config) -> PathBuf {
+    config.data_dir.join("connectors")
+}
+
+/// What the connectors' runtime is told.
+pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<crate::runtime::Config> {
+    let mut extra_roots_pem = Vec::new();
     for file in &config.ca_files {
-        roots.push(std::fs::read(file).with_context(|| format!("cannot read the CA file {}", file.display()))?);
+        let pem = std::fs::read_to_string(file);
+        extra_roots_pem.push(pem.with_context(|| format!("cannot read the CA file {}", file.display()))?);
     }
     let mut egress_allow = config.egress_allow.clone();
     if config.sandbox {
@@ -92,13 +115,18 @@ fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<c
         egress_allow.push(config.listen.ip().into());
     }
     let clock = clock.clone();
-    let mut runtime = crate::runtime::Config::new(config.data_dir.join("connectors"), keyring.artefact_key());
-    runtime.bundle_dir = config.connectors_dir.clone();
-    runtime.egress_allow = egress_allow;
-    runtime.extra_roots = roots;
-    runtime.now = Arc::new(move || clock.now_ms());
-    runtime.compile_in_child = config.compile_program.clone();
-    Ok(runtime)
+    Ok(crate::runtime::Config {
+        cache_dir: config.data_dir.join("cache"),
+        store_dir: connector_dir(config),
+        bundle_dir: config.connectors_dir.clone(),
+        artefact_key: keyring.artefact_key(),
+        egress_allow,
+        approved_origins: Vec::new(),
+        limits: crate::runtime::Limits::default(),
+        now: Arc::new(move || clock.now_ms()),
+        http: crate::runtime::HttpSettings { extra_roots_pem, ..crate::runtime::HttpSettings::default() },
+        compile_in_child: config.compile_program.clone(),
+    })
 }
 
 /// The file beside the database that holds the master key.

@@ -71,6 +71,14 @@ impl Config {
         self.database_url.clone().unwrap_or_else(default)
     }
 
+    /// The database's file; none on PostgreSQL and in memory.
+    pub fn sqlite_file(&self) -> Option<PathBuf> {
+        let url = self.database();
+        let path = url.strip_prefix("sqlite:")?;
+        let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
+        (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
+    }
+
     /// The address that clients know, without a trailing slash.
     pub fn public_address(&self) -> String {
         let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));

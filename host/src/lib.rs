@@ -1,9 +1,32 @@
 //! The Switchboard host: one API over mailboxes, calendars, address books and task lists, with every provider behind a
 //! WebAssembly component. Modules in reading order.
 
+pub mod cli;
+
+pub mod api;
+pub mod app;
+pub mod connections;
+pub mod resources;
+pub mod sync;
+
+//pub mod freebusy;
+pub mod scheduling;
+
+pub mod runtime;
+pub mod sandbox_provider;
+pub mod storage;
+
+pub mod answer;
 pub mod clock;
+pub mod config;
 pub mod error;
 pub mod ids;
 pub mod keyring;
-pub mod storage;
+pub mod locks;
+pub mod log;
+pub mod metrics;
+pub mod scopes;
+pub mod telemetry;
 pub mod tenant;
+pub mod usage;
+pub mod words;

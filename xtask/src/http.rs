@@ -43,7 +43,13 @@ impl Client {
     }
 
     /// Sends one request with the key; any status is an answer.
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Result<Answer> {
+    pub fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Answer> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         if !self.key.is_empty() {
             request = request.header("authorization", format!("Bearer {}", self.key));

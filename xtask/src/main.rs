@@ -10,6 +10,8 @@ mod peers;
 mod project;
 mod server;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
@@ -34,12 +36,17 @@ enum Command {
     Bare(bench::bare::Arguments),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Test(arguments) => check::run(&arguments),
         Command::Connectors(arguments) => connectors::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Bare(arguments) => bench::bare::run(&arguments),
+    };
+    if let Err(error) = done {
+        eprintln!("error: {error:#}");
+        return ExitCode::FAILURE;
     }
+    ExitCode::SUCCESS
 }

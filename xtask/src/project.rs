@@ -37,7 +37,10 @@ pub fn command(program: &str) -> Command {
     command.current_dir(root());
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "CARGO_PRIMARY_PACKAGE" {
+        if name.starts_with("CARGO_PKG_")
+            || name.starts_with("CARGO_MANIFEST_")
+            || name == "CARGO_PRIMARY_PACKAGE"
+        {
             command.env_remove(name.as_ref());
         }
     }

@@ -3,15 +3,16 @@
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::connectors;
 use crate::http::Client;
-use crate::{connectors, project};
+use crate::project;
 
 /// A server that is not ready after this time has failed.
 const START: Duration = Duration::from_secs(60);
@@ -50,14 +51,13 @@ impl Server {
     pub fn start(options: Options) -> Result<Server> {
         fs::create_dir_all(&options.data_dir).context("cannot create the data directory")?;
         let log = File::create(options.data_dir.join("server.log")).context("cannot create server.log")?;
-        let mut command = project::command(&options.binary.to_string_lossy());
+        let mut command = switchboard(&options);
         command.arg("serve").arg("--sandbox");
         command.arg("--listen").arg(options.listen.to_string());
         command.arg("--data-dir").arg(&options.data_dir).arg("--connectors").arg(connectors::bundle());
         for cidr in &options.egress_allow {
             command.arg("--egress-allow").arg(cidr);
         }
-        command.envs(options.environment.iter().cloned());
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let start = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {}", options.binary.display()))?;
@@ -91,9 +91,9 @@ impl Server {
 
     /// The command line that made a key, and what it printed.
     pub fn create_key(&self, scopes: &str, extra: &[&str]) -> Result<(String, Value)> {
-        let mut command = project::command(&self.options.binary.to_string_lossy());
+        let mut command = switchboard(&self.options);
         command.args(["keys", "create", "--json", "--scopes", scopes]).args(extra);
-        command.arg("--data-dir").arg(&self.options.data_dir).envs(self.options.environment.iter().cloned());
+        command.arg("--data-dir").arg(&self.options.data_dir);
         let text = project::output(&mut command, "creating an API key")?;
         let line = format!("switchboard keys create --json --scopes {scopes}");
         Ok((line, serde_json::from_str(&text).context("`keys create --json` did not print JSON")?))
@@ -136,6 +136,18 @@ impl Drop for Server {
             let _ = self.child.wait();
         }
     }
+}
+
+/// The binary with the settings of `options` and none of the caller's environment: a demo must not find a real database there.
+fn switchboard(options: &Options) -> Command {
+    let mut command = project::command(&options.binary.to_string_lossy());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("SWITCHBOARD_") {
+            command.env_remove(name);
+        }
+    }
+    command.envs(options.environment.iter().cloned());
+    command
 }
 
 /// `wanted` when its port is free, else another free port of the same address.

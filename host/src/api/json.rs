@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
 use crate::error::{Code, Result, invalid, refuse};
+use crate::words::field_error;
 
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 1 << 20;
@@ -110,17 +111,6 @@ pub fn typed<T: DeserializeOwned>(map: Map<String, Value>) -> Result<(T, Vec<Str
     }
 }
 
-/// A fault of one field, in our words.
-pub fn field_error(field: &str, cause: &str) -> crate::error::Error {
-    if let Some(missing) = cause.strip_prefix("missing field `").and_then(|r| r.split('`').next()) {
-        let name = if field == "." || field.is_empty() { missing.to_owned() } else { format!("{field}.{missing}") };
-        return invalid(Code::MissingField, name.clone(), format!("{name} is required"));
-    }
-    let field = if field == "." { "body" } else { field };
-    let cause = cause.split(" at line ").next().unwrap_or(cause);
-    invalid(Code::InvalidParameter, field, format!("{field}: {cause}"))
-}
-
 /// Whether the caller wants unknown fields refused (RFC 7240).
 pub fn is_strict(headers: &HeaderMap) -> bool {
     headers
@@ -133,13 +123,7 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
 
 /// Unknown fields as warnings, or an error where the caller is strict.
 pub fn unknown_fields(headers: &HeaderMap, unknown: &[String]) -> Result<Vec<Value>> {
-    if let (true, Some(first)) = (is_strict(headers), unknown.first()) {
-        return Err(invalid(Code::UnknownField, first.clone(), format!("{first} is not a field of this request")));
-    }
-    let warning = |f: &String| {
-        serde_json::json!({ "code": "unknown_field", "field": f, "message": format!("{f} is not a field of this request; it was ignored") })
-    };
-    Ok(unknown.iter().map(warning).collect())
+    crate::resources::patch::warnings(unknown, is_strict(headers))
 }
 
 #[cfg(test)]

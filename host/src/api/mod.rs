@@ -1,7 +1,8 @@
 //! What every operation shares, one file per promise of the contract. `promises` below is the order in which they are kept.
 
+pub mod asker;
 pub mod caller;
-pub mod docs;
+//pub mod docs;
 pub mod error;
 pub mod etag;
 pub mod idempotency;
@@ -17,13 +18,14 @@ pub mod v1;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::api::caller::{Caller, KeyCache};
 use crate::api::error::{ApiError, Pending};
@@ -55,13 +57,9 @@ pub struct RequestId(pub String);
 /// The whole service: the contract's operations, the documentation, the probes.
 pub fn service(app: App) -> Router {
     let (routes, operations) = v1::routes().into_router();
-    let gate = Gate {
-        app: app.clone(),
-        operations: operations.clone(),
-        keys: Arc::default(),
-        limiter: Arc::default(),
-    };
-    let outside = system::routes(&operations, &app);
+    let limiter = Arc::<RateLimiter>::default();
+    let outside = system::routes(&operations, limiter.clone(), &app);
+    let gate = Gate { app: app.clone(), operations, keys: Arc::default(), limiter };
     let v1 = routes
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
@@ -94,18 +92,21 @@ struct Seen {
 /// that every answer carries.
 async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let app = &gate.app;
-    let started = app.now();
+    let (started, arrived) = (app.now(), Instant::now());
     let request_id = request_id::new(&app.clock, &app.entropy);
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
     let mut seen = Seen { request_id, standing: anonymous, caller: None };
-    let response = match admit(&gate, &request, &mut seen, started).await {
-        Ok(operation) => run(&gate, operation, &seen, request, next).await,
+    let operation = gate.operations.of(&request);
+    let ip = caller::client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
+    let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
+        Ok(()) => run(&gate, operation, &seen, request, next).await,
         Err(e) => error::response(e, &seen.request_id),
     };
     let response = settle(response, &seen);
     count(&gate, &seen, &route, response.status(), started);
+    app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
     tracing::info!(
         request_id = %seen.request_id,
         %method,
@@ -119,15 +120,20 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
 }
 
 /// Key, allowlists, budget, scope: everything that is decided before any work.
-async fn admit(gate: &Gate, request: &Request, seen: &mut Seen, now: i64) -> Result<Option<Arc<Operation>>> {
+async fn admit(
+    gate: &Gate,
+    operation: Option<&Operation>,
+    headers: &HeaderMap,
+    ip: IpAddr,
+    seen: &mut Seen,
+    now: i64,
+) -> Result<()> {
     let app = &gate.app;
-    let operation = gate.operations.of(request);
-    let ip = caller::client_ip(peer(request), request.headers(), &app.config.trusted_proxies);
-    if operation.as_ref().is_some_and(|o| o.public) {
+    if operation.is_some_and(|o| o.public) {
         seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
-        return within(seen.standing).map(|()| operation);
+        return within(seen.standing);
     }
-    let known = caller::authenticate(&app.db, &app.keyring, &gate.keys, request.headers(), ip, now).await;
+    let known = caller::authenticate(&app.db, &app.keyring, &gate.keys, headers, ip, now).await;
     let caller = match known {
         Ok(caller) => caller,
         Err(e) => {
@@ -137,7 +143,7 @@ async fn admit(gate: &Gate, request: &Request, seen: &mut Seen, now: i64) -> Res
             return Err(e);
         }
     };
-    if let Err(e) = caller::check_allowlists(&caller, request.headers()) {
+    if let Err(e) = caller::check_allowlists(&caller, headers) {
         // Contract, Authentication 5: before any work, so it does not touch the key's budget either.
         seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
         within(seen.standing)?;
@@ -145,14 +151,14 @@ async fn admit(gate: &Gate, request: &Request, seen: &mut Seen, now: i64) -> Res
     }
     let limit = u64::try_from(caller.key.rate_limit_per_minute).unwrap_or(0);
     seen.standing = gate.limiter.take(&caller.key.id, limit, now);
-    let scope = operation.as_ref().map_or("", |o| o.scope);
+    let scope = operation.map_or("", |o| o.scope);
     let may = caller.has_scope(scope);
     seen.caller = Some(caller);
     within(seen.standing)?;
     if !may {
         return Err(refuse(Code::InsufficientScope, format!("this API key lacks the scope {scope}")));
     }
-    Ok(operation)
+    Ok(())
 }
 
 fn within(standing: Standing) -> Result<()> {
@@ -282,11 +288,6 @@ fn surface_of(route: &str) -> &'static str {
         "" => "unknown",
         _ => "management",
     }
-}
-
-/// HEAD is GET without a body; OPTIONS is not served: browsers are not to hold keys of backends.
-pub fn is_read(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
 }
 
 impl IntoResponse for crate::answer::Answer {

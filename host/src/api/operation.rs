@@ -92,6 +92,8 @@ pub struct Operation {
     pub public: bool,
     /// Answers a page: `data` and `next_cursor`.
     pub list: bool,
+    /// Takes `limit` and `cursor`: lists, and change feeds.
+    pub paged: bool,
     /// False: answers 501 `not_implemented`.
     pub built: bool,
     pub docs: Docs,
@@ -131,9 +133,10 @@ impl Operation {
     // Contract silent: which of 200, 201, 202 and 204 an operation returns. So: 201 creates, 204 deletes, 202 starts
     // something that goes on after the answer, 200 is everything else.
     pub fn status(&self) -> u16 {
-        self.status.unwrap_or_else(|| match self.method {
-            Method::DELETE => 204,
-            Method::POST if self.id().ends_with(".create") => 201,
+        self.status.unwrap_or_else(|| match (&self.method, self.id().rsplit('.').next()) {
+            (&Method::DELETE, _) => 204,
+            (&Method::POST, Some("create")) => 201,
+            (&Method::POST, Some("send" | "start" | "reset" | "replay")) => 202,
             _ => 200,
         })
     }
@@ -231,6 +234,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             priority,
             public: false,
             list: false,
+            paged: false,
             built: true,
             docs: Docs::default(),
             status: None,
@@ -302,7 +306,12 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// The answer: a page of these.
     pub fn lists<T: JsonSchema>(self) -> Self {
-        self.returns::<T>().last(|o| o.list = true)
+        self.returns::<T>().paged().last(|o| o.list = true)
+    }
+
+    /// The operation takes `limit` and `cursor` though its answer is more than a page.
+    pub fn paged(self) -> Self {
+        self.last(|o| o.paged = true)
     }
 
     /// Another media type that the answer may have.

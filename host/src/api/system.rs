@@ -1,5 +1,7 @@
 //! What is not an operation of the contract: probes, metrics, the API's description and its pages. No key is asked for.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -8,19 +10,20 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::api::operation::Operations;
-use crate::api::{docs, openapi};
+use crate::api::openapi;
+use crate::api::rate_limit::RateLimiter;
 use crate::app::App;
+use crate::metrics;
 
 /// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
-pub fn routes(operations: &Operations, app: &App) -> Router<App> {
+pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> Router<App> {
     let rows: Vec<_> = operations.iter().cloned().collect();
     let document = openapi::document(&rows, &app.config.public_address()).to_string();
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(move |State(app): State<App>| async move { metrics_text(&app, &limiter).await }))
         .route("/openapi.json", get(move || std::future::ready(json_text(StatusCode::OK, document.clone()))))
-        .merge(docs::routes::<App>())
 }
 
 fn json_text(status: StatusCode, text: String) -> Response {
@@ -38,6 +41,9 @@ async fn healthz() -> Response {
 
 /// Fit to take requests: the store answers and has this program's schema.
 async fn readyz(State(app): State<App>) -> Response {
+    if app.is_draining() {
+        return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "stopping" }).to_string());
+    }
     let allocation = app.runtime.status();
     match app.db.check().await {
         Ok(()) => {
@@ -53,11 +59,8 @@ async fn readyz(State(app): State<App>) -> Response {
     }
 }
 
-async fn metrics(State(app): State<App>) -> Response {
-    let text = crate::metrics::text(&app);
-    let mut response = text.into_response();
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8"));
+async fn metrics_text(app: &App, limiter: &RateLimiter) -> Response {
+    let mut response = metrics::text(app, limiter.len()).await.into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(metrics::CONTENT_TYPE));
     response
 }

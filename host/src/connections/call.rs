@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::app::App;
 use crate::connections::credentials::{self, Fixed};
 use crate::error::Result;
-use crate::runtime::{self, Call, CallContext, Credentials, Surface, Verb};
+use crate::runtime::{self, Blobs, Call, CallContext, Credentials, Surface, Verb};
 use crate::storage::connections::Connection;
 use crate::tenant::Tenant;
 
@@ -91,6 +91,7 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
         settings: target.wire.settings.clone(),
         credentials: target.credentials.clone(),
         seed: None,
+        timeout_ms: None,
     };
     let call = Call {
         connector: target.provider.to_owned(),
@@ -100,18 +101,19 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
         body,
         cursor: options.cursor,
         idempotency_key: options.idempotency_key,
+        extra: Vec::new(),
+        blobs: Blobs::default(),
         context,
     };
     let outcome = app.runtime.call(call).await;
     let response = outcome.inspect_err(|e| report(target, op, e))?;
-    let parsed = serde_json::from_str(&response.body).map_err(|e| runtime::Error::bad_output(e.to_string()));
-    let body = parsed.inspect_err(|e| report(target, op, e))?;
+    let body = response.parse().inspect_err(|e| report(target, op, e))?;
     Ok(Reply { body, cursor: response.cursor, more: response.more })
 }
 
 /// For the connector's author and the operator; the API's user gets `Error::message` only.
 fn report(target: &Target<'_>, op: Op, e: &runtime::Error) {
-    let lines: Vec<String> = e.author.log.iter().map(|l| l.to_string()).collect();
+    let lines: Vec<String> = e.author.log.iter().map(|l| format!("{l:?}")).collect();
     tracing::warn!(
         connector = target.provider,
         connection = target.connection_id,

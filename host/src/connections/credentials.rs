@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
-use crate::runtime::{Credentials, Loaded, Secret};
+use crate::runtime::{AuthKind, Credentials, Loaded, Secret};
 use crate::storage::connections::Connection;
 use crate::tenant::Tenant;
 
@@ -59,11 +59,12 @@ impl Given {
             let message = "credentials.username must not contain a colon";
             return Err(invalid(Code::InvalidParameter, "credentials.username", message));
         }
-        let wanted = if basic { "basic" } else { "bearer" };
-        if kinds.is_empty() || kinds.iter().any(|k| k.as_str() == wanted) {
+        let wanted = if basic { AuthKind::Basic } else { AuthKind::Bearer };
+        if kinds.is_empty() || kinds.contains(&wanted) {
             return Ok(());
         }
-        let message = format!("this connector does not take {wanted} credentials");
+        let given = if basic { "a user name and password" } else { "an access token" };
+        let message = format!("this connector does not take {given}");
         Err(invalid(Code::InvalidParameter, "credentials", message))
     }
 

@@ -66,7 +66,8 @@ impl Admission {
         if let Some(admitted) = at_once(&gates) {
             return Ok(admitted);
         }
-        let _place = Place::take(&self.queued, self.limits.max_queued).ok_or_else(|| self.busy("the queue is full"))?;
+        let _place = Place::take(&self.queued, self.limits.max_queued)
+            .ok_or_else(|| self.busy("the queue is full"))?;
         let wait = async {
             let mut permits = [const { None }; 5];
             for (permit, (gate, weight)) in permits.iter_mut().zip(gates) {
@@ -165,7 +166,14 @@ mod tests {
     use super::*;
 
     fn limits() -> Limits {
-        Limits { max_concurrent: 4, max_per_tenant: 2, total_memory_mib: 100, queue_timeout_ms: 20, max_queued: 1, ..Limits::default() }
+        Limits {
+            max_concurrent: 4,
+            max_per_tenant: 2,
+            total_memory_mib: 100,
+            queue_timeout_ms: 20,
+            max_queued: 1,
+            ..Limits::default()
+        }
     }
 
     #[tokio::test]

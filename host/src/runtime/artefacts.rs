@@ -24,7 +24,12 @@ pub(crate) struct Artefacts {
 }
 
 impl Artefacts {
-    pub(crate) fn new(dir: &Path, key: [u8; 32], engine: &Engine, compiler: Compiler) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        dir: &Path,
+        key: [u8; 32],
+        engine: &Engine,
+        compiler: Compiler,
+    ) -> anyhow::Result<Self> {
         std::fs::create_dir_all(dir).with_context(|| format!("creating {}", dir.display()))?;
         let fingerprint = engine::fingerprint(engine);
         Ok(Artefacts { dir: dir.to_owned(), key, fingerprint, engine: engine.clone(), compiler })
@@ -47,7 +52,8 @@ impl Artefacts {
         let mut file = self.tag(&name, &code).to_vec();
         file.extend_from_slice(&code);
         let path_to_write = path.clone();
-        let written = tokio::task::spawn_blocking(move || files::write_atomically(&path_to_write, &file)).await?;
+        let written =
+            tokio::task::spawn_blocking(move || files::write_atomically(&path_to_write, &file)).await?;
         if let Err(error) = written {
             // Without a cache the next start is slower, nothing else.
             tracing::warn!(artefact = %name, "compiled connector could not be stored: {error:#}");
@@ -70,7 +76,10 @@ impl Artefacts {
     async fn load(&self, code: Vec<u8>) -> anyhow::Result<Component> {
         let engine = self.engine.clone();
         tokio::task::spawn_blocking(move || {
-            #[expect(unsafe_code, reason = "the bytes come from our own compiler: just now, or under our own MAC")]
+            #[expect(
+                unsafe_code,
+                reason = "the bytes come from our own compiler: just now, or under our own MAC"
+            )]
             // SAFETY: `deserialize` needs bytes that `Engine::precompile_component` made. These were returned by the
             // compiler a moment ago, or were verified in memory (not in a file that may change) against a MAC whose key
             // only this host has.

@@ -1,7 +1,6 @@
 //! What `bindgen!` makes of `wit/`: the envelope types and the traits of the imports. Generated names stop here; exports
 //! need none, because every surface has the same three signatures (`loaded.rs`).
 
-#[expect(clippy::all, reason = "generated code")]
 mod generated {
     wasmtime::component::bindgen!({
         path: "../wit",
@@ -18,5 +17,4 @@ pub(crate) use generated::switchboard::connector::types::{Failure, Request, Resp
 pub(crate) use generated::switchboard::connector::{blob, clock, http, log, random, types};
 
 /// The one signature that all exported functions have.
-pub(crate) type CallFn =
-    wasmtime::component::TypedFunc<(Request,), (Result<Response, Failure>,)>;
+pub(crate) type CallFn = wasmtime::component::TypedFunc<(Request,), (Result<Response, Failure>,)>;

@@ -212,7 +212,10 @@ impl Error {
 
     /// True: the same call may succeed later without anybody changing anything.
     pub fn is_transient(&self) -> bool {
-        matches!(self.code, Code::RateLimited | Code::Unavailable | Code::Timeout | Code::Deadline | Code::Busy)
+        matches!(
+            self.code,
+            Code::RateLimited | Code::Unavailable | Code::Timeout | Code::Deadline | Code::Busy
+        )
     }
 }
 

@@ -10,7 +10,8 @@ use anyhow::Context;
 /// rename, sync of the folder.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let dir = path.parent().context("a file has a folder")?;
-    let mut file = tempfile::NamedTempFile::new_in(dir).with_context(|| format!("writing into {}", dir.display()))?;
+    let mut file =
+        tempfile::NamedTempFile::new_in(dir).with_context(|| format!("writing into {}", dir.display()))?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
     file.persist(path).with_context(|| format!("writing {}", path.display()))?;

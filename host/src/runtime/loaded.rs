@@ -91,7 +91,9 @@ pub(crate) fn check_bytes(wasm: &[u8], limits: &Limits) -> anyhow::Result<()> {
     match wasm {
         [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => Ok(()),
         [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => {
-            bail!("the file is a core module, not a component: build it for wasm32-wasip2, or run wasm-component-ld")
+            bail!(
+                "the file is a core module, not a component: build it for wasm32-wasip2, or run wasm-component-ld"
+            )
         }
         _ => bail!("the file is not a WebAssembly component"),
     }
@@ -110,6 +112,7 @@ pub(crate) fn link(
     let pre = linkers
         .of(manifest.level)
         .instantiate_pre(component)
+        .map_err(anyhow::Error::from)
         .context("an import has another type than this host offers: build against its wit/ package")?;
     let index = index(component)?;
     let surfaces: BTreeSet<Surface> = index.keys().map(|(surface, _)| *surface).collect();
@@ -132,13 +135,16 @@ pub(crate) fn link(
 fn check_imports(component: &Component, level: Level) -> anyhow::Result<()> {
     let engine = component.engine();
     let ty = component.component_type();
-    let unknown: Vec<&str> = ty.imports(engine).map(|(name, _)| name).filter(|name| !offered(name, level)).collect();
+    let unknown: Vec<&str> =
+        ty.imports(engine).map(|(name, _)| name).filter(|name| !offered(name, level)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
     let level_name = if level == Level::Strict { "strict" } else { "compat" };
     let hint = match level {
-        Level::Strict if unknown.iter().all(|n| offered(n, Level::Compat)) => ": level = \"compat\" would offer them",
+        Level::Strict if unknown.iter().all(|n| offered(n, Level::Compat)) => {
+            ": level = \"compat\" would offer them"
+        }
         _ => "",
     };
     bail!("the component imports what level \"{level_name}\" does not offer: {}{hint}", unknown.join(", "))
@@ -161,11 +167,17 @@ fn index(component: &Component) -> anyhow::Result<HashMap<(Surface, Verb), Compo
     let engine = component.engine();
     let mut index = HashMap::new();
     for (name, item) in component.component_type().exports(engine) {
-        let Some((interface, version)) = name.strip_prefix(PACKAGE).and_then(|n| n.split_once('@')) else { continue };
+        let Some((interface, version)) = name.strip_prefix(PACKAGE).and_then(|n| n.split_once('@')) else {
+            continue;
+        };
         let Some(surface) = Surface::parse(interface) else { continue };
         ensure!(version.starts_with("1."), "the component exports {name}, this host speaks version 1");
-        let ComponentItem::ComponentInstance(instance) = item.ty else { bail!("the export {name} is not an interface") };
-        let at = component.get_export_index(None, name).with_context(|| format!("the export {name} is not reachable"))?;
+        let ComponentItem::ComponentInstance(instance) = item.ty else {
+            bail!("the export {name} is not an interface")
+        };
+        let at = component
+            .get_export_index(None, name)
+            .with_context(|| format!("the export {name} is not reachable"))?;
         for verb in surface.verbs() {
             let is_function = instance
                 .get_export(engine, verb.as_str())
@@ -184,15 +196,25 @@ fn check_surfaces(manifest: &Manifest, exported: &BTreeSet<Surface>) -> anyhow::
     let named: BTreeSet<Surface> = manifest.surfaces.iter().map(|s| s.surface).collect();
     let list = |names: Vec<Surface>| names.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ");
     let missing: Vec<Surface> = named.difference(exported).copied().collect();
-    ensure!(missing.is_empty(), "surfaces: the manifest names {}, which the component does not export", list(missing));
+    ensure!(
+        missing.is_empty(),
+        "surfaces: the manifest names {}, which the component does not export",
+        list(missing)
+    );
     let extra: Vec<Surface> = exported.difference(&named).copied().collect();
-    ensure!(extra.is_empty(), "surfaces: the component exports {}, which the manifest does not name", list(extra));
+    ensure!(
+        extra.is_empty(),
+        "surfaces: the component exports {}, which the manifest does not name",
+        list(extra)
+    );
     Ok(())
 }
 
 fn check_memory(component: &Component, mib: usize) -> anyhow::Result<()> {
     const PAGE: u64 = 64 << 10;
-    let needs = component.resources_required().context("the component imports core modules, which is not supported")?;
+    let needs = component
+        .resources_required()
+        .context("the component imports core modules, which is not supported")?;
     let largest = needs.max_initial_memory_size.unwrap_or(0).saturating_mul(PAGE);
     ensure!(
         largest <= (mib as u64) << 20,

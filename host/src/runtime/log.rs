@@ -52,7 +52,12 @@ struct Book {
 
 impl LogBook {
     /// A log for one call of `connector`: `max_lines` lines of `max_line_bytes` bytes are passed on, the rest is counted.
-    pub(crate) fn new(connector: Arc<str>, request_id: &str, max_lines: usize, max_line_bytes: usize) -> Self {
+    pub(crate) fn new(
+        connector: Arc<str>,
+        request_id: &str,
+        max_lines: usize,
+        max_line_bytes: usize,
+    ) -> Self {
         LogBook(Arc::new(Mutex::new(Book {
             connector,
             request_id: request_id.to_owned(),
@@ -94,16 +99,10 @@ impl LogBook {
     }
 }
 
+/// Debug, whatever the guest calls it: lines may hold what is in the account, and who wants them asks for them.
 fn emit(book: &Book, line: &LogLine) {
     let (connector, request_id, message) = (&*book.connector, &*book.request_id, &*line.message);
-    match line.level {
-        LogLevel::Error | LogLevel::Warn => {
-            tracing::info!(target: "connector", connector, request_id, fields = ?line.fields, "{message}");
-        }
-        LogLevel::Info | LogLevel::Debug => {
-            tracing::debug!(target: "connector", connector, request_id, fields = ?line.fields, "{message}");
-        }
-    }
+    tracing::debug!(target: "connector", connector, request_id, level = ?line.level, fields = ?line.fields, "{message}");
 }
 
 /// `text` cut to `max` bytes, with control characters and line separators escaped.
@@ -115,7 +114,9 @@ pub(crate) fn harmless(text: &str, max: usize) -> String {
             break;
         }
         // Direction marks and line separators can make a terminal or a log viewer show another text.
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        if c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);

@@ -205,7 +205,8 @@ impl TryFrom<String> for SurfaceVersion {
 
     fn try_from(text: String) -> anyhow::Result<Self> {
         let (name, version) = text.split_once('@').unwrap_or((&text, "1.0.0"));
-        let surface = Surface::parse(name).with_context(|| format!("surfaces: no surface is called \"{name}\""))?;
+        let surface =
+            Surface::parse(name).with_context(|| format!("surfaces: no surface is called \"{name}\""))?;
         let version = parse_version(version).with_context(|| format!("surfaces: \"{text}\""))?;
         Ok(SurfaceVersion { surface, version })
     }
@@ -253,14 +254,23 @@ impl Manifest {
         ensure!(!self.title.trim().is_empty(), "title: must not be empty");
         ensure!(!self.surfaces.is_empty(), "surfaces: name at least one, for example \"calendar@1.0.0\"");
         for (n, s) in self.surfaces.iter().enumerate() {
-            ensure!(s.version.0 == 1, "surfaces: this host speaks version 1 of {}, not {}", s.surface, s.version.0);
+            ensure!(
+                s.version.0 == 1,
+                "surfaces: this host speaks version 1 of {}, not {}",
+                s.surface,
+                s.version.0
+            );
             let again = self.surfaces[..n].iter().any(|earlier| earlier.surface == s.surface);
             ensure!(!again, "surfaces: {} is named twice", s.surface);
         }
         if let Some(wanted) = &self.min_host {
             let wanted_version = parse_version(wanted).context("min_host")?;
             let here = parse_version(env!("CARGO_PKG_VERSION")).expect("cargo checks the package version");
-            ensure!(wanted_version <= here, "min_host: needs host {wanted}, this is {}", env!("CARGO_PKG_VERSION"));
+            ensure!(
+                wanted_version <= here,
+                "min_host: needs host {wanted}, this is {}",
+                env!("CARGO_PKG_VERSION")
+            );
         }
         for rule in &self.hosts {
             rule.check().with_context(|| format!("hosts: {}", rule.host))?;
@@ -272,7 +282,11 @@ impl Manifest {
     fn check_settings(&self) -> anyhow::Result<()> {
         for (n, s) in self.settings.iter().enumerate() {
             ensure!(!s.name.is_empty(), "settings: name must not be empty");
-            ensure!(self.settings[..n].iter().all(|e| e.name != s.name), "settings: {} is named twice", s.name);
+            ensure!(
+                self.settings[..n].iter().all(|e| e.name != s.name),
+                "settings: {} is named twice",
+                s.name
+            );
         }
         for name in &self.hosts_from_settings {
             ensure!(
@@ -288,7 +302,10 @@ impl HostRule {
     fn check(&self) -> anyhow::Result<()> {
         ensure!(matches!(&*self.scheme, "https" | "http"), "scheme: must be \"https\" or \"http\"");
         let name = self.host.strip_prefix("*.").unwrap_or(&self.host);
-        ensure!(name.len() <= 253 && name.contains('.') || name == "localhost", "host: must be a full host name");
+        ensure!(
+            name.len() <= 253 && name.contains('.') || name == "localhost",
+            "host: must be a full host name"
+        );
         let label = |l: &str| {
             (1..=63).contains(&l.len())
                 && l.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
@@ -309,7 +326,10 @@ impl HostRule {
             ensure!(!matches!(&**method, "CONNECT" | "TRACE"), "methods: {method} is never allowed");
         }
         if let Some(slot) = &self.inject {
-            ensure!(!slot.is_empty() && slot != "none", "inject: leave it out where no credentials are wanted");
+            ensure!(
+                !slot.is_empty() && slot != "none",
+                "inject: leave it out where no credentials are wanted"
+            );
         }
         Ok(())
     }
@@ -328,7 +348,8 @@ impl Auth {
                 None => {}
                 Some(text) => {
                     let url = url::Url::parse(text).with_context(|| format!("auth.{field}: not a URL"))?;
-                    let local = url.host_str().is_some_and(|h| matches!(h, "localhost" | "127.0.0.1" | "[::1]"));
+                    let local =
+                        url.host_str().is_some_and(|h| matches!(h, "localhost" | "127.0.0.1" | "[::1]"));
                     ensure!(url.scheme() == "https" || local, "auth.{field}: must be https");
                 }
             }

@@ -85,9 +85,17 @@ impl Package {
         let path = if source == Source::Installed { dir.join(COMPONENT) } else { named };
         let wasm = read_capped(&path, max_wasm as u64)?;
         let sha256 = hex(&Sha256::digest(&wasm));
-        let both = Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(Sha256::digest(&wasm));
+        let both =
+            Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(Sha256::digest(&wasm));
         let digest = hex(&both.finalize());
-        Ok(Package { manifest: Arc::new(manifest), manifest_text: text, wasm: Arc::new(wasm), sha256, digest, source })
+        Ok(Package {
+            manifest: Arc::new(manifest),
+            manifest_text: text,
+            wasm: Arc::new(wasm),
+            sha256,
+            digest,
+            source,
+        })
     }
 }
 
@@ -133,7 +141,9 @@ impl Store {
     pub fn index(&self) -> anyhow::Result<Index> {
         let path = self.index_path();
         match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("reading {}", path.display())),
+            Ok(bytes) => {
+                serde_json::from_slice(&bytes).with_context(|| format!("reading {}", path.display()))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Index::default()),
             Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
         }
@@ -142,14 +152,21 @@ impl Store {
     /// Takes a connector out of service. Its files stay; installing it again is quick.
     pub fn remove(&self, name: &str) -> anyhow::Result<()> {
         self.change(|index| {
-            index.connectors.remove(name).map(|_| ()).with_context(|| format!("no connector \"{name}\" is installed"))
+            index
+                .connectors
+                .remove(name)
+                .map(|_| ())
+                .with_context(|| format!("no connector \"{name}\" is installed"))
         })
     }
 
     /// Puts the version before the current one into service. Doing it twice ends where it began.
     pub fn rollback(&self, name: &str) -> anyhow::Result<Installed> {
         self.change(|index| {
-            let entry = index.connectors.get_mut(name).with_context(|| format!("no connector \"{name}\" is installed"))?;
+            let entry = index
+                .connectors
+                .get_mut(name)
+                .with_context(|| format!("no connector \"{name}\" is installed"))?;
             if entry.previous.is_empty() {
                 bail!("\"{name}\" has no earlier version");
             }
@@ -202,14 +219,16 @@ impl Store {
             return Ok(());
         }
         let packages = self.dir.join("packages");
-        let temporary = tempfile::tempdir_in(&packages).with_context(|| format!("writing into {}", packages.display()))?;
+        let temporary = tempfile::tempdir_in(&packages)
+            .with_context(|| format!("writing into {}", packages.display()))?;
         files::write_atomically(&temporary.path().join(MANIFEST), package.manifest_text.as_bytes())?;
         files::write_atomically(&temporary.path().join(COMPONENT), &package.wasm)?;
         if target.exists() {
             // There, but not what its name says: a crash of old, or somebody's hand.
             std::fs::remove_dir_all(&target).with_context(|| format!("removing {}", target.display()))?;
         }
-        std::fs::rename(temporary.keep(), &target).with_context(|| format!("writing {}", target.display()))?;
+        std::fs::rename(temporary.keep(), &target)
+            .with_context(|| format!("writing {}", target.display()))?;
         files::sync_dir(&packages)
     }
 

@@ -1,11 +1,12 @@
 //! What a store holds for the length of one call: the meters, the log, the blobs and the way out.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
+use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
-use wasmtime::{CallHook, ResourceLimiter};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::runtime::blobs::Blobs;
@@ -62,7 +63,8 @@ impl HostCalls {
 
     /// One more; a trap when the budget is spent.
     pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
-        self.left = self.left.checked_sub(1).ok_or_else(|| wasmtime::Error::new(HostCallsSpent(self.limit)))?;
+        self.left =
+            self.left.checked_sub(1).ok_or_else(|| wasmtime::Error::new(HostCallsSpent(self.limit)))?;
         Ok(())
     }
 }
@@ -79,52 +81,62 @@ impl std::fmt::Display for CpuSpent {
 
 impl std::error::Error for CpuSpent {}
 
-/// Most that one host call is charged: a call that waits (WASI's `poll`) is not work, and no host function computes longer.
-const HOST_CALL_CHARGE: Duration = Duration::from_millis(25);
+/// Most that is charged between two looks at the meter. A guest that computes is looked at every 5 ms, so more means that it
+/// waited in a host function that does not stop the meter (WASI's `poll`): waiting is not work.
+const LONGEST_CHARGE: Duration = Duration::from_millis(25);
 
-/// Meters the time in the guest, and in host functions on its behalf (copying what it passes), but not the time that it
-/// waits for HTTP or for its turn.
-pub(crate) struct Cpu {
-    pub(crate) used: Duration,
-    pub(crate) budget: Duration,
-    in_guest_since: Option<Instant>,
-    in_host_since: Option<Instant>,
+/// Meters the time in the guest, and in host functions on its behalf, but not the time that it waits for HTTP or for its turn.
+/// Looked at by the epoch callback and stopped by what waits; wasmtime's call hooks would cost two clock readings for every
+/// `memory.copy` of the guest. Clones are one meter.
+#[derive(Clone)]
+pub(crate) struct Cpu(Arc<Metered>);
+
+struct Metered {
+    began: Instant,
+    budget: Duration,
+    used_ns: AtomicU64,
+    /// When the guest got the processor, ns after `began`; [`STOPPED`] while it waits.
+    since_ns: AtomicU64,
 }
 
+const STOPPED: u64 = u64::MAX;
+
 impl Cpu {
+    /// A meter that runs.
     pub(crate) fn new(budget: Duration) -> Self {
-        Cpu { used: Duration::ZERO, budget, in_guest_since: None, in_host_since: None }
+        let (used_ns, since_ns) = (AtomicU64::new(0), AtomicU64::new(0));
+        Cpu(Arc::new(Metered { began: Instant::now(), budget, used_ns, since_ns }))
     }
 
-    /// The crossing of the border. May be called twice for one crossing while a trap unwinds.
-    pub(crate) fn hook(&mut self, crossing: CallHook) {
-        let now = Instant::now();
-        match crossing {
-            CallHook::CallingWasm | CallHook::ReturningFromHost => {
-                if let Some(since) = self.in_host_since.take() {
-                    self.used += now.saturating_duration_since(since).min(HOST_CALL_CHARGE);
-                }
-                self.in_guest_since = Some(now);
-            }
-            CallHook::ReturningFromWasm | CallHook::CallingHost => {
-                if let Some(since) = self.in_guest_since.take() {
-                    self.used += now.saturating_duration_since(since);
-                }
-                self.in_host_since = matches!(crossing, CallHook::CallingHost).then_some(now);
-            }
+    /// The guest waits from now on.
+    pub(crate) fn pause(&self) {
+        let since = self.0.since_ns.swap(STOPPED, Ordering::Relaxed);
+        if since != STOPPED {
+            let longest = LONGEST_CHARGE.as_nanos() as u64;
+            let spent = self.now_ns().saturating_sub(since).min(longest);
+            self.0.used_ns.fetch_add(spent, Ordering::Relaxed);
         }
     }
 
-    /// The host call that runs now is waiting and costs nothing.
-    pub(crate) fn waits(&mut self) {
-        self.in_host_since = None;
+    /// The guest computes from now on.
+    pub(crate) fn resume(&self) {
+        self.0.since_ns.store(self.now_ns(), Ordering::Relaxed);
+    }
+
+    /// What was used until the last pause.
+    pub(crate) fn used(&self) -> Duration {
+        Duration::from_nanos(self.0.used_ns.load(Ordering::Relaxed))
     }
 
     pub(crate) fn check(&self) -> wasmtime::Result<()> {
-        if self.used >= self.budget {
-            return Err(wasmtime::Error::new(CpuSpent(self.budget)));
+        if self.used() >= self.0.budget {
+            return Err(wasmtime::Error::new(CpuSpent(self.0.budget)));
         }
         Ok(())
+    }
+
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.0.began.elapsed().as_nanos()).unwrap_or(STOPPED - 1)
     }
 }
 
@@ -196,7 +208,9 @@ impl Random {
     pub(crate) fn bytes(&mut self, len: usize) -> wasmtime::Result<Vec<u8>> {
         let mut out = vec![0; len];
         match self.seed {
-            None => getrandom::fill(&mut out).map_err(|e| wasmtime::Error::msg(format!("randomness: {e}")))?,
+            None => {
+                getrandom::fill(&mut out).map_err(|e| wasmtime::Error::msg(format!("randomness: {e}")))?
+            }
             Some(seed) => {
                 for piece in out.chunks_mut(32) {
                     let block = Sha256::new()

@@ -54,11 +54,6 @@ impl Login {
     }
 }
 
-/// Whether an address could be an account here.
-pub fn is_local(mail: &str) -> bool {
-    mail.strip_suffix(DOMAIN).is_some_and(is_name)
-}
-
 fn is_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._+-".contains(&b);
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)

@@ -41,13 +41,17 @@ pub async fn query(
         return Err(Problem::field("to", "to must be after from, at most 100 days"));
     }
     if question.calendars.len() + question.people.len() > MAX_TARGETS {
-        return Err(Problem::field("calendars", format!("ask for at most {MAX_TARGETS} calendars and people")));
+        return Err(Problem::field(
+            "calendars",
+            format!("ask for at most {MAX_TARGETS} calendars and people"),
+        ));
     }
     let results = sandbox
         .read(|state| {
             let mut results = Vec::new();
             for id in &question.calendars {
-                let busy = state.folder(&login.mail, id).map(|f| of_folder(&login.mail, f, range)).transpose()?;
+                let busy =
+                    state.folder(&login.mail, id).map(|f| of_folder(&login.mail, f, range)).transpose()?;
                 results.push(result("calendar", id, busy));
             }
             for mail in &question.people {
@@ -92,9 +96,7 @@ fn of_folder(mail: &str, folder: &Folder, (from_ms, to_ms): (i64, i64)) -> Resul
         }
     }
     busy.sort_by_key(|(start, end, _)| (*start, *end));
-    let show = |(start, end, availability): &(i64, i64, Availability)| {
-        json!({ "from": instant(*start), "to": instant(*end), "availability": availability })
-    };
+    let show = |(start, end, availability): &(i64, i64, Availability)| json!({ "from": instant(*start), "to": instant(*end), "availability": availability });
     Ok(busy.iter().map(show).collect())
 }
 

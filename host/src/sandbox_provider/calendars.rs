@@ -116,7 +116,8 @@ pub async fn update(
     body: Bytes,
 ) -> Result<Response, Problem> {
     let patch = object(&body)?;
-    let now = instant(sandbox.now_ms());
+    let now_ms = sandbox.now_ms();
+    let now = instant(now_ms);
     let shown = sandbox
         .write(|state| {
             let old = folder(state, &login.mail, &id)?;
@@ -125,7 +126,13 @@ pub async fn update(
                 return Err(Problem::forbidden("locked", "the calendar is read-only"));
             }
             let calendar = Calendar { updated_at: now, ..write::calendar(&old.calendar, &patch)? };
+            // Days begin at another moment in another zone: those events have changed for whoever follows.
+            let is_moved = calendar.zone != old.calendar.zone;
+            let moved: Vec<_> = old.live().filter(|e| is_moved && e.is_all_day()).cloned().collect();
             state.put_calendar(&login.mail, calendar);
+            for event in moved {
+                state.put_event(&login.mail, &id, now_ms, event);
+            }
             Ok(show(&login.mail, folder(state, &login.mail, &id)?))
         })
         .await?;

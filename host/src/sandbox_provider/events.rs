@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State as AxumState};
-use axum::http::header::ETAG;
 use axum::http::StatusCode;
+use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Map, Value};
 
+use crate::sandbox_provider::Caller;
 use crate::sandbox_provider::invitations::{answer_by_magic, spread, withdraw};
 use crate::sandbox_provider::problem::Problem;
 use crate::sandbox_provider::receipts::{Change, run};
@@ -17,7 +18,6 @@ use crate::sandbox_provider::state::{Folder, MAX_EVENTS_PER_ACCOUNT, Receipt, St
 use crate::sandbox_provider::times::{instant, stored_zone};
 use crate::sandbox_provider::types::{Event, Person, Video};
 use crate::sandbox_provider::write::{self, View, complete_video, may_edit};
-use crate::sandbox_provider::Caller;
 
 /// What a guest may change in the own copy of somebody else's event.
 const PERSONAL_FIELDS: &[&str] = &["colour", "availability", "privacy", "category", "alerts"];
@@ -47,7 +47,10 @@ pub fn check_guest(event: &Event, mail: &str, body: &Map<String, Value>) -> Resu
     if may_edit(event, mail) || is_personal {
         return Ok(());
     }
-    Err(Problem::forbidden("notHost", "only the host may change this: a guest changes colour, availability, privacy and alerts"))
+    Err(Problem::forbidden(
+        "notHost",
+        "only the host may change this: a guest changes colour, availability, privacy and alerts",
+    ))
 }
 
 /// `GET …/events/{event}`
@@ -76,7 +79,8 @@ pub async fn create(
         let folder = open_folder(state, &login.mail, &calendar)?;
         let id = write::client_id(body)?.unwrap_or(fresh);
         if let Some((_, slot)) = folder.event(&id) {
-            let exists = Problem::new(StatusCode::CONFLICT, "exists", format!("there is an event {id:?} already"));
+            let exists =
+                Problem::new(StatusCode::CONFLICT, "exists", format!("there is an event {id:?} already"));
             return Err(Problem { etag: Some(write::etag(slot.seq)), ..exists });
         }
         if !state.has_room(&login.mail, 1) {
@@ -114,7 +118,13 @@ pub async fn update(
         change.check_etag(seq)?;
         check_guest(&old, &login.mail, body)?;
         let dropped = replace(state, &login.mail, &calendar, now_ms, &old, body)?;
-        Ok(Receipt { status: 200, calendar: calendar.clone(), event: Some(id.clone()), dropped, ..Receipt::default() })
+        Ok(Receipt {
+            status: 200,
+            calendar: calendar.clone(),
+            event: Some(id.clone()),
+            dropped,
+            ..Receipt::default()
+        })
     })
     .await
 }
@@ -184,9 +194,17 @@ pub async fn video(
         let wanted: Video = serde_json::from_value(Value::Object(body.clone()))
             .map_err(|e| Problem::field("service", e.to_string()))?;
         if !folder.calendar.video_services.contains(&wanted.service) || wanted.service != Default::default() {
-            return Err(Problem::field("service", "the only service that meetings can be made with is sandboxMeet"));
+            return Err(Problem::field(
+                "service",
+                "the only service that meetings can be made with is sandboxMeet",
+            ));
         }
-        let receipt = Receipt { status: 200, calendar: calendar.clone(), event: Some(id.clone()), ..Receipt::default() };
+        let receipt = Receipt {
+            status: 200,
+            calendar: calendar.clone(),
+            event: Some(id.clone()),
+            ..Receipt::default()
+        };
         let zone = stored_zone(&folder.calendar.zone);
         let mut event = (*old).clone();
         let original = body.get("original").and_then(Value::as_str);
@@ -201,8 +219,10 @@ pub async fn video(
         if target.video.is_some() {
             return Ok(receipt);
         }
-        target.video = Some(Video { service: wanted.service, request_id: wanted.request_id, ..Video::default() });
+        target.video =
+            Some(Video { service: wanted.service, request_id: wanted.request_id, ..Video::default() });
         finish(&mut event);
+        series::check(&event, &zone)?;
         touch(&mut event, &old, now_ms);
         store(state, &login.mail, &calendar, now_ms, event);
         Ok(receipt)

@@ -159,7 +159,8 @@ pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, nex
 
 /// A body that fails at once makes the server close the connection.
 fn lost() -> Response {
-    let broken = futures::stream::once(async { Err::<Bytes, _>(std::io::Error::other("the answer is lost")) });
+    let broken =
+        futures::stream::once(async { Err::<Bytes, _>(std::io::Error::other("the answer is lost")) });
     Response::new(Body::from_stream(broken))
 }
 
@@ -201,7 +202,9 @@ pub async fn create(
     sandbox.faults().with(|all| {
         let faults = all.entry(login.mail).or_default();
         if faults.len() >= MAX_FAULTS {
-            return Err(Problem::full(format!("an account has at most {MAX_FAULTS} faults: delete them first")));
+            return Err(Problem::full(format!(
+                "an account has at most {MAX_FAULTS} faults: delete them first"
+            )));
         }
         faults.push(fault.clone());
         Ok(())

@@ -138,7 +138,10 @@ fn update_one(
     body: &Map<String, Value>,
 ) -> Result<Receipt, Problem> {
     if body.get("repeat").and_then(Value::as_array).is_some_and(|lines| !lines.is_empty()) {
-        return Err(Problem::field("repeat", "one instance cannot repeat: change the series, or use span=following"));
+        return Err(Problem::field(
+            "repeat",
+            "one instance cannot repeat: change the series, or use span=following",
+        ));
     }
     let calendar = &folder(state, target.mail, target.calendar)?.calendar;
     let base = series::instance(&target.series, &target.original, &target.zone)?;
@@ -177,7 +180,11 @@ fn update_following(
     let folder = folder(state, mail, calendar)?;
     let id = client_id(body)?.unwrap_or(fresh);
     if folder.event(&id).is_some() {
-        return Err(Problem::new(axum::http::StatusCode::CONFLICT, "exists", format!("there is an event {id:?} already")));
+        return Err(Problem::new(
+            axum::http::StatusCode::CONFLICT,
+            "exists",
+            format!("there is an event {id:?} already"),
+        ));
     }
     if !state.has_room(mail, 1) {
         return Err(Problem::full("the account is full"));
@@ -188,7 +195,11 @@ fn update_following(
         repeat: rest,
         revision: 0,
         when: series::plain_instance(old, &target.original, &target.zone)?.when,
-        overrides: old.overrides.range(target.original.clone()..).map(|(k, v)| (k.clone(), v.clone())).collect(),
+        overrides: old
+            .overrides
+            .range(target.original.clone()..)
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect(),
         created_at: instant(now_ms),
         updated_at: instant(now_ms),
         ..(**old).clone()
@@ -213,7 +224,7 @@ fn update_following(
 fn cap(state: &mut State, now_ms: i64, target: &Target<'_>, repeat: Vec<String>) {
     let mut event = (*target.series).clone();
     event.repeat = repeat;
-    event.overrides = event.overrides.into_iter().filter(|(original, _)| *original < target.original).collect();
+    event.overrides.retain(|original, _| *original < target.original);
     touch(&mut event, &target.series, now_ms);
     store(state, target.mail, target.calendar, now_ms, event);
 }

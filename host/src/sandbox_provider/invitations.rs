@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Path, State as AxumState};
 use axum::http::StatusCode;
 use axum::response::Response;
-use axum::Extension;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -146,6 +146,7 @@ pub async fn answer(
                 }
             }
         }
+        series::check(&event, &zone)?;
         event.updated_at = instant(now_ms);
         let event = Arc::new(event);
         state.put_event(&login.mail, &calendar, now_ms, event.clone());
@@ -160,7 +161,11 @@ pub async fn answer(
 /// Writes the reply into the account's line of the guest list. A no frees the time, anything else blocks it again.
 fn note(event: &mut Event, mail: &str, reply: &Reply) -> Result<(), Problem> {
     let Some(guest) = event.guests.iter_mut().find(|g| g.mail == mail) else {
-        return Err(Problem::new(StatusCode::CONFLICT, "notInvited", "the account is not a guest of this event"));
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "notInvited",
+            "the account is not a guest of this event",
+        ));
     };
     let was = std::mem::replace(&mut guest.answer, reply.answer);
     if reply.note.is_some() {

@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,7 @@ enum Message {
 pub struct Journal {
     pub epoch: String,
     sender: Option<mpsc::Sender<Message>>,
+    writer: Option<JoinHandle<()>>,
     durable: watch::Receiver<Durable>,
     appended: u64,
     /// Since the last rewrite.
@@ -60,7 +61,7 @@ impl Journal {
     /// A journal that forgets.
     pub fn in_memory(epoch: String) -> Self {
         let (_, durable) = watch::channel(Durable { lines: u64::MAX, broken: false });
-        Journal { epoch, sender: None, durable, appended: 0, bytes: 0, snapshot_bytes: 0 }
+        Journal { epoch, sender: None, writer: None, durable, appended: 0, bytes: 0, snapshot_bytes: 0 }
     }
 
     /// Opens or creates `dir/journal.jsonl` and replays it into `state`. `epoch` is used for a new file. Fails when another
@@ -77,11 +78,12 @@ impl Journal {
         let size = file.metadata()?.len();
         let (sender, messages) = mpsc::channel();
         let (report, durable) = watch::channel(Durable::default());
-        thread::Builder::new()
+        let writer = thread::Builder::new()
             .name("sandbox-journal".to_owned())
             .spawn(move || write_all(file, &path, &messages, &report, lock))
             .context("cannot start the sandbox's journal thread")?;
-        Ok(Journal { epoch, sender: Some(sender), durable, appended: 0, bytes: size, snapshot_bytes: 0 })
+        let (sender, writer) = (Some(sender), Some(writer));
+        Ok(Journal { epoch, sender, writer, durable, appended: 0, bytes: size, snapshot_bytes: 0 })
     }
 
     /// Hands the changes to the writing thread; `position` covers them. Called in the order of the changes.
@@ -126,6 +128,17 @@ impl Journal {
     }
 }
 
+impl Drop for Journal {
+    /// Waits for the thread, at most one sync: afterwards another process can have the file.
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(writer) = self.writer.take() {
+            // A panic of the thread was reported where it happened.
+            let _ = writer.join();
+        }
+    }
+}
+
 fn header(epoch: &str) -> anyhow::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(&Header { sandbox_journal: 1, epoch: epoch.to_owned() })?;
     text.push(b'\n');
@@ -148,7 +161,8 @@ fn replay(path: &Path, new_epoch: String, state: &mut State) -> anyhow::Result<S
         if line.len() > MAX_LINE_BYTES {
             bail!("{}: line {number} is too long", path.display());
         }
-        let what = || format!("{}: line {number} is damaged: move the file away to start anew", path.display());
+        let what =
+            || format!("{}: line {number} is damaged: move the file away to start anew", path.display());
         if epoch.is_none() {
             let header: Header = serde_json::from_slice(&line).with_context(what)?;
             if header.sandbox_journal != 1 {
@@ -228,4 +242,63 @@ fn replace(path: &Path, snapshot: &[u8]) -> std::io::Result<File> {
     fs::rename(&beside, path)?;
     sync_folder(path)?;
     OpenOptions::new().append(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Journal;
+    use crate::sandbox_provider::state::{Op, State};
+    use crate::sandbox_provider::types::{Calendar, Event};
+
+    fn put(state: &mut State, id: &str) {
+        let event = Event { id: id.to_owned(), ..Event::default() };
+        state.put_event("a@sandbox.test", "work", 1, Arc::new(event));
+    }
+
+    fn print(state: &State) -> Vec<String> {
+        state.snapshot().map(|op| serde_json::to_string(&op).unwrap()).collect()
+    }
+
+    /// A rewritten journal describes the same state, and goes on.
+    #[test]
+    fn rewrite() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut state = State::default();
+        let mut journal = Journal::open(dir.path(), "epoch".to_owned(), &mut state).unwrap();
+        state.commit(Op::Account { mail: "a@sandbox.test".into(), name: "A".into(), zone: "UTC".into() });
+        state.put_calendar("a@sandbox.test", Calendar { id: "work".into(), ..Calendar::default() });
+        for round in 0..3 {
+            put(&mut state, "kept");
+            put(&mut state, &format!("gone-{round}"));
+            state.drop_event("a@sandbox.test", "work", 2, &format!("gone-{round}"));
+            journal.append(&state.take_pending()).unwrap();
+        }
+        state.put_calendar(
+            "a@sandbox.test",
+            Calendar { id: "work".into(), title: "Work".into(), ..Calendar::default() },
+        );
+        journal.append(&state.take_pending()).unwrap();
+        journal.rewrite(&state).unwrap();
+        put(&mut state, "later");
+        journal.append(&state.take_pending()).unwrap();
+        drop(journal);
+
+        let mut again = State::default();
+        let journal = Journal::open(dir.path(), "other".to_owned(), &mut again).unwrap();
+        assert_eq!(journal.epoch, "epoch");
+        assert_eq!(print(&again), print(&state));
+        assert_eq!(again.folder("a@sandbox.test", "work").unwrap().floor, 1, "sync tokens from before go on");
+    }
+
+    /// Damage in the middle is said, not skipped: what follows may rest on it.
+    #[test]
+    fn damage() {
+        let dir = tempfile::tempdir().unwrap();
+        let header = "{\"sandboxJournal\":1,\"epoch\":\"e\"}\n";
+        std::fs::write(dir.path().join("journal.jsonl"), format!("{header}[{{\"op\":\n[]\n")).unwrap();
+        let error = Journal::open(dir.path(), "e".to_owned(), &mut State::default()).err().unwrap();
+        assert!(error.to_string().contains("line 2 is damaged"), "{error}");
+    }
 }

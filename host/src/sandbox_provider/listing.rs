@@ -114,13 +114,15 @@ impl Filter {
         if self.is_open {
             return true;
         }
-        let has = |text: &Option<String>, q: &str| text.as_ref().is_some_and(|t| t.to_lowercase().contains(q));
+        let has =
+            |text: &Option<String>, q: &str| text.as_ref().is_some_and(|t| t.to_lowercase().contains(q));
         slot.at_ms >= self.updated_min_ms
             && self.uid.as_ref().is_none_or(|uid| event.uid == *uid)
             && self.guest.as_ref().is_none_or(|mail| event.guests.iter().any(|g| g.mail == *mail))
-            && self.q.as_ref().is_none_or(|q| {
-                has(&event.subject, q) || has(&event.body.text, q) || has(&event.place, q)
-            })
+            && self
+                .q
+                .as_ref()
+                .is_none_or(|q| has(&event.subject, q) || has(&event.body.text, q) || has(&event.place, q))
             && (self.from_ms == i64::MIN && self.to_ms == i64::MAX
                 || series::touches(event, self.from_ms, self.to_ms, zone))
     }

@@ -237,7 +237,11 @@ impl Ids {
                 bytes = Sha256::digest([seed.to_be_bytes(), next.to_be_bytes()].concat()).into();
             }
         }
-        Ok(bytes.iter().take(len).map(|b| char::from(b"abcdefghijklmnopqrstuvwxyz234567"[usize::from(b % 32)])).collect())
+        Ok(bytes
+            .iter()
+            .take(len)
+            .map(|b| char::from(b"abcdefghijklmnopqrstuvwxyz234567"[usize::from(b % 32)]))
+            .collect())
     }
 }
 

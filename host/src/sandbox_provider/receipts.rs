@@ -103,13 +103,17 @@ pub async fn run(
     let (is_replay, mut answer) = sandbox
         .write(|state| {
             let account = state.account(&login.mail);
-            let earlier = key.as_deref().and_then(|k| account?.receipt(k)).filter(|r| now_ms - r.at_ms < KEY_MS);
+            let earlier =
+                key.as_deref().and_then(|k| account?.receipt(k)).filter(|r| now_ms - r.at_ms < KEY_MS);
             if let Some(receipt) = earlier {
                 if receipt.print != print {
                     let message = "the idempotency key was used for another request";
                     return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "keyReused", message));
                 }
                 return Ok((true, answer(state, &login.mail, receipt)));
+            }
+            if change.method != Method::DELETE && !state.has_room(&login.mail, 0) {
+                return Err(Problem::full("the account is full: delete something first"));
             }
             let mut receipt = act(state, now_ms, &body, &change)?;
             let said = answer(state, &login.mail, &receipt);

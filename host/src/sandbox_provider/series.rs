@@ -8,11 +8,14 @@ use model::Instant;
 use recurrence::{Caps, Error, Length, Series, Start};
 
 use crate::sandbox_provider::problem::Problem;
+use crate::sandbox_provider::state::json_len;
 use crate::sandbox_provider::times::{day, local, local_ms, midnight_ms, parse_instant};
 use crate::sandbox_provider::types::Event;
 
 /// Changed instances of one series.
 const MAX_OVERRIDES: usize = 1_000;
+/// JSON of one event or series.
+const MAX_EVENT_BYTES: usize = 512 << 10;
 
 fn caps() -> Caps {
     Caps::default()
@@ -44,12 +47,16 @@ fn problem(error: &Error) -> Problem {
     }
 }
 
-/// Refuses lines that cannot be expanded, and a series without any instance.
+/// Refuses lines that cannot be expanded, a series without any instance, and what has grown too large.
 pub fn check(event: &Event, calendar_zone: &TimeZone) -> Result<(), Problem> {
+    if json_len(event) > MAX_EVENT_BYTES {
+        return Err(Problem::full("an event takes at most 512 KiB, with all its changed instances"));
+    }
     if !event.is_series() {
         return Ok(());
     }
-    recurrence::validate(&event.repeat, event.is_all_day()).map_err(|e| Problem::field("repeat", e.to_string()))?;
+    recurrence::validate(&event.repeat, event.is_all_day())
+        .map_err(|e| Problem::field("repeat", e.to_string()))?;
     let series = parse(event, calendar_zone)?;
     if recurrence::first(&series, caps()).map_err(|e| problem(&e))?.is_none() {
         return Err(Problem::field("repeat", "the series has no instance: every one is excluded"));
@@ -150,7 +157,8 @@ pub fn touches(event: &Event, from_ms: i64, to_ms: i64, calendar_zone: &TimeZone
 
 /// Forgets the changed instances that the rule has no place for any more; their names.
 pub fn drop_orphans(event: &mut Event, calendar_zone: &TimeZone) -> Vec<String> {
-    let is_placed = |series: &Series, name: &String| recurrence::occurs_at(series, name, caps()).unwrap_or(true);
+    let is_placed =
+        |series: &Series, name: &String| recurrence::occurs_at(series, name, caps()).unwrap_or(true);
     let series = if event.is_series() { parse(event, calendar_zone).ok() } else { None };
     let all = std::mem::take(&mut event.overrides);
     let (kept, dropped): (BTreeMap<_, _>, BTreeMap<_, _>) =

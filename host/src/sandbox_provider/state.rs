@@ -12,6 +12,9 @@ use crate::sandbox_provider::types::{Calendar, Event};
 pub const MAX_EVENTS_PER_ACCOUNT: usize = 20_000;
 /// Events of all accounts together.
 pub const MAX_EVENTS: usize = 200_000;
+/// Their JSON, for one account and for all.
+const MAX_BYTES_PER_ACCOUNT: usize = 64 << 20;
+const MAX_BYTES: usize = 512 << 20;
 /// Accounts.
 pub const MAX_ACCOUNTS: usize = 1_000;
 /// Calendars of one account.
@@ -26,16 +29,50 @@ const MAX_TOMBSTONES: usize = 2_000;
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Op {
     /// An account begins (or begins anew, empty).
-    Account { mail: String, name: String, zone: String },
-    Calendar { mail: String, seq: u64, floor: u64, calendar: Arc<Calendar> },
+    Account {
+        mail: String,
+        name: String,
+        zone: String,
+    },
+    Calendar {
+        mail: String,
+        seq: u64,
+        floor: u64,
+        calendar: Arc<Calendar>,
+    },
     /// Sync tokens before `upto` have expired; tombstones up to there are forgotten.
-    Forget { mail: String, calendar: String, upto: u64 },
-    DropCalendar { mail: String, id: String },
-    Event { mail: String, calendar: String, seq: u64, at_ms: i64, event: Arc<Event> },
-    DropEvent { mail: String, calendar: String, seq: u64, at_ms: i64, id: String },
-    Receipt { mail: String, key: String, receipt: Receipt },
+    Forget {
+        mail: String,
+        calendar: String,
+        upto: u64,
+    },
+    DropCalendar {
+        mail: String,
+        id: String,
+    },
+    Event {
+        mail: String,
+        calendar: String,
+        seq: u64,
+        at_ms: i64,
+        event: Arc<Event>,
+    },
+    DropEvent {
+        mail: String,
+        calendar: String,
+        seq: u64,
+        at_ms: i64,
+        id: String,
+    },
+    Receipt {
+        mail: String,
+        key: String,
+        receipt: Receipt,
+    },
     /// The counter of changes; stands in snapshots.
-    Counter { seq: u64 },
+    Counter {
+        seq: u64,
+    },
 }
 
 /// What a request with an `Idempotency-Key` did, so that its repetition answers the same without doing it again.
@@ -61,6 +98,8 @@ pub struct Slot {
     pub at_ms: i64,
     /// None: deleted.
     pub event: Option<Arc<Event>>,
+    /// Length of its JSON.
+    bytes: usize,
 }
 
 /// A calendar with its events.
@@ -74,6 +113,8 @@ pub struct Folder {
     /// Event ids by the change that made their present version: the order of every listing.
     pub order: BTreeMap<u64, String>,
     tombstones: usize,
+    /// Of all events.
+    bytes: usize,
 }
 
 impl Folder {
@@ -90,16 +131,19 @@ impl Folder {
     fn put(&mut self, id: &str, slot: Slot) {
         self.order.insert(slot.seq, id.to_owned());
         self.tombstones += usize::from(slot.event.is_none());
+        self.bytes += slot.bytes;
         if let Some(old) = self.events.insert(id.to_owned(), slot) {
             self.order.remove(&old.seq);
             self.tombstones -= usize::from(old.event.is_none());
+            self.bytes -= old.bytes;
         }
     }
 
     fn forget(&mut self, upto: u64) {
         self.floor = self.floor.max(upto);
         let events = &mut self.events;
-        let is_old = |seq: &u64, id: &String| *seq <= upto && events.get(id).is_some_and(|s| s.event.is_none());
+        let is_old =
+            |seq: &u64, id: &String| *seq <= upto && events.get(id).is_some_and(|s| s.event.is_none());
         let old: Vec<(u64, String)> =
             self.order.iter().filter(|(s, i)| is_old(s, i)).map(|(s, i)| (*s, i.clone())).collect();
         for (seq, id) in old {
@@ -125,6 +169,10 @@ pub struct Account {
 impl Account {
     pub fn event_count(&self) -> usize {
         self.calendars.values().map(|f| f.events.len()).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        self.calendars.values().map(|f| f.bytes).sum()
     }
 
     pub fn receipt(&self, key: &str) -> Option<&Receipt> {
@@ -210,9 +258,14 @@ impl State {
 
     /// Whether `more` events fit into the account.
     pub fn has_room(&self, mail: &str, more: usize) -> bool {
-        let all: usize = self.accounts.values().map(Account::event_count).sum();
-        let own = self.accounts.get(mail).map_or(0, Account::event_count);
-        own + more <= MAX_EVENTS_PER_ACCOUNT && all + more <= MAX_EVENTS
+        let sizes = |account: &Account| (account.event_count(), account.bytes());
+        let (events, bytes) = self.accounts.get(mail).map_or((0, 0), sizes);
+        let all = self.accounts.values().map(sizes);
+        let (all_events, all_bytes) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        events + more <= MAX_EVENTS_PER_ACCOUNT
+            && all_events + more <= MAX_EVENTS
+            && bytes < MAX_BYTES_PER_ACCOUNT
+            && all_bytes < MAX_BYTES
     }
 
     /// Makes a change. One that names something unknown is ignored: the journal is written by `commit`, which never makes such.
@@ -236,13 +289,14 @@ impl State {
                 self.seq = self.seq.max(seq);
                 let id = event.id.clone();
                 if let Some(folder) = self.folder_mut(&mail, &calendar) {
-                    folder.put(&id, Slot { seq, at_ms, event: Some(event) });
+                    let bytes = json_len(&event);
+                    folder.put(&id, Slot { seq, at_ms, event: Some(event), bytes });
                 }
             }
             Op::DropEvent { mail, calendar, seq, at_ms, id } => {
                 self.seq = self.seq.max(seq);
                 if let Some(folder) = self.folder_mut(&mail, &calendar) {
-                    folder.put(&id, Slot { seq, at_ms, event: None });
+                    folder.put(&id, Slot { seq, at_ms, event: None, bytes: 0 });
                 }
             }
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
@@ -261,6 +315,7 @@ impl State {
             events: HashMap::new(),
             order: BTreeMap::new(),
             tombstones: 0,
+            bytes: 0,
         });
         folder.calendar = calendar;
         folder.seq = seq;
@@ -287,7 +342,7 @@ impl State {
         let accounts = self.accounts.values().flat_map(|a| {
             let mail = a.mail.clone();
             let account = Op::Account { mail: mail.clone(), name: a.name.clone(), zone: a.zone.clone() };
-            let folders = a.calendars.values().flat_map(move |f| folder_ops(&mail, f));
+            let folders = a.calendars.values().flat_map(move |f| folder_ops(mail.clone(), f));
             let receipts = a.receipt_order.iter().filter_map(|key| {
                 let receipt = a.receipts.get(key)?.clone();
                 Some(Op::Receipt { mail: a.mail.clone(), key: key.clone(), receipt })
@@ -298,8 +353,27 @@ impl State {
     }
 }
 
-fn folder_ops<'a>(mail: &str, folder: &'a Folder) -> impl Iterator<Item = Op> + 'a {
-    let (mail, calendar) = (mail.to_owned(), folder.calendar.id.clone());
+/// How long a value is as JSON.
+pub fn json_len(value: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, value) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
+}
+
+fn folder_ops(mail: String, folder: &Folder) -> impl Iterator<Item = Op> + '_ {
+    let calendar = folder.calendar.id.clone();
     let (seq, floor) = (folder.seq, folder.floor);
     let head = Op::Calendar { mail: mail.clone(), seq, floor, calendar: folder.calendar.clone() };
     let events = folder.order.values().filter_map(move |id| {

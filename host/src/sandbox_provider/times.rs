@@ -9,8 +9,9 @@ use crate::sandbox_provider::types::{Moment, When};
 
 /// A zone by its IANA name.
 pub fn zone(name: &str, field: &str) -> Result<TimeZone, Problem> {
-    recurrence::zone(name)
-        .map_err(|_| Problem::field(field, format!("{name:?} is no time zone: use an IANA name such as Europe/Berlin")))
+    recurrence::zone(name).map_err(|_| {
+        Problem::field(field, format!("{name:?} is no time zone: use an IANA name such as Europe/Berlin"))
+    })
 }
 
 /// A stored zone; UTC where the time zone database has dropped it.
@@ -79,12 +80,18 @@ impl When {
         let to_default = from.zone.as_deref().unwrap_or(calendar_zone).to_owned();
         let to = self.to.normalised(&to_default, "when.to")?;
         if from.day.is_some() != to.day.is_some() {
-            return Err(Problem::field("when.to", "when.from and when.to must both have a day, or both a time"));
+            return Err(Problem::field(
+                "when.to",
+                "when.from and when.to must both have a day, or both a time",
+            ));
         }
         let when = When { from, to };
         let (start, end) = when.span_ms(&TimeZone::UTC);
         if end < start || (when.from.day.is_some() && end == start) {
-            return Err(Problem::field("when.to", "when.to must be after when.from; the last day is exclusive"));
+            return Err(Problem::field(
+                "when.to",
+                "when.to must be after when.from; the last day is exclusive",
+            ));
         }
         Ok(when)
     }
@@ -134,9 +141,9 @@ impl Moment {
 
     fn normalised(&self, default_zone: &str, field: &str) -> Result<Moment, Problem> {
         if let Some(text) = &self.day {
-            let date: Date = text
-                .parse()
-                .map_err(|_| Problem::field(field, format!("{field}.day must be a date such as 2026-03-01")))?;
+            let date: Date = text.parse().map_err(|_| {
+                Problem::field(field, format!("{field}.day must be a date such as 2026-03-01"))
+            })?;
             return Ok(Moment::of_day(date));
         }
         let Some(text) = &self.time else {
@@ -147,9 +154,12 @@ impl Moment {
         let ms = match text.parse::<Timestamp>() {
             Ok(at) => at.as_millisecond(),
             Err(_) => {
-                let at: DateTime = text
-                    .parse()
-                    .map_err(|_| Problem::field(field, format!("{field}.time must be RFC 3339, such as 2026-03-01T09:00:00Z")))?;
+                let at: DateTime = text.parse().map_err(|_| {
+                    Problem::field(
+                        field,
+                        format!("{field}.time must be RFC 3339, such as 2026-03-01T09:00:00Z"),
+                    )
+                })?;
                 local_ms(at, &zone)
             }
         };

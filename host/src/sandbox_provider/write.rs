@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::sandbox_provider::problem::Problem;
 use crate::sandbox_provider::times::{instant, offset_time, stored_zone};
-use crate::sandbox_provider::types::{Alert, Calendar, Event, EventState, Video, VideoService, VideoState, When};
+use crate::sandbox_provider::types::{
+    Alert, Calendar, Event, EventState, Video, VideoService, VideoState, When,
+};
 
 const MAX_TEXT: usize = 256 << 10;
 const MAX_LINE: usize = 4 << 10;
@@ -17,13 +19,42 @@ const MAX_REPEAT_LINES: usize = 500;
 
 /// What a client may set in an event.
 const EVENT_FIELDS: &[&str] = &[
-    "uid", "when", "subject", "body", "place", "places", "colour", "state", "availability", "privacy", "category",
-    "guests", "guestRules", "seats", "repeat", "video", "alerts", "files",
+    "uid",
+    "when",
+    "subject",
+    "body",
+    "place",
+    "places",
+    "colour",
+    "state",
+    "availability",
+    "privacy",
+    "category",
+    "guests",
+    "guestRules",
+    "seats",
+    "repeat",
+    "video",
+    "alerts",
+    "files",
 ];
 /// What the provider says of an event: accepted in a body, so that what was read can be sent back, and ignored.
 const EVENT_OWN: &[&str] = &[
-    "id", "etag", "calendar", "kind", "revision", "original", "webLink", "locked", "host", "author", "myAnswer",
-    "overrides", "series", "createdAt", "updatedAt",
+    "id",
+    "etag",
+    "calendar",
+    "kind",
+    "revision",
+    "original",
+    "webLink",
+    "locked",
+    "host",
+    "author",
+    "myAnswer",
+    "overrides",
+    "series",
+    "createdAt",
+    "updatedAt",
 ];
 const CALENDAR_FIELDS: &[&str] =
     &["title", "notes", "zone", "colour", "place", "alerts", "countsAsBusy", "videoServices"];
@@ -76,7 +107,8 @@ pub fn object(body: &[u8]) -> Result<Map<String, Value>, Problem> {
     if body.is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_slice(body).map_err(|e| Problem::bad_request(format!("the body must be a JSON object: {e}")))
+    serde_json::from_slice(body)
+        .map_err(|e| Problem::bad_request(format!("the body must be a JSON object: {e}")))
 }
 
 /// An id that the client chose.
@@ -125,7 +157,10 @@ fn check_event(event: &Event) -> Result<(), Problem> {
     alerts("alerts.own", &event.alerts.own)?;
     for (at, guest) in event.guests.iter().enumerate() {
         if !guest.mail.contains('@') || guest.mail.len() > 320 {
-            return Err(Problem::field(&format!("guests[{at}].mail"), "mail must be an address such as bob@sandbox.test"));
+            return Err(Problem::field(
+                &format!("guests[{at}].mail"),
+                "mail must be an address such as bob@sandbox.test",
+            ));
         }
         if event.guests[..at].iter().any(|g| g.mail == guest.mail) {
             return Err(Problem::field(&format!("guests[{at}].mail"), "every guest is listed once"));
@@ -162,11 +197,16 @@ fn text(field: &str, value: Option<&String>, max: usize) -> Result<(), Problem> 
 }
 
 fn few(field: &str, count: usize, max: usize) -> Result<(), Problem> {
-    if count > max { Err(Problem::field(field, format!("{field} may have at most {max} entries"))) } else { Ok(()) }
+    if count > max {
+        Err(Problem::field(field, format!("{field} may have at most {max} entries")))
+    } else {
+        Ok(())
+    }
 }
 
 fn colour(value: Option<&String>) -> Result<(), Problem> {
-    let is_hex = |c: &String| c.len() == 7 && c.starts_with('#') && c[1..].bytes().all(|b| b.is_ascii_hexdigit());
+    let is_hex =
+        |c: &String| c.len() == 7 && c.starts_with('#') && c[1..].bytes().all(|b| b.is_ascii_hexdigit());
     match value {
         Some(value) if !is_hex(value) => Err(Problem::field("colour", "colour must look like #3b82f6")),
         _ => Ok(()),
@@ -176,7 +216,9 @@ fn colour(value: Option<&String>) -> Result<(), Problem> {
 fn alerts(field: &str, alerts: &[Alert]) -> Result<(), Problem> {
     few(field, alerts.len(), MAX_SMALL_LIST)?;
     match alerts.iter().position(|a| !(0..=40_320).contains(&a.lead_minutes)) {
-        Some(at) => Err(Problem::field(&format!("{field}[{at}].leadMinutes"), "leadMinutes must be 0 to 40320")),
+        Some(at) => {
+            Err(Problem::field(&format!("{field}[{at}].leadMinutes"), "leadMinutes must be 0 to 40320"))
+        }
         None => Ok(()),
     }
 }
@@ -211,7 +253,8 @@ impl View<'_> {
     pub fn event(&self, event: &Event) -> Value {
         let mut document = self.bare(event);
         document["kind"] = json!(if event.is_series() { "series" } else { "single" });
-        let overrides = event.overrides.iter().map(|(original, changed)| self.instance(event, original, changed));
+        let overrides =
+            event.overrides.iter().map(|(original, changed)| self.instance(event, original, changed));
         document["overrides"] = overrides.collect();
         document
     }
@@ -245,10 +288,10 @@ impl View<'_> {
         }
         document["etag"] = json!(etag(self.seq));
         document["calendar"] = json!(self.calendar.id);
-        document["webLink"] = json!(format!("https://calendar.sandbox.test/{}/{}", self.calendar.id, event.id));
+        document["webLink"] =
+            json!(format!("https://calendar.sandbox.test/{}/{}", self.calendar.id, event.id));
         document["locked"] = json!(self.calendar.locked || !may_edit(event, self.mail));
-        document["myAnswer"] =
-            json!(event.guests.iter().find(|g| g.mail == self.mail).map(|g| g.answer));
+        document["myAnswer"] = json!(event.guests.iter().find(|g| g.mail == self.mail).map(|g| g.answer));
         for role in ["host", "author"] {
             let is_me = document[role]["mail"].as_str() == Some(self.mail);
             if document[role].is_object() {

@@ -144,3 +144,11 @@ pub async fn delete_older(tx: &mut Tx, before: i64) -> Result<u64, sqlx::Error> 
         sqlx::query("delete from idempotency where claimed_at < $1").bind(before).execute(&mut *tx).await?;
     Ok(done.rows_affected())
 }
+
+/// Takes every answer away, as if the process had died before each commit. For tests of what a retry then does.
+pub async fn unanswer_all(tx: &mut Tx) -> Result<(), sqlx::Error> {
+    sqlx::query("update idempotency set answered_at = null, status = null, headers = null, answer = null")
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}

@@ -102,6 +102,15 @@ impl Db {
         migrations::check(&mut connection).await
     }
 
+    /// What SQLite says of the file's integrity: `["ok"]`, or the damage. PostgreSQL looks after it itself.
+    pub async fn integrity(&self) -> Result<Vec<String>> {
+        if self.dialect == Dialect::Postgres {
+            return Ok(vec!["ok".to_owned()]);
+        }
+        let rows = sqlx::query("pragma integrity_check").fetch_all(&self.readers).await.context("cannot check the database")?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+    }
+
     /// Writes that wait for the writer now.
     pub fn queued_writes(&self) -> usize {
         self.writer.queued()

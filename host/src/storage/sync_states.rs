@@ -68,6 +68,35 @@ fn state(row: &AnyRow) -> Result<SyncState, sqlx::Error> {
     })
 }
 
+/// How far the followed collections of a surface are behind, over all applications.
+pub struct Lag {
+    pub surface: String,
+    pub followed: i64,
+    /// Of them, those whose last pull failed.
+    pub stuck: i64,
+    /// Of the others, the longest ago that one was read to its end.
+    pub oldest_success_at: Option<i64>,
+}
+
+/// One row per surface that is followed.
+pub async fn lags(pool: &AnyPool) -> Result<Vec<Lag>, sqlx::Error> {
+    let sql = "select surface, count(*) as followed, \
+               count(case when status in ('blocked', 'error') then 1 end) as stuck, \
+               min(case when status in ('blocked', 'error') then null else coalesce(last_success_at, started_at) end) \
+               as oldest_success_at from sync_states where followed = 1 group by surface order by surface";
+    let rows = sqlx::query(sql).fetch_all(pool).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(Lag {
+                surface: row.try_get("surface")?,
+                followed: row.try_get("followed")?,
+                stuck: row.try_get("stuck")?,
+                oldest_success_at: row.try_get("oldest_success_at")?,
+            })
+        })
+        .collect()
+}
+
 /// The state of one collection; none when nothing was ever read of it.
 pub async fn find(
     pool: &AnyPool,

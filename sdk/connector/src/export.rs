@@ -9,38 +9,35 @@ macro_rules! export_connector {
     };
 }
 
-/// One surface of [`export_connector!`].
+/// One surface of [`export_connector!`]. Only a component exports: native linkers do not take the names (`a:b/c@1.0.0#d`), and a
+/// native build has nobody to export to. What a type must implement is checked everywhere.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_surface {
     (calendar, $connector:ty) => {
-        const _: () = {
-            type Export = $crate::private::Guest<$connector>;
-            $crate::private::calendar::export_calendar!(Export with_types_in $crate::private::calendar);
-        };
+        $crate::export_surface!(Calendar, calendar, export_calendar, $connector);
     };
     (email, $connector:ty) => {
-        const _: () = {
-            type Export = $crate::private::Guest<$connector>;
-            $crate::private::email::export_email!(Export with_types_in $crate::private::email);
-        };
+        $crate::export_surface!(Email, email, export_email, $connector);
     };
     (contacts, $connector:ty) => {
-        const _: () = {
-            type Export = $crate::private::Guest<$connector>;
-            $crate::private::contacts::export_contacts!(Export with_types_in $crate::private::contacts);
-        };
+        $crate::export_surface!(Contacts, contacts, export_contacts, $connector);
     };
     (tasks, $connector:ty) => {
-        const _: () = {
-            type Export = $crate::private::Guest<$connector>;
-            $crate::private::tasks::export_tasks!(Export with_types_in $crate::private::tasks);
-        };
+        $crate::export_surface!(Tasks, tasks, export_tasks, $connector);
     };
     (lifecycle, $connector:ty) => {
+        $crate::export_surface!(Lifecycle, lifecycle, export_lifecycle, $connector);
+    };
+    ($implements:ident, $world:ident, $export:ident, $connector:ty) => {
+        const _: () = {
+            const fn implements<C: $crate::$implements>() {}
+            implements::<$connector>();
+        };
+        #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Export = $crate::private::Guest<$connector>;
-            $crate::private::lifecycle::export_lifecycle!(Export with_types_in $crate::private::lifecycle);
+            $crate::private::$world::$export!(Export with_types_in $crate::private::$world);
         };
     };
 }

@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
-use crate::calendar::{BusyInterval, Calendar, ConferenceProvider, Event};
+use crate::calendar::{Calendar, ConferenceProvider, Event, ShowAs};
 use crate::resource::{Body, Nothing};
 use crate::sync::Watch;
+use crate::wire::Warning;
 use crate::wire::calendar::{Notify, RecurrenceScope};
 
 /// Our own fields of a calendar.
@@ -50,8 +51,17 @@ pub struct EventOptions {
 impl Body for Event {
     const NAME: &'static str = "CalendarEvent";
     const READ_ONLY: &'static [&'static str] = &[
-        "busy", "calendarId", "creator", "htmlLink", "myResponse", "originalStart", "readOnly", "recurrenceId",
-        "sequence", "seriesId", "type",
+        "busy",
+        "calendarId",
+        "creator",
+        "htmlLink",
+        "myResponse",
+        "originalStart",
+        "readOnly",
+        "recurrenceId",
+        "sequence",
+        "seriesId",
+        "type",
     ];
     type Extra = EventExtra;
     type Options = EventOptions;
@@ -105,6 +115,7 @@ pub struct FreeBusyQuery {
     /// 1 to 50.
     pub targets: Vec<FreeBusyTarget>,
     pub tentative_as_busy: bool,
+    /// Adds the events; needs the scope `calendar.read`.
     pub include_details: bool,
 }
 
@@ -128,6 +139,8 @@ pub struct FreeBusyAnswer {
     pub data: Vec<FreeBusyResult>,
     /// Every target was answered.
     pub complete: bool,
+    /// Fields of the query that nobody knows.
+    pub warnings: Vec<Warning>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -135,9 +148,25 @@ pub struct FreeBusyAnswer {
 pub struct FreeBusyResult {
     pub target: FreeBusyTarget,
     pub status: TargetStatus,
-    /// Merged, sorted and clipped to the range that was asked for.
-    pub busy: Vec<BusyInterval>,
+    /// Sorted and clipped to the range that was asked for. Merged: where times overlap, the strongest of `oof`, `busy`,
+    /// `workingElsewhere`, `tentative` is told. With `includeDetails` not merged: one per event.
+    pub busy: Vec<BusyTime>,
     pub error: Option<TargetError>,
+}
+
+/// A stretch of time that is not free.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct BusyTime {
+    pub start: Instant,
+    pub end: Instant,
+    pub show_as: ShowAs,
+    /// Only with `includeDetails`, and only where the provider lets the account read the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+    /// The same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -278,6 +307,8 @@ pub struct AvailabilityAnswer {
     pub unavailable: Vec<UnavailableMember>,
     /// Every member was asked with success.
     pub complete: bool,
+    /// Fields of the query that nobody knows.
+    pub warnings: Vec<Warning>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -37,7 +37,7 @@ pub struct EmailOperations {
     pub native_search: bool,
     pub modify_flags: bool,
     #[serde(rename = "move")]
-    pub move_: bool,
+    pub move_message: bool,
     pub delete: bool,
     pub permanent_delete: bool,
     pub create_draft: bool,

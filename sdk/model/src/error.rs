@@ -30,7 +30,8 @@ pub struct ErrorBody {
     pub doc_url: Option<String>,
     /// What the provider answered, where it was the one to refuse.
     pub provider: Option<ProviderError>,
-    /// Stale etags: the current one.
+    /// The current version; only with `stale_etag`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub current_etag: Option<String>,
 }
 

@@ -53,9 +53,9 @@ impl FromStr for Instant {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse::<Timestamp>()
-            .map(Instant::from)
-            .map_err(|_| format!("{text:?} is not an RFC 3339 instant with an offset, such as 2026-03-01T09:00:00Z"))
+        text.parse::<Timestamp>().map(Instant::from).map_err(|_| {
+            format!("{text:?} is not an RFC 3339 instant with an offset, such as 2026-03-01T09:00:00Z")
+        })
     }
 }
 

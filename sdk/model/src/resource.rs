@@ -23,6 +23,8 @@ pub trait Body: JsonSchema {
     const REQUIRED: &'static [&'static str] = &[];
     /// Fields (camelCase) that the caller cannot set: derived, or decided by the provider.
     const READ_ONLY: &'static [&'static str] = &[];
+    /// Whether it belongs to a connection, which a create can name.
+    const IN_CONNECTION: bool = true;
     /// Fields that only this resource has beside the common ones.
     type Extra: JsonSchema;
     /// Fields that a create or a patch may have and that are not kept.
@@ -89,7 +91,6 @@ struct Common {
 /// The fields that every create may have.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(dead_code, reason = "only its schema is used")]
 struct CommonNew {
     /// The connected account; not needed where the path names something inside one.
     connection_id: Option<String>,
@@ -100,7 +101,6 @@ struct CommonNew {
 /// The fields that every patch may have.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(dead_code, reason = "only its schema is used")]
 struct CommonPatch {
     /// The version that the change is based on, instead of `If-Match`; a stale one gives 409 `stale_etag`.
     etag: Option<String>,
@@ -141,9 +141,12 @@ where
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let parts = [Common::json_schema(generator), T::Extra::json_schema(generator), T::json_schema(generator)];
+        let parts =
+            [Common::json_schema(generator), T::Extra::json_schema(generator), T::json_schema(generator)];
         let mut schema = merged(&parts);
-        for name in T::READ_ONLY.iter().chain(["id", "externalId", "createdAt", "updatedAt", "warnings"].iter()) {
+        for name in
+            T::READ_ONLY.iter().chain(["id", "externalId", "createdAt", "updatedAt", "warnings"].iter())
+        {
             mark_read_only(&mut schema, name);
         }
         schema
@@ -160,7 +163,12 @@ where
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let common = CommonNew::json_schema(generator);
-        let mut schema = merged(&[writable::<T>(generator), T::Options::json_schema(generator), common]);
+        let mut schema = merged(&[T::Options::json_schema(generator), common, writable::<T>(generator)]);
+        if !T::IN_CONNECTION
+            && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
+        {
+            properties.remove("connectionId");
+        }
         if !T::REQUIRED.is_empty() {
             schema.insert("required".into(), json!(T::REQUIRED));
         }
@@ -175,7 +183,7 @@ impl<T: Body> JsonSchema for Patch<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let common = CommonPatch::json_schema(generator);
-        merged(&[writable::<T>(generator), T::Options::json_schema(generator), common])
+        merged(&[T::Options::json_schema(generator), common, writable::<T>(generator)])
     }
 }
 
@@ -189,7 +197,7 @@ fn writable<T: Body>(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// One object with the properties of all.
+/// One object with the properties of all, described as the last.
 fn merged(parts: &[Schema]) -> Schema {
     let mut properties = serde_json::Map::new();
     let mut required = Vec::new();
@@ -205,7 +213,7 @@ fn merged(parts: &[Schema]) -> Schema {
     if !required.is_empty() {
         schema.insert("required".into(), Value::Array(required));
     }
-    if let Some(description) = parts.iter().rev().find_map(|p| p.get("description")) {
+    if let Some(description) = parts.last().and_then(|p| p.get("description")) {
         schema.insert("description".into(), description.clone());
     }
     schema

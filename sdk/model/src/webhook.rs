@@ -38,9 +38,16 @@ pub struct WebhookSubscription {
 
 impl Body for WebhookSubscription {
     const NAME: &'static str = "WebhookSubscription";
+    const IN_CONNECTION: bool = false;
     const REQUIRED: &'static [&'static str] = &["url", "eventTypes"];
     const READ_ONLY: &'static [&'static str] = &[
-        "consecutiveFailures", "cursor", "disabledReason", "lastFailure", "lastFailureAt", "lastSuccessAt", "secret",
+        "consecutiveFailures",
+        "cursor",
+        "disabledReason",
+        "lastFailure",
+        "lastFailureAt",
+        "lastSuccessAt",
+        "secret",
     ];
     type Extra = Nothing;
     type Options = WebhookOptions;

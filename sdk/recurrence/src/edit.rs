@@ -17,13 +17,20 @@ struct Cut {
 }
 
 impl Cut {
-    /// Whether a date of a line lies before the cut.
-    fn after(self, series: &Series, at: Moment) -> bool {
+    /// Whether a date of a line concerns what lies before the cut.
+    fn has_before(self, at: Moment) -> bool {
         match at {
-            Moment::Day(day) if series.all_day => day < self.local,
-            // A day without a time: on the day of the cut itself it concerns both sides.
-            Moment::Day(day) => day < self.local.div_euclid(DAY) * DAY,
+            // A day without a time, excluded from a timed series, concerns both sides where it is the day of the cut.
+            Moment::Day(day) => day < self.local,
             Moment::Time { epoch, .. } => epoch < self.epoch,
+        }
+    }
+
+    /// Whether it concerns what lies at the cut or after.
+    fn has_after(self, at: Moment) -> bool {
+        match at {
+            Moment::Day(day) => day >= self.local.div_euclid(DAY) * DAY,
+            Moment::Time { epoch, .. } => epoch >= self.epoch,
         }
     }
 }
@@ -44,6 +51,7 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
     if starts_after {
         return Ok(None);
     }
+    let passed = counted_before(series, cut, caps)?;
     let mut lines = Vec::new();
     for line in &series.lines {
         match (&series.rule, line.name.as_str()) {
@@ -54,13 +62,11 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
                     _ => until.seconds().div_euclid(DAY) < cut.local.div_euclid(DAY),
                 });
                 let until = utc_or_date(series, cut.epoch - 1, cut.local - DAY);
-                lines.push(if ends_before {
-                    line.text()
-                } else {
-                    rule.with_bound(line, Some(("UNTIL", until))).text()
-                });
+                let spent = rule.count.is_some_and(|count| passed >= count);
+                let bounded = rule.with_bound(line, Some(("UNTIL", until)));
+                lines.push(if ends_before || spent { line.text() } else { bounded.text() });
             }
-            _ => lines.extend(filtered(series, line, &|at| cut.after(series, at))?),
+            _ => lines.extend(filtered(series, line, &|at| cut.has_before(at))?),
         }
     }
     let capped = series.with_lines(&lines)?;
@@ -79,12 +85,27 @@ pub fn remainder_from(series: &Series, recurrence_id: &str, caps: Caps) -> Resul
     for line in &series.lines {
         match line.name.as_str() {
             "RRULE" => lines.extend(remaining_rule(series, line, cut, found.by_rule, caps)?),
-            "RDATE" => lines
-                .extend(filtered(series, line, &|at| !cut.after(series, at) && !is_cut(series, cut, at))?),
-            _ => lines.extend(filtered(series, line, &|at| !cut.after(series, at))?),
+            "RDATE" => {
+                lines.extend(filtered(series, line, &|at| cut.has_after(at) && !is_cut(series, cut, at))?)
+            }
+            _ => lines.extend(filtered(series, line, &|at| cut.has_after(at))?),
         }
     }
     Ok(lines)
+}
+
+/// Instances before the cut that a COUNT counts; 0 without a COUNT.
+fn counted_before(series: &Series, cut: Cut, caps: Caps) -> Result<u32, Error> {
+    let mut passed = 0;
+    if series.rule.as_ref().is_none_or(|rule| rule.count.is_none()) {
+        return Ok(passed);
+    }
+    let mut budget = Budget::new(caps.max_steps);
+    series.generated(series.start, cut.local + 2 * DAY, &mut budget, &mut |found, _| {
+        passed += u32::from(if series.all_day { found.local < cut.local } else { found.epoch < cut.epoch });
+        true
+    })?;
+    Ok(passed)
 }
 
 fn is_cut(series: &Series, cut: Cut, at: Moment) -> bool {
@@ -102,7 +123,6 @@ fn remaining_rule(
     caps: Caps,
 ) -> Result<Option<String>, Error> {
     let Some(rule) = &series.rule else { return Ok(None) };
-    let before = |epoch: i64, local: i64| if series.all_day { local < cut.local } else { epoch < cut.epoch };
     if !by_rule && rule.ical.interval > 1 {
         return Err(Error::Unsplittable(crate::date::recurrence_id(cut.local, series.all_day)));
     }
@@ -114,12 +134,7 @@ fn remaining_rule(
     }
     let mut line = line.clone();
     if let Some(count) = rule.count {
-        let mut budget = Budget::new(caps.max_steps);
-        let mut passed = 0;
-        series.generated(cut.local - 2 * DAY, cut.local + 2 * DAY, &mut budget, &mut |found, _| {
-            passed += u32::from(before(found.epoch, found.local));
-            true
-        })?;
+        let passed = counted_before(series, cut, caps)?;
         // A start that the rule does not generate counts as well.
         let left = count.saturating_sub(passed) + u32::from(!by_rule);
         if left == u32::from(!by_rule) {

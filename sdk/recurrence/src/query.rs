@@ -16,12 +16,12 @@ const HORIZON: i64 = 400 * 366 * DAY;
 pub struct Caps {
     /// Instances in the answer.
     pub max_instances: usize,
-    /// Days looked at and candidates made, together: about 0.1 µs each.
+    /// Days looked at and candidates made, together: about 0.1 to 0.2 µs each.
     pub max_steps: u32,
 }
 
 impl Default for Caps {
-    /// 2,500 instances, 250,000 steps (some 20 ms at worst).
+    /// 2,500 instances, 250,000 steps (50 ms at worst).
     fn default() -> Self {
         Caps { max_instances: 2_500, max_steps: 250_000 }
     }

@@ -257,15 +257,19 @@ impl Series {
             Some(until) => to.min(until.seconds().saturating_add(SKEW)),
             None => to,
         };
-        let from = if rule.count.is_some() { self.start } else { from };
-        let mut walk = Walk::new(completed, self.start, from.max(self.start + 1), to);
+        // A candidate in a gap may lie after the start though its local time lies before.
+        let floor = self.start - clock.margin(self.start);
+        let from = if rule.count.is_some() { floor } else { from.max(floor) };
+        let mut walk = Walk::new(completed, self.start, from, to);
         let mut number = 1;
         while rule.count.is_none_or(|count| number < count) {
             let Some(local) = walk.next(budget)? else { break };
             let Some(at) = clock.resolve(local) else { break };
             // All-day instances are days: no clock can skip them.
+            let later = if self.all_day { local > self.start } else { at.epoch > first.epoch };
             let missing = at.gap > 0 && !self.all_day && (is_sub_daily(completed.freq) || at.gap >= DAY);
-            if missing || rule.until.is_some_and(|until| !self.within_until(until, local, at.epoch)) {
+            if !later || missing || rule.until.is_some_and(|until| !self.within_until(until, local, at.epoch))
+            {
                 continue;
             }
             number += 1;

@@ -40,20 +40,22 @@ impl Budget {
     }
 }
 
-/// Ascending candidates in `[from, to]`, none before the start. DTSTART itself only where the rule generates it.
+/// Ascending candidates in `[from, to]`, none before the start's period. DTSTART itself only where the rule generates it.
 pub(crate) struct Walk<'r> {
     rule: &'r IcalRecurRule,
     from: i64,
     to: i64,
     source: Source,
     window: Option<IcalRecurExpand>,
+    /// The last local second of the window.
+    end: i64,
 }
 
 enum Source {
     /// Periods of a day or longer: the next period, and how many to take at once.
     Periods { origin: i64, next: i64, take: i64 },
     /// Shorter periods: the days that pass the day parts, then the periods of each.
-    Days { days: IcalRecurExpand, origin: i64, last: i64 },
+    Days { days: Box<IcalRecurExpand>, origin: i64, last: i64 },
     /// BYSETPOS picks a position that no period has.
     Never,
 }
@@ -61,17 +63,20 @@ enum Source {
 impl<'r> Walk<'r> {
     /// `rule` must be completed from `start`; all times are local seconds.
     pub(crate) fn new(rule: &'r IcalRecurRule, start: i64, from: i64, to: i64) -> Self {
-        let from = from.max(start);
         let to = to.min(LAST);
         let source = if !can_match(rule) || from > to {
             Source::Never
         } else if is_sub_daily(rule.freq) {
-            Source::Days { days: passing_days(rule, from, to), origin: start, last: from.div_euclid(DAY) - 1 }
+            Source::Days {
+                days: Box::new(passing_days(rule, from, to)),
+                origin: start,
+                last: from.div_euclid(DAY) - 1,
+            }
         } else {
             let at = index_at(rule, start, from);
             Source::Periods { origin: start, next: at, take: first_take(rule.freq) }
         };
-        Walk { rule, from, to, source, window: None }
+        Walk { rule, from, to, source, window: None, end: to }
     }
 
     pub(crate) fn next(&mut self, budget: &mut Budget) -> Result<Option<i64>, Error> {
@@ -80,7 +85,7 @@ impl<'r> Walk<'r> {
                 for at in window.by_ref() {
                     budget.spend(1)?;
                     let at = at.seconds();
-                    if at > self.to {
+                    if at > self.end {
                         break;
                     }
                     if at >= self.from {
@@ -111,13 +116,17 @@ impl<'r> Walk<'r> {
                 }
                 let each =
                     if self.rule.by_set_pos.is_empty() { period_days(self.rule.freq) } else { per_period };
-                budget.spend(each * count.unsigned_abs())?;
+                // The week of a year takes ical-rs three times as long to find as a date.
+                let weight = if self.rule.by_week_no.is_empty() { 1 } else { 3 };
+                budget.spend(each * count.unsigned_abs() * weight)?;
                 let end = period_start(self.rule, *origin, *next + count) - 1;
                 // Week 1 may begin in December, the last week end in January: the period before belongs to this window too.
                 let anchor = if self.rule.by_week_no.is_empty() { *next } else { *next - 1 };
                 let anchor = period_start(self.rule, *origin, anchor) + week_overlap(self.rule);
                 self.from = self.from.max(first);
-                self.window = Some(window(self.rule, anchor, end.min(self.to)));
+                self.end = end.min(self.to);
+                // ical-rs ends where a period begins after the end, though its first week may begin before.
+                self.window = Some(window(self.rule, anchor, self.end + week_overlap(self.rule)));
                 *next += count;
                 *take = (*take * 2).min(first_take(self.rule.freq) * 16);
                 Ok(true)
@@ -148,6 +157,7 @@ impl<'r> Walk<'r> {
                     by_day: Vec::new(),
                     ..self.rule.clone()
                 };
+                self.end = end;
                 self.window = Some(window(&inner, first, end));
                 Ok(true)
             }

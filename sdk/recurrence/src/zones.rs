@@ -85,7 +85,9 @@ impl Clock {
     /// The stretch between the neighbouring transitions, two days shorter at both ends: no offset differs by more.
     fn calm_around(&self, epoch: i64, offset: i64) -> Option<(i64, i64, i64)> {
         let at = Timestamp::from_second(epoch).ok()?;
-        let before = self.zone.preceding(at).next().map_or(i64::MIN / 2, |t| t.timestamp().as_second());
+        // A transition at this very instant is one before it.
+        let next = Timestamp::from_second(epoch + 1).ok()?;
+        let before = self.zone.preceding(next).next().map_or(i64::MIN / 2, |t| t.timestamp().as_second());
         let after = self.zone.following(at).next().map_or(i64::MAX / 2, |t| t.timestamp().as_second());
         let (from, to) = (before + offset + 2 * DAY, after + offset - 2 * DAY);
         (from < to).then_some((from, to, offset))
@@ -162,6 +164,14 @@ mod tests {
                 assert_eq!(warm.resolve(local), Clock::new(&zone).resolve(local), "{name} {local}");
             }
         }
+    }
+
+    #[test]
+    fn the_instant_of_a_transition_is_not_calm() {
+        let mut berlin = Clock::new(&zone("Europe/Berlin").unwrap());
+        assert_eq!(berlin.resolve(at("20260329T030000")).unwrap().gap, 0);
+        assert_eq!(berlin.resolve(at("20260329T020000")).unwrap().gap, 3600);
+        assert_ne!(berlin.margin(at("20260329T030000")), 0);
     }
 
     #[test]

@@ -116,7 +116,8 @@ impl<'a> Client<'a> {
 /// The elements inside a `DAV:error` body (RFC 4918 section 16): the conditions that failed.
 pub fn conditions(response: &http::Response) -> Vec<String> {
     let error = Element::parse(&response.body).ok().filter(|root| root.is(DAV, "error"));
-    error.map(|error| error.children.into_iter().map(|child| child.name).collect()).unwrap_or_default()
+    let children = error.map(|error| error.children).unwrap_or_default();
+    children.into_iter().map(|child| child.name).filter(|name| name != "responsedescription").collect()
 }
 
 /// A request with an XML body.

@@ -35,7 +35,9 @@ pub struct Element {
 impl Element {
     /// Reads a document. The error says what is wrong, never what is in it.
     pub fn parse(bytes: &[u8]) -> Result<Element, String> {
-        let mut reader = NsReader::from_reader(bytes);
+        // One broken byte in one resource must not hide the others.
+        let document = String::from_utf8_lossy(bytes);
+        let mut reader = NsReader::from_str(document.strip_prefix('\u{FEFF}').unwrap_or(&document));
         let mut open: Vec<Element> = Vec::new();
         loop {
             let (namespace, event) = reader.read_resolved_event().map_err(|error| error.to_string())?;
@@ -60,22 +62,22 @@ impl Element {
                         None => return Ok(closed),
                     }
                 }
+                // Line ends stay as they came: inside calendar data they are the data's own.
                 Event::Text(text) => {
                     if let Some(parent) = open.last_mut() {
-                        parent.text.push_str(&text.decode().map_err(|error| error.to_string())?);
+                        parent.text.push_str(&text);
                     }
                 }
                 Event::CData(text) => {
                     if let Some(parent) = open.last_mut() {
-                        parent.text.push_str(&text.decode().map_err(|error| error.to_string())?);
+                        parent.text.push_str(&text);
                     }
                 }
                 Event::GeneralRef(reference) => {
                     let Some(parent) = open.last_mut() else { continue };
-                    let name = reference.decode().map_err(|error| error.to_string())?;
                     match reference.resolve_char_ref().map_err(|error| error.to_string())? {
                         Some(character) => parent.text.push(character),
-                        None => parent.text.push_str(resolve_predefined_entity(&name).ok_or("an unknown entity")?),
+                        None => parent.text.push_str(resolve_predefined_entity(&reference).ok_or("an unknown entity")?),
                     }
                 }
                 Event::DocType(_) => return Err("a document type is not accepted".into()),
@@ -122,21 +124,19 @@ impl Element {
 }
 
 fn element(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Element, String> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let namespace = match namespace {
-        ResolveResult::Bound(Namespace(uri)) => text(uri),
+        ResolveResult::Bound(Namespace(uri)) => (*uri).to_owned(),
         ResolveResult::Unbound => String::new(),
         ResolveResult::Unknown(_) => return Err("an undeclared namespace prefix".into()),
     };
     let mut attributes = Vec::new();
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
-        let name = text(attribute.key.local_name().as_ref());
-        let raw = text(&attribute.value);
-        let value = quick_xml::escape::unescape(&raw).map_err(|error| error.to_string())?.into_owned();
+        let name = attribute.key.local_name().as_ref().to_owned();
+        let value = quick_xml::escape::unescape(&attribute.value).map_err(|error| error.to_string())?.into_owned();
         attributes.push((name, value));
     }
-    let name = text(start.local_name().as_ref());
+    let name = start.local_name().as_ref().to_owned();
     Ok(Element { namespace, name, attributes, ..Element::default() })
 }
 

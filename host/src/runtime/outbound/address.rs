@@ -86,7 +86,8 @@ impl Resolve for Resolver {
         let allowed = self.allowed.clone();
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let good: Vec<SocketAddr> = found.iter().copied().filter(|a| permitted(a.ip(), &allowed)).collect();
+            let good: Vec<SocketAddr> =
+                found.iter().copied().filter(|a| permitted(a.ip(), &allowed)).collect();
             if good.is_empty() && !found.is_empty() {
                 return Err(Box::new(Prohibited) as Box<dyn Error + Send + Sync>);
             }
@@ -102,15 +103,41 @@ mod tests {
     #[test]
     fn only_public_addresses_are_permitted() {
         let refused = [
-            "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255",
-            "192.168.1.1", "192.0.0.170", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1",
-            "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::10.0.0.1", "64:ff9b::a00:1", "64:ff9b:1::1", "2002:a00:1::1",
-            "2001::1", "2001:db8::1", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "fec0::1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "100.64.0.1",
+            "127.0.0.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "192.0.0.170",
+            "198.18.0.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:10.0.0.1",
+            "::ffff:169.254.169.254",
+            "::10.0.0.1",
+            "64:ff9b::a00:1",
+            "64:ff9b:1::1",
+            "2002:a00:1::1",
+            "2001::1",
+            "2001:db8::1",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "fec0::1",
         ];
         for address in refused {
             assert!(!permitted(address.parse().unwrap(), &[]), "{address}");
         }
-        for address in ["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"] {
+        for address in
+            ["1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"]
+        {
             assert!(permitted(address.parse().unwrap(), &[]), "{address}");
         }
     }

@@ -103,11 +103,15 @@ fn tls(extra_roots_pem: &[String]) -> anyhow::Result<rustls::ClientConfig> {
     roots.add_parsable_certificates(system.certs);
     for pem in extra_roots_pem {
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-            roots.add(certificate.context("an extra trusted certificate")?).context("an extra trusted certificate")?;
+            roots
+                .add(certificate.context("an extra trusted certificate")?)
+                .context("an extra trusted certificate")?;
         }
     }
     if roots.is_empty() {
-        tracing::warn!("no trusted certificates: https to providers will fail until the system has ca-certificates");
+        tracing::warn!(
+            "no trusted certificates: https to providers will fail until the system has ca-certificates"
+        );
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let mut config = rustls::ClientConfig::builder_with_provider(provider)

@@ -34,15 +34,28 @@ impl CallEgress {
         futures::stream::iter(rs).map(|r| self.clone().send(r)).buffered(at_once).collect().await
     }
 
-    pub(super) async fn send_to_blob(self: Arc<Self>, r: Req, decode: &str, max: u64) -> Result<BlobInfo, Err> {
-        let decode = Decode::parse(decode)
-            .ok_or_else(|| refused("invalid", "decode: write \"raw\", \"json-base64:/pointer\" or \"json-base64url:/pointer\""))?;
+    pub(super) async fn send_to_blob(
+        self: Arc<Self>,
+        r: Req,
+        decode: &str,
+        max: u64,
+    ) -> Result<BlobInfo, Err> {
+        let decode = Decode::parse(decode).ok_or_else(|| {
+            refused(
+                "invalid",
+                "decode: write \"raw\", \"json-base64:/pointer\" or \"json-base64url:/pointer\"",
+            )
+        })?;
         let max = max.min(self.shared.limits.blob_bytes);
         self.timed(r, async |egress, response| egress.read_to_blob(response, &decode, max).await).await
     }
 
     /// Sends and reads within the time of the request, of the host and of the call.
-    async fn timed<T>(&self, r: Req, read: impl AsyncFnOnce(&Self, Response) -> Result<T, Err>) -> Result<T, Err> {
+    async fn timed<T>(
+        &self,
+        r: Req,
+        read: impl AsyncFnOnce(&Self, Response) -> Result<T, Err>,
+    ) -> Result<T, Err> {
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
         let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
         let work = async { read(self, self.exchange(r).await?).await };
@@ -85,10 +98,11 @@ impl CallEgress {
             let message = format!("more than {} requests in one call", limits.http_requests);
             return Err(refused("too-many-requests", message));
         }
-        let permit = self.policy.permit(&r.method, &r.url, r.auth.as_deref()).map_err(|refusal| match refusal {
-            Refusal::Invalid(message) => refused("invalid", message),
-            Refusal::Denied(message) => refused("denied", message),
-        })?;
+        let permit =
+            self.policy.permit(&r.method, &r.url, r.auth.as_deref()).map_err(|refusal| match refusal {
+                Refusal::Invalid(message) => refused("invalid", message),
+                Refusal::Denied(message) => refused("denied", message),
+            })?;
         let method = Method::from_bytes(r.method.as_bytes()).ok().filter(|m| m.as_str().len() <= 32);
         let method = method.filter(|m| !m.as_str().bytes().any(|b| b.is_ascii_lowercase()));
         let method = method.ok_or_else(|| refused("invalid", "method: write it in upper case"))?;
@@ -100,8 +114,8 @@ impl CallEgress {
                 return Err(refused("denied", "the operator does not allow requests to this address"));
             }
         }
-        let mut headers =
-            headers::outgoing(&r.headers, limits.http_header_bytes).map_err(|message| refused("invalid", message))?;
+        let mut headers = headers::outgoing(&r.headers, limits.http_header_bytes)
+            .map_err(|message| refused("invalid", message))?;
         let body = RequestBody::new(r.body, &self.blobs)
             .ok_or_else(|| refused("invalid", "body: no blob of this call has this id"))?;
         let sent = self.meter.sent_bytes.fetch_add(body.size, Ordering::Relaxed).saturating_add(body.size);
@@ -137,7 +151,8 @@ impl CallEgress {
             value.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, value);
         }
-        *request.body_mut() = p.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
+        *request.body_mut() =
+            p.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
         let _turn = self.shared.total.acquire().await;
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
         let response = client.execute(request).await.map_err(|error| explain(&error))?;
@@ -153,8 +168,10 @@ impl CallEgress {
     }
 
     fn note_retry_after(&self, response: &Response) {
-        let slow_down = matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-        let seconds = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse::<u64>().ok());
+        let slow_down =
+            matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+        let seconds =
+            response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse::<u64>().ok());
         if let (true, Some(seconds)) = (slow_down, seconds) {
             self.meter.retry_after_ms.fetch_max(seconds.saturating_mul(1_000), Ordering::Relaxed);
         }
@@ -166,7 +183,10 @@ impl CallEgress {
         total <= self.shared.limits.http_total_response_bytes
     }
 
-    fn incoming_headers(&self, response: &Response) -> Result<Vec<crate::runtime::bindings::http::Header>, Err> {
+    fn incoming_headers(
+        &self,
+        response: &Response,
+    ) -> Result<Vec<crate::runtime::bindings::http::Header>, Err> {
         let redactor = self.redactor.lock().expect("no panic while redacting");
         headers::incoming(response.headers(), &redactor, self.shared.limits.http_header_bytes)
             .ok_or_else(|| refused("too-large", "the provider's headers are too large"))
@@ -195,9 +215,11 @@ impl CallEgress {
     async fn read_to_blob(&self, mut response: Response, decode: &Decode, max: u64) -> Result<BlobInfo, Err> {
         let status = response.status().as_u16();
         let headers = self.incoming_headers(&response)?;
-        let content_type = response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        let content_type =
+            response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).map(str::to_owned);
         let mut writer = self.blobs.writer();
-        let full = || refused("too-large", "the content is larger than the cap, or the call's blob budget is spent");
+        let full =
+            || refused("too-large", "the content is larger than the cap, or the call's blob budget is spent");
         // JSON with base64 inside is a third larger than its content, and something stands around it.
         let cap = if *decode == Decode::Raw { max } else { max.saturating_mul(4) / 3 + (1 << 20) };
         let mut pending: Vec<u8> = Vec::new();

@@ -8,6 +8,8 @@ mod exchange;
 mod headers;
 mod policy;
 mod redact;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -187,19 +189,26 @@ impl CallEgress {
 impl http::Host for State {
     async fn send(&mut self, r: Req) -> wasmtime::Result<Result<Res, http::Err>> {
         self.host_calls.count()?;
-        self.cpu.waits();
+        self.cpu.pause();
         let egress = self.egress.clone();
         // Off the guest's stack: TLS and DNS need more of it than a fiber has.
         let answer = self.egress.spawn(async move { egress.send(r).await }).await;
+        self.cpu.resume();
         Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))
     }
 
-    async fn send_many(&mut self, rs: Vec<Req>, at_once: u8) -> wasmtime::Result<Vec<Result<Res, http::Err>>> {
+    async fn send_many(
+        &mut self,
+        rs: Vec<Req>,
+        at_once: u8,
+    ) -> wasmtime::Result<Vec<Result<Res, http::Err>>> {
         self.host_calls.count()?;
-        self.cpu.waits();
+        self.cpu.pause();
         let (egress, count) = (self.egress.clone(), rs.len());
         let answers = self.egress.spawn(async move { egress.send_many(rs, at_once).await }).await;
-        let given_up = || (0..count).map(|_| Err(refused("unavailable", "the host gave up this request"))).collect();
+        self.cpu.resume();
+        let given_up =
+            || (0..count).map(|_| Err(refused("unavailable", "the host gave up this request"))).collect();
         Ok(answers.unwrap_or_else(given_up))
     }
 
@@ -210,7 +219,7 @@ impl http::Host for State {
         max_bytes: u64,
     ) -> wasmtime::Result<Result<BlobInfo, http::Err>> {
         self.host_calls.count()?;
-        self.cpu.waits();
+        self.cpu.pause();
         let egress = self.egress.clone();
         let answer = self.egress.spawn(async move { egress.send_to_blob(r, &decode, max_bytes).await }).await;
         Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))

@@ -1,6 +1,8 @@
 //! Where a request may go, and with which credentials: the manifest's rules, and for self-hosted providers the origins of the
 //! connection's settings. One parser reads a URL, once.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
@@ -8,7 +10,7 @@ use crate::runtime::manifest::{HostRule, Manifest};
 
 /// The rules of one call.
 pub(crate) struct Policy {
-    rules: Vec<HostRule>,
+    manifest: Arc<Manifest>,
     origins: Vec<Url>,
 }
 
@@ -36,7 +38,7 @@ use Refusal::{Denied, Invalid};
 impl Policy {
     /// The rules of `manifest` for a connection with `settings`. `approved` are the operator's further origins, which only
     /// connectors for self-hosted providers may use.
-    pub(crate) fn new(manifest: &Manifest, settings: &Map<String, Value>, approved: &[Url]) -> Self {
+    pub(crate) fn new(manifest: Arc<Manifest>, settings: &Map<String, Value>, approved: &[Url]) -> Self {
         let mut origins: Vec<Url> = manifest
             .hosts_from_settings
             .iter()
@@ -50,7 +52,7 @@ impl Policy {
         if !origins.is_empty() {
             origins.extend_from_slice(approved);
         }
-        Policy { rules: manifest.hosts.clone(), origins }
+        Policy { manifest, origins }
     }
 
     /// Whether `method` may be sent to `url` with the credentials of slot `auth` (the WIT's `auth` field).
@@ -64,7 +66,8 @@ impl Policy {
             Some(Host::Ipv6(v6)) => Some(v6.into()),
             _ => None,
         };
-        let by_rule = self.rules.iter().filter(|rule| literal.is_none() && matches(rule, method, &url));
+        let by_rule =
+            self.manifest.hosts.iter().filter(|rule| literal.is_none() && matches(rule, method, &url));
         let by_settings = self.origins.iter().any(|o| o.origin() == url.origin()).then_some(Some("default"));
         let slots: Vec<Option<&str>> = by_rule.map(|r| r.inject.as_deref()).chain(by_settings).collect();
         if slots.is_empty() {
@@ -159,7 +162,7 @@ mod tests {
         )
         .unwrap();
         let settings = serde_json::json!({"serverUrl": "http://dav.example.org:8080/dav/"});
-        Policy::new(&manifest, settings.as_object().unwrap(), &[])
+        Policy::new(Arc::new(manifest), settings.as_object().unwrap(), &[])
     }
 
     #[test]

@@ -39,6 +39,7 @@ impl Redactor {
     }
 
     /// Whether a credential is in `bytes`.
+    #[cfg(test)]
     pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
         self.needles.iter().any(|needle| memmem::find(bytes, needle).is_some())
     }

@@ -15,7 +15,8 @@ use crate::sandbox_provider::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single}
 use crate::sandbox_provider::state::{MAX_ACCOUNTS, Op, State};
 use crate::sandbox_provider::times::{instant, local, stored_zone};
 use crate::sandbox_provider::types::{
-    Access, Alert, AlertVia, Body, Calendar, CountsAsBusy, Event, Guest, Moment, Person, Video, VideoService, When,
+    Access, Alert, AlertVia, Body, Calendar, CountsAsBusy, Event, Guest, Moment, Person, Video, VideoService,
+    When,
 };
 
 /// Somebody with a full calendar.

@@ -93,7 +93,15 @@ pub const PLAN: &[Plan] = &[
         place: Some("Room Spree, 3rd floor"),
         ..BASE
     },
-    Plan { id: "offsite", title: "Quarterly offsite", day: 16, length: 2, place: Some("Potsdam"), kind: WORKPLACE, ..BASE },
+    Plan {
+        id: "offsite",
+        title: "Quarterly offsite",
+        day: 16,
+        length: 2,
+        place: Some("Potsdam"),
+        kind: WORKPLACE,
+        ..BASE
+    },
     Plan { id: "vacation", title: "Vacation", day: 28, length: 5, kind: AWAY, ..BASE },
     Plan { id: "focus", title: "Focus time", day: 1, at: Some((13, 0)), length: 120, kind: FOCUS, ..BASE },
     Plan {
@@ -106,7 +114,15 @@ pub const PLAN: &[Plan] = &[
         has_video: true,
         ..BASE
     },
-    Plan { id: "maybe", title: "Panel discussion?", day: 8, at: Some((18, 0)), length: 90, kind: DRAFT, ..BASE },
+    Plan {
+        id: "maybe",
+        title: "Panel discussion?",
+        day: 8,
+        at: Some((18, 0)),
+        length: 90,
+        kind: DRAFT,
+        ..BASE
+    },
     Plan {
         id: "cancelled",
         title: "Vendor demo",
@@ -136,7 +152,15 @@ pub const PLAN: &[Plan] = &[
         kind: FREE,
         ..BASE
     },
-    Plan { calendar: "personal", id: "dentist", title: "Dentist", day: 2, at: Some((8, 0)), kind: PRIVATE, ..BASE },
+    Plan {
+        calendar: "personal",
+        id: "dentist",
+        title: "Dentist",
+        day: 2,
+        at: Some((8, 0)),
+        kind: PRIVATE,
+        ..BASE
+    },
     Plan {
         who: BOB,
         id: "sync",
@@ -148,7 +172,15 @@ pub const PLAN: &[Plan] = &[
         has_video: true,
         ..BASE
     },
-    Plan { who: BOB, id: "travel", title: "In the Berlin office", day: 14, length: 3, kind: WORKPLACE, ..BASE },
+    Plan {
+        who: BOB,
+        id: "travel",
+        title: "In the Berlin office",
+        day: 14,
+        length: 3,
+        kind: WORKPLACE,
+        ..BASE
+    },
     Plan {
         who: BOB,
         calendar: "personal",

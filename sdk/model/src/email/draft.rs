@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Instant;
 use crate::email::{
-    Attachment, CalendarMethod, EmailAddress, EmailBody, EmailHeader, Importance, MessageDelivery, TrackingSettings,
+    Attachment, CalendarMethod, EmailAddress, EmailBody, EmailHeader, Importance, MessageDelivery,
+    TrackingSettings,
 };
 use crate::resource::{Body, Nothing};
 

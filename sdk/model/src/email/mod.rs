@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
-use crate::resource::{Body, Nothing};
+use crate::resource::{Body, Nothing, Resource};
 
 /// A message in a mailbox.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -203,7 +203,7 @@ pub struct EmailThread {
     pub latest_received_at: Option<Instant>,
     pub latest_sent_at: Option<Instant>,
     /// Without body and headers.
-    pub latest_message: Option<Box<EmailMessage>>,
+    pub latest_message: Option<Box<Resource<EmailMessage>>>,
     /// The thread that this one became part of; its old id keeps working.
     pub merged_into: Option<String>,
 }

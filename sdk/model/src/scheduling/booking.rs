@@ -52,6 +52,7 @@ pub struct Booking {
 
 impl Body for Booking {
     const NAME: &'static str = "Booking";
+    const IN_CONNECTION: bool = false;
     type Extra = Nothing;
     type Options = Nothing;
 }

@@ -98,6 +98,7 @@ impl Default for EventType {
 impl Body for EventType {
     // Not "EventType": that is the kind of a calendar event (single, series, ...).
     const NAME: &'static str = "SchedulingEventType";
+    const IN_CONNECTION: bool = false;
     const REQUIRED: &'static [&'static str] = &["slug", "title", "durationMinutes", "hosts"];
     type Extra = Nothing;
     type Options = Nothing;

@@ -1,0 +1,270 @@
+//! Creating, changing, deleting and answering events.
+
+use connector_sdk::{Context, Failure, Outcome, code, http};
+use ical::tree::cst::IcalCst;
+use model::wire::calendar::{EventDelete, EventRef, EventRespond, EventTarget, EventWrite, Notify, RecurrenceScope};
+use model::wire::{Mutated, Source, Sources, Warning};
+use url::Url;
+
+use crate::calendar::objects::{When, stale};
+use crate::calendar::{Session, has_class, stable_id};
+use crate::ical::lines::{line_text, lines, set_text};
+use crate::ical::people::set_schedule_agent;
+use crate::ical::read::instance_id;
+use crate::ical::resource::{self, define_zones, master_mut, print, touch};
+use crate::ical::series::{Edited, Editor};
+use crate::ical::time::utc_line;
+use crate::ical::write::{Changed, Writer};
+use crate::webdav::conditions;
+
+pub fn get(cx: &Context, args: EventRef) -> Outcome<Sources> {
+    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let collection = session.client.url(&args.collection)?;
+    let (text, etag) = session.object(&collection, &args.source)?;
+    Ok(Sources { sources: vec![session.read_source(&args.source, text, etag)], enumeration: false })
+}
+
+pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
+    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let collection = session.client.url(&args.collection)?;
+    let own_uid = stable_id(cx, &args.collection);
+    let id = session.resource_id(&collection, &own_uid)?;
+    let uid = args.event.i_cal_uid.clone().filter(|uid| !uid.trim().is_empty()).unwrap_or(own_uid);
+    let (text, warnings) = session.new_event(&uid, &args);
+    let response = session.put(&id, &text, When::New, false)?;
+    let source = match session.settle_create(&collection, &id, &uid, &response)? {
+        Some(found) => found,
+        None => session.after_write(&collection, &id, &text, &response),
+    };
+    Ok(Mutated { item: Some(source.external_id.clone()), sources: vec![source], warnings })
+}
+
+pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
+    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let collection = session.client.url(&args.collection)?;
+    let (id, text, etag) = match session.current(&collection, &args.target) {
+        Err(failure) if failure.code == code::CONFLICT && args.target.scope == RecurrenceScope::ThisAndFollowing => {
+            return session.split_before(&collection, &args)?.ok_or(failure);
+        }
+        current => current?,
+    };
+    let calendar = readable(&text)?;
+    let editor = session.editor(&calendar, session.server_tells(args.notify));
+    let changed = Changed(&args.changed);
+    let instance = args.target.recurrence_id.as_deref();
+    let (edited, item) = match (instance, args.target.scope) {
+        (Some(instance), RecurrenceScope::This) => {
+            (editor.update_instance(instance, &args.event, &changed)?, instance_id(&id, instance))
+        }
+        (Some(instance), RecurrenceScope::ThisAndFollowing) => {
+            let new_uid = stable_id(cx, &format!("{}\n{id}", args.collection));
+            let split = editor.split(instance, &new_uid, &args.event, &changed)?;
+            if split.old.text.is_some() {
+                return session.write_split(&collection, (&id, etag.as_deref()), &new_uid, split.old, &split.new);
+            }
+            // Nothing lies before: the change is one of the whole series.
+            (editor.update_main(&args.event, &changed)?, id.clone())
+        }
+        _ => (editor.update_main(&args.event, &changed)?, id.clone()),
+    };
+    session.store(&collection, (&id, etag.as_deref()), edited, Some(item), false)
+}
+
+pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
+    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let collection = session.client.url(&args.collection)?;
+    let quiet = args.notify == Notify::None;
+    let instance = args.target.recurrence_id.as_deref().filter(|_| args.target.scope != RecurrenceScope::All);
+    let Some(instance) = instance else {
+        let id = source_of(&args.target)?;
+        session.delete(id, args.target.if_match.as_deref(), quiet)?;
+        return Ok(Mutated { sources: vec![gone(id)], ..Mutated::default() });
+    };
+    let (id, text, etag) = session.current(&collection, &args.target)?;
+    let calendar = readable(&text)?;
+    let editor = session.editor(&calendar, None);
+    let edited = match args.target.scope {
+        RecurrenceScope::ThisAndFollowing => editor.cap(instance)?,
+        _ => editor.delete_instance(instance)?,
+    };
+    session.store(&collection, (&id, etag.as_deref()), edited, None, quiet)
+}
+
+pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
+    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let collection = session.client.url(&args.collection)?;
+    if args.target.scope == RecurrenceScope::ThisAndFollowing {
+        return Err(Failure::unsupported("answering for this and all following instances"));
+    }
+    let (id, text, etag) = session.current(&collection, &args.target)?;
+    let calendar = readable(&text)?;
+    let editor = session.editor(&calendar, None);
+    let instance = args.target.recurrence_id.as_deref();
+    let edited = editor.respond(instance, args.target.scope, args.response, args.comment.as_deref())?;
+    let item = match instance.filter(|_| args.target.scope == RecurrenceScope::This) {
+        Some(instance) => instance_id(&id, instance),
+        None => id.clone(),
+    };
+    let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, Some(item), !args.notify_organizer)?;
+    if args.notify_organizer && !has_class(cx, "calendar-auto-schedule") {
+        let message = "the provider does not send answers; the organizer was not told".to_owned();
+        mutated.warnings.push(Warning { code: "organizer_not_notified".into(), message, target: None });
+    }
+    Ok(mutated)
+}
+
+fn source_of(target: &EventTarget) -> Outcome<&str> {
+    target.source.as_deref().ok_or_else(|| Failure::invalid("target.source is missing"))
+}
+
+fn gone(id: &str) -> Source {
+    Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
+}
+
+fn readable(text: &str) -> Outcome<IcalCst<'_>> {
+    resource::parse(text).map_err(|reason| Failure::invalid(format!("the event at the provider cannot be read: {reason}")))
+}
+
+impl Session<'_> {
+    fn editor<'c>(&'c self, calendar: &'c IcalCst<'c>, server_tells: Option<bool>) -> Editor<'c> {
+        Editor { reader: &self.reader, original: calendar, now: self.now(), server_tells }
+    }
+
+    /// Whether the server shall tell attendees; none where it tells nobody anyway.
+    fn server_tells(&self, notify: Notify) -> Option<bool> {
+        has_class(self.cx(), "calendar-auto-schedule").then_some(notify != Notify::None)
+    }
+
+    /// The id of a new resource in this collection.
+    fn resource_id(&self, collection: &Url, name: &str) -> Outcome<String> {
+        let mut folder = collection.clone();
+        if !folder.path().ends_with('/') {
+            folder.set_path(&format!("{}/", collection.path()));
+        }
+        let url = folder.join(&format!("{name}.ics")).map_err(|_| Failure::invalid("collection is not a calendar's id"))?;
+        Ok(self.client.id(&url))
+    }
+
+    fn read_source(&self, id: &str, text: String, etag: Option<String>) -> Source {
+        use crate::calendar::objects::{Data, Object};
+        self.source(Object { id: id.to_owned(), etag, data: Data::Text(text) })
+    }
+
+    /// The target as it is now; "conflict" where it is not what the change was based on.
+    fn current(&self, collection: &Url, target: &EventTarget) -> Outcome<(String, String, Option<String>)> {
+        let id = source_of(target)?;
+        let (text, etag) = self.object(collection, id)?;
+        if target.if_match.is_some() && etag != target.if_match {
+            return Err(stale());
+        }
+        Ok((id.to_owned(), text, etag))
+    }
+
+    fn new_event(&self, uid: &str, args: &EventWrite) -> (String, Vec<Warning>) {
+        let mut calendar = resource::empty();
+        let template = calendar.clone();
+        let mut writer = Writer::new(&self.reader, &template, self.now());
+        let mut event = IcalCst::empty("VEVENT");
+        set_text(&mut event, "UID", Some(uid));
+        touch(&mut event, self.now(), false);
+        event.push_line(utc_line("CREATED", self.now()));
+        let mut changed: Vec<String> = args.changed.clone();
+        changed.push("start".into());
+        writer.apply(&mut event, &args.event, &Changed(&changed));
+        if let Some(server) = self.server_tells(args.notify) {
+            set_schedule_agent(&mut event, server);
+        }
+        calendar.push_component(event);
+        define_zones(&mut calendar, &writer.zones);
+        (print(&calendar), writer.warnings)
+    }
+
+    /// What a create came to: none, it was stored now; some, an earlier attempt had stored it.
+    fn settle_create(&self, collection: &Url, id: &str, uid: &str, response: &http::Response) -> Outcome<Option<Source>> {
+        if response.is_success() {
+            return Ok(None);
+        }
+        // 412: the name is taken. 403 or 409: the UID is, which is said in one of two ways (RFC 4791 section 5.3.2.1, RFC 6638
+        // section 3.2.4.1) or not at all.
+        if matches!(response.status, 403 | 409 | 412)
+            && let Ok((text, etag)) = self.object(collection, id)
+        {
+            let same = readable(&text).ok().and_then(|calendar| resource::uid(&calendar)).as_deref() == Some(uid);
+            if same {
+                return Ok(Some(self.read_source(id, text, etag)));
+            }
+        }
+        let taken = ["no-uid-conflict", "unique-scheduling-object-resource"];
+        let conflict = conditions(response).iter().any(|condition| taken.contains(&condition.as_str()));
+        if conflict || matches!(response.status, 409 | 412) {
+            let failure = Failure::new(code::ALREADY_EXISTS, "the calendar has an event with this iCalUid already");
+            return Err(Failure { http_status: Some(response.status), ..failure });
+        }
+        Err(self.write_failure(response))
+    }
+
+    /// Writes an edited resource, or deletes it where nothing is left.
+    fn store(
+        &self,
+        collection: &Url,
+        (id, etag): (&str, Option<&str>),
+        edited: Edited,
+        item: Option<String>,
+        quiet: bool,
+    ) -> Outcome<Mutated> {
+        let Some(text) = edited.text else {
+            self.delete(id, etag, quiet)?;
+            return Ok(Mutated { sources: vec![gone(id)], item: None, warnings: edited.warnings });
+        };
+        let response = self.put_ok(id, &text, When::Still(etag), quiet)?;
+        let source = self.after_write(collection, id, &text, &response);
+        Ok(Mutated { sources: vec![source], item, warnings: edited.warnings })
+    }
+
+    /// Writes both halves of a series: the new one first, so that a crash in between doubles instances rather than losing them,
+    /// and a repeated attempt finds it.
+    fn write_split(
+        &self,
+        collection: &Url,
+        (id, etag): (&str, Option<&str>),
+        uid: &str,
+        old: Edited,
+        new: &str,
+    ) -> Outcome<Mutated> {
+        let new_id = self.resource_id(collection, uid)?;
+        let response = self.put(&new_id, new, When::New, false)?;
+        let found = self.settle_create(collection, &new_id, uid, &response)?;
+        let text = old.text.unwrap_or_default();
+        let capped = match self.put_ok(id, &text, When::Still(etag), false) {
+            Ok(capped) => capped,
+            Err(failure) => {
+                // Only what this attempt made is taken back.
+                if found.is_none() && failure.code == code::CONFLICT {
+                    self.delete(&new_id, None, true)?;
+                }
+                return Err(failure);
+            }
+        };
+        let new_source = found.unwrap_or_else(|| self.after_write(collection, &new_id, new, &response));
+        let old_source = self.after_write(collection, id, &text, &capped);
+        Ok(Mutated { sources: vec![old_source, new_source], item: Some(new_id), warnings: old.warnings })
+    }
+
+    /// A repeated attempt at a split whose first attempt did everything: both halves as they are.
+    fn split_before(&self, collection: &Url, args: &EventWrite) -> Outcome<Option<Mutated>> {
+        let (Some(id), Some(_)) = (args.target.source.as_deref(), &self.cx().idempotency_key) else { return Ok(None) };
+        let uid = stable_id(self.cx(), &format!("{}\n{id}", args.collection));
+        let new_id = self.resource_id(collection, &uid)?;
+        let Ok((new, new_etag)) = self.object(collection, &new_id) else { return Ok(None) };
+        let (old, etag) = self.object(collection, id)?;
+        let mut calendar = readable(&old)?;
+        let linked = master_mut(&mut calendar).is_some_and(|event| {
+            lines(event, "RELATED-TO").any(|line| line_text(line) == uid)
+        });
+        if !linked {
+            return Ok(None);
+        }
+        let sources = vec![self.read_source(id, old, etag), self.read_source(&new_id, new, new_etag)];
+        Ok(Some(Mutated { sources, item: Some(new_id), warnings: Vec::new() }))
+    }
+}

@@ -1,0 +1,226 @@
+//! Content lines by name: reading, and the edits that leave every other byte of a component alone. ical-rs keeps the bytes; this
+//! adds the few moves that a property by name needs, whether or not the library has a type for it.
+
+use ical::tree::codec::mode::Escaper;
+use ical::tree::cst::{IcalCst, IcalItem};
+use ical::tree::leaf::IcalLeaf;
+use ical::tree::line::IcalLine;
+use ical::tree::param::node::IcalParamNode;
+
+/// The component's name, upper case.
+pub fn component_name(component: &IcalCst) -> String {
+    component.begin.as_ref().map(|begin| begin.raw_value_str().trim().to_ascii_uppercase()).unwrap_or_default()
+}
+
+/// The direct subcomponents of this name.
+pub fn components<'c, 'a>(parent: &'c IcalCst<'a>, name: &'c str) -> impl Iterator<Item = &'c IcalCst<'a>> {
+    parent.items.iter().filter_map(move |item| match item {
+        IcalItem::Component(child) if component_name(child) == name => Some(&**child),
+        _ => None,
+    })
+}
+
+/// All property lines.
+pub fn all_lines<'c, 'a>(component: &'c IcalCst<'a>) -> impl Iterator<Item = &'c IcalLine<'a>> {
+    component.items.iter().filter_map(|item| match item {
+        IcalItem::Prop(line) => Some(line),
+        _ => None,
+    })
+}
+
+/// The property lines of this name.
+pub fn lines<'c, 'a>(component: &'c IcalCst<'a>, name: &'c str) -> impl Iterator<Item = &'c IcalLine<'a>> {
+    all_lines(component).filter(move |line| line.name.get().eq_ignore_ascii_case(name))
+}
+
+/// The first property line of this name.
+pub fn line<'c, 'a>(component: &'c IcalCst<'a>, name: &'c str) -> Option<&'c IcalLine<'a>> {
+    lines(component, name).next()
+}
+
+/// The first property of this name as text; empty counts as missing.
+pub fn text(component: &IcalCst, name: &str) -> Option<String> {
+    line(component, name).map(line_text).filter(|text| !text.trim().is_empty())
+}
+
+/// A line's whole value, unescaped.
+pub fn line_text(line: &IcalLine) -> String {
+    line.value.decode().into_owned()
+}
+
+/// The first property of this name as written, upper case: for values out of a closed list.
+pub fn keyword(component: &IcalCst, name: &str) -> Option<String> {
+    line(component, name).map(|line| line.raw_value_str().trim().to_ascii_uppercase()).filter(|word| !word.is_empty())
+}
+
+/// A parameter's first value, without quotes and with RFC 6868 resolved.
+pub fn param(line: &IcalLine, name: &str) -> Option<String> {
+    let node = line.params.iter().find(|node| node.name.get().eq_ignore_ascii_case(name))?;
+    let raw = node.values.first()?.get();
+    let bare = raw.strip_prefix('"').map_or(raw, |rest| rest.strip_suffix('"').unwrap_or(rest));
+    let mut text = String::with_capacity(bare.len());
+    let mut characters = bare.chars().peekable();
+    while let Some(character) = characters.next() {
+        let meant = match (character, characters.peek()) {
+            ('^', Some('n' | 'N')) => '\n',
+            ('^', Some('\'')) => '"',
+            ('^', Some('^')) => '^',
+            _ => {
+                text.push(character);
+                continue;
+            }
+        };
+        characters.next();
+        text.push(meant);
+    }
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Sets or removes a parameter; one that is there keeps its place.
+pub fn set_param(line: &mut IcalLine, name: &str, value: Option<&str>) {
+    let at = line.params.iter().position(|node| node.name.get().eq_ignore_ascii_case(name));
+    match (at, value.map(param_leaf)) {
+        (Some(at), Some(leaf)) => line.params[at].values = vec![leaf],
+        (Some(at), None) => drop(line.params.remove(at)),
+        (None, Some(leaf)) => line.params.push(IcalParamNode {
+            name: IcalLeaf::from(name.to_owned()),
+            values: vec![leaf],
+            escaper: Escaper::Modern,
+        }),
+        (None, None) => {}
+    }
+}
+
+/// A parameter value as it is written: RFC 6868, and quotes where RFC 5545 section 3.2 asks for them.
+fn param_leaf(value: &str) -> IcalLeaf<'static> {
+    let mut text = String::with_capacity(value.len());
+    for character in value.chars() {
+        match character {
+            '^' => text.push_str("^^"),
+            '"' => text.push_str("^'"),
+            '\n' => text.push_str("^n"),
+            c if c.is_control() => {}
+            c => text.push(c),
+        }
+    }
+    if text.contains([':', ';', ',']) { IcalLeaf::from(format!("\"{text}\"")) } else { IcalLeaf::from(text) }
+}
+
+/// A new line whose value is written as it is; line breaks and other controls are dropped, so that a value can never begin
+/// another property.
+pub fn raw_line(name: &str, params: &[(&str, &str)], value: &str) -> IcalLine<'static> {
+    let value: String = value.chars().filter(|c| !c.is_control()).collect();
+    let mut line = IcalLine::text(name.to_owned(), value);
+    for (name, value) in params {
+        set_param(&mut line, name, Some(value));
+    }
+    line
+}
+
+/// A new line whose value is TEXT (RFC 5545 section 3.3.11).
+pub fn text_line(name: &str, value: &str) -> IcalLine<'static> {
+    let mut line = IcalLine::text(name.to_owned(), "");
+    line.value.set(&[plain(value)]);
+    line
+}
+
+/// Text with `\n` for line breaks and no other control characters but the tab.
+fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n").chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+/// Puts this line in the place of the first of its name and drops the others; a new one goes behind the properties.
+pub fn set_line(component: &mut IcalCst<'_>, line: IcalLine<'static>) {
+    let name = line.name.get().to_owned();
+    let at = component.items.iter().position(|item| is_line(item, &name));
+    let Some(at) = at else {
+        component.push_line(line);
+        return;
+    };
+    component.items[at] = IcalItem::Prop(line);
+    let mut index = 0;
+    component.items.retain(|item| {
+        index += 1;
+        index - 1 <= at || !is_line(item, &name)
+    });
+}
+
+/// Sets a TEXT property, keeping the parameters that still hold: a language does, a pointer to another form of the old text
+/// (ALTREP) does not. None removes it.
+pub fn set_text(component: &mut IcalCst<'_>, name: &str, value: Option<&str>) {
+    let Some(value) = value.filter(|value| !value.is_empty()) else {
+        remove(component, name);
+        return;
+    };
+    let existing = component.items.iter_mut().find(|item| is_line(item, name));
+    match existing {
+        Some(IcalItem::Prop(line)) => {
+            line.value.set(&[plain(value)]);
+            set_param(line, "ALTREP", None);
+        }
+        _ => set_line(component, text_line(name, value)),
+    }
+}
+
+/// Removes every property of this name.
+pub fn remove(component: &mut IcalCst<'_>, name: &str) {
+    component.items.retain(|item| !is_line(item, name));
+}
+
+fn is_line(item: &IcalItem, name: &str) -> bool {
+    matches!(item, IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use ical::tree::cst::IcalCst;
+
+    use super::{param, raw_line, set_line, set_param, set_text, text, text_line};
+
+    fn printed(component: &IcalCst) -> String {
+        String::from_utf8(component.to_bytes()).unwrap()
+    }
+
+    #[test]
+    fn parameters_are_quoted_and_read_back() {
+        for value in ["plain", "Doe, Jane", "say \"hi\" ^ now", "^n is not a break", "a:b;c", "two\nlines"] {
+            let line = raw_line("ATTENDEE", &[("CN", value)], "mailto:a@example.com");
+            let mut event = IcalCst::empty("VEVENT");
+            event.push_line(line);
+            let bytes = event.to_bytes();
+            let read = IcalCst::parse(&bytes).unwrap();
+            assert_eq!(param(super::line(&read, "ATTENDEE").unwrap(), "cn").as_deref(), Some(value));
+        }
+    }
+
+    #[test]
+    fn a_value_cannot_begin_another_property() {
+        let mut event = IcalCst::empty("VEVENT");
+        event.push_line(raw_line("URL", &[], "https://x/\r\nATTENDEE:mailto:evil@example.com"));
+        event.push_line(text_line("SUMMARY", "a\r\nB:c\u{0}\rD:e"));
+        event.push_line(raw_line("X-A", &[("X-P", "a\r\nB:c")], ""));
+        let text = printed(&event);
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.contains("SUMMARY:a\\nB:cD:e\r\n"), "{text}");
+    }
+
+    #[test]
+    fn setting_keeps_the_place_and_drops_doubles() {
+        let raw = "BEGIN:VEVENT\r\nA:1\r\nSUMMARY;LANGUAGE=de;ALTREP=\"cid:x\":old\r\nB:2\r\nSUMMARY:double\r\nEND:VEVENT\r\n";
+        let mut event = IcalCst::parse(raw).unwrap();
+        set_text(&mut event, "SUMMARY", Some("new"));
+        assert!(printed(&event).contains("A:1\r\nSUMMARY;LANGUAGE=de:new\r\nB:2\r\n"));
+        set_line(&mut event, text_line("SUMMARY", "x"));
+        assert_eq!(printed(&event), "BEGIN:VEVENT\r\nA:1\r\nSUMMARY:x\r\nB:2\r\nEND:VEVENT\r\n");
+        set_text(&mut event, "SUMMARY", None);
+        assert_eq!(text(&event, "SUMMARY"), None);
+    }
+
+    #[test]
+    fn a_parameter_is_replaced_in_place() {
+        let mut line = raw_line("ATTENDEE", &[("PARTSTAT", "NEEDS-ACTION"), ("CN", "A")], "mailto:a@example.com");
+        set_param(&mut line, "partstat", Some("ACCEPTED"));
+        set_param(&mut line, "RSVP", None);
+        assert_eq!(line.to_string(), "ATTENDEE;PARTSTAT=ACCEPTED;CN=A:mailto:a@example.com\r\n");
+    }
+}

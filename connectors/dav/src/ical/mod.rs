@@ -1,0 +1,16 @@
+//! iCalendar (RFC 5545) to `model::calendar::Event` and back. Pure: no HTTP, no clock. Reading is forgiving; writing changes the
+//! properties of the fields that were changed and leaves every other byte as another client wrote it.
+
+pub mod alarms;
+pub mod colors;
+pub mod conference;
+pub mod extra;
+pub mod freebusy;
+pub mod lines;
+pub mod people;
+pub mod read;
+pub mod resource;
+pub mod series;
+pub mod time;
+pub mod write;
+pub mod zones;

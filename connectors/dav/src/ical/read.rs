@@ -1,0 +1,289 @@
+//! VEVENT → `Event`.
+
+use std::rc::Rc;
+
+use ical::tree::cst::IcalCst;
+use ical::tree::line::IcalLine;
+use ical::value::duration::IcalDuration;
+use jiff::civil::Date;
+use jiff::SignedDuration;
+use model::Instant;
+use model::calendar::{Event, EventAttachment, EventStatus, EventType, Location, ShowAs, Visibility};
+use model::wire::{Item, ItemError};
+
+use crate::ical::lines::{keyword, line, line_text, lines, param, raw_line, set_param, text};
+use crate::ical::people::{Selves, attendees, organizer};
+use crate::ical::resource::{events, is_exception, master, parse, sequence};
+use crate::ical::time::{Clock, Moment, recurrence_id};
+use crate::ical::zones::{Zone, ZoneCache};
+use crate::ical::{alarms, colors, conference, extra};
+
+/// What reading needs beside the text. One for a whole call: the zones that it found are kept.
+pub struct Reader {
+    pub selves: Selves,
+    pub zones: ZoneCache,
+    /// The calendar's zone: of floating times and of all-day events.
+    pub home: Rc<Zone>,
+}
+
+impl Reader {
+    pub fn new(selves: Selves, time_zone: Option<&str>) -> Self {
+        Reader { selves, zones: ZoneCache::default(), home: Rc::new(Zone::named(time_zone.unwrap_or("UTC"))) }
+    }
+
+    /// The items of a resource: the series (or single event) under `external_id`, its exceptions under `external_id#recurrenceId`.
+    /// Empty where the resource has no VEVENT.
+    pub fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
+        let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
+        let calendar = parse(data).map_err(unreadable)?;
+        let clock = self.clock(&calendar);
+        let master = master(&calendar);
+        let mut items = Vec::new();
+        for event in events(&calendar) {
+            let body = self.event(event, master, &clock).map_err(unreadable)?;
+            let exception = is_exception(event);
+            if !exception && !std::ptr::eq(event, master.unwrap_or(event)) {
+                return Err(unreadable("it has more than one event that is not an exception".into()));
+            }
+            let own_id = match &body.recurrence_id {
+                Some(id) => instance_id(external_id, id),
+                None => external_id.to_owned(),
+            };
+            items.push(Item {
+                external_id: own_id,
+                series_external_id: (exception && master.is_some()).then(|| external_id.to_owned()),
+                body: serde_json::to_value(&body).map_err(|error| unreadable(error.to_string()))?,
+                provider_data: extra::extra(event),
+            });
+        }
+        Ok(items)
+    }
+
+    pub fn clock<'c>(&'c self, calendar: &'c IcalCst<'c>) -> Clock<'c> {
+        Clock { calendar, zones: &self.zones, home: self.home.clone() }
+    }
+
+    /// One VEVENT. `master` is the series of an exception.
+    pub fn event(&self, event: &IcalCst, master: Option<&IcalCst>, clock: &Clock) -> Result<Event, String> {
+        let times = times(event, clock)?;
+        let exception = line(event, "RECURRENCE-ID");
+        let original = exception.map(|line| clock.read(line).ok_or("RECURRENCE-ID cannot be read")).transpose()?;
+        let series_start = master.filter(|_| exception.is_some()).and_then(|master| clock.moment(master, "DTSTART"));
+        let recurrence = if exception.is_some() { Vec::new() } else { recurrence_lines(event, clock) };
+        let attendees = attendees(event, &self.selves);
+        let length_s = (times.end.as_millis() - times.start.as_millis()) / 1000;
+        let mut body = Event {
+            i_cal_uid: text(event, "UID"),
+            sequence: sequence(event),
+            event_type: match (exception, recurrence.is_empty()) {
+                (Some(_), _) => EventType::Exception,
+                (None, false) => EventType::Series,
+                (None, true) => EventType::Single,
+            },
+            recurrence_id: original.as_ref().and_then(|at| named(at, series_start.as_ref(), clock)),
+            original_start: original.as_ref().and_then(|at| at.instant(clock)),
+            title: text(event, "SUMMARY"),
+            description: text(event, "DESCRIPTION"),
+            description_html: html(event),
+            location: text(event, "LOCATION"),
+            locations: locations(event),
+            color: text(event, "COLOR").and_then(|color| colors::hex(&color)),
+            status: match keyword(event, "STATUS").as_deref() {
+                Some("TENTATIVE") => EventStatus::Tentative,
+                Some("CANCELLED") => EventStatus::Cancelled,
+                _ => EventStatus::Confirmed,
+            },
+            show_as: show_as(event),
+            visibility: match keyword(event, "CLASS").as_deref() {
+                None => Visibility::Default,
+                Some("PUBLIC") => Visibility::Public,
+                Some("CONFIDENTIAL") => Visibility::Confidential,
+                // RFC 5545 section 3.8.1.3: an unknown class is private.
+                Some(_) => Visibility::Private,
+            },
+            organizer: organizer(event, &self.selves),
+            my_response: attendees.iter().find(|attendee| attendee.is_self).map(|attendee| attendee.response_status),
+            attendees,
+            recurrence,
+            conference: conference::conference(event),
+            reminders: alarms::reminders(event, length_s),
+            attachments: attachments(event),
+            ..Event::default()
+        };
+        times.into_event(&mut body);
+        body.busy = body.derived_busy();
+        Ok(body)
+    }
+}
+
+/// The external id of an instance that has a VEVENT of its own.
+pub fn instance_id(external_id: &str, recurrence_id: &str) -> String {
+    format!("{external_id}#{recurrence_id}")
+}
+
+/// When an event is.
+struct Times {
+    start: Instant,
+    end: Instant,
+    zone: String,
+    end_zone: Option<String>,
+    days: Option<(Date, Date)>,
+}
+
+impl Times {
+    fn into_event(self, event: &mut Event) {
+        event.start = self.start;
+        event.end = self.end;
+        event.time_zone = self.zone;
+        event.end_time_zone = self.end_zone;
+        event.all_day = self.days.is_some();
+        event.start_date = self.days.map(|(first, _)| first.to_string());
+        event.end_date = self.days.map(|(_, after)| after.to_string());
+    }
+}
+
+fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
+    let start = clock.moment(event, "DTSTART").ok_or("DTSTART is missing or cannot be read")?;
+    let end = clock.moment(event, "DTEND");
+    let duration = line(event, "DURATION").map(|line| line.raw_value_str().trim().to_owned());
+    match &start {
+        Moment::Day(first) => all_day(*first, end, duration, clock),
+        Moment::Time { local, zone } => {
+            let outside = || "DTSTART is out of range".to_owned();
+            let at = start.instant(clock).ok_or_else(outside)?;
+            let (until, end_zone) = match (&end, duration) {
+                (Some(end), _) => {
+                    let name = match end {
+                        Moment::Time { zone: other, .. } if other.name != zone.name => Some(other.name.clone()),
+                        _ => None,
+                    };
+                    (end.instant(clock).ok_or("DTEND is out of range")?, name)
+                }
+                (None, Some(duration)) => {
+                    let seconds = IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
+                    // RFC 5545 section 3.3.6: days are nominal, hours exact.
+                    let until = if seconds % 86_400 == 0 && !duration.contains(['T', 't']) {
+                        let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
+                        local.checked_add(days).ok().and_then(|local| zone.instant(local))
+                    } else {
+                        at.timestamp().checked_add(SignedDuration::from_secs(seconds)).ok()
+                    };
+                    (until.map(Instant::from).ok_or("DURATION is too long")?, None)
+                }
+                (None, None) => (at, None),
+            };
+            Ok(Times { start: at, end: until.max(at), zone: zone.name.clone(), end_zone, days: None })
+        }
+    }
+}
+
+fn all_day(first: Date, end: Option<Moment>, duration: Option<String>, clock: &Clock) -> Result<Times, String> {
+    let next = first.tomorrow().map_err(|_| "DTSTART is out of range")?;
+    let after = match (end, duration) {
+        (Some(Moment::Day(day)), _) => day,
+        (Some(Moment::Time { local, .. }), _) => local.date(),
+        (None, Some(duration)) => {
+            let seconds = IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
+            let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
+            first.checked_add(days).map_err(|_| "DURATION is too long")?
+        }
+        (None, None) => next,
+    };
+    let after = after.max(next);
+    let midnight = |day: Date| Moment::Day(day).instant(clock).ok_or("a day is out of range");
+    Ok(Times {
+        start: midnight(first)?,
+        end: midnight(after)?,
+        zone: clock.home.name.clone(),
+        end_zone: None,
+        days: Some((first, after)),
+    })
+}
+
+/// The original start as the series writes it: local in the series' zone, or a day.
+fn named(original: &Moment, series: Option<&Moment>, clock: &Clock) -> Option<String> {
+    match (original, series) {
+        (Moment::Day(day), Some(Moment::Time { local, .. })) => Some(recurrence_id(day.to_datetime(local.time()))),
+        (Moment::Day(day), _) => Some(day.to_string()),
+        (Moment::Time { local, zone }, Some(Moment::Day(_))) => {
+            let at = zone.instant(*local)?;
+            Some(clock.home.local(at).date().to_string())
+        }
+        (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. })) if zone.name != series.name => {
+            Some(recurrence_id(series.local(zone.instant(*local)?)))
+        }
+        (Moment::Time { local, .. }, _) => Some(recurrence_id(*local)),
+    }
+}
+
+/// RRULE, RDATE and EXDATE as the model has them: unfolded, with IANA zones.
+pub fn recurrence_lines(event: &IcalCst, clock: &Clock) -> Vec<String> {
+    let rule = lines(event, "RRULE").take(1);
+    let dates = lines(event, "RDATE").chain(lines(event, "EXDATE"));
+    rule.chain(dates).map(|line| recurrence_line(line, clock)).collect()
+}
+
+/// One of them.
+pub fn recurrence_line(line: &IcalLine, clock: &Clock) -> String {
+    let name = line.name.get().to_ascii_uppercase();
+    let mut plain = raw_line(&name, &[], line.raw_value_str().trim());
+    if name != "RRULE" {
+        if let Some(kind) = param(line, "VALUE").filter(|kind| !kind.eq_ignore_ascii_case("DATE-TIME")) {
+            set_param(&mut plain, "VALUE", Some(&kind.to_ascii_uppercase()));
+        }
+        if let Some(tzid) = param(line, "TZID") {
+            let zone = clock.zones.zone(clock.calendar, &tzid, year(line));
+            set_param(&mut plain, "TZID", Some(&zone.name));
+        }
+    }
+    let params: String = plain.params.iter().map(|param| format!(";{param}")).collect();
+    format!("{name}{params}:{}", plain.raw_value_str())
+}
+
+fn year(line: &IcalLine) -> i16 {
+    line.raw_value_str().trim().get(..4).and_then(|year| year.parse().ok()).unwrap_or(2000)
+}
+
+/// TRANSP is the standard's word; Outlook's says more where it does not contradict it.
+fn show_as(event: &IcalCst) -> ShowAs {
+    let transparency = keyword(event, "TRANSP");
+    let outlook = keyword(event, "X-MICROSOFT-CDO-BUSYSTATUS");
+    match (transparency.as_deref(), outlook.as_deref()) {
+        (Some("TRANSPARENT"), Some("WORKINGELSEWHERE")) | (None | Some("OPAQUE"), Some("WORKINGELSEWHERE")) => {
+            ShowAs::WorkingElsewhere
+        }
+        (Some("TRANSPARENT"), _) | (None, Some("FREE")) => ShowAs::Free,
+        (_, Some("TENTATIVE")) => ShowAs::Tentative,
+        (_, Some("OOF")) => ShowAs::Oof,
+        _ => ShowAs::Busy,
+    }
+}
+
+fn html(event: &IcalCst) -> Option<String> {
+    let is_html = |line: &&IcalLine| param(line, "FMTTYPE").is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
+    let styled = lines(event, "STYLED-DESCRIPTION").find(is_html);
+    let line = styled.or_else(|| lines(event, "X-ALT-DESC").find(is_html));
+    line.map(line_text).filter(|html| !html.trim().is_empty())
+}
+
+fn locations(event: &IcalCst) -> Option<Vec<Location>> {
+    let apple = line(event, "X-APPLE-STRUCTURED-LOCATION");
+    let from_apple = apple.and_then(|line| {
+        let value = line_text(line);
+        value.trim().get(..4).filter(|s| s.eq_ignore_ascii_case("geo:")).map(|_| value.trim()[4..].to_owned())
+    });
+    let from_geo = text(event, "GEO").map(|geo| geo.replace(';', ","));
+    let geo = from_apple.or(from_geo)?;
+    let title = apple.and_then(|line| param(line, "X-TITLE"));
+    let address = apple.and_then(|line| param(line, "X-ADDRESS"));
+    Some(vec![Location { name: title.or_else(|| text(event, "LOCATION")), address, uri: None, geo: Some(geo) }])
+}
+
+fn attachments(event: &IcalCst) -> Vec<EventAttachment> {
+    let attachment = |line: &IcalLine| EventAttachment {
+        title: param(line, "FILENAME").or_else(|| param(line, "X-FILENAME")).or_else(|| param(line, "LABEL")),
+        url: Some(line.raw_value_str().trim().to_owned()),
+        mime_type: param(line, "FMTTYPE"),
+    };
+    lines(event, "ATTACH").filter(|line| !extra::is_inline(line)).map(attachment).collect()
+}

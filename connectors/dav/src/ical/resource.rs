@@ -1,0 +1,107 @@
+//! A calendar object resource (RFC 4791 section 4.1): one VCALENDAR with the VEVENTs of one UID.
+
+use ical::tree::cst::{IcalCst, IcalItem};
+use jiff::Timestamp;
+use model::Instant;
+
+use crate::ical::lines::{component_name, components, line, line_text, raw_line, set_line, text};
+use crate::ical::time::utc_line;
+use crate::ical::zones::definition;
+
+/// Reads a resource's text. Lines that are no content lines are kept as they are; a component without an end means that bytes are
+/// missing.
+pub fn parse(data: &str) -> Result<IcalCst<'_>, String> {
+    let recovery = IcalCst::parse_recovering(data);
+    let cut = recovery.problems.iter().any(|problem| matches!(problem, ical::tree::error::IcalParseError::MissingEnd(_)));
+    if cut {
+        return Err("a component has no end".into());
+    }
+    recovery.calendars.into_iter().find(|c| component_name(c) == "VCALENDAR").ok_or_else(|| "it is not a VCALENDAR".into())
+}
+
+/// An empty object for a new event.
+pub fn empty() -> IcalCst<'static> {
+    let mut calendar = IcalCst::v2();
+    calendar.push_line(raw_line("PRODID", &[], "-//Switchboard//CalDAV//EN"));
+    calendar
+}
+
+/// The VEVENTs, in source order.
+pub fn events<'c, 'a>(calendar: &'c IcalCst<'a>) -> Vec<&'c IcalCst<'a>> {
+    components(calendar, "VEVENT").collect()
+}
+
+/// The VEVENT that is not an exception: the single event or the series.
+pub fn master<'c, 'a>(calendar: &'c IcalCst<'a>) -> Option<&'c IcalCst<'a>> {
+    components(calendar, "VEVENT").find(|event| !is_exception(event))
+}
+
+pub fn master_mut<'c, 'a>(calendar: &'c mut IcalCst<'a>) -> Option<&'c mut IcalCst<'a>> {
+    events_mut(calendar).find(|event| !is_exception(event))
+}
+
+pub fn events_mut<'c, 'a>(calendar: &'c mut IcalCst<'a>) -> impl Iterator<Item = &'c mut IcalCst<'a>> {
+    calendar.items.iter_mut().filter_map(|item| match item {
+        IcalItem::Component(child) if component_name(child) == "VEVENT" => Some(&mut **child),
+        _ => None,
+    })
+}
+
+/// Whether it overrides an instance of a series.
+pub fn is_exception(event: &IcalCst) -> bool {
+    line(event, "RECURRENCE-ID").is_some()
+}
+
+/// Removes the VEVENTs that pass; how many went.
+pub fn remove_events(calendar: &mut IcalCst, mut is_gone: impl FnMut(&IcalCst) -> bool) -> usize {
+    let before = calendar.items.len();
+    calendar.items.retain(|item| match item {
+        IcalItem::Component(child) if component_name(child) == "VEVENT" => !is_gone(child),
+        _ => true,
+    });
+    before - calendar.items.len()
+}
+
+/// The UID of the object.
+pub fn uid(calendar: &IcalCst) -> Option<String> {
+    events(calendar).into_iter().find_map(|event| text(event, "UID"))
+}
+
+/// The text as it goes to the server. Lines end with CRLF (RFC 5545 section 3.1), also those that lost their CR on the way here
+/// inside XML.
+pub fn print(calendar: &IcalCst) -> String {
+    let text = String::from_utf8_lossy(&calendar.to_bytes()).into_owned();
+    if text.bytes().filter(|b| *b == b'\n').count() == text.matches("\r\n").count() {
+        return text;
+    }
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// What every change of an event writes: when it was made, and, where attendees must notice, the next SEQUENCE.
+pub fn touch(event: &mut IcalCst, now: Instant, significant: bool) {
+    set_line(event, utc_line("DTSTAMP", now));
+    set_line(event, utc_line("LAST-MODIFIED", now));
+    if significant {
+        let sequence = sequence(event).saturating_add(1);
+        set_line(event, raw_line("SEQUENCE", &[], &sequence.to_string()));
+    }
+}
+
+pub fn sequence(event: &IcalCst) -> i64 {
+    line(event, "SEQUENCE").and_then(|line| line.raw_value_str().trim().parse().ok()).unwrap_or(0)
+}
+
+/// Adds the VTIMEZONEs that are named and not there yet.
+pub fn define_zones(calendar: &mut IcalCst, zones: &[(String, Timestamp)]) {
+    for (name, at) in zones {
+        let has = components(calendar, "VTIMEZONE").any(|zone| line(zone, "TZID").is_some_and(|l| line_text(l) == *name));
+        if has {
+            continue;
+        }
+        let Some(zone) = definition(name, *at) else { continue };
+        let first_event =
+            calendar.items.iter().position(|i| matches!(i, IcalItem::Component(c) if component_name(c) == "VEVENT"));
+        let at = first_event.unwrap_or(calendar.items.len());
+        calendar.items.insert(at, IcalItem::Component(Box::new(zone)));
+    }
+}

@@ -1,0 +1,147 @@
+//! DTSTART, DTEND, RECURRENCE-ID and their kin: DATE and DATE-TIME values with their zone.
+
+use std::rc::Rc;
+
+use ical::tree::cst::IcalCst;
+use ical::tree::line::IcalLine;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use model::Instant;
+
+use crate::ical::lines::{self, param, raw_line};
+use crate::ical::zones::{Zone, ZoneCache};
+
+/// A time as it is written.
+#[derive(Clone, Debug)]
+pub enum Moment {
+    /// VALUE=DATE.
+    Day(Date),
+    /// With TZID, in UTC, or floating in the calendar's zone.
+    Time { local: DateTime, zone: Rc<Zone> },
+}
+
+/// What times are read against: the object they stand in and the calendar's own zone.
+pub struct Clock<'c> {
+    pub calendar: &'c IcalCst<'c>,
+    pub zones: &'c ZoneCache,
+    /// The zone of floating times and of all-day events.
+    pub home: Rc<Zone>,
+}
+
+impl Moment {
+    /// The instant; a day begins at its midnight in the calendar's zone.
+    pub fn instant(&self, clock: &Clock) -> Option<Instant> {
+        let at = match self {
+            Moment::Day(day) => clock.home.instant(day.to_datetime(jiff::civil::Time::midnight())),
+            Moment::Time { local, zone } => zone.instant(*local),
+        };
+        at.map(Instant::from)
+    }
+
+    pub fn day(&self) -> Option<Date> {
+        match self {
+            Moment::Day(day) => Some(*day),
+            Moment::Time { .. } => None,
+        }
+    }
+}
+
+impl Clock<'_> {
+    /// Reads the first property of this name; none where it is missing or no date.
+    pub fn moment(&self, component: &IcalCst, name: &str) -> Option<Moment> {
+        lines::line(component, name).and_then(|line| self.read(line))
+    }
+
+    /// Reads a line's value.
+    pub fn read(&self, line: &IcalLine) -> Option<Moment> {
+        let raw = line.raw_value_str();
+        let value = raw.trim();
+        match parse(value)? {
+            (date, None) => Some(Moment::Day(date)),
+            (date, Some(_)) if param(line, "VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE")) => {
+                Some(Moment::Day(date))
+            }
+            (date, Some(time)) => {
+                let local = date.to_datetime(time);
+                let zone = if value.ends_with(['Z', 'z']) {
+                    Rc::new(Zone::named("UTC"))
+                } else {
+                    match param(line, "TZID") {
+                        Some(tzid) => self.zones.zone(self.calendar, &tzid, date.year()),
+                        None => self.home.clone(),
+                    }
+                };
+                Some(Moment::Time { local, zone })
+            }
+        }
+    }
+}
+
+/// `20260301`, `20260301T090000`, `20260301T090000Z`.
+fn parse(value: &str) -> Option<(Date, Option<jiff::civil::Time>)> {
+    let digits = |range: std::ops::Range<usize>| -> Option<i16> {
+        let part = value.get(range)?;
+        part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok())?
+    };
+    let small = |range| digits(range).and_then(|n| i8::try_from(n).ok());
+    let date = Date::new(digits(0..4)?, small(4..6)?, small(6..8)?).ok()?;
+    match value.as_bytes().get(8) {
+        None => Some((date, None)),
+        Some(b'T' | b't') if matches!(value.len(), 15 | 16) => {
+            // A leap second (RFC 5545 section 3.3.12) is the second before it.
+            let second = small(13..15)?.min(59);
+            Some((date, Some(jiff::civil::Time::new(small(9..11)?, small(11..13)?, second, 0).ok()?)))
+        }
+        _ => None,
+    }
+}
+
+/// A DATE as it is written.
+pub fn date(date: Date) -> String {
+    date.strftime("%Y%m%d").to_string()
+}
+
+/// A local DATE-TIME as it is written.
+pub fn local(at: DateTime) -> String {
+    at.strftime("%Y%m%dT%H%M%S").to_string()
+}
+
+/// An instant as it is written, in UTC.
+pub fn utc(at: Instant) -> String {
+    format!("{}Z", local(TimeZone::UTC.to_datetime(at.timestamp())))
+}
+
+/// A property with an instant, in UTC.
+pub fn utc_line(name: &str, at: Instant) -> IcalLine<'static> {
+    raw_line(name, &[], &utc(at))
+}
+
+/// A property with a day.
+pub fn date_line(name: &str, day: Date) -> IcalLine<'static> {
+    raw_line(name, &[("VALUE", "DATE")], &date(day))
+}
+
+/// A property with an instant in a zone. `tzid` is the name under which the object has (or will have) the zone.
+pub fn zoned_line(name: &str, at: Instant, zone: &Zone, tzid: &str) -> IcalLine<'static> {
+    raw_line(name, &[("TZID", tzid)], &local(zone.local(at.timestamp())))
+}
+
+/// `2026-03-01T09:00:00`: a local time as `Event.recurrenceId` has it.
+pub fn recurrence_id(at: DateTime) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn dates_and_times_are_read_and_nothing_else() {
+        assert_eq!(parse("20260301").unwrap().0.to_string(), "2026-03-01");
+        assert_eq!(parse("20260301T090000").unwrap().1.unwrap().to_string(), "09:00:00");
+        assert_eq!(parse("20161231T235960Z").unwrap().1.unwrap().to_string(), "23:59:59");
+        for odd in ["", "2026", "20260230", "20260301T", "20260301T0900", "20260301 090000", "2026030éT090000", "+2260301"] {
+            assert!(parse(odd).is_none(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! `Event` → VEVENT: only the properties of the fields that were changed.
+
+use ical::tree::cst::IcalCst;
+use ical::tree::line::IcalLine;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use model::Instant;
+use model::calendar::{Event, EventStatus, ShowAs, Visibility};
+use model::wire::Warning;
+
+use crate::ical::lines::{keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text, text_line};
+use crate::ical::people::{set_attendees, set_organizer};
+use crate::ical::read::{Reader, recurrence_line};
+use crate::ical::time::{Clock, date_line, local, utc_line, zoned_line};
+use crate::ical::zones::Zone;
+use crate::ical::{alarms, colors, conference, extra};
+
+/// Fields that say when an event is.
+const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "startDate", "endDate"];
+/// Fields that iCalendar has no property for.
+const UNKNOWN: [&str; 7] =
+    ["htmlLink", "eventKind", "hideAttendees", "guestsCanModify", "guestsCanInvite", "capacity", "creator"];
+
+/// The names of the fields that the caller changed.
+pub struct Changed<'a>(pub &'a [String]);
+
+impl Changed<'_> {
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|field| field == name)
+    }
+
+    /// Whether the event moves.
+    pub fn moves(&self) -> bool {
+        TIMES.iter().any(|name| self.has(name))
+    }
+
+    /// Whether attendees have to look at it again (RFC 5546 section 2.1.4): a new SEQUENCE.
+    pub fn is_significant(&self) -> bool {
+        self.moves() || self.has("recurrence") || self.has("status") || self.has("location")
+    }
+}
+
+/// What a write needs beside the event, and what it leaves behind.
+pub struct Writer<'c> {
+    pub reader: &'c Reader,
+    /// The object as it was: what TZIDs in it mean.
+    pub clock: Clock<'c>,
+    pub now: Instant,
+    /// Zones that were named; the object must define them.
+    pub zones: Vec<(String, Timestamp)>,
+    pub warnings: Vec<Warning>,
+}
+
+impl<'c> Writer<'c> {
+    pub fn new(reader: &'c Reader, calendar: &'c IcalCst<'c>, now: Instant) -> Self {
+        Writer { reader, clock: reader.clock(calendar), now, zones: Vec::new(), warnings: Vec::new() }
+    }
+
+    /// Makes the component say the changed fields.
+    pub fn apply(&mut self, component: &mut IcalCst, event: &Event, changed: &Changed) {
+        if changed.moves() {
+            self.set_times(component, event);
+        }
+        if changed.has("recurrence") {
+            self.set_recurrence(component, &event.recurrence);
+        }
+        set_texts(component, event, changed);
+        self.set_states(component, event, changed);
+        if changed.has("organizer")
+            && let Some(organizer) = &event.organizer
+            && let Some(email) = &organizer.email
+        {
+            set_organizer(component, email, organizer.name.as_deref());
+        }
+        if changed.has("attendees") {
+            set_attendees(component, &event.attendees);
+            if !event.attendees.is_empty() && line(component, "ORGANIZER").is_none() {
+                match self.reader.selves.mail() {
+                    Some(mail) => set_organizer(component, mail, None),
+                    None => self.warn("organizer_unknown", "the account has no address, so nobody is the organizer", "organizer"),
+                }
+            }
+        }
+        if changed.has("conference") {
+            conference::set_conference(component, event.conference.as_ref());
+        }
+        if changed.has("reminders") {
+            let length_s = (event.end.as_millis() - event.start.as_millis()) / 1000;
+            alarms::set_reminders(component, &event.reminders, event.title.as_deref(), length_s);
+        }
+        if changed.has("attachments") {
+            set_attachments(component, event);
+        }
+        for name in UNKNOWN.iter().filter(|name| changed.has(name)) {
+            self.warn("field_not_supported", "iCalendar has no such field", name);
+        }
+    }
+
+    pub fn warn(&mut self, code: &str, message: &str, target: &str) {
+        self.warnings.push(Warning { code: code.into(), message: message.into(), target: Some(target.into()) });
+    }
+
+    /// DTSTART and DTEND; the zone's name stays as another client wrote it where it means the same.
+    fn set_times(&mut self, component: &mut IcalCst, event: &Event) {
+        let days = event.all_day.then(|| {
+            let day = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<Date>().ok());
+            (day(&event.start_date), day(&event.end_date))
+        });
+        if let Some((Some(first), after)) = days {
+            set_line(component, date_line("DTSTART", first));
+            let after = after.filter(|after| *after > first).or_else(|| first.tomorrow().ok());
+            remove(component, "DURATION");
+            if let Some(after) = after {
+                set_line(component, date_line("DTEND", after));
+            }
+            return;
+        }
+        let start = self.time_line(component, "DTSTART", "DTSTART", event.start, &event.time_zone);
+        let end_zone = event.end_time_zone.as_deref().unwrap_or(&event.time_zone);
+        let shape = if line(component, "DTEND").is_some() { "DTEND" } else { "DTSTART" };
+        let end = self.time_line(component, "DTEND", shape, event.end, end_zone);
+        set_line(component, start);
+        remove(component, "DURATION");
+        if event.end > event.start {
+            set_line(component, end);
+        } else {
+            // DTEND must be later than DTSTART (RFC 5545 section 3.8.2.2): a moment has none (section 3.6.1).
+            remove(component, "DTEND");
+        }
+    }
+
+    /// A time property in this zone, spelled as the property `like` of the component where that is the same zone.
+    pub fn time_line(&mut self, component: &IcalCst, name: &str, like: &str, at: Instant, zone: &str) -> IcalLine<'static> {
+        let wanted = Zone::named(zone);
+        let existing = line(component, like).filter(|line| line.raw_value_str().trim().len() == 15);
+        if let Some(existing) = existing {
+            match param(existing, "TZID") {
+                Some(tzid) => {
+                    let has = self.clock.zones.zone(self.clock.calendar, &tzid, 2026);
+                    if has.is_iana() && has.name == wanted.name {
+                        return zoned_line(name, at, &has, &tzid);
+                    }
+                }
+                None if self.clock.home.name == wanted.name => {
+                    return raw_line(name, &[], &local(wanted.local(at.timestamp())));
+                }
+                None => {}
+            }
+        }
+        let shown = wanted.local(at.timestamp());
+        // The second of a doubled local time can only be said in UTC.
+        if wanted.name == "UTC" || wanted.instant(shown) != Some(at.timestamp()) {
+            return utc_line(name, at);
+        }
+        self.zones.push((wanted.name.clone(), at.timestamp()));
+        zoned_line(name, at, &wanted, &wanted.name)
+    }
+
+    /// RRULE, RDATE and EXDATE: lines that already say one of these stay as they are.
+    pub fn set_recurrence(&mut self, component: &mut IcalCst, wanted: &[String]) {
+        let mut missing: Vec<String> = wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();
+        let clock = &self.clock;
+        component.items.retain(|item| {
+            let ical::tree::cst::IcalItem::Prop(line) = item else { return true };
+            let name = line.name.get().to_ascii_uppercase();
+            if !matches!(name.as_str(), "RRULE" | "RDATE" | "EXDATE") {
+                return true;
+            }
+            let said = recurrence_line(line, clock);
+            match missing.iter().position(|line| *line == said) {
+                Some(at) => {
+                    missing.remove(at);
+                    true
+                }
+                None => false,
+            }
+        });
+        for text in missing {
+            if component.push_raw(&text).is_err() {
+                self.warn("recurrence_ignored", "a line of recurrence is no content line", "recurrence");
+                continue;
+            }
+            let tzid = text.split([';', ':']).find_map(|part| part.strip_prefix("TZID="));
+            if let Some(tzid) = tzid {
+                self.zones.push((tzid.trim_matches('"').to_owned(), self.now.timestamp()));
+            }
+        }
+    }
+
+    fn set_states(&mut self, component: &mut IcalCst, event: &Event, changed: &Changed) {
+        if changed.has("status") {
+            let status = match event.status {
+                EventStatus::Confirmed => "CONFIRMED",
+                EventStatus::Tentative => "TENTATIVE",
+                EventStatus::Cancelled => "CANCELLED",
+            };
+            set_line(component, raw_line("STATUS", &[], status));
+        }
+        if changed.has("showAs") {
+            set_show_as(component, event.show_as);
+        }
+        if changed.has("visibility") {
+            match event.visibility {
+                Visibility::Default => remove(component, "CLASS"),
+                Visibility::Public => set_line(component, raw_line("CLASS", &[], "PUBLIC")),
+                Visibility::Private => set_line(component, raw_line("CLASS", &[], "PRIVATE")),
+                Visibility::Confidential => set_line(component, raw_line("CLASS", &[], "CONFIDENTIAL")),
+            }
+        }
+        if changed.has("color") {
+            match event.color.as_deref().and_then(colors::nearest) {
+                Some((name, exact)) => {
+                    set_line(component, raw_line("COLOR", &[], name));
+                    if !exact {
+                        self.warn("color_changed", &format!("iCalendar has named colours only; {name} is the nearest"), "color");
+                    }
+                }
+                None => remove(component, "COLOR"),
+            }
+        }
+    }
+}
+
+/// A recurrence line without anything that could begin another property.
+fn clean(line: &str) -> String {
+    line.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
+}
+
+fn set_texts(component: &mut IcalCst, event: &Event, changed: &Changed) {
+    if changed.has("title") {
+        set_text(component, "SUMMARY", event.title.as_deref());
+    }
+    if changed.has("description") || changed.has("descriptionHtml") {
+        set_text(component, "DESCRIPTION", event.description.as_deref());
+        // The two forms say the same: one that was not given anew says the old thing.
+        remove(component, "STYLED-DESCRIPTION");
+        remove(component, "X-ALT-DESC");
+        let html = event.description_html.as_deref().filter(|html| changed.has("descriptionHtml") && !html.is_empty());
+        if let Some(html) = html {
+            let mut line = text_line("X-ALT-DESC", html);
+            set_param(&mut line, "FMTTYPE", Some("text/html"));
+            component.push_line(line);
+        }
+    }
+    if changed.has("location") || changed.has("locations") {
+        let named = event.locations.iter().flatten().find_map(|place| place.name.as_deref());
+        set_text(component, "LOCATION", event.location.as_deref().or(named));
+        remove(component, "X-APPLE-STRUCTURED-LOCATION");
+        remove(component, "GEO");
+        let geo = event.locations.iter().flatten().find_map(|place| place.geo.as_deref());
+        let geo = geo.filter(|_| changed.has("locations")).and_then(|geo| geo.split_once(','));
+        if let Some((lat, lon)) = geo
+            && let (Ok(lat), Ok(lon)) = (lat.trim().parse::<f64>(), lon.trim().parse::<f64>())
+        {
+            set_line(component, raw_line("GEO", &[], &format!("{lat};{lon}")));
+        }
+    }
+}
+
+fn set_show_as(component: &mut IcalCst, show_as: ShowAs) {
+    let free = matches!(show_as, ShowAs::Free | ShowAs::WorkingElsewhere);
+    set_line(component, raw_line("TRANSP", &[], if free { "TRANSPARENT" } else { "OPAQUE" }));
+    let outlook = match show_as {
+        ShowAs::Busy => "BUSY",
+        ShowAs::Free => "FREE",
+        ShowAs::Tentative => "TENTATIVE",
+        ShowAs::Oof => "OOF",
+        ShowAs::WorkingElsewhere => "WORKINGELSEWHERE",
+    };
+    let plain = matches!(show_as, ShowAs::Busy | ShowAs::Free);
+    if !plain || keyword(component, "X-MICROSOFT-CDO-BUSYSTATUS").is_some() {
+        set_line(component, raw_line("X-MICROSOFT-CDO-BUSYSTATUS", &[], outlook));
+    }
+}
+
+/// Attachments by URL; content inside the event is not shown and stays.
+fn set_attachments(component: &mut IcalCst, event: &Event) {
+    let url = |line: &IcalLine| line.raw_value_str().trim().to_owned();
+    let wanted = |at: &str| event.attachments.iter().any(|attachment| attachment.url.as_deref() == Some(at));
+    let kept: Vec<String> = lines(component, "ATTACH").map(url).collect();
+    component.items.retain(|item| match item {
+        ical::tree::cst::IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("ATTACH") => {
+            extra::is_inline(line) || wanted(&url(line))
+        }
+        _ => true,
+    });
+    for attachment in &event.attachments {
+        let Some(url) = attachment.url.as_deref().filter(|url| !kept.iter().any(|kept| kept == url)) else { continue };
+        let mut line = raw_line("ATTACH", &[], url);
+        set_param(&mut line, "FMTTYPE", attachment.mime_type.as_deref());
+        set_param(&mut line, "FILENAME", attachment.title.as_deref());
+        component.push_line(line);
+    }
+}

@@ -1,0 +1,265 @@
+//! From TZID to IANA zones: by name, by what the VTIMEZONE says of itself, by its offsets.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ical::tree::cst::IcalCst;
+use ical::tz::{IcalTz, IcalTzTransition};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use crate::ical::lines::{components, line, line_text, text};
+
+/// Years before and after an event in which a VTIMEZONE has to agree with an IANA zone to be taken for it.
+const AGREEING_YEARS: i64 = 1;
+/// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays tell zones apart.
+const PROBE_S: i64 = 7 * 86_400;
+
+/// Zones that are tried first: where several fit, the one that people know.
+const COMMON: &[&str] = &[
+    "Europe/London",
+    "Europe/Berlin",
+    "Europe/Paris",
+    "Europe/Helsinki",
+    "Europe/Moscow",
+    "Europe/Istanbul",
+    "America/New_York",
+    "America/Chicago",
+    "America/Denver",
+    "America/Phoenix",
+    "America/Los_Angeles",
+    "America/Anchorage",
+    "America/Sao_Paulo",
+    "Asia/Dubai",
+    "Asia/Kolkata",
+    "Asia/Shanghai",
+    "Asia/Singapore",
+    "Asia/Tokyo",
+    "Australia/Sydney",
+    "Australia/Brisbane",
+    "Pacific/Auckland",
+    "UTC",
+];
+
+/// What a TZID stands for.
+#[derive(Clone, Debug)]
+pub struct Zone {
+    /// IANA name; "UTC" where nothing fits, and then only the instants are right.
+    pub name: String,
+    rules: Rules,
+}
+
+#[derive(Clone, Debug)]
+enum Rules {
+    Iana(TimeZone),
+    /// Transitions of a VTIMEZONE that no IANA zone agrees with: instant, offset from then on; and the offset before them all.
+    Own { transitions: Vec<(i64, i64)>, before: i64 },
+}
+
+impl Zone {
+    /// The IANA zone of this name (also Windows names); UTC for an unknown one.
+    pub fn named(name: &str) -> Zone {
+        match recurrence::zone(name) {
+            Ok(zone) => {
+                let name = zone.iana_name().unwrap_or("UTC").to_owned();
+                Zone { name, rules: Rules::Iana(zone) }
+            }
+            Err(_) => Zone { name: "UTC".into(), rules: Rules::Iana(TimeZone::UTC) },
+        }
+    }
+
+    /// The instant of a local time (RFC 5545 section 3.3.5: the first of two; in a gap the offset before it).
+    pub fn instant(&self, local: DateTime) -> Option<Timestamp> {
+        match &self.rules {
+            Rules::Iana(zone) => zone.to_ambiguous_timestamp(local).compatible().ok(),
+            Rules::Own { transitions, before } => {
+                let wall = TimeZone::UTC.to_timestamp(local).ok()?.as_second();
+                let mut offset = *before;
+                for (at, next) in transitions {
+                    // The old offset still reads this wall time as before the change: it holds, also for a doubled time.
+                    if wall - offset < *at {
+                        break;
+                    }
+                    // A time that the change jumps over keeps the old offset, too.
+                    if wall - next >= *at {
+                        offset = *next;
+                    } else {
+                        break;
+                    }
+                }
+                Timestamp::from_second(wall - offset).ok()
+            }
+        }
+    }
+
+    /// What this zone's clock shows at an instant.
+    pub fn local(&self, at: Timestamp) -> DateTime {
+        match &self.rules {
+            Rules::Iana(zone) => zone.to_datetime(at),
+            Rules::Own { transitions, before } => {
+                let second = at.as_second();
+                let last = transitions.iter().rev().find(|(from, _)| *from <= second);
+                let offset = last.map_or(*before, |(_, offset)| *offset);
+                let shifted = Timestamp::from_second(second + offset).unwrap_or(at);
+                TimeZone::UTC.to_datetime(shifted)
+            }
+        }
+    }
+
+    /// Whether the name tells the whole truth: an IANA zone stands behind it.
+    pub fn is_iana(&self) -> bool {
+        matches!(self.rules, Rules::Iana(_))
+    }
+}
+
+/// Zones found so far in one call: many resources carry the same VTIMEZONE.
+#[derive(Default)]
+pub struct ZoneCache {
+    known: RefCell<HashMap<String, Rc<Zone>>>,
+}
+
+impl ZoneCache {
+    /// The zone of a TZID as this calendar object uses it.
+    pub fn zone(&self, calendar: &IcalCst, tzid: &str, year: i16) -> Rc<Zone> {
+        if let Some(zone) = self.known.borrow().get(tzid) {
+            return zone.clone();
+        }
+        if let Ok(zone) = recurrence::zone(tzid) {
+            let name = zone.iana_name().unwrap_or("UTC").to_owned();
+            let zone = Rc::new(Zone { name, rules: Rules::Iana(zone) });
+            self.known.borrow_mut().insert(tzid.to_owned(), zone.clone());
+            return zone;
+        }
+        let definition = components(calendar, "VTIMEZONE")
+            .find(|zone| line(zone, "TZID").is_some_and(|line| line_text(line) == tzid));
+        let Some(definition) = definition else {
+            return Rc::new(Zone::named("UTC"));
+        };
+        // The same TZID may mean another zone in another object: the definition is part of the key.
+        let key = format!("{tzid}\n{year}\n{definition}");
+        if let Some(zone) = self.known.borrow().get(&key) {
+            return zone.clone();
+        }
+        let zone = Rc::new(defined(definition, year));
+        self.known.borrow_mut().insert(key, zone.clone());
+        zone
+    }
+}
+
+/// What a VTIMEZONE means around this year.
+fn defined(definition: &IcalCst, year: i16) -> Zone {
+    for name in ["X-LIC-LOCATION", "TZID-ALIAS-OF"] {
+        if let Some(zone) = text(definition, name).and_then(|location| recurrence::zone(&location).ok()) {
+            return Zone { name: zone.iana_name().unwrap_or("UTC").to_owned(), rules: Rules::Iana(zone) };
+        }
+    }
+    let Some((transitions, before)) = transitions(definition, year) else { return Zone::named("UTC") };
+    match agreeing(&transitions, before, year) {
+        Some(zone) => Zone { name: zone.iana_name().unwrap_or("UTC").to_owned(), rules: Rules::Iana(zone) },
+        None => Zone { name: "UTC".into(), rules: Rules::Own { transitions, before } },
+    }
+}
+
+/// The transitions up to some years after `year` as (instant, offset from then on), and the offset before the first.
+fn transitions(definition: &IcalCst, year: i16) -> Option<(Vec<(i64, i64)>, i64)> {
+    // A rule that is not yearly is no rule of a time zone, and walking it could take for ever.
+    let odd = |observance: &IcalCst| {
+        line(observance, "RRULE").is_some_and(|rule| !rule.raw_value_str().to_ascii_uppercase().contains("FREQ=YEARLY"))
+    };
+    let observances = || components(definition, "STANDARD").chain(components(definition, "DAYLIGHT"));
+    if observances().any(odd) {
+        return None;
+    }
+    let mut calendar = IcalCst::v2();
+    calendar.push_component(definition.clone().into_static());
+    let decoded = calendar.decode();
+    let zone = decoded.components.iter().find_map(IcalTz::of_component)?;
+    let all = zone.transitions(i32::from(year) + 3);
+    let before = i64::from(all.first()?.from);
+    let instant = |t: &IcalTzTransition| (t.local.seconds() - i64::from(t.from), i64::from(t.to));
+    Some((all.iter().map(instant).collect(), before))
+}
+
+/// The IANA zone that has the same offsets around this year.
+fn agreeing(transitions: &[(i64, i64)], before: i64, year: i16) -> Option<TimeZone> {
+    let middle = DateTime::new(year, 7, 1, 12, 0, 0, 0).ok()?;
+    let middle = TimeZone::UTC.to_timestamp(middle).ok()?.as_second();
+    let span = (AGREEING_YEARS * 366 + 183) * 86_400;
+    let probes: Vec<(Timestamp, i64)> = (0..=2 * span / PROBE_S)
+        .filter_map(|step| {
+            let at = middle - span + step * PROBE_S;
+            let last = transitions.iter().rev().find(|(from, _)| *from <= at);
+            Some((Timestamp::from_second(at).ok()?, last.map_or(before, |(_, offset)| *offset)))
+        })
+        .collect();
+    let fits = |zone: &TimeZone| probes.iter().all(|(at, offset)| i64::from(zone.to_offset(*at).seconds()) == *offset);
+    let database = TimeZoneDatabase::bundled();
+    let common = COMMON.iter().filter_map(|name| database.get(name).ok());
+    let rest = database.available().filter_map(|name| database.get(name.as_str()).ok());
+    common.chain(rest).find(fits)
+}
+
+/// The VTIMEZONE that an event in this zone owes (RFC 5545 section 3.2.19), right around `at`.
+pub fn definition(name: &str, at: Timestamp) -> Option<IcalCst<'static>> {
+    ical::tzdb::vtimezone(name, at.as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use ical::tree::cst::IcalCst;
+
+    use super::ZoneCache;
+
+    fn calendar(vtimezone: &str) -> String {
+        format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VTIMEZONE\r\n{vtimezone}END:VTIMEZONE\r\nEND:VCALENDAR\r\n")
+    }
+
+    fn rules(from: &str, to: &str, day: &str, standard: &str) -> String {
+        format!(
+            "TZID:Home\r\nBEGIN:DAYLIGHT\r\nDTSTART:16010101T020000\r\nRRULE:FREQ=YEARLY;BYDAY={day}\r\nTZOFFSETFROM:{from}\r\n\
+             TZOFFSETTO:{to}\r\nEND:DAYLIGHT\r\nBEGIN:STANDARD\r\nDTSTART:16010101T030000\r\nRRULE:FREQ=YEARLY;BYDAY={standard}\r\n\
+             TZOFFSETFROM:{to}\r\nTZOFFSETTO:{from}\r\nEND:STANDARD\r\n"
+        )
+    }
+
+    #[test]
+    fn names_locations_and_offsets_lead_to_iana() {
+        let berlin = calendar(&rules("+0100", "+0200", "-1SU;BYMONTH=3", "-1SU;BYMONTH=10"));
+        let new_york = calendar(&rules("-0500", "-0400", "2SU;BYMONTH=3", "1SU;BYMONTH=11"));
+        let located = calendar("TZID:Mine\r\nX-LIC-LOCATION:Asia/Tokyo\r\n");
+        let cases = [
+            (&berlin, "Home", "Europe/Berlin"),
+            (&new_york, "Home", "America/New_York"),
+            (&located, "Mine", "Asia/Tokyo"),
+            (&located, "W. Europe Standard Time", "Europe/Berlin"),
+            (&located, "/freeassociation.sourceforge.net/Europe/Vienna", "Europe/Vienna"),
+            (&located, "Europe/Rome", "Europe/Rome"),
+            (&located, "No Such Zone", "UTC"),
+        ];
+        let cache = ZoneCache::default();
+        for (text, tzid, expected) in cases {
+            let zone = cache.zone(&IcalCst::parse(text).unwrap(), tzid, 2026);
+            assert_eq!(zone.name, expected, "{tzid}");
+        }
+    }
+
+    #[test]
+    fn a_zone_of_its_own_still_gives_the_right_instants() {
+        let odd = calendar("TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n");
+        let zone = ZoneCache::default().zone(&IcalCst::parse(&odd).unwrap(), "Home", 2026);
+        assert!(!zone.is_iana());
+        let at = zone.instant("2026-03-01T10:17:00".parse().unwrap()).unwrap();
+        assert_eq!(at.to_string(), "2026-03-01T10:00:00Z");
+        assert_eq!(zone.local(at).to_string(), "2026-03-01T10:17:00");
+    }
+
+    #[test]
+    fn a_rule_that_never_ends_is_not_walked() {
+        let odd = calendar(
+            "TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:16010101T000000\r\nRRULE:FREQ=SECONDLY\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n",
+        );
+        assert_eq!(ZoneCache::default().zone(&IcalCst::parse(&odd).unwrap(), "Home", 2026).name, "UTC");
+    }
+}

@@ -1,0 +1,105 @@
+//! Requests to the provider and what its refusals mean.
+
+use connector_sdk::http::{Request, Response};
+use connector_sdk::{Context, Failure, Outcome, code};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::native::Refusal;
+
+/// The address of something at the provider: segments are escaped, so that an id cannot lead elsewhere.
+pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outcome<String> {
+    let base = context.setting("serverUrl").ok_or_else(|| {
+        Failure::invalid("settings.serverUrl is missing: give the sandbox provider's address")
+    })?;
+    let mut url = format!("{}/v1", base.trim_end_matches('/'));
+    for segment in segments {
+        url.push('/');
+        escape(segment, &mut url);
+    }
+    for (number, (name, value)) in query.iter().enumerate() {
+        url.push(if number == 0 { '?' } else { '&' });
+        url.push_str(name);
+        url.push('=');
+        escape(value, &mut url);
+    }
+    Ok(url)
+}
+
+/// RFC 3986 section 2.3. `.` and `..` alone would be steps in the path; no id here is one of them.
+fn escape(text: &str, into: &mut String) {
+    let is_step = text.bytes().all(|b| b == b'.');
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_~:@".contains(&byte) || byte == b'.' && !is_step {
+            into.push(char::from(byte));
+        } else {
+            into.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+/// Sends a request and insists on success.
+pub fn send(context: &Context, request: Request, doing: &str) -> Outcome<Response> {
+    let response = context.send(request)?;
+    if response.is_success() { Ok(response) } else { Err(failure(context, &response, doing)) }
+}
+
+/// Sends a request whose answer is JSON.
+pub fn ask<T: DeserializeOwned>(context: &Context, request: Request, doing: &str) -> Outcome<T> {
+    send(context, request, doing)?.json()
+}
+
+/// Sends a change, marked so that its repetition is known as one.
+pub fn change(context: &Context, request: Request, doing: &str) -> Outcome<Response> {
+    let request = match &context.idempotency_key {
+        Some(key) => request.header("idempotency-key", digest(key)),
+        None => request,
+    };
+    send(context, request, doing)
+}
+
+/// The provider-side id of a new item: from the idempotency key, else random.
+pub fn new_id(context: &Context) -> String {
+    match &context.idempotency_key {
+        Some(key) => format!("sw{}", &digest(key)[..30]),
+        None => format!("sw{}", hex(&context.random_bytes(15))),
+    }
+}
+
+fn digest(key: &str) -> String {
+    hex(&Sha256::digest(key.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The provider's own codes first, its status otherwise.
+pub fn failure(context: &Context, response: &Response, doing: &str) -> Failure {
+    let failure = context.failure(response, doing);
+    let Ok(Refusal { error }) = response.json::<Refusal>() else { return failure };
+    let failure = match (error.code.as_str(), response.status) {
+        ("exists", 409) => failure.with_code(code::ALREADY_EXISTS),
+        ("syncTokenExpired", _) => failure.with_code(code::CURSOR_EXPIRED),
+        ("quotaExceeded", _) => failure.with_code(code::FORBIDDEN),
+        ("notInvited", _) => {
+            return Failure { message: "the account is not an attendee of this event".to_owned(), ..failure }
+                .with_detail(json!({ "reason": "not_an_attendee" }));
+        }
+        ("hostCannotAnswer", _) => {
+            return Failure {
+                message: "the organizer cannot answer the own invitation".to_owned(),
+                ..failure
+            }
+            .with_detail(json!({ "reason": "organizer_cannot_rsvp" }));
+        }
+        _ => failure,
+    };
+    // The provider is Switchboard's own, and says what to mend.
+    let message = match response.status {
+        400 | 403 | 422 | 507 => format!("the provider rejected {doing}: {}", error.message),
+        _ => failure.message.clone(),
+    };
+    Failure { message, ..failure }.with_detail(json!({ "code": error.code, "field": error.field }))
+}

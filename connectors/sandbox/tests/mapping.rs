@@ -1,0 +1,95 @@
+//! Recorded answers of the provider, and what they become. The connector against the running provider is tested by the API
+//! tests, where the provider is at hand.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use connector_sandbox::{Sandbox, event_from, event_to};
+use connector_sdk::testing::{Recorded, response};
+use connector_sdk::{Calendar, Context, code};
+use model::calendar::{Event, EventStatus, EventType, ResponseStatus, ShowAs};
+use model::wire::calendar::EventRef;
+use model::wire::{ChangesRequest, Connection, Source};
+use serde_json::json;
+
+const PAGE: &str = include_str!("../fixtures/calendar_page.json");
+
+fn connection() -> Connection {
+    let settings = json!({ "serverUrl": "http://h/sandbox/" });
+    Connection { settings: settings.as_object().unwrap().clone(), ..Connection::default() }
+}
+
+fn work() -> ChangesRequest {
+    ChangesRequest { collection: Some("work".to_owned()), ..ChangesRequest::default() }
+}
+
+fn sources() -> Vec<Source> {
+    let url = "http://h/sandbox/v1/calendars/work/events?limit=250&syncToken=b2xk";
+    let provider = Recorded::new().expect("GET", url, response(200, &[], PAGE));
+    let page = Sandbox::changes(&Context::new(&provider, connection()).at(Some("sb2xk".to_owned())), work())
+        .unwrap();
+    assert!(!page.more && !page.body.enumeration);
+    assert_eq!(page.cursor.as_deref(), Some("sc3luYw"));
+    page.body.sources
+}
+
+fn event(source: &Source, item: usize) -> Event {
+    serde_json::from_value(source.items[item].body.clone()).unwrap()
+}
+
+/// A series and its changed instances are one source with one etag.
+#[test]
+fn a_series_with_an_exception() {
+    let source = sources().remove(0);
+    assert_eq!((source.external_id.as_str(), source.etag.as_deref()), ("standup", Some("\"12\"")));
+    let (series, exception) = (event(&source, 0), event(&source, 1));
+    assert_eq!(
+        (series.event_type, series.show_as, series.sequence),
+        (EventType::Series, ShowAs::WorkingElsewhere, 2)
+    );
+    assert_eq!((series.my_response, series.end_time_zone), (Some(ResponseStatus::Tentative), None));
+    assert_eq!(source.items[1].series_external_id.as_deref(), Some("standup"));
+    assert_eq!((exception.event_type, exception.status), (EventType::Exception, EventStatus::Cancelled));
+    assert_eq!(exception.recurrence_id.as_deref(), Some("2026-03-04T09:15:00"));
+    assert!(!exception.busy);
+}
+
+#[test]
+fn an_all_day_event() {
+    let trip = event(&sources()[1], 0);
+    assert_eq!(
+        (trip.all_day, trip.start_date.as_deref(), trip.end_date.as_deref()),
+        (true, Some("2026-03-29"), Some("2026-03-30"))
+    );
+    assert_eq!(trip.start.to_string(), "2026-03-28T23:00:00.000Z");
+}
+
+/// What cannot be read is told for itself and stops nothing; what is gone is gone.
+#[test]
+fn odd_and_deleted_events() {
+    let sources = sources();
+    assert_eq!((sources[2].external_id.as_str(), sources[2].items.len()), ("odd", 0));
+    assert_eq!(sources[2].error.as_ref().unwrap().code, "unreadable");
+    assert!(sources[3].deleted && sources[3].items.is_empty());
+}
+
+/// Nothing of an event is lost on the way there and back.
+#[test]
+fn there_and_back() {
+    for source in &sources()[..2] {
+        for item in 0..source.items.len() {
+            let event = event(source, item);
+            assert_eq!(event_from(&event_to(&event)).unwrap(), event);
+        }
+    }
+}
+
+/// An id cannot lead to another place of the provider.
+#[test]
+fn ids_are_escaped() {
+    let url = "http://h/sandbox/v1/calendars/%2E%2E/events/a%2F..%3Fx";
+    let refusal = r#"{"error":{"code":"notFound","message":"there is no event"}}"#;
+    let provider = Recorded::new().expect("GET", url, response(404, &[], refusal));
+    let args = EventRef { collection: "..".to_owned(), source: "a/..?x".to_owned(), time_zone: None };
+    let failure = Sandbox::get_event(&Context::new(&provider, connection()), args).unwrap_err();
+    assert_eq!((failure.code.as_str(), failure.http_status), (code::NOT_FOUND, Some(404)));
+}

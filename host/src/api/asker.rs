@@ -1,0 +1,133 @@
+//! Extractors for handlers: who asks (`Asker`), which attempt at a write it is (`Attempt`), and what the query string says.
+
+use axum::extract::{FromRequestParts, Query};
+use http::header;
+use http::request::Parts;
+use indexmap::IndexMap;
+
+use crate::answer::Attempt;
+use crate::api::RequestId;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::error::{Code, Result, invalid};
+use crate::resources::Asker;
+
+impl<S: Send + Sync> FromRequestParts<S> for Asker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = caller(parts)?;
+        let request_id = parts.extensions.get::<RequestId>().map(|r| r.0.clone()).unwrap_or_default();
+        let cache_control = parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        Ok(Asker {
+            tenant: caller.tenant().clone(),
+            connection_ids: caller.key.connection_ids.clone(),
+            request_id,
+            no_cache: cache_control.to_ascii_lowercase().contains("no-cache"),
+        })
+    }
+}
+
+fn caller(parts: &Parts) -> Result<&Caller> {
+    let found = parts.extensions.get::<Caller>();
+    Ok(found.ok_or_else(|| anyhow::anyhow!("the key layer did not run before the handler"))?)
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(caller(parts)?.clone())
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Attempt {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let found = parts.extensions.get::<Attempt>().cloned();
+        Ok(found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?)
+    }
+}
+
+/// The query string, with snake_case names; camelCase is understood too. A parameter that is given twice is an error.
+pub struct Params(IndexMap<String, String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
+            .map_err(|_| invalid(Code::InvalidRequest, "query", "the query string cannot be read"))?;
+        let mut map = IndexMap::new();
+        for (name, value) in pairs.0 {
+            let name = snake(&name);
+            if map.insert(name.clone(), value).is_some() {
+                return Err(ApiError(invalid(Code::InvalidParameter, name.clone(), format!("{name} is given twice"))));
+            }
+        }
+        Ok(Params(map))
+    }
+}
+
+fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+impl Params {
+    /// A parameter; an empty one counts as absent.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|v| !v.is_empty())
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(invalid(Code::InvalidParameter, name, format!("{name} must be true or false"))),
+        }
+    }
+
+    /// An instant in milliseconds, or a date: its midnight in UTC.
+    pub fn instant(&self, name: &str) -> Result<Option<i64>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        // A plus sign in an offset arrives as a space unless it was escaped.
+        let text = text.replace(' ', "+");
+        let parsed: Result<model::Instant, String> =
+            if text.len() == 10 { format!("{text}T00:00:00Z").parse() } else { text.parse() };
+        match parsed {
+            Ok(instant) => Ok(Some(instant.as_millis())),
+            Err(e) => Err(invalid(Code::InvalidParameter, name, format!("{name}: {e}"))),
+        }
+    }
+
+    /// Text of a bounded length.
+    pub fn text(&self, name: &str, max: usize) -> Result<Option<String>> {
+        match self.get(name) {
+            Some(text) if text.chars().count() > max => {
+                let message = format!("{name} may have at most {max} characters");
+                Err(invalid(Code::InvalidParameter, name, message))
+            }
+            other => Ok(other.map(str::to_owned)),
+        }
+    }
+
+    /// One of these words.
+    pub fn word(&self, name: &str, words: &[&str]) -> Result<Option<String>> {
+        match self.get(name) {
+            Some(text) if !words.contains(&text) => {
+                let message = format!("{name} must be one of {}", words.join(", "));
+                Err(invalid(Code::InvalidParameter, name, message))
+            }
+            other => Ok(other.map(str::to_owned)),
+        }
+    }
+}

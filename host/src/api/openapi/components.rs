@@ -1,0 +1,93 @@
+//! The parts of the document that operations share: security, parameters, headers, responses.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::openapi::SCHEMAS;
+
+/// A response that many operations share.
+pub fn shared_response(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/responses/{name}") })
+}
+
+/// The headers that every response carries.
+pub fn common_headers() -> Value {
+    json!({
+        "x-request-id": { "$ref": "#/components/headers/RequestId" },
+        "x-ratelimit-limit": { "$ref": "#/components/headers/RateLimitLimit" },
+        "x-ratelimit-remaining": { "$ref": "#/components/headers/RateLimitRemaining" },
+    })
+}
+
+/// What a webhook subscription is sent.
+pub fn webhook(notification: &Value) -> Value {
+    json!({ "post": {
+        "operationId": "notification",
+        "summary": "What a webhook subscription is sent",
+        "description": "Signed as Standard Webhooks describe: `webhook-id`, `webhook-timestamp`, `webhook-signature`. \
+                        Delivered at least once and in no promised order: `sequence` tells what is older.",
+        "security": [],
+        "requestBody": { "required": true, "content": { "application/json": { "schema": notification } } },
+        "responses": { "2XX": { "description": "Taken" } },
+    } })
+}
+
+/// Everything that is referred to, with these schemas.
+pub fn components(schemas: Map<String, Value>) -> Value {
+    let header =
+        |description: &str, kind: &str| json!({ "description": description, "schema": { "type": kind } });
+    let error = |description: &str| {
+        json!({
+            "description": description,
+            "headers": common_headers(),
+            "content": { "application/json": { "schema": { "$ref": format!("#{SCHEMAS}/ErrorEnvelope") } } },
+        })
+    };
+    let mut limited =
+        error("The key's budget, or the provider's, is used up: `rate_limited`, `provider_rate_limited`");
+    limited["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
+    json!({
+        // The contract asks for a single API-key scheme of this name. OpenAPI's type for that is `apiKey`, which can name one
+        // header only: the Bearer form, which is equivalent, is told in words.
+        "securitySchemes": { "ServiceApiKey": {
+            "type": "apiKey", "in": "header", "name": "X-Api-Key",
+            "description": "An API key. `Authorization: Bearer <key>` is equivalent.",
+        } },
+        "parameters": {
+            "Limit": {
+                "name": "limit", "in": "query", "description": "Page size; above 200 is taken as 200",
+                "schema": { "type": "integer", "minimum": 1, "default": 50 },
+            },
+            "Cursor": {
+                "name": "cursor", "in": "query", "description": "`next_cursor` of the page before",
+                "schema": { "type": "string" },
+            },
+            "IdempotencyKey": {
+                "name": "Idempotency-Key", "in": "header",
+                "description": "Any text of your own that is new for this write; repeat it when you repeat the write",
+                "schema": { "type": "string", "minLength": 1, "maxLength": 255 },
+            },
+            "IfMatch": {
+                "name": "If-Match", "in": "header",
+                "description": "The etag that the change is based on, with its quotes; `*` for any",
+                "schema": { "type": "string" },
+            },
+        },
+        "headers": {
+            "RequestId": header("Id of the request", "string"),
+            "RateLimitLimit": header("Requests per minute of the key", "integer"),
+            "RateLimitRemaining": header("Requests left in the current window", "integer"),
+            "RetryAfter": header("Seconds to wait", "integer"),
+            "ETag": header("Version of the resource", "string"),
+            "IdempotentReplayed": header("`true` where this is the answer to an earlier request", "string"),
+        },
+        "responses": {
+            "BadRequest": error("The request is wrong: `error.code` and `error.param` say how"),
+            "Unauthorized": error("The API key is missing, wrong, expired or revoked"),
+            "Conflict": error("A conflict with the current state, such as `stale_etag`"),
+            "RateLimited": limited,
+            "Error": error("Any other error: 403, 404, 405, 413, 415, and 5xx"),
+            "NotUsed": { "description": "Declared on every operation; this one does not answer it", "headers": common_headers() },
+        },
+        "schemas": schemas,
+    })
+}

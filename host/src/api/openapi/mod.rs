@@ -1,0 +1,308 @@
+//! The OpenAPI 3.1 document, printed from the operations' rows and the model's types. Nothing in it is written twice: what all
+//! operations share stands under `components`.
+
+pub mod components;
+pub mod schemas;
+
+use http::Method;
+use model::error::ErrorEnvelope;
+use model::webhook::Notification;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::api::openapi::components::{common_headers, components, shared_response, webhook};
+use crate::api::openapi::schemas::{differing, drop_unused, is_telling, referred, rename, strip_defaults};
+use crate::api::operation::{Operation, Parameter, Place};
+
+/// Version of the interface description, not of the program.
+pub const VERSION: &str = "1.0.0";
+
+/// Where schemas stand in the document.
+const SCHEMAS: &str = "/components/schemas";
+
+/// The responses that the contract declares on every operation.
+const DECLARED: [u16; 8] = [200, 201, 202, 204, 400, 401, 409, 429];
+
+/// The document of these operations. `server_url` is the service's own public address.
+pub fn document<'a>(operations: impl IntoIterator<Item = &'a Operation>, server_url: &str) -> Value {
+    let settings = || SchemaSettings::draft2020_12().with(|s| s.definitions_path = SCHEMAS.into());
+    let mut printer = Printer {
+        answers: settings().for_serialize().into_generator(),
+        requests: settings().for_deserialize().into_generator(),
+        lists: Map::new(),
+    };
+    let mut operations: Vec<&Operation> = operations.into_iter().collect();
+    operations.sort_by_key(|o| rank(o.path));
+    let (mut paths, mut tags) = (Map::new(), Vec::<&str>::new());
+    for operation in operations {
+        let item = paths.entry(operation.path).or_insert_with(|| json!({}));
+        item[operation.method.as_str().to_lowercase()] = printer.operation(operation);
+        if !tags.contains(&operation.tag) {
+            tags.push(operation.tag);
+        }
+    }
+    let notification = printer.answers.subschema_for::<Notification>().to_value();
+    printer.answers.subschema_for::<ErrorEnvelope>();
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Switchboard", "version": VERSION, "description": INTRODUCTION },
+        "servers": [{ "url": server_url }],
+        "security": [{ "ServiceApiKey": [] }],
+        "tags": tags.iter().map(|t| json!({ "name": t })).collect::<Vec<_>>(),
+        "paths": paths,
+        "webhooks": { "notification": webhook(&notification) },
+    });
+    document["components"] = components(printer.schemas(&mut document));
+    drop_unused(&mut document);
+    document
+}
+
+/// Families of paths in the order in which they are shown.
+const ORDER: &str = "auth connections api-keys oauth usage webhooks events email calendars contacts contact-books \
+                     contact-groups task-lists scheduling";
+
+fn rank(path: &str) -> usize {
+    let family = path.split('/').nth(2).unwrap_or_default();
+    ORDER.split_whitespace().position(|f| f == family).unwrap_or(usize::MAX)
+}
+
+/// What stands above the operations: the conventions, the scopes, the error codes.
+const INTRODUCTION: &str = include_str!("introduction.md");
+
+/// Schemas of answers and of requests differ: an answer has all fields, a request few.
+struct Printer {
+    answers: SchemaGenerator,
+    requests: SchemaGenerator,
+    /// Pages, by name.
+    lists: Map<String, Value>,
+}
+
+impl Printer {
+    fn operation(&mut self, o: &Operation) -> Value {
+        let mut printed = json!({
+            "operationId": o.id(),
+            "tags": [o.tag],
+            "summary": o.docs.summary,
+            "description": description(o),
+            "parameters": self.parameters(o),
+            "responses": self.responses(o),
+        });
+        if let Some(label) = o.priority.label() {
+            printed["x-service-priority"] = json!(label);
+        }
+        if !o.scope.is_empty() {
+            printed["x-required-scope"] = json!(o.scope);
+        }
+        if !o.built {
+            printed["x-service-status"] = json!("not_implemented");
+        }
+        if o.public {
+            printed["security"] = json!([{}, { "ServiceApiKey": [] }]);
+        }
+        if let Some(request) = o.docs.request {
+            let schema = request(&mut self.requests).to_value();
+            printed["requestBody"] = json!({
+                "required": o.method == Method::PATCH || o.status() == 201 || self.has_required(&schema),
+                "content": content(&schema, &schema, &o.docs.request_types),
+            });
+        }
+        printed
+    }
+
+    fn has_required(&self, schema: &Value) -> bool {
+        let known = referred(schema).and_then(|name| self.requests.definitions().get(name));
+        known.and_then(|s| s.get("required")?.as_array()).is_some_and(|r| !r.is_empty())
+    }
+
+    fn parameters(&mut self, o: &Operation) -> Vec<Value> {
+        let mut printed: Vec<Value> = o.path_parameters().map(path_parameter).collect();
+        if let Some(query) = o.docs.query {
+            printed.extend(query_parameters(&query(&mut self.requests).to_value()));
+        }
+        printed.extend(o.docs.parameters.iter().map(declared_parameter));
+        let named = |name: &str| printed.iter().any(|p| p["name"] == name);
+        let shared = [
+            (o.paged && !named("limit"), "Limit"),
+            (o.paged && !named("cursor"), "Cursor"),
+            (o.is_write(), "IdempotencyKey"),
+            (o.takes_etag(), "IfMatch"),
+        ];
+        let shared = shared.iter().filter(|(wanted, _)| *wanted);
+        printed.extend(shared.map(|(_, name)| json!({ "$ref": format!("#/components/parameters/{name}") })));
+        printed
+    }
+
+    fn responses(&mut self, o: &Operation) -> Value {
+        let mut printed = Map::new();
+        for status in DECLARED {
+            let response = match status {
+                _ if status == o.status() => self.success(o),
+                400 => shared_response("BadRequest"),
+                401 => shared_response("Unauthorized"),
+                409 => shared_response("Conflict"),
+                429 => shared_response("RateLimited"),
+                _ => shared_response("NotUsed"),
+            };
+            printed.insert(status.to_string(), response);
+        }
+        printed.insert("default".into(), shared_response("Error"));
+        Value::Object(printed)
+    }
+
+    fn success(&mut self, o: &Operation) -> Value {
+        let mut headers = common_headers();
+        if o.is_write() {
+            headers["idempotent-replayed"] = json!({ "$ref": "#/components/headers/IdempotentReplayed" });
+        }
+        let Some(response) = o.docs.response.filter(|_| o.status() != 204) else {
+            return json!({ "description": "Done; no body", "headers": headers });
+        };
+        let mut schema = response(&mut self.answers).to_value();
+        if o.list {
+            schema = self.page(schema);
+        } else if o.docs.request.is_none() || o.is_write() {
+            headers["ETag"] = json!({ "$ref": "#/components/headers/ETag" });
+        }
+        let binary = json!({});
+        json!({
+            "description": "Success",
+            "headers": headers,
+            "content": content(&schema, &binary, &o.docs.response_types),
+        })
+    }
+
+    /// A page of these, as a schema of its own where the items have a name.
+    fn page(&mut self, item: Value) -> Value {
+        let page = json!({
+            "type": "object",
+            "properties": {
+                "data": { "type": "array", "items": item },
+                "next_cursor": {
+                    "type": ["string", "null"],
+                    "description": "Pass it as `cursor` for the next page; null at the end",
+                },
+            },
+            "required": ["data", "next_cursor"],
+        });
+        let Some(name) = referred(&page["properties"]["data"]["items"]) else { return page };
+        // Not "List": a page of tasks is no task list.
+        let name = format!("{name}Page");
+        let reference = json!({ "$ref": format!("#{SCHEMAS}/{name}") });
+        self.lists.insert(name, page);
+        reference
+    }
+
+    /// All schemas. A type that is in requests and in answers and looks different there gets a second name in requests,
+    /// which the operations printed so far are changed to.
+    fn schemas(mut self, document: &mut Value) -> Map<String, Value> {
+        let mut answers = self.answers.take_definitions(true);
+        let mut requests = self.requests.take_definitions(true);
+        answers.values_mut().for_each(|s| strip_defaults(s, |_| false));
+        for (name, schema) in &mut requests {
+            let is_patch = name.ends_with("Patch");
+            strip_defaults(schema, |value| !is_patch && is_telling(value));
+        }
+        let renamed = differing(&answers, &requests);
+        for schema in requests.values_mut() {
+            rename(schema, &renamed);
+        }
+        for operation in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+            for (_, operation) in operation.as_object_mut().into_iter().flatten() {
+                for part in ["requestBody", "parameters"] {
+                    operation.get_mut(part).into_iter().for_each(|p| rename(p, &renamed));
+                }
+            }
+        }
+        for (name, schema) in requests {
+            let name = if renamed.contains(&name) { format!("{name}Input") } else { name };
+            answers.insert(name, schema);
+        }
+        answers.extend(self.lists);
+        answers.sort_keys();
+        answers
+    }
+}
+
+/// The summary's continuation, the scope, and whether it is there yet.
+fn description(o: &Operation) -> String {
+    let mut parts = Vec::new();
+    if !o.docs.description.is_empty() {
+        parts.push(o.docs.description.to_owned());
+    }
+    if !o.scope.is_empty() {
+        parts.push(format!("Needs the scope `{}`.", o.scope));
+    }
+    if !o.built {
+        parts.push("Not built yet: answers 501 `not_implemented`.".into());
+    }
+    parts.join("\n\n")
+}
+
+fn content(json: &Value, other: &Value, other_types: &[&'static str]) -> Value {
+    let mut content = Map::new();
+    content.insert("application/json".into(), json!({ "schema": json }));
+    for media_type in other_types {
+        content.insert((*media_type).into(), json!({ "schema": other }));
+    }
+    Value::Object(content)
+}
+
+fn path_parameter(name: &'static str) -> Value {
+    let what = name.strip_suffix("Id").unwrap_or(name);
+    let description = match name {
+        "provider" => "Name of the provider, such as `google`".to_owned(),
+        "slug" => "The event type's slug".to_owned(),
+        _ => format!("Id of the {}", words(what)),
+    };
+    json!({ "name": name, "in": "path", "required": true, "description": description, "schema": { "type": "string" } })
+}
+
+/// `taskList` → `task list`.
+fn words(camel: &str) -> String {
+    let spaced = camel
+        .chars()
+        .map(|c| if c.is_uppercase() { format!(" {}", c.to_lowercase()) } else { c.to_string() });
+    spaced.collect()
+}
+
+fn declared_parameter(p: &Parameter) -> Value {
+    let place = match p.place {
+        Place::Query => "query",
+        Place::Header => "header",
+    };
+    json!({
+        "name": p.name, "in": place, "required": p.required, "description": p.description, "schema": p.schema
+    })
+}
+
+/// Each property of a struct as a query parameter.
+fn query_parameters(schema: &Value) -> Vec<Value> {
+    let required = |name: &str| schema["required"].as_array().is_some_and(|r| r.iter().any(|n| n == name));
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let printed = properties.map(|(name, property)| {
+        let mut property = property.clone();
+        strip_defaults(&mut property, is_telling);
+        let description = property.as_object_mut().and_then(|p| p.remove("description")).unwrap_or(json!(""));
+        // A parameter is there or not: it is never null.
+        if let Some(types) = property.get_mut("type").filter(|t| t.is_array()) {
+            *types = types.as_array().and_then(|t| t.iter().find(|t| *t != "null")).cloned().unwrap_or(json!("string"));
+        }
+        json!({
+            "name": name, "in": "query", "required": required(name), "description": description, "schema": property
+        })
+    });
+    printed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::INTRODUCTION;
+    use crate::scopes;
+
+    #[test]
+    fn the_introduction_names_every_scope() {
+        let absent: Vec<_> =
+            scopes::ALL.iter().filter(|s| !INTRODUCTION.contains(&format!("| `{s}` |"))).collect();
+        assert!(absent.is_empty(), "introduction.md lacks {absent:?}");
+    }
+}

@@ -1,0 +1,254 @@
+//! `/v1/calendars/{calendarId}/events`
+
+use axum::extract::{Path, State};
+use http::HeaderMap;
+use model::calendar::{Event, ResponseStatus};
+use model::calendar_query::{NewConference, Rsvp};
+use model::resource::{New, Patch, Resource};
+use model::wire::calendar::{Notify, RecurrenceScope};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Params;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::api::v1::calendars::with_provider_data;
+use crate::api::etag;
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::events::read::{self, Query};
+use crate::resources::events::respond::{self, Response};
+use crate::resources::events::write::{self, Manner};
+use crate::resources::{Asker, render};
+use crate::words::field_error;
+
+const EVENTS: &str = "/v1/calendars/{calendarId}/events";
+const EVENT: &str = "/v1/calendars/{calendarId}/events/{eventId}";
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Events")
+        .get(EVENTS, "calendar.read", Mvp, list)
+        .summary("List events")
+        .description("Stored events (single ones, series, exceptions) by start; with `expand=true` the instances of series take their place.")
+        .param("start", "string", "Only events that end after this instant")
+        .param("end", "string", "Only events that begin before this instant")
+        .param("expand", "boolean", "Instances instead of series; needs `start` and `end`, at most 400 days apart")
+        .param("updated_after", "string", "Only events changed at or after this instant")
+        .param("q", "string", "Words in title, description, location or attendees")
+        .param("i_cal_uid", "string", "Only events with this iCalendar UID")
+        .param("attendee", "string", "Only events with this attendee's address")
+        .param("status", "string", "confirmed, tentative or cancelled")
+        .param("show_cancelled", "boolean", "Cancelled events too")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .lists::<Resource<Event>>()
+        .post(EVENTS, "calendar.write", Mvp, create)
+        .summary("Create an event")
+        .body::<New<Event>>()
+        .returns::<Resource<Event>>()
+        .get(EVENT, "calendar.read", Mvp, get)
+        .summary("Read an event")
+        .description("Of a series also one instance: its id is the series' id, `_`, and the original start.")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .returns::<Resource<Event>>()
+        .patch(EVENT, "calendar.write", Mvp, update)
+        .summary("Change an event")
+        .description("A JSON merge patch. `recurrenceScope` says which instances are meant: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series).")
+        .body::<Patch<Event>>()
+        .returns::<Resource<Event>>()
+        .delete(EVENT, "calendar.write", Mvp, delete)
+        .summary("Delete an event")
+        .param("recurrence_scope", "string", "this, thisAndFollowing or all")
+        .param("notify", "string", "Whom the provider tells: all, externalOnly or none")
+        .post("/v1/calendars/{calendarId}/events/{eventId}/accept", "calendar.write", Mvp, accept)
+        .summary("Accept an invitation")
+        .body::<Rsvp>()
+        .returns::<Resource<Event>>()
+        .post("/v1/calendars/{calendarId}/events/{eventId}/tentative", "calendar.write", Mvp, tentative)
+        .summary("Accept an invitation tentatively")
+        .body::<Rsvp>()
+        .returns::<Resource<Event>>()
+        .post("/v1/calendars/{calendarId}/events/{eventId}/decline", "calendar.write", Mvp, decline)
+        .summary("Decline an invitation")
+        .body::<Rsvp>()
+        .returns::<Resource<Event>>()
+        .post("/v1/calendars/{calendarId}/events/{eventId}/conference", "calendar.write", Mvp, conference)
+        .summary("Add a conference")
+        .description("400 `capability_not_supported` where the provider has none. An event that has a conference keeps it.")
+        .status(200)
+        .body::<NewConference>()
+        .returns::<Resource<Event>>()
+}
+
+async fn list(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(calendar_id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let limit = page::limit(params.get("limit"))?;
+    let query = Query {
+        calendar_id,
+        start: params.instant("start")?,
+        end: params.instant("end")?,
+        expand: params.flag("expand")?,
+        updated_after: params.instant("updated_after")?,
+        q: params.text("q", 256)?,
+        i_cal_uid: params.text("i_cal_uid", 255)?,
+        attendee: params.text("attendee", 320)?,
+        status: params.word("status", &["confirmed", "tentative", "cancelled"])?,
+        show_cancelled: params.flag("show_cancelled")?,
+    };
+    let binding = Binding::new(&asker.tenant, "events.list", &query);
+    let after = binding.place(&app.keyring, params.get("cursor"))?;
+    let (items, place) = read::list(&app, &asker, &query, after, limit).await?;
+    let raw = with_provider_data(&params);
+    let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
+    let next = place.map(|p| binding.cursor(&app.keyring, &p));
+    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+}
+
+async fn get(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path((calendar_id, event_id)): Path<(String, String)>,
+) -> Result<Answer, ApiError> {
+    let item = read::get(&app, &asker, &calendar_id, &event_id).await?;
+    Ok(Answer::ok(render::item(&item, &[], with_provider_data(&params))).etag(&item.etag))
+}
+
+/// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.
+fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<Manner> {
+    let notify = option::<Notify>(body, params, "notify", "notify")?.unwrap_or_default();
+    let scope = option::<RecurrenceScope>(body, params, "recurrenceScope", "recurrence_scope")?;
+    let expected = etag::expected(headers, Some(body))?;
+    Ok(Manner { expected, notify, scope, strict: json::is_strict(headers) })
+}
+
+fn option<T: DeserializeOwned>(
+    body: &mut Map<String, Value>,
+    params: &Params,
+    field: &str,
+    parameter: &str,
+) -> Result<Option<T>> {
+    let value = match (body.remove(field), params.get(parameter)) {
+        (Some(Value::Null) | None, None) => return Ok(None),
+        (Some(Value::Null) | None, Some(text)) => Value::from(text),
+        (Some(value), _) => value,
+    };
+    serde_json::from_value(value).map(Some).map_err(|e| field_error(field, &e.to_string()))
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(calendar_id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    Ok(write::create(&app, &asker, &calendar_id, body, manner, &attempt).await?)
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path((calendar_id, event_id)): Path<(String, String)>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    Ok(write::update(&app, &asker, (&calendar_id, &event_id), body, manner, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path((calendar_id, event_id)): Path<(String, String)>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    Ok(write::delete(&app, &asker, (&calendar_id, &event_id), manner, &attempt).await?)
+}
+
+/// What the three answers to an invitation share.
+struct Invited {
+    app: App,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    path: (String, String),
+    body: Map<String, Value>,
+}
+
+async fn respond(mut invited: Invited, status: ResponseStatus) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&invited.headers, Some(&mut invited.body))?;
+    let (rsvp, unknown) = json::typed::<Rsvp>(invited.body)?;
+    json::unknown_fields(&invited.headers, &unknown)?;
+    let response = Response {
+        status,
+        comment: rsvp.comment,
+        notify_organizer: rsvp.notify_organizer,
+        scope: rsvp.recurrence_scope,
+        expected,
+    };
+    let path = (invited.path.0.as_str(), invited.path.1.as_str());
+    Ok(respond::respond(&invited.app, &invited.asker, path, response, &invited.attempt).await?)
+}
+
+async fn accept(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(path): Path<(String, String)>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    respond(Invited { app, asker, attempt, headers, path, body }, ResponseStatus::Accepted).await
+}
+
+async fn tentative(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(path): Path<(String, String)>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    respond(Invited { app, asker, attempt, headers, path, body }, ResponseStatus::Tentative).await
+}
+
+async fn decline(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(path): Path<(String, String)>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    respond(Invited { app, asker, attempt, headers, path, body }, ResponseStatus::Declined).await
+}
+
+async fn conference(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path((calendar_id, event_id)): Path<(String, String)>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<NewConference>(body)?;
+    json::unknown_fields(&headers, &unknown)?;
+    Ok(respond::conference(&app, &asker, (&calendar_id, &event_id), new.provider, &attempt).await?)
+}

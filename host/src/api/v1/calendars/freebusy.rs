@@ -1,0 +1,53 @@
+//! `/v1/calendars/freebusy/query`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::error::{Code, Result, refuse};
+use crate::freebusy::query;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Free and busy")
+        .post("/v1/calendars/freebusy/query", "calendar.freebusy", Mvp, ask)
+        .summary("Ask when people are busy")
+        .description("Up to 50 targets over at most 92 days. Each target is answered for itself: one that failed has `status` `error`, is never reported as free, and makes `complete` false. `includeDetails` needs the scope `calendar.read`.")
+        .body::<FreeBusyQuery>()
+        .returns::<FreeBusyAnswer>()
+}
+
+async fn ask(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    query::require_fields(&body)?;
+    let (asked, unknown) = json::typed::<FreeBusyQuery>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    if asked.include_details && !caller.has_scope("calendar.read") {
+        // Contract silent: who may see details. `calendar.freebusy` is for busy times and nothing else.
+        let message = "includeDetails needs the scope calendar.read, which this API key lacks";
+        return Err(ApiError(refuse(Code::InsufficientScope, message)));
+    }
+    let answer = query::answer(&app, &asker, asked).await?;
+    Ok(with_warnings(&answer, warnings)?)
+}
+
+/// An answer with what was wrong with its query.
+pub(crate) fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<Answer> {
+    let mut value = serde_json::to_value(answer)?;
+    value["warnings"] = Value::Array(warnings);
+    Ok(Answer::ok(value.to_string()))
+}

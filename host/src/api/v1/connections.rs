@@ -1,0 +1,123 @@
+//! `/v1/connections`
+
+use axum::extract::{Path, State};
+use http::HeaderMap;
+use model::connection::{Connection, NewConnection};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Params;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::{Common, Mvp};
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::connections::{self, view};
+use crate::error::{Result, not_found};
+use crate::resources::Asker;
+use crate::storage::{connections as table, sync_states};
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Connections")
+        .post("/v1/connections", "connections.write", Common, create)
+        .summary("Connect an account by credentials")
+        .description("The credentials are tried at the provider before anything is stored; they are sealed at once and never shown again.")
+        .body::<NewConnection>()
+        .returns::<Connection>()
+        .get("/v1/connections", "connections.read", Mvp, list)
+        .summary("List connections")
+        .param("provider", "string", "Only connections of this provider")
+        .param("status", "string", "Only connections in this state: active, degraded, reauth_required")
+        .lists::<Connection>()
+        .get("/v1/connections/{connectionId}", "connections.read", Common, get)
+        .summary("Read a connection")
+        .returns::<Connection>()
+        .delete("/v1/connections/{connectionId}", "connections.write", Common, delete)
+        .summary("Disconnect an account")
+        .description("Stops its sync and removes its credentials and the local copy. Nothing changes at the provider.")
+        .post("/v1/connections/{connectionId}/refresh", "connections.write", Mvp, refresh)
+        .summary("Try the credentials again")
+        .description("409 `reauth_required` when the provider refuses them.")
+        .status(200)
+        .returns::<Connection>()
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<connections::NewConnection>(body)?;
+    // Strict callers get the error before the provider is asked; others find nothing lost.
+    json::unknown_fields(&headers, &unknown)?;
+    Ok(connections::create(&app, &asker.tenant, new, &attempt).await?)
+}
+
+async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let limit = page::limit(params.get("limit"))?;
+    let provider = params.text("provider", 40)?.unwrap_or_default();
+    let status =
+        params.word("status", &["pending", "active", "degraded", "reauth_required"])?.unwrap_or_default();
+    let binding = Binding::new(&asker.tenant, "connections.list", &(&provider, &status));
+    let mut after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut found = Vec::new();
+    loop {
+        let filter = (provider.as_str(), status.as_str());
+        let rows = table::list(app.db.reader(), &asker.tenant, filter, &after, limit + 1).await?;
+        let is_last = (rows.len() as i64) <= limit;
+        after = rows.last().map_or(after, |c| c.id.clone());
+        found.extend(rows.into_iter().filter(|c| asker.may_use(&c.id)));
+        if is_last || (found.len() as i64) > limit {
+            break;
+        }
+    }
+    let more = (found.len() as i64) > limit;
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = found.last().filter(|_| more).map(|c| binding.cursor(&app.keyring, &c.id));
+    let mut items = Vec::with_capacity(found.len());
+    for connection in &found {
+        let states = sync_states::of_connection(app.db.reader(), &connection.id).await?;
+        items.push(view::json(&app, connection, &states).to_string());
+    }
+    Ok(Answer::ok(page::page(&items, next.as_deref())))
+}
+
+async fn find(app: &App, asker: &Asker, id: &str) -> Result<table::Connection> {
+    if !asker.may_use(id) {
+        return Err(not_found("connection"));
+    }
+    connections::find(app, &asker.tenant, id).await
+}
+
+async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+    let connection = find(&app, &asker, &id).await?;
+    let states = sync_states::of_connection(app.db.reader(), &id).await?;
+    Ok(Answer::ok(view::json(&app, &connection, &states).to_string()).etag(&connection.etag))
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let connection = match find(&app, &asker, &id).await {
+        Err(e) if attempt.resumed && e.code() == Some(crate::error::Code::NotFound) => return Ok(Answer::no_content()),
+        other => other?,
+    };
+    crate::api::etag::expected(&headers, None)?.check(&connection.etag)?;
+    Ok(connections::delete(&app, connection, &attempt).await?)
+}
+
+async fn refresh(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let connection = find(&app, &asker, &id).await?;
+    Ok(connections::refresh(&app, connection, &attempt).await?)
+}

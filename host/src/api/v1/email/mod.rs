@@ -1,0 +1,3 @@
+//! `/v1/email`
+
+pub mod capabilities;

@@ -1,0 +1,29 @@
+//! The operations of the contract: the URL is the file name.
+
+pub mod api_keys;
+pub mod calendars;
+pub mod connections;
+pub mod email;
+pub mod unbuilt;
+pub mod usage;
+
+use crate::api::error::ApiError;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::error::{Code, refuse};
+
+/// Every operation, built or not.
+pub fn routes() -> Routes<App> {
+    connections::routes()
+        .merge(api_keys::routes())
+        .merge(usage::routes())
+        .merge(email::capabilities::routes())
+        .merge(calendars::routes())
+        .merge(calendars::events::routes())
+        .merge(calendars::sync::routes())
+        .merge(unbuilt::routes(not_implemented))
+}
+
+async fn not_implemented() -> ApiError {
+    ApiError(refuse(Code::NotImplemented, "this operation is not built yet; /docs tells which are"))
+}

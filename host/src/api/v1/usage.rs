@@ -1,0 +1,95 @@
+//! `/v1/usage`
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use jiff::civil::Date;
+use model::Instant;
+use model::application::{KeyUsage, Usage};
+
+use crate::answer::Answer;
+use crate::api::asker::Params;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Unlabelled;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::error::{Code, Result, invalid};
+use crate::storage::usage::Bucket;
+use crate::storage::{api_keys, connections, usage};
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Usage")
+        .get("/v1/usage", "usage.read", Unlabelled, get)
+        .summary("What the application used")
+        .description("By default the current month, UTC. Figures of the last seconds may be missing.")
+        .param("start", "string", "First day, `YYYY-MM-DD`, UTC")
+        .param("end", "string", "Last day, `YYYY-MM-DD`, UTC; at most 366 days after `start`")
+        .returns::<Usage>()
+}
+
+async fn get(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
+    let (start, end) = period(&app, &params)?;
+    let tenant = caller.tenant();
+    let mut rows = usage::list(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
+    let pending = app.usage.pending().into_iter().filter(|(b, _)| b.tenant == *tenant);
+    rows.extend(pending.filter(|(b, _)| *b.day >= *start.to_string() && *b.day <= *end.to_string()));
+    let mut answer = counted(&rows);
+    answer.period_start = midnight(start)?;
+    answer.period_end = midnight(end.tomorrow().map_err(anyhow::Error::new)?)?;
+    let states = connections::count_by_status(app.db.reader(), tenant).await?;
+    answer.connections.total = states.values().sum();
+    answer.connections.active = states.get("active").copied().unwrap_or(0) + states.get("degraded").copied().unwrap_or(0);
+    answer.connections.reauth_required = states.get("reauth_required").copied().unwrap_or(0);
+    answer.rate_limit.limit_per_minute = caller.key.rate_limit_per_minute;
+    let (changes, bytes) = usage::storage(app.db.reader(), tenant, answer.period_start.as_millis()).await?;
+    answer.sync.changes = changes;
+    answer.webhooks.events = changes;
+    answer.storage_bytes = bytes;
+    let mut by_key: BTreeMap<String, i64> = BTreeMap::new();
+    rows.iter().for_each(|(b, n)| *by_key.entry(b.key_id.clone()).or_default() += n);
+    for (id, requests) in by_key {
+        let key = api_keys::find(app.db.reader(), tenant, &id).await?;
+        answer.keys.push(KeyUsage { name: key.map(|k| k.name).unwrap_or_default(), id, requests });
+    }
+    Ok(Answer::ok(serde_json::to_string(&answer)?))
+}
+
+fn period(app: &App, params: &Params) -> Result<(Date, Date)> {
+    let today = app.clock.now().timestamp().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let day = |name: &str, default: Date| match params.get(name) {
+        None => Ok(default),
+        Some(text) => text
+            .parse::<Date>()
+            .map_err(|_| invalid(Code::InvalidParameter, name, format!("{name} must be a date such as 2026-03-01"))),
+    };
+    let (start, end) = (day("start", today.first_of_month())?, day("end", today)?);
+    if end < start {
+        return Err(invalid(Code::InvalidTimeRange, "end", "end must not be before start"));
+    }
+    let days = start.until((jiff::Unit::Day, end)).map_err(anyhow::Error::new)?.get_days();
+    if days > 366 {
+        return Err(invalid(Code::RangeTooLarge, "end", "the period may have at most 366 days"));
+    }
+    Ok((start, end))
+}
+
+fn midnight(day: Date) -> Result<Instant> {
+    let zoned = day.to_zoned(jiff::tz::TimeZone::UTC).map_err(anyhow::Error::new)?;
+    Ok(Instant::from(zoned.timestamp()))
+}
+
+fn counted(rows: &[(Bucket, i64)]) -> Usage {
+    let mut answer = Usage::default();
+    for (bucket, n) in rows {
+        answer.requests.total += n;
+        *answer.requests.by_surface.entry(bucket.surface.clone()).or_default() += n;
+        match bucket.outcome.as_str() {
+            "success" => answer.requests.success += n,
+            "clientError" => answer.requests.client_error += n,
+            "serverError" => answer.requests.server_error += n,
+            _ => answer.requests.rate_limited += n,
+        }
+    }
+    answer
+}

@@ -1,0 +1,29 @@
+//! `switchboard openapi`: the API's description, without a server.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::api;
+use crate::cli::answer;
+use crate::config::Config;
+
+/// Print the OpenAPI 3.1 document of the API as JSON
+///
+/// It is the document that a running server gives at /openapi.json.
+#[derive(Args)]
+pub struct Openapi {
+    /// URL of the service that the document names [default: http://127.0.0.1:8080]
+    #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<String>,
+}
+
+impl Openapi {
+    pub fn run(self) -> Result<ExitCode> {
+        let config = Config { public_url: self.public_url, ..Config::default() };
+        let document = api::openapi::document(&api::operations(), &config.public_address());
+        answer(&serde_json::to_string_pretty(&document).context("cannot print the document")?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,320 @@
+//! `switchboard keys`: makes, lists and revokes API keys in the store, beside a running server or without one.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, Subcommand};
+use jiff::{Span, SpanRelativeTo};
+use model::Instant;
+use serde_json::{Value, json};
+
+use crate::api::caller;
+use crate::app;
+use crate::cli::settings::Place;
+use crate::cli::{answer, store, table};
+use crate::clock::{Clock, Entropy};
+use crate::ids::{self, Kind};
+use crate::scopes;
+use crate::storage::api_keys::{self, ApiKey};
+use crate::tenant::Tenant;
+
+/// A server that runs meanwhile remembers keys for a moment.
+const SEEN_AFTER: &str = "a running server refuses it within a second";
+
+/// Make, list and revoke API keys
+///
+/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+#[derive(Subcommand)]
+pub enum Keys {
+    Create(Box<Create>),
+    List(List),
+    Revoke(Revoke),
+}
+
+/// Make an API key and print it: this once, for it is not stored
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  switchboard keys create --scopes all
+  switchboard keys create --scopes calendar.read,calendar.freebusy --application \"Room display\" --expires-in 90d
+  KEY=$(switchboard keys create --scopes all --json | jq -r .key)")]
+pub struct Create {
+    /// What the key may do: a list such as calendar.read,calendar.write, or `all`
+    #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPES")]
+    scopes: Vec<String>,
+    /// Application that the key belongs to; made if it is new. Applications see nothing of each other
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    application: String,
+    /// Organization that the application belongs to; made if it is new
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    organization: String,
+    /// What the key is for, shown in lists [default: the application's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Host that browsers' requests must come from, exactly, for example app.example.com (repeatable) [default: any]
+    #[arg(long = "allowed-domain", value_name = "HOST", value_delimiter = ',')]
+    allowed_domains: Vec<String>,
+    /// Address or network that requests must come from, for example 203.0.113.0/24 (repeatable) [default: any]
+    #[arg(long = "allowed-ip", value_name = "CIDR", value_delimiter = ',')]
+    allowed_ips: Vec<String>,
+    /// Requests per minute
+    #[arg(long, alias = "rate-limit-per-minute", value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(i64).range(1..))]
+    rate_limit: i64,
+    /// How long the key works, for example 12h, 30d or 1y [default: until it is revoked]
+    #[arg(long, value_name = "TIME")]
+    expires_in: Option<Span>,
+    /// Print JSON: id, key, scopes, applicationId, organizationId, …
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// List the API keys of all applications; what is shown of a key is its beginning
+#[derive(Args)]
+pub struct List {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Revoke an API key for good
+#[derive(Args)]
+#[command(after_help = "Example:\n  switchboard keys revoke key_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
+pub struct Revoke {
+    /// The key's id, as `keys list` shows it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Keys {
+    pub async fn run(self) -> Result<ExitCode> {
+        match self {
+            Keys::Create(create) => create.run().await?,
+            Keys::List(list) => list.run().await?,
+            Keys::Revoke(revoke) => revoke.run().await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Create {
+    async fn run(self) -> Result<()> {
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let now = clock.now_ms();
+        let scopes = scopes_of(&self.scopes)?;
+        let allowed_domains = self.allowed_domains.iter().map(|d| domain(d)).collect::<Result<Vec<_>>>()?;
+        for ip in &self.allowed_ips {
+            ensure!(caller::network(ip).is_some(), "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24");
+        }
+        let expires_at = self.expires_in.map(|span| expiry(&span, now)).transpose()?;
+        let name = self.name.unwrap_or_else(|| self.application.clone());
+        for (flag, text) in [("name", &name), ("application", &self.application), ("organization", &self.organization)] {
+            ensure!((1..=100).contains(&text.chars().count()), "--{flag} must have 1 to 100 characters");
+        }
+
+        let config = self.place.resolve()?;
+        store::make_data_dir(&config)?;
+        let keyring = app::open_keyring(&config.data_dir, &entropy)?;
+        let db = store::open_or_make(&config).await?;
+        let new = keyring.new_api_key();
+        let (organization, application) = (self.organization, self.application);
+        let ids = (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));
+        let mut key = ApiKey {
+            id: ids::new(Kind::ApiKey, &clock, &entropy),
+            tenant: Tenant { organization_id: String::new(), application_id: String::new() },
+            name,
+            prefix: new.prefix,
+            last4: new.last4,
+            scopes,
+            allowed_domains,
+            allowed_ips: self.allowed_ips,
+            connection_ids: Vec::new(),
+            rate_limit_per_minute: self.rate_limit,
+            expires_at,
+            last_used_at: None,
+            last_used_ip: None,
+            created_by: None,
+            revoked_at: None,
+            created_at: now,
+        };
+        let hash = new.hash;
+        let write = db.write(move |tx| {
+            Box::pin(async move {
+                let names = (organization.as_str(), application.as_str());
+                key.tenant = api_keys::ensure_application(tx, names, (&ids.0, &ids.1), now).await?;
+                api_keys::insert(tx, &key, &hash).await?;
+                Ok::<_, anyhow::Error>(key)
+            })
+        });
+        let written = write.await;
+        db.close().await;
+        let key = written?;
+        if self.json {
+            let mut shown = shown(&key);
+            shown["key"] = Value::from(new.key);
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        let (id, scopes) = (&key.id, key.scopes.join(" "));
+        answer(&format!("{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.", new.key))
+    }
+}
+
+impl List {
+    async fn run(self) -> Result<()> {
+        let db = store::open(&self.place.resolve()?).await?;
+        let keys = match db.check().await {
+            Ok(()) => api_keys::list_all(db.reader()).await,
+            Err(e) => Err(e),
+        };
+        db.close().await;
+        let keys = keys?;
+        if self.json {
+            return answer(&serde_json::to_string_pretty(&keys.iter().map(shown).collect::<Vec<_>>())?);
+        }
+        let now = Clock::system().now_ms();
+        let head = ["ID", "NAME", "KEY", "STATE", "CREATED", "LAST USED", "SCOPES"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(keys.iter().map(|key| {
+            let moment = |at: Option<i64>| at.map_or_else(|| "never".to_owned(), |at| Instant::from_millis(at).to_string());
+            vec![
+                key.id.clone(),
+                key.name.clone(),
+                format!("{}…{}", key.prefix, key.last4),
+                state(key, now).to_owned(),
+                moment(Some(key.created_at)),
+                moment(key.last_used_at),
+                key.scopes.join(","),
+            ]
+        }));
+        answer(&table(&rows))
+    }
+}
+
+impl Revoke {
+    async fn run(self) -> Result<()> {
+        let db = store::open(&self.place.resolve()?).await?;
+        let (id, now) = (self.id.clone(), Clock::system().now_ms());
+        let revoked = match db.check().await {
+            Ok(()) => db.write(move |tx| Box::pin(async move { api_keys::revoke_any(tx, &id, now).await })).await,
+            Err(e) => Err(e),
+        };
+        db.close().await;
+        ensure!(revoked?, "there is no API key {}; `switchboard keys list` shows them", self.id);
+        match self.json {
+            true => answer(&serde_json::to_string_pretty(&json!({ "id": self.id, "revoked": true }))?),
+            false => answer(&format!("revoked {}; {SEEN_AFTER}", self.id)),
+        }
+    }
+}
+
+/// A key as JSON, named as the API names it.
+fn shown(key: &ApiKey) -> Value {
+    let moment = |at: Option<i64>| at.map(Instant::from_millis);
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "prefix": key.prefix,
+        "last4": key.last4,
+        "scopes": key.scopes,
+        "applicationId": key.tenant.application_id,
+        "organizationId": key.tenant.organization_id,
+        "allowedDomains": key.allowed_domains,
+        "allowedIps": key.allowed_ips,
+        "connectionIds": key.connection_ids,
+        "rateLimitPerMinute": key.rate_limit_per_minute,
+        "expiresAt": moment(key.expires_at),
+        "lastUsedAt": moment(key.last_used_at),
+        "lastUsedIp": key.last_used_ip,
+        "createdBy": key.created_by,
+        "revokedAt": moment(key.revoked_at),
+        "createdAt": moment(Some(key.created_at)),
+    })
+}
+
+fn state(key: &ApiKey, now: i64) -> &'static str {
+    match key {
+        _ if key.revoked_at.is_some() => "revoked",
+        _ if key.expires_at.is_some_and(|at| at <= now) => "expired",
+        _ => "active",
+    }
+}
+
+fn scopes_of(given: &[String]) -> Result<Vec<String>> {
+    let mut scopes: Vec<String> = Vec::new();
+    for scope in given.iter().map(|s| s.trim()).filter(|s| !s.is_empty()) {
+        match scope {
+            "all" => scopes = scopes::ALL.map(str::to_owned).to_vec(),
+            _ if !scopes::is_scope(scope) => {
+                bail!("--scopes: there is no scope \"{scope}\"; there are {}, and all", scopes::ALL.join(", "))
+            }
+            _ if !scopes.iter().any(|s| s == scope) => scopes.push(scope.to_owned()),
+            _ => {}
+        }
+    }
+    ensure!(!scopes.is_empty(), "--scopes: name at least one scope, or all");
+    Ok(scopes)
+}
+
+/// An exact host name in lower case; what a browser cannot send as the host of an origin is refused.
+fn domain(text: &str) -> Result<String> {
+    let host = text.trim().to_ascii_lowercase();
+    let parsed = url::Url::parse(&format!("https://{host}/"));
+    let exact = parsed.is_ok_and(|url| url.host_str() == Some(&host) && url.port().is_none());
+    ensure!(exact && !host.contains('*'), "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *");
+    Ok(host)
+}
+
+fn expiry(span: &Span, now: i64) -> Result<i64> {
+    let years_as_days = SpanRelativeTo::days_are_24_hours();
+    let duration = match span.get_years() == 0 && span.get_months() == 0 {
+        true => span.to_duration(years_as_days),
+        false => {
+            let start = Instant::from_millis(now).timestamp().to_zoned(jiff::tz::TimeZone::UTC);
+            span.to_duration(&start)
+        }
+    };
+    let ms = duration.context("--expires-in is too long")?.as_millis();
+    ensure!(ms > 0, "--expires-in must be in the future");
+    i64::try_from(ms).ok().and_then(|ms| now.checked_add(ms)).context("--expires-in is too long")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(text: &str) -> i64 {
+        expiry(&text.parse().unwrap(), 0).unwrap()
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!([after("90s"), after("12h"), after("30d"), after("2w")], [90_000, 43_200_000, 2_592_000_000, 1_209_600_000]);
+        assert_eq!(after("1y"), 365 * 86_400_000);
+        assert!(expiry(&"-1d".parse().unwrap(), 0).is_err());
+    }
+
+    #[test]
+    fn scopes_are_checked_and_told_once() {
+        let scopes = |s: &[&str]| scopes_of(&s.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
+        assert_eq!(scopes(&["calendar.read", " calendar.read", ""]).unwrap(), ["calendar.read"]);
+        assert_eq!(scopes(&["tasks.read", "all"]).unwrap().len(), scopes::ALL.len());
+        assert!(scopes(&["calendar.red"]).unwrap_err().to_string().contains("calendar.read"));
+        assert!(scopes(&[""]).is_err());
+    }
+
+    #[test]
+    fn a_domain_is_a_bare_host_name() {
+        assert_eq!(domain("App.Example.com").unwrap(), "app.example.com");
+        for wrong in ["https://app.example.com", "app.example.com:8443", "*.example.com", "a b", "", "app.example.com/x"] {
+            assert!(domain(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `switchboard migrate`: the database's schema, checked or brought up to date.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::cli::settings::Place;
+use crate::cli::{answer, store};
+use crate::storage::migrations;
+
+/// Bring the database's schema up to date, or check it
+///
+/// `serve` does this by itself when it starts. Exit code 1 with --check: migrations are missing.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  switchboard migrate --check\n  switchboard migrate --database-url-file /run/secrets/database-url")]
+pub struct Migrate {
+    /// Change nothing; say what would be done
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Migrate {
+    pub async fn run(self) -> Result<ExitCode> {
+        let config = self.place.resolve()?;
+        if !self.check {
+            store::open_or_make(&config).await?.close().await;
+            answer("the database schema is up to date")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let db = store::open(&config).await?;
+        let pending = migrations::pending(&mut *db.reader().acquire().await?).await;
+        db.close().await;
+        match pending?.as_slice() {
+            [] => {
+                answer("the database schema is up to date")?;
+                Ok(ExitCode::SUCCESS)
+            }
+            pending => {
+                let versions: Vec<String> = pending.iter().map(ToString::to_string).collect();
+                answer(&format!("the database lacks migrations {}; run `switchboard migrate`", versions.join(", ")))?;
+                Ok(ExitCode::FAILURE)
+            }
+        }
+    }
+}

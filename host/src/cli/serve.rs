@@ -1,0 +1,214 @@
+//! `switchboard serve`: start in an order in which nothing is served too early, stop in one in which nothing is lost.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use axum::Router;
+use clap::{Args, CommandFactory};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::api;
+use crate::app::App;
+use crate::cli::listener::Listener;
+use crate::cli::settings::{Resolved, Settings};
+use crate::cli::{Cli, block_on, store};
+use crate::clock::{Clock, Entropy};
+use crate::config::Config;
+use crate::sandbox_provider::{self, Sandbox};
+use crate::sync::poll;
+use crate::telemetry;
+
+/// From the signal to the end of the process at most.
+const DRAIN: Duration = Duration::from_secs(10);
+/// Of it, what is left for the store when requests had their time.
+const CLOSE: Duration = Duration::from_millis(1_500);
+
+/// Variables that no flag stands for.
+const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];
+
+/// Serve the API
+///
+/// The first start makes the data directory, the database and a master key in it. Stored credentials and API keys are worth
+/// nothing without the master key: back it up. Give your own as 32 bytes in base64 in SWITCHBOARD_MASTER_KEY, or in the file
+/// that SWITCHBOARD_MASTER_KEY_FILE names.
+///
+/// SIGTERM: /readyz says 503, then no more connections are taken, requests in flight are finished, and the process ends with
+/// code 0 within 10 seconds. A second signal ends it at once.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  switchboard serve --sandbox
+  switchboard serve --listen 0.0.0.0:8080 --data-dir /var/lib/switchboard --public-url https://api.example.com \\
+    --trusted-proxy 10.0.0.0/8
+  switchboard serve --config /etc/switchboard.toml
+  SWITCHBOARD_DATABASE_URL_FILE=/run/secrets/database-url switchboard serve
+
+A settings file:
+  listen = \"0.0.0.0:8080\"
+  data_dir = \"/var/lib/switchboard\"
+  egress_allow = [\"10.1.0.0/16\"]")]
+pub struct Serve {
+    #[command(flatten)]
+    settings: Settings,
+}
+
+impl Serve {
+    pub fn run(self) -> Result<ExitCode> {
+        let resolved = self.settings.resolve()?;
+        telemetry::start(resolved.log_format, &resolved.log_level)?;
+        note_unknown_variables();
+        block_on(serve(resolved))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A misspelt variable is silently the default, which can be dangerous; a warning is what can be done about it.
+fn note_unknown_variables() {
+    let mut command = Cli::command();
+    command.build();
+    let known: Vec<_> = command.get_subcommands().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_env).collect();
+    for (name, _) in std::env::vars_os() {
+        let ours = name.to_str().is_some_and(|n| n.starts_with("SWITCHBOARD_") && !OTHER_VARIABLES.contains(&n));
+        if ours && !known.contains(&name.as_os_str()) {
+            tracing::warn!(variable = %name.to_string_lossy(), "there is no such setting; see `switchboard serve --help`");
+        }
+    }
+}
+
+async fn serve(resolved: Resolved) -> Result<()> {
+    let Resolved { mut config, drain_delay, connectors_named, .. } = resolved;
+    // From here on a signal ends the process in order, also in the middle of its start.
+    let mut signals = Signals::new()?;
+    check_connectors(&config, connectors_named)?;
+    store::make_data_dir(&config)?;
+    // Held until the process ends, whichever way it does.
+    let _lock = store::Lock::take(&config)?;
+    let listener = Listener::bind(config.listen).await?;
+    config.listen = listener.address()?;
+    let started = tokio::select! {
+        started = start(config) => started?,
+        () = signals.end() => return Ok(()),
+    };
+    let Started { app, service, _watch } = started;
+
+    let (stop, stopping) = watch::channel(false);
+    let poll = tokio::spawn(poll::run(app.clone(), stopping.clone()));
+    let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
+    tracing::info!(
+        public_url = app.config.public_address(),
+        connectors = app.runtime.list().len(),
+        "listening on http://{}",
+        app.config.listen
+    );
+
+    let asked = signals.end_or_interrupt().await;
+    let deadline = Instant::now() + DRAIN;
+    app.start_draining();
+    tracing::info!("stopping: requests in flight have {} s", DRAIN.as_secs());
+    let drained = async {
+        // Nobody's balancer waits for a person at a terminal.
+        if asked == Asked::ToEnd {
+            tokio::time::sleep(drain_delay).await;
+        }
+        stop.send_replace(true);
+        (&mut serving).await
+    };
+    tokio::select! {
+        drained = tokio::time::timeout_at(deadline - CLOSE, drained) => match drained {
+            Ok(_) => {}
+            Err(_) => tracing::warn!("requests were still in flight when their time was over"),
+        },
+        _ = signals.end_or_interrupt() => tracing::warn!("stopping at once"),
+    }
+    stop.send_replace(true);
+    serving.abort();
+    poll.abort();
+    close(&app, deadline).await;
+    Ok(())
+}
+
+/// What is left to do for the store. Every acknowledged write is on disk already; here only figures are at stake.
+async fn close(app: &App, deadline: Instant) {
+    let work = async {
+        if let Err(e) = app.usage.flush(&app.db).await {
+            tracing::warn!(error = %format!("{e:#}"), "usage figures of the last seconds are lost");
+        }
+        app.db.close().await;
+    };
+    match tokio::time::timeout_at(deadline, work).await {
+        Ok(()) => tracing::info!("stopped"),
+        Err(_) => tracing::warn!("stopped before the database was closed"),
+    }
+}
+
+/// The whole service, not yet served.
+struct Started {
+    app: App,
+    service: Router,
+    /// Reloads connectors while it lives.
+    _watch: Option<crate::runtime::Watch>,
+}
+
+async fn start(config: Config) -> Result<Started> {
+    let app = App::start(config, Clock::system(), Entropy::system()).await?;
+    for (name, cause) in app.runtime.status().problems {
+        tracing::error!(connector = %name, "connector not loaded: {cause}");
+    }
+    let mut service = api::service(app.clone());
+    if app.config.sandbox {
+        let clock = app.clock.clone();
+        let mut settings = sandbox_provider::Config::new(std::sync::Arc::new(move || clock.now_ms()));
+        settings.data_dir = Some(app.config.data_dir.clone());
+        let sandbox = Sandbox::new(settings).context("cannot start the sandbox provider")?;
+        service = service.merge(sandbox_provider::router(sandbox));
+    }
+    let watched = app.config.connectors_dir.clone().filter(|_| app.config.watch_connectors);
+    let watch = watched.map(|dir| app.runtime.watch(&dir).with_context(|| format!("cannot watch {}", dir.display())));
+    Ok(Started { app, service, _watch: watch.transpose()? })
+}
+
+/// Connectors that were asked for have to be there; those of a fresh checkout may still have to be built.
+fn check_connectors(config: &Config, named: bool) -> Result<()> {
+    let Some(dir) = config.connectors_dir.as_ref().filter(|dir| !dir.is_dir()) else { return Ok(()) };
+    ensure!(!named && !config.watch_connectors, "there is no directory {} with connectors", dir.display());
+    tracing::warn!(
+        dir = %dir.display(),
+        "there are no bundled connectors; build them with `cargo xtask connectors`, or name them with --connectors"
+    );
+    Ok(())
+}
+
+/// Which way the process was asked to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// SIGTERM: a supervisor.
+    ToEnd,
+    /// SIGINT: somebody at a terminal.
+    Interrupt,
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals> {
+        let on = |kind| signal(kind).context("cannot listen to signals");
+        Ok(Signals { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
+    }
+
+    async fn end_or_interrupt(&mut self) -> Asked {
+        tokio::select! {
+            _ = self.terminate.recv() => Asked::ToEnd,
+            _ = self.interrupt.recv() => Asked::Interrupt,
+        }
+    }
+
+    async fn end(&mut self) {
+        self.end_or_interrupt().await;
+    }
+}

@@ -1,0 +1,325 @@
+//! The settings of `serve`, from three places: the command line, `SWITCHBOARD_*` environment variables, a TOML file. A setting
+//! has one name: `--data-dir`, `SWITCHBOARD_DATA_DIR`, `data_dir`. The defaults are `Config`'s.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use ipnet::IpNet;
+use serde::Deserialize;
+
+use crate::api::caller;
+use crate::config::Config;
+use crate::telemetry::Format;
+
+/// How long readiness is refused before connections are, so that balancers notice in time.
+const DRAIN_DELAY_MS: u64 = 1_000;
+/// Draining ends 10 s after the signal; this much of it is left for what is in flight.
+const MAX_DRAIN_DELAY_MS: u64 = 5_000;
+
+/// Where everything is kept: what the commands that only open the store have to know.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Place {
+    /// TOML file with settings: the flags' names with underscores, for example `data_dir = "/var/lib/switchboard"`
+    #[arg(long, env = "SWITCHBOARD_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Directory of the database, the master key and the installed connectors [default: data]
+    #[arg(long, env = "SWITCHBOARD_DATA_DIR", value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Database: sqlite:///path/file.db or postgres://user:password@host/name [default: switchboard.db in the data directory]
+    #[arg(long, env = "SWITCHBOARD_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    pub database_url: Option<String>,
+    /// File that holds the database URL, for URLs with a password
+    #[arg(long, env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
+    pub database_url_file: Option<PathBuf>,
+}
+
+/// What `serve` can be told. In the file every field has the flag's name with underscores.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// TOML file with settings: the flags' names with underscores, for example `data_dir = "/var/lib/switchboard"`
+    #[arg(long, env = "SWITCHBOARD_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+    /// Address to serve the API on; port 0 takes a free one [default: 127.0.0.1:8080]
+    #[arg(long, env = "SWITCHBOARD_LISTEN", value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// Directory of the database, the master key and the installed connectors; made if it is missing [default: data]
+    #[arg(long, env = "SWITCHBOARD_DATA_DIR", value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Database: sqlite:///path/file.db or postgres://user:password@host/name [default: switchboard.db in the data directory]
+    #[arg(long, env = "SWITCHBOARD_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    database_url: Option<String>,
+    /// File that holds the database URL, for URLs with a password
+    #[arg(long, env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
+    database_url_file: Option<PathBuf>,
+    /// URL under which clients and providers reach this service [default: http://<listen>]
+    #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<String>,
+    /// Directory of connectors to load at start [default: target/connectors/bundle]
+    #[arg(long, env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
+    connectors: Option<PathBuf>,
+    /// Load connectors again when files in --connectors change; for development
+    #[arg(long, env = "SWITCHBOARD_WATCH_CONNECTORS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    watch_connectors: Option<bool>,
+    /// Private network that providers may be in, for example 10.1.0.0/16 (repeatable); public addresses are always allowed
+    #[arg(long, env = "SWITCHBOARD_EGRESS_ALLOW", value_name = "CIDR", value_delimiter = ',')]
+    egress_allow: Vec<Network>,
+    /// PEM file with certificate authorities to trust beside the usual ones (repeatable)
+    #[arg(long, env = "SWITCHBOARD_CA_FILE", value_name = "FILE", value_delimiter = ',')]
+    ca_file: Vec<PathBuf>,
+    /// Serve the sandbox provider under /sandbox, to try everything out without an account anywhere
+    #[arg(long, env = "SWITCHBOARD_SANDBOX", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    sandbox: Option<bool>,
+    /// Proxy whose X-Forwarded-For is believed: an address or a network (repeatable)
+    #[arg(long, env = "SWITCHBOARD_TRUSTED_PROXY", value_name = "CIDR", value_delimiter = ',')]
+    trusted_proxy: Vec<Network>,
+    /// How log lines look [default: human on a terminal, else json]
+    #[arg(long, env = "SWITCHBOARD_LOG_FORMAT", value_name = "FORMAT")]
+    log_format: Option<Format>,
+    /// What is logged: error, warn, info, debug or trace, or by module, for example `info,switchboard::sync=debug` [default: info]
+    #[arg(long, env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// How old the local copy may be when it answers a read; older asks the provider first [default: 10000]
+    #[arg(long, env = "SWITCHBOARD_FRESHNESS_MS", value_name = "MS")]
+    freshness_ms: Option<i64>,
+    /// How often collections that clients follow are read from the provider [default: 60000]
+    #[arg(long, env = "SWITCHBOARD_POLL_INTERVAL_MS", value_name = "MS")]
+    poll_interval_ms: Option<i64>,
+    /// Requests per minute from one address without a valid API key [default: 300]
+    #[arg(long, env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
+    anonymous_rate_limit: Option<u64>,
+    /// How long /readyz says 503 after SIGTERM before connections are refused [default: 1000]
+    #[arg(long, env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
+    drain_delay_ms: Option<u64>,
+    /// Commit writes in groups (SQLite); off only to compare
+    #[arg(long, env = "SWITCHBOARD_GROUP_COMMIT", hide = true)]
+    group_commit: Option<Switch>,
+}
+
+/// A setting that is on or off.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+enum Switch {
+    On,
+    Off,
+}
+
+/// A network, or one address.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(try_from = "String")]
+struct Network(IpNet);
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let network = caller::network(text.trim()).map(Network);
+        network.ok_or_else(|| format!("\"{text}\" is neither an address nor a network such as 10.1.0.0/16"))
+    }
+}
+
+impl TryFrom<String> for Network {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// Everything that `serve` needs, decided.
+#[derive(Debug)]
+pub struct Resolved {
+    pub config: Config,
+    /// None: it depends on where the log goes.
+    pub log_format: Option<Format>,
+    pub log_level: String,
+    pub drain_delay: Duration,
+    /// The connectors were asked for, so they have to be there.
+    pub connectors_named: bool,
+}
+
+impl Settings {
+    /// Fills the gaps from the file, if one is named, and from the defaults. The error names the setting.
+    pub fn resolve(self) -> Result<Resolved> {
+        let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
+        self.or(file).resolved()
+    }
+
+    fn or(self, file: Settings) -> Settings {
+        let list = |own: Vec<Network>, other: Vec<Network>| if own.is_empty() { other } else { own };
+        // A URL and the file with a URL are one setting.
+        let (database_url, database_url_file) = match (self.database_url, self.database_url_file) {
+            (None, None) => (file.database_url, file.database_url_file),
+            own => own,
+        };
+        Settings {
+            config: self.config,
+            listen: self.listen.or(file.listen),
+            data_dir: self.data_dir.or(file.data_dir),
+            database_url,
+            database_url_file,
+            public_url: self.public_url.or(file.public_url),
+            connectors: self.connectors.or(file.connectors),
+            watch_connectors: self.watch_connectors.or(file.watch_connectors),
+            egress_allow: list(self.egress_allow, file.egress_allow),
+            ca_file: if self.ca_file.is_empty() { file.ca_file } else { self.ca_file },
+            sandbox: self.sandbox.or(file.sandbox),
+            trusted_proxy: list(self.trusted_proxy, file.trusted_proxy),
+            log_format: self.log_format.or(file.log_format),
+            log_level: self.log_level.or(file.log_level),
+            freshness_ms: self.freshness_ms.or(file.freshness_ms),
+            poll_interval_ms: self.poll_interval_ms.or(file.poll_interval_ms),
+            anonymous_rate_limit: self.anonymous_rate_limit.or(file.anonymous_rate_limit),
+            drain_delay_ms: self.drain_delay_ms.or(file.drain_delay_ms),
+            group_commit: self.group_commit.or(file.group_commit),
+        }
+    }
+
+    fn resolved(self) -> Result<Resolved> {
+        let default = Config::default();
+        let database_url = match (self.database_url.filter(|u| !u.is_empty()), &self.database_url_file) {
+            (Some(url), _) => Some(url),
+            (None, Some(file)) => Some(read_secret(file)?),
+            (None, None) => None,
+        };
+        let public_url = self.public_url.filter(|u| !u.is_empty());
+        if let Some(url) = &public_url {
+            check_public_url(url)?;
+        }
+        let freshness_ms = self.freshness_ms.unwrap_or(default.freshness_ms);
+        ensure!(freshness_ms >= 0, "freshness_ms must be 0 or more");
+        let poll_interval_ms = self.poll_interval_ms.unwrap_or(default.poll_interval_ms);
+        ensure!(poll_interval_ms >= 100, "poll_interval_ms must be 100 or more");
+        let drain_delay_ms = self.drain_delay_ms.unwrap_or(DRAIN_DELAY_MS);
+        ensure!(drain_delay_ms <= MAX_DRAIN_DELAY_MS, "drain_delay_ms must be {MAX_DRAIN_DELAY_MS} or less");
+        let connectors_named = self.connectors.is_some();
+        let config = Config {
+            listen: self.listen.unwrap_or(default.listen),
+            data_dir: self.data_dir.unwrap_or(default.data_dir),
+            database_url,
+            public_url,
+            connectors_dir: self.connectors.or_else(bundle),
+            watch_connectors: self.watch_connectors.unwrap_or(default.watch_connectors),
+            egress_allow: self.egress_allow.into_iter().map(|n| n.0).collect(),
+            ca_files: self.ca_file,
+            sandbox: self.sandbox.unwrap_or(default.sandbox),
+            trusted_proxies: self.trusted_proxy.into_iter().map(|n| n.0).collect(),
+            group_commit: self.group_commit.map_or(default.group_commit, |s| s == Switch::On),
+            freshness_ms,
+            poll_interval_ms,
+            anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
+            compile_program: std::env::current_exe().ok(),
+        };
+        Ok(Resolved {
+            config,
+            log_format: self.log_format,
+            log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
+            drain_delay: Duration::from_millis(drain_delay_ms),
+            connectors_named,
+        })
+    }
+}
+
+impl Place {
+    /// The settings of a command that works on the store, beside a server or without one.
+    pub fn resolve(self) -> Result<Config> {
+        let settings = Settings {
+            config: self.config,
+            data_dir: self.data_dir,
+            database_url: self.database_url,
+            database_url_file: self.database_url_file,
+            ..Settings::default()
+        };
+        Ok(settings.resolve()?.config)
+    }
+}
+
+fn read_file(path: &Path) -> Result<Settings> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {}", path.display()))?;
+    parse_file(&text).with_context(|| format!("cannot use the settings in {}", path.display()))
+}
+
+fn parse_file(text: &str) -> Result<Settings> {
+    match toml::from_str(text) {
+        Ok(settings) => Ok(settings),
+        Err(e) => {
+            // The crate's own text is a drawing of several lines; the first lines of its message say enough.
+            let line = e.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+            bail!("line {line}: {}", e.message().trim().replace('\n', ": "))
+        }
+    }
+}
+
+/// The content of a file with a secret, without the line's end that editors add.
+fn read_secret(path: &Path) -> Result<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let secret = text.trim();
+    ensure!(!secret.is_empty(), "{} is empty", path.display());
+    Ok(secret.to_owned())
+}
+
+fn check_public_url(text: &str) -> Result<()> {
+    let url = url::Url::parse(text).context("public_url is not a URL")?;
+    ensure!(
+        matches!(url.scheme(), "http" | "https") && url.host().is_some() && url.query().is_none(),
+        "public_url must begin with http:// or https:// and name a host, without a query"
+    );
+    Ok(())
+}
+
+/// Where the build puts connectors: below the current directory, or, for a binary that is started from elsewhere, beside it.
+fn bundle() -> Option<PathBuf> {
+    let here = Config::default().connectors_dir?;
+    let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("connectors/bundle"));
+    match here.is_dir() {
+        true => Some(here),
+        false => beside().filter(|dir| dir.is_dir()).or(Some(here)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_goes_before_the_file_and_the_file_before_the_defaults() {
+        let file = parse_file("listen = \"127.0.0.1:1\"\nfreshness_ms = 5\negress_allow = [\"10.0.0.1\"]\nsandbox = true").unwrap();
+        let given = Settings { listen: "127.0.0.1:2".parse().ok(), ..Settings::default() };
+        let resolved = given.or(file).resolved().unwrap().config;
+        assert_eq!((resolved.listen.port(), resolved.freshness_ms, resolved.sandbox), (2, 5, true));
+        assert_eq!(resolved.egress_allow, ["10.0.0.1/32".parse().unwrap()]);
+        assert_eq!(resolved.poll_interval_ms, Config::default().poll_interval_ms);
+    }
+
+    #[test]
+    fn a_fault_in_the_file_names_the_line_and_the_key() {
+        for (text, said) in [
+            ("sandbox = true\nlistn = \"x\"", "line 2: unknown field `listn`"),
+            ("listen = \"here\"", "line 1: invalid socket address"),
+            ("egress_allow = [\"10.0.0.0/99\"]", "neither an address nor a network"),
+            ("group_commit = \"maybe\"", "unknown variant `maybe`"),
+            ("config = \"other.toml\"", "unknown field `config`"),
+        ] {
+            let error = format!("{:#}", parse_file(text).unwrap_err());
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        for (text, said) in [
+            ("public_url = \"ftp://x\"", "public_url"),
+            ("poll_interval_ms = 1", "poll_interval_ms"),
+            ("drain_delay_ms = 60000", "drain_delay_ms"),
+            ("database_url_file = \"/nowhere/at/all\"", "/nowhere/at/all"),
+        ] {
+            let error = format!("{:#}", parse_file(text).unwrap().resolved().unwrap_err());
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The availability query: checks it, gathers the members' busy times, and lets the engine search.
+
+use model::Instant;
+use model::calendar_query::{
+    AvailabilityAnswer, AvailabilityFormat, AvailabilityQuery, AvailableTime, Member, OpenHours,
+    ParticipantGroup, RequiredMembers, TargetError, UnavailableMember,
+};
+use serde_json::{Map, Value};
+
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid};
+use crate::freebusy::busy::Busy;
+use crate::freebusy::gather::{self, Question, Whose};
+use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, zone};
+use crate::resources::Asker;
+use crate::scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
+use crate::scheduling::interval::{Interval, Intervals};
+use crate::scheduling::slots::{self, Group, Layout, Search, Time};
+
+const MINUTE_MS: i64 = 60_000;
+/// All periods together.
+const MAX_RANGE_MS: i64 = 62 * DAY_MS;
+const MAX_PERIODS: usize = 50;
+const MAX_MEMBERS: usize = 50;
+/// Rows of open hours in one list.
+const MAX_HOURS: usize = 50;
+const MAX_IGNORED: usize = 500;
+const MAX_LIMIT: i64 = 1_000;
+const DAY_MINUTES: i64 = 24 * 60;
+const YEAR_MINUTES: i64 = 366 * DAY_MINUTES;
+
+/// Refuses a body without a field that must be there. Values are checked when they are typed.
+pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
+    require(body, "", &["durationMinutes", "participants"])?;
+    let periods = body.get("queryPeriods").and_then(Value::as_array);
+    for (i, period) in periods.into_iter().flatten().enumerate() {
+        if let Value::Object(period) = period {
+            require(period, &format!("queryPeriods[{i}]."), &["start", "end"])?;
+        }
+    }
+    Ok(())
+}
+
+/// Answers a query.
+pub async fn answer(app: &App, asker: &Asker, query: &AvailabilityQuery) -> Result<AvailabilityAnswer> {
+    let plan = Plan::of(query)?;
+    let reach = plan.buffers.0.max(plan.buffers.1);
+    let question = Question {
+        ranges: plan.periods.widen(reach, reach),
+        zone: plan.zone.clone(),
+        // Contract silent: this query has no `tentativeAsBusy`. What may take place is not offered to others.
+        tentative_as_busy: true,
+        details: false,
+        ignored: query.ignore_event_ids.iter().cloned().collect(),
+    };
+    let targets = plan.targets();
+    let answers = gather::busy_of(app, asker, &question, &targets).await;
+    let busy_of =
+        |whose: &Whose| targets.iter().position(|t| t == whose).and_then(|i| answers[i].as_ref().ok());
+    let search = plan.search(app.now(), busy_of);
+    let times = match query.response_format {
+        AvailabilityFormat::Slots => slots::slots(&search, Layout::Apart),
+        AvailabilityFormat::OverlappingSlots => slots::slots(&search, Layout::Overlapping),
+        AvailabilityFormat::Periods => slots::stretches(&search),
+    };
+    let unavailable = unavailable(&targets, &answers);
+    Ok(AvailabilityAnswer {
+        data: times.into_iter().map(available).collect(),
+        order: slots::order(&search),
+        complete: unavailable.is_empty(),
+        unavailable,
+        warnings: Vec::new(),
+    })
+}
+
+fn available(time: Time) -> AvailableTime {
+    AvailableTime {
+        start: Instant::from_millis(time.at.start),
+        end: Instant::from_millis(time.at.end),
+        participants: time.members,
+    }
+}
+
+fn unavailable(targets: &[Whose], answers: &[Result<Vec<Busy>, TargetError>]) -> Vec<UnavailableMember> {
+    let mut out: Vec<UnavailableMember> = Vec::new();
+    for (target, answer) in targets.iter().zip(answers) {
+        if let (Whose::Calendars { connection_id, .. }, Err(e)) = (target, answer)
+            && !out.iter().any(|u| u.connection_id == *connection_id)
+        {
+            out.push(UnavailableMember { connection_id: connection_id.clone(), code: e.code });
+        }
+    }
+    out
+}
+
+/// A checked query.
+#[derive(Debug)]
+struct Plan {
+    periods: Intervals,
+    zone: Zone,
+    duration_ms: i64,
+    step_ms: i64,
+    /// Before and after, in milliseconds.
+    buffers: (i64, i64),
+    notice_ms: i64,
+    groups: Vec<(Vec<Person>, usize)>,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Person {
+    whose: Whose,
+    connection_id: String,
+    /// None: open at all times.
+    hours: Option<Vec<Hours>>,
+}
+
+impl Plan {
+    fn of(query: &AvailabilityQuery) -> Result<Plan> {
+        let duration = within("durationMinutes", query.duration_minutes, 1, DAY_MINUTES)?;
+        let step = query.slot_interval_minutes.unwrap_or(duration);
+        let step = within("slotIntervalMinutes", step, 1, DAY_MINUTES)?;
+        let before = within("bufferBeforeMinutes", query.buffer_before_minutes, 0, DAY_MINUTES)?;
+        let after = within("bufferAfterMinutes", query.buffer_after_minutes, 0, DAY_MINUTES)?;
+        let notice = within("minNoticeMinutes", query.min_notice_minutes, 0, YEAR_MINUTES)?;
+        for (field, ids) in
+            [("ignoreEventIds", &query.ignore_event_ids), ("ignoreBookingIds", &query.ignore_booking_ids)]
+        {
+            if ids.len() > MAX_IGNORED {
+                return Err(invalid(
+                    Code::InvalidParameter,
+                    field,
+                    format!("{field} has at most {MAX_IGNORED} ids"),
+                ));
+            }
+        }
+        let limit = query.limit.unwrap_or(MAX_LIMIT);
+        if limit < 1 {
+            return Err(invalid(Code::InvalidParameter, "limit", format!("limit is from 1 to {MAX_LIMIT}")));
+        }
+        // Contract silent: the zone of hours that name none, in a query that names none. UTC, for all members alike.
+        let zone = zone("timeZone", query.time_zone.as_deref())?.unwrap_or_else(Zone::utc);
+        Ok(Plan {
+            periods: periods(query)?,
+            groups: groups(query, &zone)?,
+            zone,
+            duration_ms: duration * MINUTE_MS,
+            step_ms: step * MINUTE_MS,
+            buffers: (before * MINUTE_MS, after * MINUTE_MS),
+            notice_ms: notice * MINUTE_MS,
+            limit: usize::try_from(limit.min(MAX_LIMIT)).unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Everybody who is to be asked, each once.
+    fn targets(&self) -> Vec<Whose> {
+        let mut out: Vec<Whose> = Vec::new();
+        for person in self.groups.iter().flat_map(|(people, _)| people) {
+            if !out.contains(&person.whose) {
+                out.push(person.whose.clone());
+            }
+        }
+        out
+    }
+
+    fn search<'a>(&self, now_ms: i64, busy_of: impl Fn(&Whose) -> Option<&'a Vec<Busy>>) -> Search {
+        let mut grid = Vec::new();
+        let mut group = |(people, required): &(Vec<Person>, usize)| {
+            let mut member = |person: &Person| {
+                let open = person.hours.as_ref().map(|hours| self.windows(hours));
+                grid.extend(open.iter().flatten());
+                slots::Member {
+                    id: person.connection_id.clone(),
+                    open: open.map(|o| o.into_iter().collect()),
+                    busy: busy_of(&person.whose).map(|b| b.iter().map(|b| b.at).collect()),
+                }
+            };
+            Group { members: people.iter().map(&mut member).collect(), required: *required }
+        };
+        let groups = self.groups.iter().map(&mut group).collect();
+        // Contract silent: whose grid it is. That of the open hours of every member who has some: a start that is round for
+        // one of them. Where nobody has, whole days of the query's zone, so that the range itself never moves the grid.
+        if grid.is_empty() && self.groups.iter().all(|(people, _)| people.iter().all(|p| p.hours.is_none())) {
+            grid = self.windows(&[Hours::whole_days(self.zone.clone())]);
+        }
+        grid.sort_unstable();
+        grid.dedup();
+        Search {
+            periods: self.periods.clone(),
+            duration_ms: self.duration_ms,
+            step_ms: self.step_ms,
+            buffer_before_ms: self.buffers.0,
+            buffer_after_ms: self.buffers.1,
+            // Contract silent: whether times that are over are offered. Without a notice the periods are taken as they are.
+            earliest_ms: if self.notice_ms == 0 { i64::MIN } else { now_ms + self.notice_ms },
+            grid,
+            groups,
+            limit: self.limit,
+        }
+    }
+
+    /// Windows that overlap the periods. Periods can be years apart, so each is looked at by itself.
+    fn windows(&self, hours: &[Hours]) -> Vec<Interval> {
+        let mut out: Vec<Interval> = self.periods.iter().flat_map(|period| windows(hours, period)).collect();
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+}
+
+fn within(field: &str, value: i64, least: i64, most: i64) -> Result<i64> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(invalid(Code::InvalidParameter, field, format!("{field} must be from {least} to {most}")))
+}
+
+fn periods(query: &AvailabilityQuery) -> Result<Intervals> {
+    let found: Intervals = match (query.start, query.end) {
+        (None, None) if query.query_periods.is_empty() => {
+            let message = "start and end are required, or queryPeriods";
+            return Err(invalid(Code::MissingField, "start", message));
+        }
+        (None, None) => {
+            if query.query_periods.len() > MAX_PERIODS {
+                let message = format!("queryPeriods has at most {MAX_PERIODS} periods");
+                return Err(invalid(Code::InvalidParameter, "queryPeriods", message));
+            }
+            let of = |(i, p): (usize, &model::calendar_query::Period)| {
+                let (start, end) = (format!("queryPeriods[{i}].start"), format!("queryPeriods[{i}].end"));
+                range((&start, p.start), (&end, p.end))
+            };
+            query.query_periods.iter().enumerate().map(of).collect::<Result<_>>()?
+        }
+        _ if !query.query_periods.is_empty() => {
+            let message = "send either start and end, or queryPeriods";
+            return Err(invalid(Code::ConflictingFields, "queryPeriods", message));
+        }
+        (Some(start), Some(end)) => Intervals::from(range(("start", start), ("end", end))?),
+        (None, Some(_)) => return Err(missing("start".into())),
+        (Some(_), None) => return Err(missing("end".into())),
+    };
+    if found.len_ms() > MAX_RANGE_MS {
+        let field = if query.query_periods.is_empty() { "end" } else { "queryPeriods" };
+        let message = format!("{field}: at most 62 days in all; ask for a shorter range");
+        return Err(invalid(Code::RangeTooLarge, field, message));
+    }
+    Ok(found)
+}
+
+fn groups(query: &AvailabilityQuery, zone: &Zone) -> Result<Vec<(Vec<Person>, usize)>> {
+    let count: usize = query.participants.iter().map(|g| g.members.len()).sum();
+    if query.participants.is_empty() || count > MAX_MEMBERS {
+        let code = if count == 0 { Code::MissingField } else { Code::InvalidParameter };
+        let message = format!("participants names groups with 1 to {MAX_MEMBERS} members in all");
+        return Err(invalid(code, "participants", message));
+    }
+    let shared = hours("openHours", &query.open_hours, zone)?;
+    let of =
+        |(i, g): (usize, &ParticipantGroup)| group(&format!("participants[{i}]"), g, shared.as_deref(), zone);
+    query.participants.iter().enumerate().map(of).collect()
+}
+
+fn group(
+    path: &str,
+    group: &ParticipantGroup,
+    shared: Option<&[Hours]>,
+    zone: &Zone,
+) -> Result<(Vec<Person>, usize)> {
+    if group.members.is_empty() {
+        return Err(missing(format!("{path}.members")));
+    }
+    let size = group.members.len();
+    let required = match group.required {
+        RequiredMembers::Word(_) => Some(size),
+        RequiredMembers::Count(n) => usize::try_from(n).ok().filter(|n| (1..=size).contains(n)),
+    };
+    let Some(required) = required else {
+        let field = format!("{path}.required");
+        let message = format!("{field} must be \"all\" or from 1 to {size}, the number of members");
+        return Err(invalid(Code::InvalidParameter, field, message));
+    };
+    let mut people: Vec<Person> = Vec::with_capacity(size);
+    for (i, member) in group.members.iter().enumerate() {
+        let path = format!("{path}.members[{i}]");
+        if people.iter().any(|p| p.connection_id == member.connection_id) {
+            let field = format!("{path}.connectionId");
+            let message = format!("{field} is in this group already; name all its calendars in one member");
+            return Err(invalid(Code::InvalidParameter, field, message));
+        }
+        people.push(person(&path, member, shared, zone)?);
+    }
+    Ok((people, required))
+}
+
+fn person(path: &str, member: &Member, shared: Option<&[Hours]>, zone: &Zone) -> Result<Person> {
+    if member.connection_id.is_empty() {
+        return Err(missing(format!("{path}.connectionId")));
+    }
+    check_calendar_ids(&format!("{path}.calendarIds"), member.calendar_ids.as_deref())?;
+    if member.schedule_id.is_some() {
+        let field = format!("{path}.scheduleId");
+        let (code, message) = match member.open_hours {
+            Some(_) => (Code::ConflictingFields, format!("{field}: send either openHours or scheduleId")),
+            None => (Code::InvalidParameter, format!("{field}: there is no such schedule; send openHours")),
+        };
+        return Err(invalid(code, field, message));
+    }
+    let own = match &member.open_hours {
+        Some(rows) => hours(&format!("{path}.openHours"), rows, zone)?,
+        None => shared.map(<[Hours]>::to_vec),
+    };
+    let whose = Whose::Calendars {
+        connection_id: member.connection_id.clone(),
+        calendar_ids: member.calendar_ids.clone(),
+    };
+    Ok(Person { whose, connection_id: member.connection_id.clone(), hours: own })
+}
+
+/// Rows of open hours; none for an empty list, which is no restriction.
+fn hours(path: &str, rows: &[OpenHours], zone: &Zone) -> Result<Option<Vec<Hours>>> {
+    if rows.len() > MAX_HOURS {
+        return Err(invalid(Code::InvalidParameter, path, format!("{path} has at most {MAX_HOURS} rows")));
+    }
+    let read =
+        |(i, row)| Hours::read(row, zone).map_err(|fault| hours_error(&format!("{path}[{i}]"), &fault));
+    let read: Vec<Hours> = rows.iter().enumerate().map(read).collect::<Result<_>>()?;
+    Ok(Some(read).filter(|rows| !rows.is_empty()))
+}
+
+fn hours_error(path: &str, fault: &Fault) -> Error {
+    let code = match fault.kind {
+        FaultKind::Missing => Code::MissingField,
+        FaultKind::Invalid => Code::InvalidParameter,
+        FaultKind::TimeZone => Code::InvalidTimeZone,
+    };
+    let field = format!("{path}.{}", fault.field);
+    invalid(code, field, format!("{path}: {}", fault.message))
+}

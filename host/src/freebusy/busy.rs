@@ -1,0 +1,230 @@
+//! Which events block time, how long, and how busy times are put together. Pure.
+
+use jiff::civil::Date;
+use model::Instant;
+use model::calendar::{Event, EventStatus, ResponseStatus, ShowAs};
+use model::calendar_query::BusyTime;
+
+use crate::scheduling::hours::Zone;
+use crate::scheduling::interval::{Interval, Intervals};
+
+/// A stretch of busy time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Busy {
+    pub at: Interval,
+    pub show_as: ShowAs,
+    pub event_id: Option<String>,
+    pub title: Option<String>,
+}
+
+/// How the events of one calendar count.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// Only events that the account attends or organizes.
+    pub attending: bool,
+    /// The calendar is the account's own: an event without an organizer is its own too.
+    pub is_owned: bool,
+    /// The zone of all-day events.
+    pub zone: Zone,
+    pub tentative_as_busy: bool,
+}
+
+/// When an event blocks time, and how it shows; none where it does not.
+// Contract silent: what is tentative. An event that shows as tentative or has that status, and one that the account answered
+// with maybe. An invitation without an answer counts as what it shows as; a declined one never counts.
+pub fn of_event(event: &Event, rules: &Rules) -> Option<(Interval, ShowAs)> {
+    let response = response(event);
+    if !event.derived_busy() || response == Some(ResponseStatus::Declined) {
+        return None;
+    }
+    if rules.attending && !attends(event, response, rules.is_owned) {
+        return None;
+    }
+    let is_tentative = event.show_as == ShowAs::Tentative
+        || event.status == EventStatus::Tentative
+        || response == Some(ResponseStatus::Tentative);
+    if is_tentative && !rules.tentative_as_busy {
+        return None;
+    }
+    let at = span(event, &rules.zone);
+    let show_as = if is_tentative { ShowAs::Tentative } else { event.show_as };
+    (!at.is_empty()).then_some((at, show_as))
+}
+
+fn response(event: &Event) -> Option<ResponseStatus> {
+    event.my_response.or_else(|| event.attendees.iter().find(|a| a.is_self).map(|a| a.response_status))
+}
+
+/// RFC 9670 section 2, `includeInAvailability`: takes part with "accepted" or "tentative"; who organizes takes part.
+fn attends(event: &Event, response: Option<ResponseStatus>, is_owned: bool) -> bool {
+    let organizes = match &event.organizer {
+        Some(organizer) => organizer.is_self,
+        None => is_owned && event.attendees.is_empty(),
+    };
+    organizes
+        || event.attendees.iter().any(|a| a.is_self && a.organizer)
+        || matches!(response, Some(ResponseStatus::Accepted | ResponseStatus::Tentative))
+}
+
+/// From first to last instant. All-day events block the days of the zone, however long those are.
+fn span(event: &Event, zone: &Zone) -> Interval {
+    let stored = Interval::new(event.start.as_millis(), event.end.as_millis());
+    if !event.all_day {
+        return stored;
+    }
+    let midnight =
+        |date: &Option<String>| date.as_ref()?.parse::<Date>().ok().and_then(|d| zone.instant_ms(d, 0));
+    match (midnight(&event.start_date), midnight(&event.end_date)) {
+        (Some(start), Some(end)) => Interval::new(start, end),
+        _ => stored,
+    }
+}
+
+/// Strongest first.
+const STRENGTHS: [ShowAs; 4] = [ShowAs::Oof, ShowAs::Busy, ShowAs::WorkingElsewhere, ShowAs::Tentative];
+
+/// Busy times as they are answered: sorted, inside `range`, without overlap.
+// Contract silent: what shows where an appointment and a tentative one overlap. The stronger one, so that no two intervals
+// overlap and each still tells what it is.
+pub fn merged(busy: &[Busy], range: Interval) -> Vec<BusyTime> {
+    let mut taken = Intervals::default();
+    let mut out: Vec<(Interval, ShowAs)> = Vec::new();
+    for strength in STRENGTHS {
+        let of_strength: Intervals =
+            busy.iter().filter(|b| b.show_as == strength).map(|b| b.at.clip(range)).collect();
+        out.extend(of_strength.subtract(&taken).iter().map(|at| (at, strength)));
+        taken = taken.union(&of_strength);
+    }
+    out.sort_unstable_by_key(|(at, _)| *at);
+    let time = |(at, show_as): (Interval, ShowAs)| BusyTime {
+        start: Instant::from_millis(at.start),
+        end: Instant::from_millis(at.end),
+        show_as,
+        event_id: None,
+        title: None,
+    };
+    out.into_iter().map(time).collect()
+}
+
+/// The same with details: one per event, so they can overlap.
+// Contract silent: how details and merging go together. Two events in one interval would hide which is when.
+pub fn detailed(busy: Vec<Busy>, range: Interval) -> Vec<BusyTime> {
+    let mut out: Vec<Busy> = busy.into_iter().map(|b| Busy { at: b.at.clip(range), ..b }).collect();
+    out.retain(|b| !b.at.is_empty());
+    out.sort_by(|a, b| (a.at, &a.event_id).cmp(&(b.at, &b.event_id)));
+    let time = |b: Busy| BusyTime {
+        start: Instant::from_millis(b.at.start),
+        end: Instant::from_millis(b.at.end),
+        show_as: b.show_as,
+        event_id: b.event_id,
+        title: b.title,
+    };
+    out.into_iter().map(time).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::calendar::{Attendee, Person};
+
+    use super::*;
+
+    fn ms(text: &str) -> i64 {
+        text.parse::<Instant>().unwrap().as_millis()
+    }
+
+    fn rules() -> Rules {
+        Rules { attending: false, is_owned: true, zone: Zone::utc(), tentative_as_busy: true }
+    }
+
+    fn event() -> Event {
+        Event { start: Instant::from_millis(1_000), end: Instant::from_millis(2_000), ..Event::default() }
+    }
+
+    fn shown(event: &Event, rules: &Rules) -> Option<ShowAs> {
+        of_event(event, rules).map(|(_, show_as)| show_as)
+    }
+
+    #[test]
+    fn free_cancelled_and_declined_events_leave_the_time_free() {
+        assert_eq!(shown(&event(), &rules()), Some(ShowAs::Busy));
+        assert_eq!(shown(&Event { show_as: ShowAs::Oof, ..event() }, &rules()), Some(ShowAs::Oof));
+        assert_eq!(shown(&Event { show_as: ShowAs::Free, ..event() }, &rules()), None);
+        assert_eq!(shown(&Event { status: EventStatus::Cancelled, ..event() }, &rules()), None);
+        assert_eq!(shown(&Event { my_response: Some(ResponseStatus::Declined), ..event() }, &rules()), None);
+        let declined =
+            Attendee { is_self: true, response_status: ResponseStatus::Declined, ..Attendee::default() };
+        assert_eq!(shown(&Event { attendees: vec![declined], ..event() }, &rules()), None);
+        assert_eq!(shown(&Event { end: Instant::from_millis(1_000), ..event() }, &rules()), None, "a moment");
+    }
+
+    #[test]
+    fn what_is_tentative_counts_only_where_it_is_asked_for() {
+        let sure_only = Rules { tentative_as_busy: false, ..rules() };
+        for tentative in [
+            Event { show_as: ShowAs::Tentative, ..event() },
+            Event { status: EventStatus::Tentative, ..event() },
+            Event { my_response: Some(ResponseStatus::Tentative), ..event() },
+        ] {
+            assert_eq!(shown(&tentative, &rules()), Some(ShowAs::Tentative));
+            assert_eq!(shown(&tentative, &sure_only), None);
+        }
+        let unanswered = Event { my_response: Some(ResponseStatus::NeedsAction), ..event() };
+        assert_eq!(shown(&unanswered, &sure_only), Some(ShowAs::Busy));
+    }
+
+    #[test]
+    fn a_calendar_of_attended_events_counts_those_alone() {
+        let attending = Rules { attending: true, ..rules() };
+        let organizer = |is_self| Some(Person { is_self, ..Person::default() });
+        let invited = |response| Event { organizer: organizer(false), my_response: response, ..event() };
+        assert_eq!(shown(&invited(Some(ResponseStatus::NeedsAction)), &attending), None);
+        assert_eq!(shown(&invited(None), &attending), None);
+        assert_eq!(shown(&invited(Some(ResponseStatus::Accepted)), &attending), Some(ShowAs::Busy));
+        assert_eq!(shown(&Event { organizer: organizer(true), ..event() }, &attending), Some(ShowAs::Busy));
+        assert_eq!(shown(&event(), &attending), Some(ShowAs::Busy), "an appointment in the own calendar");
+        assert_eq!(shown(&event(), &Rules { is_owned: false, ..attending }), None, "one in somebody else's");
+    }
+
+    #[test]
+    fn an_all_day_event_blocks_the_days_of_the_zone() {
+        let all_day = Event {
+            all_day: true,
+            start_date: Some("2026-03-29".into()),
+            end_date: Some("2026-03-30".into()),
+            ..event()
+        };
+        let at = |zone: &str| {
+            let rules = Rules { zone: Zone::named(zone).unwrap(), ..rules() };
+            of_event(&all_day, &rules).unwrap().0
+        };
+        let berlin = Interval::new(ms("2026-03-28T23:00:00Z"), ms("2026-03-29T22:00:00Z"));
+        assert_eq!(at("Europe/Berlin"), berlin, "a day of 23 hours");
+        let kathmandu = Interval::new(ms("2026-03-28T18:15:00Z"), ms("2026-03-29T18:15:00Z"));
+        assert_eq!(at("Asia/Kathmandu"), kathmandu);
+    }
+
+    fn busy(start: i64, end: i64, show_as: ShowAs, id: &str) -> Busy {
+        Busy { at: Interval::new(start, end), show_as, event_id: Some(id.into()), title: None }
+    }
+
+    #[test]
+    fn busy_times_are_merged_and_the_stronger_shows() {
+        let all = [
+            busy(60, 90, ShowAs::Tentative, "d"),
+            busy(10, 30, ShowAs::Busy, "b"),
+            busy(-5, 20, ShowAs::Busy, "a"),
+            busy(25, 70, ShowAs::Tentative, "c"),
+            busy(80, 120, ShowAs::Oof, "e"),
+            busy(200, 300, ShowAs::Oof, "f"),
+        ];
+        let range = Interval::new(0, 100);
+        let shown = |times: Vec<BusyTime>| -> Vec<(i64, i64, ShowAs)> {
+            times.iter().map(|t| (t.start.as_millis(), t.end.as_millis(), t.show_as)).collect()
+        };
+        let expected = [(0, 30, ShowAs::Busy), (30, 80, ShowAs::Tentative), (80, 100, ShowAs::Oof)];
+        assert_eq!(shown(merged(&all, range)), expected);
+        let one_by_one = detailed(all.to_vec(), range);
+        let ids: Vec<&str> = one_by_one.iter().filter_map(|t| t.event_id.as_deref()).collect();
+        assert_eq!(ids, ["a", "b", "c", "d", "e"]);
+    }
+}

@@ -1,0 +1,67 @@
+//! When people are busy. `gather` reads events and the provider's own answers, `busy` is the pure rule of which event blocks
+//! time, `query` and `availability` are the two operations that ask. The search for free times itself is in `scheduling`.
+
+pub mod availability;
+pub mod busy;
+pub mod gather;
+pub mod query;
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use crate::error::{Code, Error, Result, invalid};
+use crate::scheduling::hours::Zone;
+use crate::scheduling::interval::Interval;
+
+const DAY_MS: i64 = 24 * 60 * 60_000;
+
+/// Years that calendars deal with.
+const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
+
+/// Refuses an object without one of these fields. `path` is where it stands, with a dot behind it, or empty.
+fn require(map: &Map<String, Value>, path: &str, fields: &[&str]) -> Result<()> {
+    match fields.iter().find(|f| matches!(map.get(**f), None | Some(Value::Null))) {
+        None => Ok(()),
+        Some(field) => Err(missing(format!("{path}{field}"))),
+    }
+}
+
+fn missing(field: String) -> Error {
+    let message = format!("{field} is required");
+    invalid(Code::MissingField, field, message)
+}
+
+/// A zone of a query; `field` names it.
+fn zone(field: &str, name: Option<&str>) -> Result<Option<Zone>> {
+    let Some(name) = name else { return Ok(None) };
+    Zone::named(name).map(Some).ok_or_else(|| {
+        let message = format!("{field}: {name:?} is not an IANA time zone, such as Europe/Berlin");
+        invalid(Code::InvalidTimeZone, field, message)
+    })
+}
+
+/// A range that is not empty, in years that calendars have. `start` and `end` are the fields.
+fn range(start: (&str, model::Instant), end: (&str, model::Instant)) -> Result<Interval> {
+    for (field, instant) in [start, end] {
+        if !YEARS.contains(&instant.timestamp().to_zoned(TimeZone::UTC).year()) {
+            let message = format!("{field} must lie between the years {} and {}", YEARS.start(), YEARS.end());
+            return Err(invalid(Code::InvalidTimeRange, field, message));
+        }
+    }
+    if end.1 <= start.1 {
+        return Err(invalid(Code::InvalidTimeRange, end.0, format!("{} must be after {}", end.0, start.0)));
+    }
+    Ok(Interval::new(start.1.as_millis(), end.1.as_millis()))
+}
+
+/// A list of calendar ids, where one is given.
+fn check_calendar_ids(field: &str, ids: Option<&[String]>) -> Result<()> {
+    const MAX: usize = 50;
+    match ids {
+        Some(ids) if ids.is_empty() || ids.len() > MAX => {
+            let message = format!("{field} names 1 to {MAX} calendars; leave it out for all that count as busy");
+            Err(invalid(Code::InvalidParameter, field, message))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,263 @@
+//! Calendars: list, read, create, change, delete.
+
+use model::calendar::Calendar;
+use model::wire::Mutated;
+use model::wire::calendar::{CalendarDelete, CalendarWrite};
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid};
+use crate::log::Origin;
+use crate::resources::apply::{self, Place, Prepared};
+use crate::resources::{Asker, Expected, Kind, answer, mutate, patch, render};
+use crate::storage::connections::{self as connections_table, Connection};
+use crate::storage::items::{self, Item};
+use crate::sync::{Scope, ensure_fresh, pull};
+
+/// The scope of a calendar's events.
+pub fn scope(calendar: &Item) -> Result<Scope> {
+    let body: Calendar = serde_json::from_str(&calendar.body)?;
+    Ok(Scope {
+        kind: Kind::Event,
+        scope_id: calendar.id.clone(),
+        collection: Some(calendar.external_id.clone()),
+        time_zone: body.time_zone,
+    })
+}
+
+/// A page of calendars in id order. Without a connection: of every usable connection that the key may see.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    connection_id: Option<&str>,
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<Item>> {
+    if let Some(id) = connection_id {
+        let connection = asker.connection(app, id, "calendar.read").await?;
+        ensure_fresh(app, &connection, &Scope::calendars(), asker.no_cache).await?;
+    } else if after_id.is_empty() {
+        freshen_all(app, asker).await?;
+    }
+    let mut found: Vec<Item> = Vec::new();
+    let mut after = after_id.to_owned();
+    // Keys that are bound to some connections see fewer rows than the query finds.
+    while (found.len() as i64) < limit {
+        let rows =
+            items::list_top(app.db.reader(), &asker.tenant, connection_id, Kind::Calendar.as_str(), &after, limit)
+                .await?;
+        let is_last = (rows.len() as i64) < limit;
+        after = rows.last().map_or(after, |i| i.id.clone());
+        found.extend(rows.into_iter().filter(|i| asker.may_use(&i.connection_id)));
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// One account that does not answer must not hide the calendars of the others: what was read of it earlier is shown.
+async fn freshen_all(app: &App, asker: &Asker) -> Result<()> {
+    let mut after = String::new();
+    loop {
+        let page = connections_table::list(app.db.reader(), &asker.tenant, ("", ""), &after, 100).await?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after.clone_from(&last.id);
+        for connection in page.iter().filter(|c| asker.may_use(&c.id) && is_readable(c)) {
+            if let Err(e) = ensure_fresh(app, connection, &Scope::calendars(), asker.no_cache).await {
+                tracing::warn!(connection = %connection.id, error = %e, "its calendars could not be read");
+            }
+        }
+    }
+}
+
+fn is_readable(connection: &Connection) -> bool {
+    crate::connections::usable(connection).is_ok()
+        && crate::connections::granted(connection, "calendar.read").is_ok()
+}
+
+/// A calendar and its connection, for whoever has this scope.
+pub async fn open(app: &App, asker: &Asker, calendar_id: &str, scope: &str) -> Result<(Connection, Item)> {
+    let item = asker.item(app, Kind::Calendar, calendar_id).await?;
+    let connection = asker.connection(app, &item.connection_id, scope).await?;
+    Ok((connection, item))
+}
+
+/// Reads one, fresh.
+pub async fn get(app: &App, asker: &Asker, calendar_id: &str) -> Result<Item> {
+    let (connection, _) = open(app, asker, calendar_id, "calendar.read").await?;
+    ensure_fresh(app, &connection, &Scope::calendars(), asker.no_cache).await?;
+    asker.item(app, Kind::Calendar, calendar_id).await
+}
+
+/// Makes a calendar at the provider.
+pub async fn create(
+    app: &App,
+    asker: &Asker,
+    mut input: Map<String, Value>,
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let connection_id = match input.remove("connectionId") {
+        Some(Value::String(id)) => id,
+        _ => return Err(invalid(Code::MissingField, "connectionId", "connectionId is required")),
+    };
+    let connection = asker.connection(app, &connection_id, "calendar.write").await?;
+    let write = patch::over(&Calendar::default(), &Value::Null, input, &[])?;
+    check(&write.body)?;
+    let warnings = patch::warnings(&write.unknown, strict)?;
+    let args = CalendarWrite { calendar: write.body, changed: write.changed, ..CalendarWrite::default() };
+    let mutated: Mutated = mutate(app, &connection, asker, attempt, "calendars.create", &args).await?;
+    let change = Change { status: 201, metadata: write.metadata, warnings };
+    commit(app, &connection, mutated, change, attempt).await
+}
+
+fn check(calendar: &Calendar) -> Result<()> {
+    let name = calendar.name.trim();
+    if name.is_empty() || name.chars().count() > 255 {
+        let code = if name.is_empty() { Code::MissingField } else { Code::InvalidParameter };
+        return Err(invalid(code, "name", "name is required and has at most 255 characters"));
+    }
+    if let Some(zone) = &calendar.time_zone {
+        crate::resources::events::times::zone("timeZone", zone)?;
+    }
+    if let Some(color) = &calendar.color {
+        crate::resources::events::input::color(color)?;
+    }
+    Ok(())
+}
+
+/// Changes a calendar.
+pub async fn update(
+    app: &App,
+    asker: &Asker,
+    calendar_id: &str,
+    (input, expected): (Map<String, Value>, Expected),
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{calendar_id}")).await;
+    let (connection, item) = open(app, asker, calendar_id, "calendar.write").await?;
+    let current: Calendar = serde_json::from_str(&item.body)?;
+    let printed: Value = serde_json::from_str(&render::item(&item, &[], false))?;
+    let write = patch::over(&current, &printed, input, &[])?;
+    check(&write.body)?;
+    let warnings = patch::warnings(&write.unknown, strict)?;
+    if !(attempt.resumed && write.changed.is_empty()) {
+        expected.check(&item.etag)?;
+    }
+    let change = Change { status: 200, metadata: write.metadata, warnings };
+    if write.changed.is_empty() {
+        let mutated = Mutated { item: Some(item.external_id.clone()), ..Mutated::default() };
+        return commit(app, &connection, mutated, change, attempt).await;
+    }
+    let args = CalendarWrite {
+        source: Some(item.source_id.clone()),
+        calendar: write.body,
+        changed: write.changed,
+        if_match: expected.provider_etag(&item),
+    };
+    let mutated: Mutated = mutate(app, &connection, asker, attempt, "calendars.update", &args).await?;
+    commit(app, &connection, mutated, change, attempt).await
+}
+
+struct Change {
+    status: u16,
+    metadata: Option<std::collections::BTreeMap<String, String>>,
+    warnings: Vec<Value>,
+}
+
+async fn commit(
+    app: &App,
+    connection: &Connection,
+    mutated: Mutated,
+    change: Change,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let place = Place {
+        tenant: connection.tenant.clone(),
+        connection_id: connection.id.clone(),
+        kind: Kind::Calendar,
+        parent_id: String::new(),
+        origin: Origin::Api,
+    };
+    let sources: Vec<Prepared> =
+        mutated.sources.into_iter().map(|s| apply::prepare(Kind::Calendar, s)).collect();
+    let mut warnings = change.warnings;
+    for warning in mutated.warnings {
+        warnings.push(serde_json::to_value(warning)?);
+    }
+    let external_id = mutated.item.unwrap_or_default();
+    let (app, attempt) = (app.clone(), attempt.clone());
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                apply::apply(tx, &app, &place, &sources).await?;
+                let found =
+                    items::by_external_id(tx, &place.connection_id, place.kind.as_str(), "", &external_id).await?;
+                let mut item = found
+                    .ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the calendar"))?;
+                if let Some(metadata) = change.metadata {
+                    let text = serde_json::to_string(&metadata)?;
+                    item = apply::set_metadata(tx, &app, &place, item, text).await?;
+                }
+                let mut answer = answer(change.status, &item, &warnings);
+                if change.status == 201 {
+                    answer = answer.header("location", format!("/v1/calendars/{}", item.id));
+                }
+                attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+                Ok::<_, Error>(answer)
+            })
+        })
+        .await
+}
+
+/// Deletes a calendar with everything in it.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    calendar_id: &str,
+    expected: Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{calendar_id}")).await;
+    let opened = open(app, asker, calendar_id, "calendar.write").await;
+    let (connection, item) = match opened {
+        // An earlier attempt got as far as this.
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        other => other?,
+    };
+    expected.check(&item.etag)?;
+    let args = CalendarDelete { source: item.source_id.clone(), if_match: expected.provider_etag(&item) };
+    let gone: Result<Mutated> = mutate(app, &connection, asker, attempt, "calendars.delete", &args).await;
+    match gone {
+        Ok(_) => {}
+        Err(e) if e.code() == Some(Code::NotFound) && attempt.resumed => {}
+        Err(e) => return Err(e),
+    }
+    let place = Place {
+        tenant: connection.tenant.clone(),
+        connection_id: connection.id.clone(),
+        kind: Kind::Calendar,
+        parent_id: String::new(),
+        origin: Origin::Api,
+    };
+    let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
+    let kept = answer.clone();
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                pull::remove_collection(tx, &app, &place, &item.id).await?;
+                apply::remove_sources(tx, &app, &place, std::slice::from_ref(&item.source_id)).await?;
+                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(answer)
+}
+

@@ -1,0 +1,203 @@
+//! Instances of series: computed from the stored series and its exceptions, never stored themselves. An instance's id is the
+//! series' id with the original start.
+
+use std::collections::HashMap;
+
+use model::Instant;
+use model::calendar::Event;
+use recurrence::{Caps, Suffix};
+
+use crate::app::App;
+use crate::connections;
+use crate::error::{Code, Error, Result, refuse};
+use crate::resources::events::Named;
+use crate::resources::{Asker, Kind, calendars};
+use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item, Shape, Window};
+use crate::sync::ensure_fresh;
+
+/// Rows read at a time.
+const PAGE: i64 = 500;
+/// Most events of one calendar that a query over a range looks at.
+const MAX_EVENTS: usize = 50_000;
+
+/// An event as it takes place.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// Its own id, or the series' id with the original start.
+    pub id: String,
+    pub event: Event,
+    /// The stored row, where it is one.
+    pub stored: Option<Item>,
+}
+
+impl Instance {
+    /// An occurrence as a row of its series, to be printed. Its version is the series': that is what a change of it changes.
+    pub fn item(&self, series: &Item) -> Item {
+        match &self.stored {
+            Some(item) => item.clone(),
+            None => Item {
+                id: self.id.clone(),
+                series_id: Some(series.id.clone()),
+                body: serde_json::to_string(&self.event).unwrap_or_else(|_| "{}".to_owned()),
+                is_series: false,
+                sort_at: self.event.start.as_millis(),
+                until_at: self.event.end.as_millis(),
+                ..series.clone()
+            },
+        }
+    }
+}
+
+/// A recurrence that cannot be expanded within its bounds, as the caller's error.
+pub fn refusal(e: &recurrence::Error) -> Error {
+    match e {
+        recurrence::Error::Invalid(invalid) => {
+            refuse(Code::InvalidRecurrence, format!("recurrence: {invalid}"))
+        }
+        recurrence::Error::TooManyInstances(_) | recurrence::Error::TooExpensive(_) => {
+            refuse(Code::RangeTooLarge, e.to_string())
+        }
+        recurrence::Error::NoSuchInstance(_) => refuse(Code::NotFound, "no such event"),
+        recurrence::Error::Unsplittable(_) => refuse(Code::CapabilityNotSupported, e.to_string()),
+    }
+}
+
+/// The instances of one series in a range, exceptions in their place; cancelled ones included.
+pub fn of_series(series: &Item, exceptions: &[Item], from: i64, to: i64) -> Result<Vec<Instance>> {
+    let event: Event = serde_json::from_str(&series.body)?;
+    let changed: Vec<Event> =
+        exceptions.iter().map(|i| serde_json::from_str(&i.body)).collect::<Result<_, _>>()?;
+    let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
+    let found = recurrence::instances(&event, &changed, from, to, Caps::default()).map_err(|e| refusal(&e))?;
+    let instances = found.into_iter().map(|i| match i.exception.and_then(|n| exceptions.get(n)) {
+        Some(item) => Instance { id: item.id.clone(), event: i.event, stored: Some(item.clone()) },
+        None => Instance { id: format!("{}_{}", series.id, i.suffix), event: i.event, stored: None },
+    });
+    Ok(instances.collect())
+}
+
+/// Exceptions of every series in a calendar, by series.
+pub async fn exceptions(app: &App, calendar_id: &str) -> Result<HashMap<String, Vec<Item>>> {
+    let mut by_series: HashMap<String, Vec<Item>> = HashMap::new();
+    for item in items::exceptions_in(app.db.reader(), calendar_id).await? {
+        if let Some(series) = item.series_id.clone() {
+            by_series.entry(series).or_default().push(item);
+        }
+    }
+    Ok(by_series)
+}
+
+/// All rows of a shape in a window.
+pub async fn rows(app: &App, asker: &Asker, calendar_id: &str, range: (i64, i64), shape: Shape) -> Result<Vec<Item>> {
+    let mut found: Vec<Item> = Vec::new();
+    let mut after = None;
+    loop {
+        let window = Window {
+            parent_id: calendar_id,
+            kind: Kind::Event.as_str(),
+            from: range.0,
+            to: range.1,
+            shape,
+            updated_after: i64::MIN,
+            after: after.take(),
+            limit: PAGE,
+        };
+        let page = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
+        let is_last = (page.len() as i64) < PAGE;
+        after = page.last().map(|i| items::After { sort_at: i.sort_at, id: i.id.clone() });
+        found.extend(page);
+        if is_last {
+            return Ok(found);
+        }
+        if found.len() > MAX_EVENTS {
+            return Err(refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one"));
+        }
+    }
+}
+
+/// Everything that takes place in a calendar in a range (milliseconds), fresh from the provider, expanded, exceptions applied.
+pub async fn instances_between(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    calendar: &Item,
+    from_ms: i64,
+    to_ms: i64,
+) -> Result<Vec<Instance>> {
+    connections::usable(connection)?;
+    ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
+    let range = (from_ms, to_ms);
+    let mut found = Vec::new();
+    for item in rows(app, asker, &calendar.id, range, Shape::Plain).await? {
+        if item.series_id.is_none() {
+            let event = serde_json::from_str(&item.body)?;
+            found.push(Instance { id: item.id.clone(), event, stored: Some(item) });
+        }
+    }
+    let exceptions = exceptions(app, &calendar.id).await?;
+    // An exception may have been moved beyond the rule's own end: every series with exceptions is looked at.
+    for series in series_of(app, asker, calendar, range, &exceptions).await? {
+        let own = exceptions.get(&series.id).map_or(&[][..], Vec::as_slice);
+        found.extend(of_series(&series, own, from_ms, to_ms)?);
+        if found.len() > MAX_EVENTS {
+            return Err(refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one"));
+        }
+    }
+    found.sort_by(|a, b| (a.event.start, &a.id).cmp(&(b.event.start, &b.id)));
+    Ok(found)
+}
+
+/// Series that overlap a range, and those with exceptions whose own times do.
+pub async fn series_of(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    range: (i64, i64),
+    exceptions: &HashMap<String, Vec<Item>>,
+) -> Result<Vec<Item>> {
+    let mut series = rows(app, asker, &calendar.id, range, Shape::Series).await?;
+    for (id, own) in exceptions {
+        let overlaps = own.iter().any(|i| i.sort_at < range.1 && i.until_at >= range.0);
+        if overlaps
+            && !series.iter().any(|s| s.id == *id)
+            && let Some(item) = items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), id).await?
+        {
+            series.push(item);
+        }
+    }
+    Ok(series)
+}
+
+/// The instance with this suffix; an exception where one is stored.
+pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<Named>> {
+    let Some(suffix_value) = recurrence::parse_suffix(suffix) else { return Ok(None) };
+    let at = match suffix_value {
+        Suffix::Instant(at) => at.as_millis(),
+        Suffix::Date(date) => {
+            let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|e| anyhow::anyhow!(e))?;
+            midnight.timestamp().as_millisecond()
+        }
+    };
+    let exceptions = items::exceptions(app.db.reader(), &series.id).await?;
+    let id = format!("{}_{suffix}", series.id);
+    // Two days to each side: an all-day suffix is a date, and the midnight of its zone is somewhere near.
+    const NEAR: i64 = 2 * 86_400_000;
+    for exception in &exceptions {
+        let event: Event = serde_json::from_str(&exception.body)?;
+        let own = match (&event.recurrence_id, event.original_start) {
+            (Some(text), _) if event.all_day || text.len() == 10 => text.replace('-', ""),
+            (_, Some(start)) => recurrence::instance_suffix(start),
+            _ => continue,
+        };
+        if own == suffix {
+            return Ok(Some(Named::Stored(exception.clone())));
+        }
+    }
+    let found = of_series(series, &exceptions, at - NEAR, at + NEAR)?;
+    let instance = found.into_iter().find(|i| i.id == id);
+    Ok(instance.map(|instance| Named::Occurrence {
+        series: Box::new(series.clone()),
+        instance: Box::new(instance),
+    }))
+}

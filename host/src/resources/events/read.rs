@@ -1,0 +1,221 @@
+//! Lists and reads. A plain list splices stored rows; a filter looks into them; `expand` puts the instances of series in
+//! their place.
+
+use model::calendar::Event;
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::error::{Code, Result, invalid};
+use crate::resources::events::instances::{self, Instance};
+use crate::resources::events::named;
+use crate::resources::{Asker, Kind, calendars};
+use crate::storage::items::{self, After, Item, Shape, Window};
+use crate::sync::ensure_fresh;
+
+/// Longest range that is expanded.
+const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
+/// Rows that one page looks at when a filter drops most of them; the page may then be short.
+const MAX_SCANNED: usize = 2_000;
+/// A stretch that is expanded at a time.
+const STEP_MS: i64 = 31 * 86_400_000;
+
+/// What to list. It is part of what a cursor is bound to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Query {
+    pub calendar_id: String,
+    pub start: Option<i64>,
+    pub end: Option<i64>,
+    pub expand: bool,
+    pub updated_after: Option<i64>,
+    pub q: Option<String>,
+    pub i_cal_uid: Option<String>,
+    pub attendee: Option<String>,
+    pub status: Option<String>,
+    pub show_cancelled: bool,
+}
+
+/// A place in the list: after this start and id.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Place {
+    #[serde(rename = "s")]
+    pub sort_at: i64,
+    #[serde(rename = "i")]
+    pub id: String,
+}
+
+/// A page of rows to print, and where the next begins.
+pub type Page = (Vec<Item>, Option<Place>);
+
+impl Query {
+    fn check(&self) -> Result<()> {
+        if let (Some(start), Some(end)) = (self.start, self.end)
+            && end <= start
+        {
+            return Err(invalid(Code::InvalidTimeRange, "end", "end must be after start"));
+        }
+        if !self.expand {
+            return Ok(());
+        }
+        match (self.start, self.end) {
+            (Some(start), Some(end)) if end - start <= MAX_EXPAND_MS => Ok(()),
+            (Some(_), Some(_)) => {
+                Err(invalid(Code::RangeTooLarge, "end", "with expand=true the range may have at most 400 days"))
+            }
+            (None, _) => Err(invalid(Code::MissingField, "start", "start is required with expand=true")),
+            (_, None) => Err(invalid(Code::MissingField, "end", "end is required with expand=true")),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.q.is_none() && self.i_cal_uid.is_none() && self.attendee.is_none() && self.status.is_none()
+    }
+
+    /// Whether an event is listed.
+    fn admits(&self, event: &Event) -> bool {
+        let status = serde_json::to_value(event.status).ok();
+        let status = status.as_ref().and_then(|s| s.as_str()).unwrap_or_default();
+        if let Some(wanted) = &self.status {
+            if wanted != status {
+                return false;
+            }
+        } else if status == "cancelled" && !self.show_cancelled {
+            return false;
+        }
+        let uid = self.i_cal_uid.as_ref().is_none_or(|u| event.i_cal_uid.as_ref() == Some(u));
+        let attendee =
+            self.attendee.as_ref().is_none_or(|a| event.attendees.iter().any(|x| x.email.eq_ignore_ascii_case(a)));
+        uid && attendee && self.q.as_ref().is_none_or(|q| matches(event, q))
+    }
+}
+
+/// Every word of the query stands somewhere in the texts.
+fn matches(event: &Event, q: &str) -> bool {
+    let mut text = String::new();
+    for part in [&event.title, &event.description, &event.location].into_iter().flatten() {
+        text.push_str(&part.to_lowercase());
+        text.push('\n');
+    }
+    for attendee in &event.attendees {
+        text.push_str(&attendee.email.to_lowercase());
+        text.push_str(&attendee.name.as_deref().unwrap_or_default().to_lowercase());
+    }
+    q.to_lowercase().split_whitespace().all(|word| text.contains(word))
+}
+
+/// A page of a calendar's events, by start and id.
+pub async fn list(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
+    query.check()?;
+    let (connection, calendar) = calendars::open(app, asker, &query.calendar_id, "calendar.read").await?;
+    ensure_fresh(app, &connection, &calendars::scope(&calendar)?, asker.no_cache).await?;
+    if query.expand {
+        return expanded(app, asker, &calendar, query, after, limit).await;
+    }
+    stored(app, asker, query, after, limit).await
+}
+
+async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut found: Vec<Item> = Vec::new();
+    let mut place = after;
+    let mut scanned = 0;
+    loop {
+        let window = Window {
+            parent_id: &query.calendar_id,
+            kind: Kind::Event.as_str(),
+            from: query.start.unwrap_or(i64::MIN / 2),
+            to: query.end.unwrap_or(i64::MAX),
+            shape: Shape::Any,
+            updated_after: query.updated_after.unwrap_or(i64::MIN),
+            after: place.clone().map(|p| After { sort_at: p.sort_at, id: p.id }),
+            limit: limit + 1,
+        };
+        let rows = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
+        let is_last = rows.len() <= wanted;
+        scanned += rows.len();
+        for row in rows.into_iter().take(wanted) {
+            place = Some(Place { sort_at: row.sort_at, id: row.id.clone() });
+            if is_listed(query, &row)? {
+                found.push(row);
+                if found.len() == wanted {
+                    break;
+                }
+            }
+        }
+        let full = found.len() == wanted;
+        if is_last && !full {
+            return Ok((found, None));
+        }
+        if full || scanned >= MAX_SCANNED {
+            let ended = is_last && place.as_ref().is_some_and(|p| found.last().is_some_and(|f| f.id == p.id)) && {
+                // The page is full: is there anything behind it?
+                let rest = Window { after: place.clone().map(|p| After { sort_at: p.sort_at, id: p.id }), limit: 1, ..window };
+                items::list_window(app.db.reader(), &asker.tenant, &rest).await?.is_empty()
+            };
+            return Ok((found, if ended { None } else { place }));
+        }
+    }
+}
+
+fn is_listed(query: &Query, row: &Item) -> Result<bool> {
+    if query.is_plain() && query.show_cancelled {
+        return Ok(true);
+    }
+    // A cheap look before the costly one: most events are confirmed and most lists have no filter.
+    if query.is_plain() && !row.body.contains("\"status\":\"cancelled\"") {
+        return Ok(true);
+    }
+    Ok(query.admits(&serde_json::from_str::<Event>(&row.body)?))
+}
+
+async fn expanded(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    query: &Query,
+    after: Option<Place>,
+    limit: i64,
+) -> Result<Page> {
+    let (start, end) = (query.start.unwrap_or_default(), query.end.unwrap_or_default());
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let exceptions = instances::exceptions(app, &calendar.id).await?;
+    let series = instances::series_of(app, asker, calendar, (start, end), &exceptions).await?;
+    let mut from = after.as_ref().map_or(start, |p| p.sort_at.max(start));
+    let mut found: Vec<(Item, i64)> = Vec::new();
+    while from < end && found.len() <= wanted {
+        let to = (from + STEP_MS).min(end);
+        let mut step = Vec::new();
+        for row in instances::rows(app, asker, &calendar.id, (from, to), Shape::Plain).await? {
+            if row.series_id.is_none() {
+                step.push((serde_json::from_str::<Event>(&row.body)?, row));
+            }
+        }
+        for one in &series {
+            let own = exceptions.get(&one.id).map_or(&[][..], Vec::as_slice);
+            let instances: Vec<Instance> = instances::of_series(one, own, from, to)?;
+            step.extend(instances.into_iter().map(|i| (i.event.clone(), i.item(one))));
+        }
+        let is_first = from == start || after.as_ref().is_some_and(|p| p.sort_at.max(start) == from);
+        for (event, item) in step {
+            let at = event.start.as_millis();
+            let is_new = is_first || at >= from;
+            let is_after = after.as_ref().is_none_or(|p| (at, item.id.as_str()) > (p.sort_at, p.id.as_str()));
+            let is_recent = query.updated_after.is_none_or(|t| item.updated_at >= t);
+            if is_new && is_after && is_recent && query.admits(&event) {
+                found.push((item, at));
+            }
+        }
+        from = to;
+    }
+    found.sort_by(|a, b| (a.1, &a.0.id).cmp(&(b.1, &b.0.id)));
+    let more = found.len() > wanted;
+    found.truncate(wanted);
+    let place = found.last().filter(|_| more).map(|(item, at)| Place { sort_at: *at, id: item.id.clone() });
+    Ok((found.into_iter().map(|(item, _)| item).collect(), place))
+}
+
+/// Reads one event, stored or computed.
+pub async fn get(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Item> {
+    let (connection, calendar) = calendars::open(app, asker, calendar_id, "calendar.read").await?;
+    ensure_fresh(app, &connection, &calendars::scope(&calendar)?, asker.no_cache).await?;
+    Ok(named(app, asker, calendar_id, event_id).await?.item())
+}

@@ -1,0 +1,117 @@
+//! Answering invitations, and asking for a conference.
+
+use model::calendar::{ConferenceProvider, Event, ResponseStatus};
+use model::wire::Mutated;
+use model::wire::calendar::{EventConference, EventRespond, EventTarget, RecurrenceScope};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Result, invalid, refuse};
+use crate::resources::events::write::{Change, Opened, commit, open};
+use crate::resources::events::{Named, named};
+use crate::resources::{Asker, Expected, answer, calendars, mutate};
+use crate::storage::items::Item;
+use crate::sync::ensure_fresh;
+
+/// What a client answers.
+pub struct Response {
+    pub status: ResponseStatus,
+    pub comment: Option<String>,
+    pub notify_organizer: bool,
+    pub scope: Option<RecurrenceScope>,
+    pub expected: Expected,
+}
+
+/// Accepts, declines, or perhaps.
+pub async fn respond(
+    app: &App,
+    asker: &Asker,
+    (calendar_id, event_id): (&str, &str),
+    response: Response,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    if response.comment.as_ref().is_some_and(|c| c.chars().count() > 2_000) {
+        return Err(invalid(Code::InvalidParameter, "comment", "comment may have at most 2000 characters"));
+    }
+    let (opened, item, event) = opened(app, asker, calendar_id, event_id, attempt.resumed).await?;
+    if event.organizer.as_ref().is_some_and(|o| o.is_self) {
+        return Err(refuse(Code::OrganizerCannotRsvp, "the connected account organises this event"));
+    }
+    if !event.attendees.iter().any(|a| a.is_self) {
+        return Err(refuse(Code::NotAnAttendee, "the connected account is not invited to this event"));
+    }
+    response.expected.check(&item.etag)?;
+    let args = EventRespond {
+        collection: opened.calendar.external_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+        target: target(&item, &event, response.scope, &response.expected)?,
+        response: response.status,
+        comment: response.comment,
+        notify_organizer: response.notify_organizer,
+    };
+    let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.respond", &args).await?;
+    commit(app, &opened, mutated, Change { status: 200, metadata: None, warnings: Vec::new() }, attempt).await
+}
+
+/// Asks the provider for a conference; an event that has one keeps it.
+pub async fn conference(
+    app: &App,
+    asker: &Asker,
+    (calendar_id, event_id): (&str, &str),
+    provider: Option<ConferenceProvider>,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let (opened, item, event) = opened(app, asker, calendar_id, event_id, attempt.resumed).await?;
+    if event.conference.is_some() {
+        return Ok(answer(200, &item, &[]));
+    }
+    let args = EventConference {
+        collection: opened.calendar.external_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+        target: target(&item, &event, None, &Expected::Anything)?,
+        provider,
+    };
+    let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.conference", &args).await?;
+    commit(app, &opened, mutated, Change { status: 200, metadata: None, warnings: Vec::new() }, attempt).await
+}
+
+async fn opened(
+    app: &App,
+    asker: &Asker,
+    calendar_id: &str,
+    event_id: &str,
+    look: bool,
+) -> Result<(Opened, Item, Event)> {
+    let opened = open(app, asker, calendar_id).await?;
+    ensure_fresh(app, &opened.connection, &calendars::scope(&opened.calendar)?, look).await?;
+    let named: Named = named(app, asker, calendar_id, event_id).await?;
+    let item = named.item();
+    let event = serde_json::from_str(&item.body)?;
+    Ok((opened, item, event))
+}
+
+fn target(
+    item: &Item,
+    event: &Event,
+    scope: Option<RecurrenceScope>,
+    expected: &Expected,
+) -> Result<EventTarget> {
+    let is_instance = item.series_id.is_some();
+    let scope = match (scope, is_instance) {
+        (Some(RecurrenceScope::ThisAndFollowing), _) => {
+            let message = "an invitation is answered for one instance (this) or for all";
+            return Err(invalid(Code::InvalidParameter, "recurrenceScope", message));
+        }
+        (Some(scope), true) => scope,
+        (None, true) => RecurrenceScope::This,
+        _ => RecurrenceScope::All,
+    };
+    let of_instance = is_instance && scope == RecurrenceScope::This;
+    Ok(EventTarget {
+        source: Some(item.source_id.clone()),
+        recurrence_id: event.recurrence_id.clone().filter(|_| of_instance),
+        original_start: event.original_start.filter(|_| of_instance),
+        scope,
+        if_match: expected.provider_etag(item),
+    })
+}

@@ -1,0 +1,420 @@
+//! Create, change, delete. The provider is asked first, with its own version of the event where the caller insisted on ours;
+//! what it answers is stored with the log lines and the idempotent answer in one transaction.
+
+use std::collections::BTreeMap;
+
+use model::calendar::{Calendar, Event, EventType};
+use model::wire::calendar::{EventDelete, EventRef, EventTarget, EventWrite, Notify, RecurrenceScope};
+use model::wire::{Mutated, Sources};
+use recurrence::Caps;
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid, refuse};
+use crate::log::Origin;
+use crate::resources::apply::{self, Place, Prepared};
+use crate::resources::events::{Named, input, instances, named, times};
+use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, mutate, patch, render, stale};
+use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item};
+use crate::sync::ensure_fresh;
+
+/// How a write is to be done, beside what is written.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    pub expected: Expected,
+    pub notify: Notify,
+    pub scope: Option<RecurrenceScope>,
+    pub strict: bool,
+}
+
+/// Where an event is written.
+pub struct Opened {
+    pub connection: Connection,
+    pub calendar: Item,
+    /// The calendar's zone, or the account's, or UTC.
+    pub zone: String,
+}
+
+/// Opens a calendar for writing.
+pub async fn open(app: &App, asker: &Asker, calendar_id: &str) -> Result<Opened> {
+    let (connection, calendar) = calendars::open(app, asker, calendar_id, "calendar.write").await?;
+    let body: Calendar = serde_json::from_str(&calendar.body)?;
+    if body.read_only {
+        return Err(refuse(Code::CapabilityNotSupported, "this calendar is read-only for the connected account"));
+    }
+    let zone = body.time_zone.or_else(|| connection.time_zone.clone()).unwrap_or_else(|| "UTC".to_owned());
+    Ok(Opened { connection, calendar, zone })
+}
+
+impl Opened {
+    fn place(&self) -> Place {
+        Place {
+            tenant: self.connection.tenant.clone(),
+            connection_id: self.connection.id.clone(),
+            kind: Kind::Event,
+            parent_id: self.calendar.id.clone(),
+            origin: Origin::Api,
+        }
+    }
+}
+
+/// Makes an event.
+pub async fn create(
+    app: &App,
+    asker: &Asker,
+    calendar_id: &str,
+    mut input: Map<String, Value>,
+    manner: Manner,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let opened = open(app, asker, calendar_id).await?;
+    match input.remove("connectionId") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(id)) if id == opened.connection.id => {}
+        Some(_) => {
+            let message = "connectionId is not the connection of this calendar; leave it out or correct it";
+            return Err(invalid(Code::InvalidParameter, "connectionId", message));
+        }
+    }
+    times::normalise(&mut input, None, &opened.zone)?;
+    let mut write = patch::over(&Event::default(), &Value::Null, input, &[])?;
+    input::check(&write.body)?;
+    if !write.body.recurrence.is_empty() {
+        write.body.event_type = EventType::Series;
+    }
+    write.body.busy = write.body.derived_busy();
+    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let args = EventWrite {
+        collection: opened.calendar.external_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+        target: EventTarget::default(),
+        event: write.body,
+        changed: write.changed,
+        notify: manner.notify,
+    };
+    let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.create", &args).await?;
+    commit(app, &opened, mutated, Change { status: 201, metadata: write.metadata, warnings }, attempt).await
+}
+
+/// What a change is aimed at.
+struct Aim {
+    target: EventTarget,
+    /// The event that the caller's patch is put over.
+    current: Event,
+    /// The row whose etag counts.
+    versioned: Item,
+    series: Option<(Item, Event)>,
+}
+
+async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<RecurrenceScope>) -> Result<Aim> {
+    let item = named.item();
+    let current: Event = serde_json::from_str(&item.body)?;
+    let series = match (named, &item.series_id) {
+        (Named::Occurrence { series, .. }, _) => Some((**series).clone()),
+        (Named::Stored(_), Some(id)) => items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), id).await?,
+        _ => None,
+    };
+    let is_series = item.is_series;
+    let scope = match (scope, is_series, series.is_some()) {
+        (Some(RecurrenceScope::This | RecurrenceScope::ThisAndFollowing), true, _) => {
+            let message = "this is a series: use the id of an instance, or recurrenceScope all";
+            return Err(invalid(Code::InvalidParameter, "recurrenceScope", message));
+        }
+        (Some(scope), _, true) => scope,
+        (None, _, true) => RecurrenceScope::This,
+        _ => RecurrenceScope::All,
+    };
+    let mut target = EventTarget { source: Some(item.source_id.clone()), scope, ..EventTarget::default() };
+    let series = series.map(|s| serde_json::from_str::<Event>(&s.body).map(|e| (s, e))).transpose()?;
+    if series.is_some() && scope != RecurrenceScope::All {
+        target.recurrence_id.clone_from(&current.recurrence_id);
+        target.original_start = current.original_start;
+        if scope == RecurrenceScope::ThisAndFollowing && is_first(series.as_ref(), &current)? {
+            // From the first on is all of them: nothing is split off.
+            target = EventTarget { scope: RecurrenceScope::All, source: target.source, ..EventTarget::default() };
+        }
+    }
+    Ok(Aim { target, current, versioned: item, series })
+}
+
+fn is_first(series: Option<&(Item, Event)>, instance: &Event) -> Result<bool> {
+    let Some((_, event)) = series else { return Ok(false) };
+    let parsed = recurrence::Series::parse(event).map_err(|e| instances::refusal(&e.into()))?;
+    let first = recurrence::first(&parsed, Caps::default()).map_err(|e| instances::refusal(&e))?;
+    Ok(first.is_some_and(|f| Some(f.start) == instance.original_start))
+}
+
+/// Changes an event, an instance, or a series.
+pub async fn update(
+    app: &App,
+    asker: &Asker,
+    (calendar_id, event_id): (&str, &str),
+    mut input: Map<String, Value>,
+    manner: Manner,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let opened = open(app, asker, calendar_id).await?;
+    let _one = app.locks.lock(&lock_name(event_id)).await;
+    ensure_fresh(app, &opened.connection, &calendars::scope(&opened.calendar)?, attempt.resumed).await?;
+    let named = named(app, asker, calendar_id, event_id).await?;
+    let aim = aim(app, asker, &named, manner.scope).await?;
+    let printed: Value = serde_json::from_str(&render::item(&aim.versioned, &[], true))?;
+    times::normalise(&mut input, Some(&aim.current), &opened.zone)?;
+    let write = patch::over(&aim.current, &printed, input, &["iCalUid", "conference"])?;
+    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let is_done = write.changed.is_empty();
+    if !(attempt.resumed && is_done) {
+        manner.expected.check(&aim.versioned.etag)?;
+    }
+    let change = Change { status: 200, metadata: write.metadata, warnings };
+    if is_done {
+        return unchanged(app, &opened, aim, change, attempt).await;
+    }
+    let event = aimed(&aim, write.body, &write.changed)?;
+    input::check(&event)?;
+    let args = EventWrite {
+        collection: opened.calendar.external_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+        target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
+        event,
+        changed: write.changed,
+        notify: manner.notify,
+    };
+    match mutate(app, &opened.connection, asker, attempt, "events.update", &args).await {
+        Ok(mutated) => commit(app, &opened, mutated, change, attempt).await,
+        Err(e) => Err(conflict(app, asker, &opened, &named, e).await),
+    }
+}
+
+/// The event that the connector gets: for a whole series the series itself, moved as the instance was; for the following
+/// ones the first of the new series with the rest of the rule.
+fn aimed(aim: &Aim, mut wanted: Event, changed: &[String]) -> Result<Event> {
+    wanted.busy = wanted.derived_busy();
+    let Some((_, series)) = &aim.series else {
+        let recurs = !wanted.recurrence.is_empty();
+        wanted.event_type = if recurs { EventType::Series } else { EventType::Single };
+        return Ok(wanted);
+    };
+    match aim.target.scope {
+        RecurrenceScope::This => {
+            wanted.event_type = EventType::Exception;
+            Ok(wanted)
+        }
+        RecurrenceScope::ThisAndFollowing => {
+            if !changed.iter().any(|f| f == "recurrence") {
+                let parsed = recurrence::Series::parse(series).map_err(|e| instances::refusal(&e.into()))?;
+                let id = aim.current.recurrence_id.clone().unwrap_or_default();
+                wanted.recurrence = recurrence::remainder_from(&parsed, &id, Caps::default())
+                    .map_err(|e| instances::refusal(&e))?;
+            }
+            wanted.event_type = EventType::Series;
+            wanted.recurrence_id = None;
+            wanted.original_start = None;
+            Ok(wanted)
+        }
+        RecurrenceScope::All => moved_series(series, &aim.current, wanted, changed),
+    }
+}
+
+/// The series with the fields that the caller changed on one instance. A moved instance moves the series by as much local
+/// time, so that 9 o'clock stays 9 o'clock over a change of clocks.
+fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[String]) -> Result<Event> {
+    let times = ["start", "end", "startDate", "endDate", "allDay"];
+    let Value::Object(mut whole) = serde_json::to_value(series)? else { return Ok(wanted) };
+    let from = serde_json::to_value(&wanted)?;
+    for field in changed.iter().filter(|f| !times.contains(&f.as_str()) && *f != "busy") {
+        whole.insert(field.clone(), from.get(field).cloned().unwrap_or_default());
+    }
+    let mut event: Event = serde_json::from_value(Value::Object(whole))?;
+    if changed.iter().any(|f| times.contains(&f.as_str())) {
+        if wanted.all_day != series.all_day {
+            let message = "allDay of a whole series is changed on the series itself: use its own id";
+            return Err(invalid(Code::InvalidParameter, "allDay", message));
+        }
+        let length = wanted.end.as_millis() - wanted.start.as_millis();
+        let tz = times::zone("timeZone", &event.time_zone)?;
+        let local = |i: model::Instant| i.timestamp().to_zoned(tz.clone()).datetime();
+        let shift = local(wanted.start).since(local(instance.start)).map_err(anyhow::Error::new)?;
+        let moved = local(series.start).checked_add(shift).map_err(anyhow::Error::new)?;
+        let start = moved.to_zoned(tz.clone()).map_err(anyhow::Error::new)?;
+        event.start = start.timestamp().into();
+        event.end = model::Instant::from_millis(event.start.as_millis() + length);
+        if event.all_day {
+            event.start_date = Some(start.date().to_string());
+            let end = event.end.timestamp().to_zoned(tz);
+            event.end_date = Some(end.date().to_string());
+        }
+    }
+    event.busy = event.derived_busy();
+    Ok(event)
+}
+
+/// Instances and their series change under one lock: they are one object at the provider.
+fn lock_name(event_id: &str) -> String {
+    let stem: Vec<&str> = event_id.splitn(3, '_').take(2).collect();
+    format!("item:{}", stem.join("_"))
+}
+
+async fn unchanged(app: &App, opened: &Opened, aim: Aim, change: Change, attempt: &Attempt) -> Result<Answer> {
+    let is_computed = aim.series.as_ref().is_some_and(|(s, _)| s.etag == aim.versioned.etag);
+    if is_computed && change.metadata.is_some() {
+        let message = "an occurrence has no metadata of its own; change the series' or change the instance first";
+        return Err(invalid(Code::InvalidParameter, "metadata", message));
+    }
+    if is_computed {
+        return Ok(answer(200, &aim.versioned, &change.warnings));
+    }
+    let mutated = Mutated { item: Some(aim.versioned.external_id.clone()), ..Mutated::default() };
+    commit(app, opened, mutated, change, attempt).await
+}
+
+/// The provider had another version: read it, so that the caller gets the etag that is true now.
+async fn conflict(app: &App, asker: &Asker, opened: &Opened, named: &Named, e: Error) -> Error {
+    if e.code() != Some(Code::StaleEtag) {
+        return e;
+    }
+    match reread(app, asker, opened, named).await {
+        Ok(Some(etag)) => stale(&etag),
+        Ok(None) => refuse(Code::NotFound, "no such event"),
+        Err(failed) => {
+            tracing::warn!(error = %failed, "the current version could not be read");
+            e
+        }
+    }
+}
+
+async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Result<Option<String>> {
+    let item = named.item();
+    let args = EventRef {
+        collection: opened.calendar.external_id.clone(),
+        source: item.source_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+    };
+    let read: Result<Sources> = fetch(app, &opened.connection, asker, "events.get", &args).await;
+    let sources = match read {
+        Ok(sources) => sources.sources,
+        Err(e) if e.code() == Some(Code::NotFound) => {
+            vec![model::wire::Source { external_id: item.source_id, deleted: true, ..Default::default() }]
+        }
+        Err(e) => return Err(e),
+    };
+    let prepared: Vec<Prepared> = sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
+    let place = Place { origin: Origin::Provider, ..opened.place() };
+    let (app, tenant) = (app.clone(), opened.connection.tenant.clone());
+    let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                apply::apply(tx, &app, &place, &prepared).await?;
+                let current = items::find_for_write(tx, &tenant, &id).await?;
+                Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag))
+            })
+        })
+        .await
+}
+
+/// What the answer needs beside the provider's.
+pub struct Change {
+    pub status: u16,
+    pub metadata: Option<BTreeMap<String, String>>,
+    pub warnings: Vec<Value>,
+}
+
+/// Stores what the provider answered, and the answer to the client, in one transaction.
+pub async fn commit(
+    app: &App,
+    opened: &Opened,
+    mutated: Mutated,
+    change: Change,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let place = opened.place();
+    let sources: Vec<Prepared> = mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
+    let mut warnings = change.warnings;
+    for warning in mutated.warnings {
+        warnings.push(serde_json::to_value(warning)?);
+    }
+    let external_id = mutated.item.unwrap_or_default();
+    let (app, attempt) = (app.clone(), attempt.clone());
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                apply::apply(tx, &app, &place, &sources).await?;
+                let kind = place.kind.as_str();
+                let found =
+                    items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &external_id).await?;
+                let mut item =
+                    found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the event"))?;
+                if let Some(metadata) = change.metadata {
+                    let text = serde_json::to_string(&metadata)?;
+                    item = apply::set_metadata(tx, &app, &place, item, text).await?;
+                }
+                let mut answer = answer(change.status, &item, &warnings);
+                if change.status == 201 {
+                    let path = format!("/v1/calendars/{}/events/{}", place.parent_id, item.id);
+                    answer = answer.header("location", path);
+                }
+                attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+                Ok::<_, Error>(answer)
+            })
+        })
+        .await
+}
+
+/// Deletes an event, an instance (which leaves an exclusion in the series), or a series.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    (calendar_id, event_id): (&str, &str),
+    manner: Manner,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let opened = open(app, asker, calendar_id).await?;
+    let _one = app.locks.lock(&lock_name(event_id)).await;
+    ensure_fresh(app, &opened.connection, &calendars::scope(&opened.calendar)?, attempt.resumed).await?;
+    let named = match named(app, asker, calendar_id, event_id).await {
+        // An earlier attempt got as far as this.
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        other => other?,
+    };
+    let aim = aim(app, asker, &named, manner.scope).await?;
+    manner.expected.check(&aim.versioned.etag)?;
+    let args = EventDelete {
+        collection: opened.calendar.external_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+        target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
+        notify: manner.notify,
+    };
+    let deleted: Result<Mutated> = mutate(app, &opened.connection, asker, attempt, "events.delete", &args).await;
+    let mutated = match deleted {
+        Ok(mutated) => mutated,
+        Err(e) if e.code() == Some(Code::NotFound) => gone(&aim.versioned),
+        Err(e) => return Err(conflict(app, asker, &opened, &named, e).await),
+    };
+    let place = opened.place();
+    let sources: Vec<Prepared> = mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
+    let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
+    let kept = answer.clone();
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                apply::apply(tx, &app, &place, &sources).await?;
+                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(answer)
+}
+
+/// Somebody else deleted it first: that is what was asked for.
+fn gone(item: &Item) -> Mutated {
+    let source =
+        model::wire::Source { external_id: item.source_id.clone(), deleted: true, ..Default::default() };
+    Mutated { sources: vec![source], ..Mutated::default() }
+}

@@ -1,0 +1,27 @@
+//! The caller's own notes on a resource: a small map of strings, never sent to a provider.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Code, Result, invalid};
+
+/// Most keys of a map.
+pub const MAX_KEYS: usize = 50;
+/// Longest key in characters.
+pub const MAX_KEY: usize = 40;
+/// Longest value in characters.
+pub const MAX_VALUE: usize = 500;
+
+/// Refuses what is too large; the error names the entry.
+pub fn check(field: &str, map: &BTreeMap<String, String>) -> Result<()> {
+    if map.len() > MAX_KEYS {
+        let message = format!("{field} may have at most {MAX_KEYS} keys");
+        return Err(invalid(Code::InvalidParameter, field, message));
+    }
+    for (key, value) in map {
+        if key.is_empty() || key.chars().count() > MAX_KEY || value.chars().count() > MAX_VALUE {
+            let message = format!("{field}: keys have 1 to {MAX_KEY} characters, values at most {MAX_VALUE}");
+            return Err(invalid(Code::InvalidParameter, format!("{field}.{key}"), message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Bodies of creates and patches, applied as JSON merge patches (RFC 7396) to the model's own JSON: absent keeps, `null`
+//! clears, arrays are replaced whole. One function for every resource; a resource says only which fields are whose.
+
+use std::collections::BTreeMap;
+
+use model::resource::Body;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::words::{field_error, unknown_field};
+use crate::error::{Code, Result, invalid};
+use crate::resources::metadata;
+
+/// A parsed write.
+#[derive(Debug)]
+pub struct Write<T> {
+    /// The whole resource as it shall be.
+    pub body: T,
+    /// Names of the fields that the caller set and that differ from before.
+    pub changed: Vec<String>,
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Fields that nobody knows.
+    pub unknown: Vec<String>,
+}
+
+/// Fields that every resource has and nobody sets.
+const COMMON_READ_ONLY: [&str; 9] = [
+    "id",
+    "connectionId",
+    "externalId",
+    "createdAt",
+    "updatedAt",
+    "providerData",
+    "warnings",
+    "calendarId",
+    "seriesId",
+];
+
+/// Puts `input` over `current`. `printed` is the current resource as the API prints it: a read-only field that repeats it is
+/// no fault. `extra` are read-only fields for this kind of write beyond `T::READ_ONLY`.
+pub fn over<T>(current: &T, printed: &Value, mut input: Map<String, Value>, extra: &[&str]) -> Result<Write<T>>
+where
+    T: Body + Serialize + DeserializeOwned,
+{
+    let metadata = take_metadata(&mut input)?;
+    let Value::Object(before) = serde_json::to_value(current)? else {
+        return Err(anyhow::anyhow!("a resource is an object").into());
+    };
+    let mut after = before.clone();
+    let mut unknown = Vec::new();
+    for (name, value) in input {
+        let read_only = T::READ_ONLY.contains(&name.as_str())
+            || COMMON_READ_ONLY.contains(&name.as_str())
+            || extra.contains(&name.as_str());
+        if read_only {
+            if printed.get(&name) != Some(&value) {
+                let message = format!("{name} cannot be set; leave it out");
+                return Err(invalid(Code::InvalidParameter, name, message));
+            }
+        } else if before.contains_key(&name) {
+            merge(&mut after, name, value);
+        } else {
+            unknown.push(name);
+        }
+    }
+    let body: T = parsed(Value::Object(after))?;
+    let Value::Object(now) = serde_json::to_value(&body)? else { return Ok(unreachable_body(body, unknown)) };
+    let changed = now.iter().filter(|(name, v)| before.get(*name) != Some(*v)).map(|(n, _)| n.clone()).collect();
+    Ok(Write { body, changed, metadata, unknown })
+}
+
+fn unreachable_body<T>(body: T, unknown: Vec<String>) -> Write<T> {
+    Write { body, changed: Vec::new(), metadata: None, unknown }
+}
+
+/// RFC 7396: objects merge, everything else replaces, null takes away (and so gives the field its default).
+fn merge(into: &mut Map<String, Value>, name: String, value: Value) {
+    match (into.get_mut(&name), value) {
+        (_, Value::Null) => {
+            into.remove(&name);
+        }
+        (Some(Value::Object(old)), Value::Object(new)) => {
+            for (key, value) in new {
+                merge(old, key, value);
+            }
+        }
+        (_, value) => {
+            into.insert(name, value);
+        }
+    }
+}
+
+fn parsed<T: DeserializeOwned>(value: Value) -> Result<T> {
+    serde_path_to_error::deserialize(&value).map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
+}
+
+fn take_metadata(input: &mut Map<String, Value>) -> Result<Option<BTreeMap<String, String>>> {
+    let Some(value) = input.remove("metadata") else { return Ok(None) };
+    if value.is_null() {
+        return Ok(Some(BTreeMap::new()));
+    }
+    let map: BTreeMap<String, String> = serde_path_to_error::deserialize(&value)
+        .map_err(|e| field_error(&format!("metadata.{}", e.path()), &e.inner().to_string()))?;
+    metadata::check("metadata", &map)?;
+    Ok(Some(map))
+}
+
+/// Unknown fields as warnings, or, for a caller that is strict, as an error.
+pub fn warnings(unknown: &[String], strict: bool) -> Result<Vec<Value>> {
+    match (strict, unknown.first()) {
+        (true, Some(first)) => Err(unknown_field(first)),
+        _ => Ok(unknown.iter().map(|f| crate::words::unknown_warning(f)).collect()),
+    }
+}

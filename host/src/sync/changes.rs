@@ -1,0 +1,216 @@
+//! The feed: what changed in a collection since a cursor, read off the application's log. Without a cursor it begins with
+//! everything there is (a snapshot, in id order) and goes over to the log at the sequence at which it began: no gap, and no
+//! item twice on one page.
+
+use std::collections::HashMap;
+
+use model::Instant;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::{Code, Result, invalid, refuse};
+use crate::resources::{Kind, render};
+use crate::storage::items;
+use crate::storage::log::{self, Entry};
+use crate::storage::sync_states::SyncState;
+use crate::tenant::Tenant;
+
+/// A place in a feed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Position {
+    /// The state's epoch: a hard reset ends all cursors of an older one.
+    #[serde(rename = "e")]
+    pub epoch: i64,
+    /// Everything up to here was told.
+    #[serde(rename = "s")]
+    pub sequence: i64,
+    /// Still in the snapshot: told up to this id.
+    #[serde(rename = "i", default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_after: Option<String>,
+}
+
+/// One page of the feed.
+pub struct Page {
+    pub data: Vec<Value>,
+    /// Where to go on.
+    pub position: Position,
+    pub has_more: bool,
+}
+
+/// Reads a page. `with_resource` false leaves the resources out.
+pub async fn page(
+    app: &App,
+    tenant: &Tenant,
+    state: &SyncState,
+    kind: Kind,
+    position: Option<Position>,
+    limit: i64,
+    with_resource: bool,
+) -> Result<Page> {
+    let position = match position {
+        None => Position {
+            epoch: state.epoch,
+            sequence: log::last_sequence(app.db.reader(), tenant).await?,
+            snapshot_after: Some(String::new()),
+        },
+        Some(position) => position,
+    };
+    if position.epoch != state.epoch || position.sequence < state.floor_sequence {
+        return Err(refuse(
+            Code::SyncResetRequired,
+            "this cursor is from before a reset, or older than the log; start again without a cursor",
+        ));
+    }
+    match position.snapshot_after.clone() {
+        Some(after) => snapshot(app, tenant, state, kind, (position, after), limit, with_resource).await,
+        None => tail(app, tenant, state, position, limit, with_resource).await,
+    }
+}
+
+async fn snapshot(
+    app: &App,
+    tenant: &Tenant,
+    state: &SyncState,
+    kind: Kind,
+    (position, after): (Position, String),
+    limit: i64,
+    with_resource: bool,
+) -> Result<Page> {
+    let collection = (state.scope_id.as_str(), kind.as_str());
+    let rows =
+        items::snapshot(app.db.reader(), tenant, collection, position.sequence, &after, limit + 1).await?;
+    let has_more = rows.len() as i64 > limit;
+    let rows = &rows[..rows.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
+    let mut data = Vec::with_capacity(rows.len());
+    for item in rows {
+        let resource = match with_resource {
+            true => serde_json::from_str(&render::item(item, &[], false))?,
+            false => Value::Null,
+        };
+        data.push(json!({
+            "sequence": item.sequence.min(position.sequence),
+            "changeType": "created",
+            "resourceType": kind.resource_type(),
+            "resourceId": item.id,
+            "changedAt": Instant::from_millis(item.updated_at),
+            "etag": item.etag,
+            "resource": resource,
+        }));
+    }
+    let snapshot_after = has_more.then(|| rows.last().map_or(after, |i| i.id.clone()));
+    let mut position = Position { snapshot_after, ..position };
+    let mut more = has_more;
+    if !has_more {
+        // What happened while the snapshot was walked is on the pages that follow.
+        let waiting = log::of_collection(app.db.reader(), tenant, &state.scope_id, position.sequence, 1).await?;
+        more = !waiting.is_empty();
+        position.snapshot_after = None;
+    }
+    Ok(Page { data, position, has_more: more })
+}
+
+async fn tail(
+    app: &App,
+    tenant: &Tenant,
+    state: &SyncState,
+    position: Position,
+    limit: i64,
+    with_resource: bool,
+) -> Result<Page> {
+    let entries =
+        log::of_collection(app.db.reader(), tenant, &state.scope_id, position.sequence, limit + 1).await?;
+    let has_more = entries.len() as i64 > limit;
+    let read = &entries[..entries.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
+    let sequence = read.last().map_or(position.sequence, |e| e.sequence);
+    let mut data = Vec::new();
+    for (change, entry) in coalesced(read) {
+        let resource = match (&entry.resource, with_resource) {
+            (Some(text), true) if change != "deleted" => serde_json::from_str(text)?,
+            _ => Value::Null,
+        };
+        data.push(json!({
+            "sequence": entry.sequence,
+            "changeType": change,
+            "resourceType": entry.resource_type,
+            "resourceId": entry.resource_id,
+            "changedAt": Instant::from_millis(entry.at),
+            "etag": entry.etag,
+            "resource": resource,
+        }));
+    }
+    Ok(Page { data, position: Position { sequence, ..position }, has_more })
+}
+
+/// One line per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created +
+/// deleted is nothing.
+fn coalesced(entries: &[Entry]) -> Vec<(&str, &Entry)> {
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    let mut last: HashMap<&str, i64> = HashMap::new();
+    for entry in entries {
+        first.entry(&entry.resource_id).or_insert(&entry.change_type);
+        last.insert(&entry.resource_id, entry.sequence);
+    }
+    let mut out = Vec::with_capacity(last.len());
+    for entry in entries {
+        if last.get(entry.resource_id.as_str()) != Some(&entry.sequence) {
+            continue;
+        }
+        let began = first.get(entry.resource_id.as_str()).copied().unwrap_or_default();
+        match (began, entry.change_type.as_str()) {
+            ("created", "deleted") => {}
+            ("created", _) => out.push(("created", entry)),
+            // Deleted and made again under the same id: to the reader it changed.
+            ("deleted", "created" | "updated") => out.push(("updated", entry)),
+            (_, change) => out.push((change, entry)),
+        }
+    }
+    out
+}
+
+/// What a client may ask of the page's size.
+pub fn limit(text: Option<&str>) -> Result<i64> {
+    match text.map(str::parse::<i64>) {
+        None => Ok(100),
+        Some(Ok(n)) if n >= 1 => Ok(n.min(500)),
+        Some(_) => Err(invalid(Code::InvalidParameter, "limit", "limit must be an integer from 1 to 500")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(sequence: i64, id: &str, change: &str) -> Entry {
+        Entry {
+            sequence,
+            id: format!("ev_{sequence}"),
+            connection_id: None,
+            entry_type: String::new(),
+            change_type: change.into(),
+            resource_type: "calendar.event".into(),
+            resource_id: id.into(),
+            parent_id: "cal".into(),
+            changed_fields: None,
+            etag: None,
+            origin: "api".into(),
+            resource: None,
+            at: 0,
+        }
+    }
+
+    #[test]
+    fn a_page_tells_each_resource_once_and_as_it_ended() {
+        let log = [
+            entry(1, "a", "created"),
+            entry(2, "b", "updated"),
+            entry(3, "a", "updated"),
+            entry(4, "c", "created"),
+            entry(5, "b", "deleted"),
+            entry(6, "c", "deleted"),
+        ];
+        let told: Vec<(&str, &str, i64)> =
+            coalesced(&log).into_iter().map(|(c, e)| (c, e.resource_id.as_str(), e.sequence)).collect();
+        assert_eq!(told, [("created", "a", 3), ("deleted", "b", 5)]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Start, reset, renew and status of a sync.
+
+use model::Instant;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::log::{self, Note, Origin};
+use crate::storage::connections::Connection;
+use crate::storage::sync_states::{self as table, SyncState};
+use crate::sync::{Scope, pull, state};
+
+/// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
+/// Starting what is started changes nothing and answers 200.
+pub async fn start(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    backfill_since: Option<i64>,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let mut state = state(app, connection, scope).await?;
+    let status = if state.followed { 200 } else { 202 };
+    if !state.followed {
+        state.followed = true;
+        state.started_at = Some(app.now());
+        state.backfill_since = backfill_since;
+        state.next_pull_at = Some(app.now());
+        if state.last_success_at.is_none() {
+            state.status = "initial".to_owned();
+        }
+    }
+    let body = json(app, &state, &[], 0).to_string();
+    let answer = Answer::json(status, body);
+    store(app, connection, state, (status == 202).then_some("started"), &answer, attempt).await?;
+    pull_behind(app, connection, scope);
+    Ok(answer)
+}
+
+/// Reads everything again. Soft: cursors stay valid and only true differences are told. Hard: every cursor ends, and the
+/// copy is told anew.
+pub async fn reset(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    hard: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&scope.lock_name(connection)).await;
+    let mut state = state(app, connection, scope).await?;
+    state.cursor = None;
+    state.next_pull_at = Some(app.now());
+    state.consecutive_errors = 0;
+    if hard {
+        state.epoch += 1;
+        state.seen = 0;
+        state.status = "initial".to_owned();
+    }
+    let answer = Answer::accepted(json(app, &state, &[], 0).to_string());
+    store(app, connection, state, Some("reset"), &answer, attempt).await?;
+    app.freshness.forget(&scope.lock_name(connection));
+    pull_behind(app, connection, scope);
+    Ok(answer)
+}
+
+/// Pulls without anybody waiting for it.
+fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
+    let (app, connection, scope) = (app.clone(), connection.clone(), scope.clone());
+    tokio::spawn(async move {
+        let _one = app.locks.lock(&scope.lock_name(&connection)).await;
+        if let Err(e) = pull::run(&app, &connection, &scope, true).await {
+            // The state tells clients; this line tells the operator.
+            tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e, "a pull failed");
+        }
+    });
+}
+
+async fn store(
+    app: &App,
+    connection: &Connection,
+    state: SyncState,
+    event: Option<&'static str>,
+    answer: &Answer,
+    attempt: &Attempt,
+) -> Result<()> {
+    let note = event.map(|word| Note {
+        connection_id: Some(connection.id.clone()),
+        entry_type: format!("sync.{word}"),
+        change_type: "state",
+        resource_type: "sync",
+        resource_id: connection.id.clone(),
+        parent_id: state.scope_id.clone(),
+        changed_fields: None,
+        etag: None,
+        origin: Origin::Api,
+        resource: Some(answer.body.clone()),
+    });
+    let (app, answer, attempt, tenant) = (app.clone(), answer.clone(), attempt.clone(), connection.tenant.clone());
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                table::upsert(tx, &state).await?;
+                if let Some(note) = note {
+                    log::append(tx, &app, &tenant, vec![note]).await?;
+                }
+                attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}
+
+/// The state as the API prints it, with the sources that could not be read.
+pub async fn view(app: &App, state: &SyncState) -> Result<Value> {
+    let (errors, total) = table::item_errors(app.db.reader(), state, 20).await?;
+    let errors: Vec<Value> = errors
+        .iter()
+        .map(|e| {
+            json!({
+                "externalId": e.source_id,
+                "code": e.code,
+                "message": e.message,
+                "attempts": e.attempts,
+                "quarantined": pull::is_quarantined(e),
+                "at": Instant::from_millis(e.at),
+            })
+        })
+        .collect();
+    Ok(json(app, state, &errors, total))
+}
+
+/// The push channel: none of today's providers has one.
+pub fn watch() -> Value {
+    json!({ "status": "unsupported", "expiresAt": null, "lastNotificationAt": null })
+}
+
+fn json(app: &App, s: &SyncState, item_errors: &[Value], item_error_count: i64) -> Value {
+    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+    let last_error = s.last_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
+    let scope_id = (!s.scope_id.is_empty()).then_some(&s.scope_id);
+    json!({
+        "connectionId": s.connection_id,
+        "surface": s.surface,
+        "scopeId": scope_id,
+        "status": s.status,
+        "epoch": s.epoch,
+        "startedAt": at(s.started_at),
+        "lastSuccessAt": at(s.last_success_at),
+        "lastAttemptAt": at(s.last_attempt_at),
+        "lagSeconds": s.last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
+        "progress": { "seen": s.seen, "estimated": s.estimated },
+        "backfillSince": at(s.backfill_since),
+        "watch": watch(),
+        "consecutiveErrors": s.consecutive_errors,
+        "lastError": last_error,
+        "providerResets": s.provider_resets,
+        "latestSequence": s.latest_sequence,
+        "itemErrors": item_errors,
+        "itemErrorCount": item_error_count,
+    })
+}

@@ -1,0 +1,134 @@
+//! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the
+//! feed that clients read, `follow` is start, reset, renew and status, `poll` pulls by itself what clients follow.
+
+pub mod changes;
+pub mod follow;
+pub mod poll;
+pub mod pull;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use crate::app::App;
+use crate::error::{Code, Error, Result};
+use crate::resources::Kind;
+use crate::storage::connections::Connection;
+use crate::storage::sync_states::{self as table, SyncState};
+
+/// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// What the collection holds.
+    pub kind: Kind,
+    /// The collection's canonical id; empty for what lives directly in the connection.
+    pub scope_id: String,
+    /// The collection's external id.
+    pub collection: Option<String>,
+    /// The collection's zone.
+    pub time_zone: Option<String>,
+}
+
+impl Scope {
+    /// The account's calendars.
+    pub fn calendars() -> Self {
+        Scope { kind: Kind::Calendar, scope_id: String::new(), collection: None, time_zone: None }
+    }
+
+    pub fn surface(&self) -> &'static str {
+        "calendar"
+    }
+
+    /// The name under which pulls of this scope exclude each other.
+    pub fn lock_name(&self, connection: &Connection) -> String {
+        format!("pull:{}:{}:{}", connection.id, self.surface(), self.scope_id)
+    }
+}
+
+/// When this process last asked the provider, by scope.
+#[derive(Default)]
+pub struct Freshness(Mutex<HashMap<String, i64>>);
+
+impl Freshness {
+    /// Milliseconds since 1970 of the last pull.
+    pub fn get(&self, name: &str) -> Option<i64> {
+        self.0.lock().ok().and_then(|f| f.get(name).copied())
+    }
+
+    pub fn set(&self, name: &str, at: i64) {
+        if let Ok(mut fresh) = self.0.lock() {
+            if fresh.len() > 100_000 {
+                fresh.clear();
+            }
+            fresh.insert(name.to_owned(), at);
+        }
+    }
+
+    /// The next read asks the provider.
+    pub fn forget(&self, name: &str) {
+        if let Ok(mut fresh) = self.0.lock() {
+            fresh.remove(name);
+        }
+    }
+}
+
+/// Sees to it that the copy is not older than the setting allows; a scope that was never read is read now. When the
+/// provider does not answer, an older copy is better than nothing: what was read before is served.
+// Contract silent: how fresh a read is. At most `freshness_ms` old, or newer on `Cache-Control: no-cache`.
+pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now_please: bool) -> Result<()> {
+    let name = scope.lock_name(connection);
+    let is_fresh = |since: i64| app.freshness.get(&name).is_some_and(|at| at >= since);
+    let asked = app.now();
+    if !now_please && is_fresh(asked - app.config.freshness_ms) {
+        return Ok(());
+    }
+    let _one = app.locks.lock(&name).await;
+    // Whoever held the lock may have pulled after we asked.
+    if is_fresh(if now_please { asked } else { asked - app.config.freshness_ms }) {
+        return Ok(());
+    }
+    match pull::run(app, connection, scope, false).await {
+        Ok(()) => Ok(()),
+        Err(e) if may_serve_old(&e) => {
+            let state = table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
+            match state.is_some_and(|s| s.last_success_at.is_some()) {
+                true => Ok(()),
+                false => Err(e),
+            }
+        }
+        Err(e) => Err(e),
+    }
+}
+
+fn may_serve_old(e: &Error) -> bool {
+    matches!(
+        e.code(),
+        Some(
+            Code::ProviderUnavailable
+                | Code::ProviderTimeout
+                | Code::ProviderRateLimited
+                | Code::Overloaded
+                | Code::ConnectorError
+        )
+    )
+}
+
+/// The stored state, or a new one.
+pub async fn state(app: &App, connection: &Connection, scope: &Scope) -> Result<SyncState> {
+    let found = table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
+    Ok(found.unwrap_or_else(|| SyncState {
+        organization_id: connection.tenant.organization_id.clone(),
+        application_id: connection.tenant.application_id.clone(),
+        connection_id: connection.id.clone(),
+        surface: scope.surface().to_owned(),
+        scope_id: scope.scope_id.clone(),
+        status: "idle".to_owned(),
+        epoch: 1,
+        ..SyncState::default()
+    }))
+}
+
+/// Writes a state.
+pub async fn save(app: &App, state: &SyncState) -> Result<()> {
+    let state = state.clone();
+    app.db.write(move |tx| Box::pin(async move { Ok(table::upsert(tx, &state).await?) })).await
+}

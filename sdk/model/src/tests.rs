@@ -1,0 +1,189 @@
+//! Every resource: its default survives a round trip through JSON, all its fields are printed, and its JSON Schema names
+//! exactly those. `cargo test -p model -- --nocapture` prints the schemas.
+
+use crate::application::{ApiKey, CreatedApiKey, NewApiKey, Usage};
+use crate::calendar::{Calendar, Event};
+use crate::calendar_query::{
+    AvailabilityAnswer, AvailabilityQuery, FreeBusyAnswer, FreeBusyQuery, NewConference, Rsvp,
+};
+use crate::capabilities::Capabilities;
+use crate::connection::{Authorization, AuthorizationResult, Connection, NewAuthorization, NewConnection};
+use crate::connection::{Token, TokenRequest};
+use crate::contacts::{Contact, ContactBook, ContactGroup, MergeSuggestion, MergeSuggestionQuery};
+use crate::email::draft::Draft;
+use crate::email::folders::{Folder, Label};
+use crate::email::send::{DraftPatch, MessagePatch, NewDraft, NewMessage, SendMessage};
+use crate::email::tracking::TrackingRecord;
+use crate::email::{Attachment, EmailMessage, EmailThread};
+use crate::error::ErrorEnvelope;
+use crate::resource::{New, Patch, Resource};
+use crate::scheduling::Schedule;
+use crate::scheduling::booking::{Booking, NewBooking};
+use crate::scheduling::event_type::EventType;
+use crate::scheduling::slots::{BookingLink, SlotAnswer, SlotQuery};
+use crate::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
+use crate::tasks::{
+    ChecklistItem, ChecklistItemPatch, NewChecklistItem, NewTaskLink, Task, TaskLink, TaskList,
+};
+use crate::webhook::{Delivery, Notification, WebhookSubscription};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+fn schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn keys(object: &Value) -> Vec<String> {
+    let mut keys: Vec<String> = object.as_object().unwrap().keys().cloned().collect();
+    keys.sort();
+    keys
+}
+
+/// A create takes a part of the resource's fields, so its schema has fewer than the struct.
+fn check_new<T>()
+where
+    T: Default + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned + JsonSchema,
+{
+    let printed = serde_json::to_value(T::default()).unwrap();
+    assert_eq!(serde_json::from_value::<T>(printed.clone()).unwrap(), T::default());
+    let fields = keys(&printed);
+    assert!(keys(&schema_of::<T>()["properties"]).iter().all(|k| fields.contains(k)), "{}", T::schema_name());
+}
+
+/// Checks one type; `hidden` are fields that are left out while they are unset.
+fn check<T>(hidden: &[&str])
+where
+    T: Default + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned + JsonSchema,
+{
+    let name = T::schema_name();
+    let printed = serde_json::to_value(T::default()).unwrap();
+    let read: T = serde_json::from_value(printed.clone()).unwrap();
+    assert_eq!(read, T::default(), "{name} changes in a round trip");
+    let empty: T = serde_json::from_value(json!({})).unwrap();
+    assert_eq!(empty, T::default(), "{name} without fields is not the default");
+
+    let schema = schema_of::<T>();
+    let mut declared = keys(&schema["properties"]);
+    declared.retain(|k| !hidden.contains(&k.as_str()));
+    assert_eq!(keys(&printed), declared, "{name} prints other fields than its schema has");
+    println!("{}", serde_json::to_string_pretty(&schema).unwrap());
+}
+
+macro_rules! check_all {
+    ($($t:ty),* $(,)?) => { $(check::<$t>(&[]);)* };
+}
+
+macro_rules! check_stored {
+    ($($t:ty),* $(,)?) => { $(check::<Resource<$t>>(&["providerData"]);)* };
+}
+
+#[test]
+fn every_stored_resource_prints_all_of_its_fields() {
+    check_stored!(
+        EmailMessage,
+        EmailThread,
+        Draft,
+        Folder,
+        Label,
+        Calendar,
+        Event,
+        Contact,
+        ContactBook,
+        ContactGroup
+    );
+    check_stored!(TaskList, Task, WebhookSubscription, EventType, Booking);
+}
+
+#[test]
+fn every_other_answer_prints_all_of_its_fields() {
+    check_all!(
+        Connection,
+        Authorization,
+        AuthorizationResult,
+        Token,
+        ApiKey,
+        CreatedApiKey,
+        Usage,
+        Capabilities
+    );
+    check_all!(
+        Attachment,
+        TrackingRecord,
+        FreeBusyAnswer,
+        AvailabilityAnswer,
+        MergeSuggestion,
+        ChecklistItem,
+        TaskLink
+    );
+    check_all!(
+        BookingLink,
+        SlotAnswer,
+        Schedule,
+        SyncState,
+        SyncChanges,
+        Notification,
+        Delivery,
+        ErrorEnvelope
+    );
+}
+
+#[test]
+fn every_request_body_can_be_empty_json() {
+    check_all!(
+        NewConnection,
+        NewAuthorization,
+        TokenRequest,
+        NewApiKey,
+        SendMessage,
+        NewMessage,
+        MessagePatch,
+        NewDraft
+    );
+    check_all!(
+        DraftPatch,
+        FreeBusyQuery,
+        AvailabilityQuery,
+        Rsvp,
+        NewConference,
+        MergeSuggestionQuery,
+        NewTaskLink
+    );
+    check_all!(NewChecklistItem, ChecklistItemPatch, SlotQuery, NewBooking, SyncStart, SyncReset);
+    check_new::<New<Calendar>>();
+    check_new::<New<Event>>();
+    check_new::<New<Contact>>();
+    check_new::<New<Task>>();
+    check_new::<New<EventType>>();
+    check_new::<New<WebhookSubscription>>();
+}
+
+#[test]
+fn a_caller_cannot_set_what_is_derived() {
+    let writable = keys(&schema_of::<Patch<Event>>()["properties"]);
+    assert!(
+        ["title", "start", "notify", "recurrenceScope", "etag", "metadata"]
+            .iter()
+            .all(|n| writable.contains(&(*n).into()))
+    );
+    assert!(!["busy", "myResponse", "calendarId", "id"].iter().any(|n| writable.contains(&(*n).into())));
+}
+
+#[test]
+fn required_members_are_all_or_a_number() {
+    let query: AvailabilityQuery =
+        serde_json::from_value(json!({ "participants": [{ "required": "all" }, { "required": 2 }] }))
+            .unwrap();
+    let printed = serde_json::to_value(&query.participants).unwrap();
+    assert_eq!(printed[0]["required"], "all");
+    assert_eq!(printed[1]["required"], 2);
+}
+
+#[test]
+fn secrets_are_not_in_debug_output() {
+    let body: NewConnection =
+        serde_json::from_value(json!({ "credentials": { "password": "hunter2" } })).unwrap();
+    assert!(!format!("{body:?}").contains("hunter2"));
+}

@@ -1,0 +1,20 @@
+//! The recurrence tests: what a series means, laws of its edits, bounds on hostile rules, and python-dateutil as a second opinion.
+
+#[cfg(test)]
+mod bounds;
+#[cfg(test)]
+mod edits;
+#[cfg(test)]
+mod exceptions;
+#[cfg(test)]
+mod generator;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod literal;
+#[cfg(test)]
+mod meaning;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod support;

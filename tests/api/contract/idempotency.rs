@@ -1,0 +1,65 @@
+//! Contract, Cross-cutting rules 2: the same key with the same request is one effect and one answer.
+
+use harness::TestServer;
+use serde_json::json;
+use switchboard::storage::idempotency;
+
+fn lunch() -> serde_json::Value {
+    json!({ "title": "Lunch", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" })
+}
+
+/// What was refused as wrong can be corrected under the same key; what succeeded cannot be changed.
+#[tokio::test]
+async fn a_refused_request_does_not_use_up_its_key() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    let path = format!("/v1/calendars/{calendar}/events");
+    api.post(&path, json!({ "title": "Lunch" })).keyed("k").send().await.refused(400, "missing_field");
+    api.post(&path, lunch()).keyed("k").send().await.expect(201);
+    api.post(&path, json!({ "title": "Lunch" })).keyed("k").send().await.refused(409, "idempotency_key_reused");
+    api.post(&path, lunch()).keyed("\u{e9}").send().await.refused(400, "invalid_idempotency_key");
+    api.post(&path, lunch()).keyed(&"x".repeat(256)).send().await.refused(400, "invalid_idempotency_key");
+}
+
+/// A key is an application's own: another may use the same.
+#[tokio::test]
+async fn keys_of_two_applications_do_not_meet() {
+    let server = TestServer::start().await;
+    let (one, two) = (server.key("one", |_| {}).await, server.key("two", |_| {}).await);
+    let body = json!({ "name": "worker", "scopes": ["calendar.read"] });
+    let first = one.post("/v1/api-keys", body.clone()).keyed("k").send().await.expect(201);
+    let second = two.post("/v1/api-keys", body).keyed("k").send().await.expect(201);
+    assert_ne!(first["id"], second["id"]);
+}
+
+/// A process that died between the provider's answer and its own commit: the retry finds the event that is there.
+#[tokio::test]
+async fn a_retry_after_a_crash_finds_what_the_first_attempt_left() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    let path = format!("/v1/calendars/{calendar}/events");
+    let made = api.post(&path, lunch()).keyed("crash").send().await.expect(201);
+    // The provider keeps the event; of our side only the claim is left, as after a kill before the commit.
+    forget_the_answer(&server).await;
+    let server = server.restart().await;
+    let api = harness::reconnected(&server, &api);
+    let again = api.post(&path, lunch()).keyed("crash").send().await;
+    assert_eq!(again.header("idempotent-replayed"), None);
+    let again = again.expect(201);
+    assert_eq!((&again["iCalUid"], &again["id"]), (&made["iCalUid"], &made["id"]));
+    let events = api.all(&format!("{path}?i_cal_uid={}", made["iCalUid"].as_str().expect("a uid"))).await;
+    assert_eq!(events.len(), 1);
+}
+
+async fn forget_the_answer(server: &TestServer) {
+    server
+        .app
+        .db
+        .write(|tx| Box::pin(async move { idempotency::unanswer_all(tx).await.map_err(anyhow::Error::new) }))
+        .await
+        .expect("the claim is opened again");
+}

@@ -1,0 +1,138 @@
+//! Contract, Authentication: how a key is carried, what it may do, from where, and for how long.
+
+use harness::TestServer;
+use serde_json::json;
+
+/// Both forms of carrying the key are equal; contradicting ones are refused.
+#[tokio::test]
+async fn a_key_is_a_bearer_token_or_a_header() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    api.get("/v1/connections").send().await.expect(200);
+    let anonymous = server.anonymous();
+    let key = api.key.clone().expect("a key");
+    anonymous.get("/v1/connections").header("x-api-key", &key).send().await.expect(200);
+    anonymous.get("/v1/connections").send().await.refused(401, "missing_api_key");
+    let wrong = format!("{}{}", &key[..key.len() - 1], if key.ends_with('a') { 'b' } else { 'a' });
+    anonymous.get("/v1/connections").header("x-api-key", &wrong).send().await.refused(401, "invalid_api_key");
+    api.get("/v1/connections").header("x-api-key", &wrong).send().await.refused(401, "invalid_api_key");
+    anonymous.get("/v1/connections").header("authorization", "Basic eDp5").send().await.refused(401, "invalid_api_key");
+}
+
+/// Every answer carries an id of the request and the standing of the budget, errors too.
+#[tokio::test]
+async fn every_answer_carries_the_headers() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let answers = [
+        api.get("/v1/connections").send().await,
+        api.get("/v1/connections/conn_none").send().await,
+        api.get("/v1/nonsense").send().await,
+        api.post("/v1/calendars", json!([])).send().await,
+        server.anonymous().get("/v1/connections").send().await,
+        server.anonymous().get("/v1/nonsense").send().await,
+    ];
+    for answer in answers {
+        assert!(answer.header("x-request-id").is_some_and(|id| id.starts_with("req_")), "{answer}");
+        for name in ["x-ratelimit-limit", "x-ratelimit-remaining"] {
+            assert!(answer.header(name).is_some_and(|v| v.parse::<u64>().is_ok()), "{name}: {answer}");
+        }
+        if answer.status >= 400 {
+            assert_eq!(answer.answer["error"]["request_id"], json!(answer.header("x-request-id")), "{answer}");
+        }
+    }
+}
+
+/// A scope that the key lacks is 403, before anything else is looked at. Writing includes reading.
+#[tokio::test]
+async fn a_key_may_do_what_its_scopes_say() {
+    let server = TestServer::start().await;
+    let reader = server.client_with(&["connections.read"]).await;
+    reader.get("/v1/connections").send().await.expect(200);
+    reader.post("/v1/connections", json!({})).send().await.refused(403, "insufficient_scope");
+    reader.get("/v1/calendars").send().await.refused(403, "insufficient_scope");
+    let writer = server.client_with(&["connections.write"]).await;
+    writer.get("/v1/connections").send().await.expect(200);
+}
+
+/// A key makes keys with at most its own scopes; the key is shown once, and again in an idempotent replay.
+#[tokio::test]
+async fn a_key_makes_keys() {
+    let server = TestServer::start().await;
+    let api = server.client_with(&["api_keys.write", "calendar.read"]).await;
+    let body = json!({ "name": "worker", "scopes": ["calendar.read"] });
+    let made = api.post("/v1/api-keys", body.clone()).keyed("make").send().await.expect(201);
+    let again = api.post("/v1/api-keys", body).keyed("make").send().await.expect(201);
+    assert_eq!(made, again);
+    let key = made["key"].as_str().expect("a key");
+    assert!(key.starts_with("uc_live_") && key.len() == 46, "{key}");
+    let id = made["id"].as_str().expect("an id");
+    assert!(api.get(format!("/v1/api-keys/{id}")).send().await.expect(200).get("key").is_none());
+
+    let worker = server.anonymous();
+    worker.get("/v1/calendars").header("x-api-key", key).send().await.expect(200);
+    api.delete(format!("/v1/api-keys/{id}")).send().await.expect(204);
+    server.clock.advance_ms(1_000);
+    worker.get("/v1/calendars").header("x-api-key", key).send().await.refused(401, "revoked_api_key");
+
+    let greedy = json!({ "name": "x", "scopes": ["email.send"] });
+    let error = api.post("/v1/api-keys", greedy).send().await.refused(403, "insufficient_scope");
+    assert_eq!(error["param"], "scopes[0]");
+    let wrong = json!({ "name": "x", "scopes": ["calendar.red"] });
+    api.post("/v1/api-keys", wrong).send().await.refused(400, "invalid_parameter");
+}
+
+/// A key ends at its time.
+#[tokio::test]
+async fn a_key_expires() {
+    let server = TestServer::start().await;
+    let now = server.app.now();
+    let api = server.key("test", |key| key.expires_at = Some(now + 60_000)).await;
+    api.get("/v1/connections").send().await.expect(200);
+    server.clock.advance_ms(60_000);
+    api.get("/v1/connections").send().await.refused(401, "expired_api_key");
+}
+
+/// Contract, Authentication 5: the exact host of Origin or Referer; absent while there is a list is refused.
+#[tokio::test]
+async fn a_key_can_be_bound_to_domains() {
+    let server = TestServer::start().await;
+    let api = server.key("test", |key| key.allowed_domains = vec!["app.example.com".into()]).await;
+    let ask = |name: &'static str, value: &'static str| api.get("/v1/connections").header(name, value).send();
+    ask("origin", "https://app.example.com").await.expect(200);
+    ask("origin", "https://APP.example.com:8443").await.expect(200);
+    ask("referer", "https://app.example.com/page?x=1").await.expect(200);
+    for origin in [
+        "null",
+        "https://example.com",
+        "https://evil-app.example.com",
+        "https://app.example.com.evil.test",
+        "https://app.example.com@evil.test",
+        "app.example.com",
+    ] {
+        ask("origin", origin).await.refused(403, "forbidden");
+    }
+    api.get("/v1/connections").send().await.refused(403, "forbidden");
+    // An origin that is there decides; a friendly referer beside it does not help.
+    let both = api.get("/v1/connections").header("origin", "https://evil.test");
+    both.header("referer", "https://app.example.com/").send().await.refused(403, "forbidden");
+}
+
+/// Addresses and ranges; forwarded headers count only behind a configured proxy.
+#[tokio::test]
+async fn a_key_can_be_bound_to_addresses() {
+    let server = TestServer::start().await;
+    let here = server.key("test", |key| key.allowed_ips = vec!["127.0.0.0/8".into()]).await;
+    here.get("/v1/connections").send().await.expect(200);
+    let there = server.key("test", |key| key.allowed_ips = vec!["203.0.113.7".into()]).await;
+    there.get("/v1/connections").send().await.refused(403, "forbidden");
+    let spoofed = there.get("/v1/connections").header("x-forwarded-for", "203.0.113.7").send().await;
+    spoofed.refused(403, "forbidden");
+
+    let proxies = vec!["127.0.0.1/32".parse().expect("a network")];
+    let server = TestServer::builder().config(|c| c.trusted_proxies = proxies).start().await;
+    let there = server.key("test", |key| key.allowed_ips = vec!["203.0.113.7".into()]).await;
+    let ask = |chain: &'static str| there.get("/v1/connections").header("x-forwarded-for", chain).send();
+    ask("203.0.113.7").await.expect(200);
+    ask("203.0.113.7, 198.51.100.1").await.refused(403, "forbidden");
+}

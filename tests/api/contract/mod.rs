@@ -1,0 +1,7 @@
+//! Promises of the contract that cut across operations.
+
+mod idempotency;
+mod isolation;
+mod keys;
+mod limits;
+mod operations;

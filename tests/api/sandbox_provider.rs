@@ -1,0 +1,632 @@
+//! The sandbox provider's own API, told by example. No connector and nothing of Switchboard stands between: this is what
+//! users' tests may rely on when they make the provider misbehave.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use switchboard::sandbox_provider::{Config, Sandbox, router};
+use tower::ServiceExt;
+
+/// Tuesday 2026-03-10, 08:00 in Berlin.
+const NOW_MS: i64 = 1_773_126_000_000;
+
+/// One account's way to a provider.
+#[derive(Clone)]
+struct Api {
+    router: Router,
+    login: String,
+    now_ms: Arc<AtomicI64>,
+}
+
+/// An answer.
+#[derive(Debug)]
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Value,
+}
+
+impl Answer {
+    fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.body);
+        self.body
+    }
+
+    fn refused(self, status: u16, code: &str) {
+        assert_eq!(
+            (self.status.as_u16(), self.body["error"]["code"].as_str()),
+            (status, Some(code)),
+            "{}",
+            self.body
+        );
+    }
+}
+
+impl Api {
+    fn start() -> Self {
+        Self::open(None)
+    }
+
+    fn open(data_dir: Option<&Path>) -> Self {
+        let now_ms = Arc::new(AtomicI64::new(NOW_MS));
+        let clock = now_ms.clone();
+        let config = Config {
+            data_dir: data_dir.map(Path::to_owned),
+            seed: Some(7),
+            ..Config::new(Arc::new(move || clock.load(Ordering::Relaxed)))
+        };
+        let router = router(Sandbox::new(config).expect("the provider starts"));
+        Api { router, login: basic("alice@sandbox.test", "sandbox"), now_ms }
+    }
+
+    fn as_person(&self, name: &str) -> Self {
+        Api { login: basic(&format!("{name}@sandbox.test"), "sandbox"), ..self.clone() }
+    }
+
+    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Answer {
+        let mut request = Request::builder().method(method).uri(path).header("authorization", &self.login);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = body.map_or_else(Body::empty, |b| Body::from(b.to_string()));
+        let answer = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        let bytes = answer.into_body().collect().await.map(|b| b.to_bytes()).unwrap_or_default();
+        Answer { status, headers, body: serde_json::from_slice(&bytes).unwrap_or(Value::Null) }
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], None).await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send("POST", path, &[], Some(body)).await
+    }
+
+    async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send("PATCH", path, &[], Some(body)).await
+    }
+
+    async fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, &[], None).await
+    }
+
+    /// Everything that a list has, and the token at its end.
+    async fn walk(&self, calendar: &str, first: &str) -> (Vec<Value>, String) {
+        let mut events = Vec::new();
+        let mut query = first.to_owned();
+        loop {
+            let page = self.get(&format!("{}?limit=10&{query}", events_of(calendar))).await.expect(200);
+            events.extend(page["events"].as_array().unwrap().clone());
+            match page["nextPageToken"].as_str() {
+                Some(token) => query = format!("pageToken={token}"),
+                None => return (events, page["nextSyncToken"].as_str().unwrap().to_owned()),
+            }
+        }
+    }
+}
+
+fn basic(user: &str, password: &str) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
+}
+
+fn events_of(calendar: &str) -> String {
+    format!("/sandbox/v1/calendars/{calendar}/events")
+}
+
+const WORK: &str = "/sandbox/v1/calendars/work/events";
+
+fn lunch() -> Value {
+    json!({
+        "id": "lunch",
+        "subject": "Lunch",
+        "when": {
+            "from": { "time": "2026-03-12T12:00:00", "zone": "Europe/Berlin" },
+            "to": { "time": "2026-03-12T13:00:00" }
+        }
+    })
+}
+
+fn daily() -> Value {
+    json!({
+        "id": "daily",
+        "subject": "Daily",
+        "when": {
+            "from": { "time": "2026-03-02T09:00:00", "zone": "Europe/Berlin" },
+            "to": { "time": "2026-03-02T09:30:00" }
+        },
+        "repeat": ["RRULE:FREQ=DAILY;COUNT=10"]
+    })
+}
+
+/// Accounts and their password are the same everywhere.
+#[tokio::test]
+async fn log_in() {
+    let api = Api::start();
+    let me = api.get("/sandbox/v1/me").await.expect(200);
+    assert_eq!(me["mail"], "alice@sandbox.test");
+    assert_eq!(me["zone"], "Europe/Berlin");
+
+    let bearer = Api { login: "Bearer sandbox-bob".to_owned(), ..api.clone() };
+    assert_eq!(bearer.get("/sandbox/v1/me").await.expect(200)["mail"], "bob@sandbox.test");
+
+    let wrong = Api { login: basic("alice@sandbox.test", "guess"), ..api.clone() };
+    let refused = wrong.get("/sandbox/v1/me").await;
+    assert!(refused.headers.contains_key("www-authenticate"));
+    refused.refused(401, "unauthorized");
+    let elsewhere = Api { login: basic("alice@example.com", "sandbox"), ..api.clone() };
+    elsewhere.get("/sandbox/v1/me").await.refused(401, "unauthorized");
+}
+
+/// Some accounts only show one trouble each.
+#[tokio::test]
+async fn accounts_in_trouble() {
+    let api = Api::start();
+    api.as_person("revoked").get("/sandbox/v1/me").await.refused(401, "unauthorized");
+    let throttled = api.as_person("throttled").get("/sandbox/v1/me").await;
+    assert_eq!(throttled.headers["retry-after"], "1");
+    throttled.refused(429, "tooManyRequests");
+    api.as_person("down").get("/sandbox/v1/me").await.refused(503, "unavailable");
+}
+
+/// Three people with a full calendar; anybody else begins empty.
+#[tokio::test]
+async fn seeded_accounts() {
+    let api = Api::start();
+    let calendars = api.get("/sandbox/v1/calendars").await.expect(200);
+    let titles: Vec<_> = calendars["calendars"].as_array().unwrap().iter().map(|c| &c["title"]).collect();
+    assert_eq!(titles, ["Work", "Holidays", "Personal"]);
+    assert_eq!(calendars["calendars"][0]["main"], true);
+
+    let mut count = 0;
+    for calendar in ["work", "personal", "holidays"] {
+        count += api.walk(calendar, "").await.0.len();
+    }
+    assert!((55..=80).contains(&count), "{count} events");
+
+    let standup = api.get(&format!("{WORK}/alice-standup")).await.expect(200);
+    assert_eq!(standup["kind"], "series");
+    assert_eq!(standup["overrides"][0]["original"]["local"], "2026-03-11T09:15:00");
+    // Carol is invited: it is on her calendar, too, and it is not hers to change.
+    let carol = api.as_person("carol");
+    let copy = carol.get(&format!("{WORK}/alice-standup")).await.expect(200);
+    assert_eq!((&copy["locked"], &copy["myAnswer"]), (&json!(true), &json!("none")));
+
+    let fresh = api.as_person("ci-4711");
+    assert_eq!(fresh.walk("work", "").await.0.len(), 0);
+    assert_eq!(
+        fresh.get("/sandbox/v1/calendars").await.expect(200)["calendars"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn calendars() {
+    let api = Api::start();
+    let path = "/sandbox/v1/calendars/side";
+    let made = api
+        .post(
+            "/sandbox/v1/calendars",
+            json!({ "id": "side", "title": "Side", "zone": "Asia/Tokyo", "colour": "#aabbcc" }),
+        )
+        .await
+        .expect(201);
+    assert_eq!(made["access"], "owner");
+    api.post("/sandbox/v1/calendars", json!({ "id": "side", "title": "Again" })).await.refused(409, "exists");
+    api.patch(path, json!({ "zone": "Mars/Olympus" })).await.refused(422, "invalidField");
+    api.patch(path, json!({ "tilte": "Typo" })).await.refused(422, "invalidField");
+
+    let etag = made["etag"].as_str().unwrap();
+    let changed =
+        api.send("PATCH", path, &[("if-match", etag)], Some(json!({ "title": "Aside" }))).await.expect(200);
+    assert_eq!((&changed["title"], &changed["zone"]), (&json!("Aside"), &json!("Asia/Tokyo")));
+    api.send("DELETE", path, &[("if-match", etag)], None).await.refused(412, "stale");
+    api.delete(path).await.expect(204);
+    api.get(path).await.refused(404, "notFound");
+    api.delete("/sandbox/v1/calendars/work").await.refused(403, "mainCalendar");
+    api.post(&events_of("holidays"), lunch()).await.refused(403, "locked");
+}
+
+#[tokio::test]
+async fn one_event() {
+    let api = Api::start();
+    let made = api.post(WORK, lunch()).await;
+    assert_eq!(made.headers["etag"], made.body["event"]["etag"].as_str().unwrap());
+    let event = made.expect(201)["event"].clone();
+    assert_eq!(
+        event["when"]["from"],
+        json!({ "time": "2026-03-12T12:00:00.000+01:00", "zone": "Europe/Berlin" })
+    );
+    assert_eq!(event["host"], json!({ "mail": "alice@sandbox.test", "label": "Alice Berger", "me": true }));
+
+    let path = format!("{WORK}/lunch");
+    let etag = event["etag"].as_str().unwrap();
+    let body = json!({ "place": "Canteen", "when": { "from": { "day": "2026-03-12" }, "to": { "day": "2026-03-13" } } });
+    let changed = api.send("PATCH", &path, &[("if-match", etag)], Some(body)).await.expect(200);
+    let event = &changed["event"];
+    assert_eq!(event["subject"], "Lunch", "a patch leaves the rest alone");
+    assert_eq!(
+        event["when"]["from"]["time"], "2026-03-12T00:00:00.000+01:00",
+        "the midnight of the calendar's zone"
+    );
+    assert_eq!(event["revision"], 1);
+
+    let stale = api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "place": "Bar" }))).await;
+    assert_eq!(stale.headers["etag"], event["etag"].as_str().unwrap(), "a refusal names the current etag");
+    stale.refused(412, "stale");
+    api.send("DELETE", &path, &[("if-match", etag)], None).await.refused(412, "stale");
+    api.delete(&path).await.expect(204);
+    api.get(&path).await.refused(404, "notFound");
+}
+
+/// A refusal names the field.
+#[tokio::test]
+async fn wrong_events() {
+    let api = Api::start();
+    let cases = [
+        (json!({ "subject": "no time" }), "when.from"),
+        (json!({ "when": { "from": { "day": "2026-03-12" }, "to": { "day": "2026-03-12" } } }), "when.to"),
+        (
+            json!({ "when": { "from": { "time": "2026-03-12T09:00:00Z", "zone": "Berlin" }, "to": {} } }),
+            "when.from.zone",
+        ),
+        (merged(lunch(), json!({ "availability": "sometimes" })), "availability"),
+        (merged(lunch(), json!({ "guests": [{ "mail": "nobody" }] })), "guests[0].mail"),
+        (merged(lunch(), json!({ "repeat": ["RRULE:FREQ=HOURS"] })), "repeat"),
+        (merged(lunch(), json!({ "colour": "red" })), "colour"),
+        (merged(lunch(), json!({ "id": "UPPER" })), "id"),
+    ];
+    for (body, field) in cases {
+        let refused = api.post(WORK, body).await;
+        assert_eq!(refused.body["error"]["field"], field, "{}", refused.body);
+        refused.refused(422, "invalidField");
+    }
+}
+
+fn merged(mut base: Value, with: Value) -> Value {
+    base.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
+    base
+}
+
+/// A client's id and an idempotency key both make a repetition harmless.
+#[tokio::test]
+async fn repeated_writes() {
+    let api = Api::start();
+    api.post(WORK, lunch()).await.expect(201);
+    api.post(WORK, lunch()).await.refused(409, "exists");
+
+    let key = [("idempotency-key", "k1")];
+    let patch = || Some(json!({ "place": "Canteen" }));
+    let path = format!("{WORK}/lunch");
+    let first = api.send("PATCH", &path, &key, patch()).await.expect(200);
+    let again = api.send("PATCH", &path, &key, patch()).await.expect(200);
+    assert_eq!(first, again, "nothing was changed a second time");
+    api.send("PATCH", &path, &key, Some(json!({ "place": "Bar" }))).await.refused(422, "keyReused");
+
+    let key = [("idempotency-key", "k2")];
+    api.send("DELETE", &path, &key, None).await.expect(204);
+    api.send("DELETE", &path, &key, None).await.expect(204);
+    api.delete(&path).await.refused(404, "notFound");
+}
+
+/// A list is walked page by page; its last page begins the walk over what changes.
+#[tokio::test]
+async fn follow_changes() {
+    let api = Api::start();
+    let (all, token) = api.walk("work", "").await;
+    assert!(all.len() > 30);
+    let (none, token) = api.walk("work", &format!("syncToken={token}")).await;
+    assert_eq!(none.len(), 0);
+
+    api.post(WORK, lunch()).await.expect(201);
+    api.patch(&format!("{WORK}/lunch"), json!({ "place": "Canteen" })).await.expect(200);
+    api.delete(&format!("{WORK}/alice-focus")).await.expect(204);
+    let (changes, token) = api.walk("work", &format!("syncToken={token}")).await;
+    assert_eq!(changes.len(), 2, "one line per event, however often it changed");
+    assert_eq!((&changes[0]["id"], &changes[0]["place"]), (&json!("lunch"), &json!("Canteen")));
+    assert_eq!((&changes[1]["id"], &changes[1]["deleted"]), (&json!("alice-focus"), &json!(true)));
+
+    // Other people's changes reach the account's calendar in the same way.
+    let bob = api.as_person("bob");
+    bob.patch(&format!("{WORK}/bob-sync"), json!({ "place": "Annex" })).await.expect(200);
+    let (changes, _) = api.walk("work", &format!("syncToken={token}")).await;
+    assert_eq!((changes.len(), &changes[0]["place"]), (1, &json!("Annex")));
+}
+
+/// An event that changes while a list is walked is not missed, and one deleted meanwhile is told as gone.
+#[tokio::test]
+async fn changes_during_a_walk() {
+    let api = Api::start();
+    let page = api.get(&format!("{WORK}?limit=5")).await.expect(200);
+    let seen: Vec<&str> =
+        page["events"].as_array().unwrap().iter().map(|e| e["id"].as_str().unwrap()).collect();
+    api.delete(&format!("{WORK}/{}", seen[0])).await.expect(204);
+    api.post(WORK, lunch()).await.expect(201);
+    let token = page["nextPageToken"].as_str().unwrap();
+    let (rest, _) = api.walk("work", &format!("pageToken={token}")).await;
+    assert!(rest.iter().any(|e| e["id"] == seen[0] && e["deleted"] == true));
+    assert!(rest.iter().any(|e| e["id"] == "lunch"));
+}
+
+#[tokio::test]
+async fn sync_tokens_expire() {
+    let api = Api::start();
+    let (_, token) = api.walk("work", "").await;
+    let list = format!("{WORK}?syncToken={token}");
+    api.get(&format!("{}?syncToken={token}", events_of("personal"))).await.refused(400, "badRequest");
+    api.now_ms.fetch_add(8 * 24 * 3_600_000, Ordering::Relaxed);
+    api.get(&list).await.refused(410, "syncTokenExpired");
+
+    let (_, token) = api.walk("work", "").await;
+    api.send("POST", "/sandbox/reset", &[], None).await.expect(204);
+    api.get(&format!("{WORK}?syncToken={token}")).await.refused(410, "syncTokenExpired");
+    api.get(&format!("{WORK}?syncToken=nonsense")).await.refused(400, "badRequest");
+}
+
+#[tokio::test]
+async fn filters() {
+    let api = Api::start();
+    let ids = async |query: &str| -> Vec<String> {
+        let page = api.get(&format!("{WORK}?limit=250&{query}")).await.expect(200);
+        assert!(page["nextSyncToken"].is_null(), "a filtered list has no sync token");
+        page["events"].as_array().unwrap().iter().map(|e| e["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids("q=MONTHLY").await, ["alice-review"]);
+    assert_eq!(ids("uid=bob-sync@sandbox.test").await, ["bob-sync"]);
+    assert_eq!(ids("guest=dana@customer.example").await, ["alice-customer"]);
+    // A series counts when one of its instances lies in the range.
+    let sunday = ids("from=2026-03-15T00:00:00Z&to=2026-03-15T23:00:00Z").await;
+    assert_eq!(sunday.len(), 0, "{sunday:?}");
+    assert!(
+        ids("from=2027-03-15T00:00:00Z&to=2027-03-16T00:00:00Z").await.contains(&"alice-standup".to_owned())
+    );
+    api.now_ms.fetch_add(1000, Ordering::Relaxed);
+    api.post(WORK, lunch()).await.expect(201);
+    assert_eq!(ids("updatedMin=2026-03-10T07:00:01Z").await, ["lunch"]);
+}
+
+#[tokio::test]
+async fn one_instance_of_a_series() {
+    let api = Api::start();
+    api.post(WORK, daily()).await.expect(201);
+    let path = format!("{WORK}/daily/instances/2026-03-05T09:00:00");
+    let plain = api.get(&path).await.expect(200);
+    assert_eq!(
+        (&plain["kind"], &plain["when"]["from"]["time"]),
+        (&json!("instance"), &json!("2026-03-05T09:00:00.000+01:00"))
+    );
+
+    let moved = json!({ "subject": "Late daily", "when": {
+        "from": { "time": "2026-03-05T11:00:00+01:00", "zone": "Europe/Berlin" },
+        "to": { "time": "2026-03-05T11:30:00+01:00", "zone": "Europe/Berlin" },
+    } });
+    let changed = api.patch(&path, moved).await.expect(200);
+    let event = &changed["event"];
+    assert_eq!(
+        event["overrides"][0]["original"],
+        json!({ "local": "2026-03-05T09:00:00", "time": "2026-03-05T08:00:00.000Z" })
+    );
+    assert_eq!(event["subject"], "Daily");
+
+    // Deleted once: an EXDATE.
+    let removed = api.delete(&format!("{WORK}/daily/instances/2026-03-06T08:00:00Z")).await.expect(200);
+    assert_eq!(removed["event"]["repeat"][1], "EXDATE;TZID=Europe/Berlin:20260306T090000");
+    api.get(&format!("{WORK}/daily/instances/2026-03-06T09:00:00")).await.refused(404, "notFound");
+    api.get(&format!("{WORK}/daily/instances/2026-04-06T09:00:00")).await.refused(404, "notFound");
+
+    let list = format!("{WORK}/daily/instances?from=2026-03-04T00:00:00Z&to=2026-03-08T00:00:00Z");
+    let found = api.get(&list).await.expect(200);
+    let found: Vec<_> = found["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|i| i["when"]["from"]["time"].as_str().unwrap())
+        .collect();
+    let local =
+        ["2026-03-04T09:00:00.000+01:00", "2026-03-05T11:00:00.000+01:00", "2026-03-07T09:00:00.000+01:00"];
+    assert_eq!(found, local);
+}
+
+/// `span=following` ends the series before the instance and goes on with a new one.
+#[tokio::test]
+async fn this_and_following() {
+    let api = Api::start();
+    api.post(WORK, daily()).await.expect(201);
+    api.patch(&format!("{WORK}/daily/instances/2026-03-10T09:00:00"), json!({ "place": "Roof" }))
+        .await
+        .expect(200);
+    let path = format!("{WORK}/daily/instances/2026-03-08T09:00:00?span=following");
+    let answer = api.patch(&path, json!({ "id": "daily2", "subject": "New daily" })).await.expect(200);
+    let (next, old) = (&answer["event"], &answer["others"][0]);
+    assert_eq!(old["repeat"], json!(["RRULE:FREQ=DAILY;UNTIL=20260308T075959Z"]));
+    assert_eq!((&next["id"], &next["repeat"]), (&json!("daily2"), &json!(["RRULE:FREQ=DAILY;COUNT=4"])));
+    assert_eq!(next["when"]["from"]["time"], "2026-03-08T09:00:00.000+01:00");
+    assert_ne!(next["uid"], old["uid"]);
+    assert_eq!(next["overrides"][0]["place"], "Roof", "changed instances go along");
+    assert_eq!(old["overrides"], json!([]));
+
+    // From the first instance on it is the whole series.
+    let path = format!("{WORK}/daily2/instances/2026-03-08T09:00:00?span=following");
+    let answer = api.patch(&path, json!({ "subject": "All" })).await.expect(200);
+    assert_eq!((&answer["event"]["id"], answer["others"].as_array().unwrap().len()), (&json!("daily2"), 0));
+    api.delete(&path).await.expect(204);
+    api.get(&format!("{WORK}/daily2")).await.refused(404, "notFound");
+    let path = format!("{WORK}/daily/instances/2026-03-04T09:00:00?span=following");
+    let answer = api.delete(&path).await.expect(200);
+    assert_eq!(answer["event"]["repeat"], json!(["RRULE:FREQ=DAILY;UNTIL=20260304T075959Z"]));
+}
+
+/// A change of the rule drops the changed instances that it has no place for, and says so.
+#[tokio::test]
+async fn dropped_overrides() {
+    let api = Api::start();
+    api.post(WORK, daily()).await.expect(201);
+    for day in ["2026-03-03", "2026-03-04"] {
+        api.patch(&format!("{WORK}/daily/instances/{day}T09:00:00"), json!({ "place": "Roof" }))
+            .await
+            .expect(200);
+    }
+    let answer = api
+        .patch(&format!("{WORK}/daily"), json!({ "repeat": ["RRULE:FREQ=DAILY;INTERVAL=2"] }))
+        .await
+        .expect(200);
+    assert_eq!(answer["dropped"], json!(["2026-03-03T09:00:00"]));
+    assert_eq!(answer["event"]["overrides"].as_array().unwrap().len(), 1);
+}
+
+/// An invitation lands on the guest's calendar; the answer comes back to the host.
+#[tokio::test]
+async fn invitations() {
+    let api = Api::start();
+    let bob = api.as_person("bob");
+    let guests = json!([{ "mail": "Bob@sandbox.test" }, { "mail": "accepts@sandbox.test" }, { "mail": "declines@sandbox.test" }]);
+    let made = api.post(WORK, merged(lunch(), json!({ "guests": guests }))).await.expect(201);
+    let answers = |event: &Value| -> Vec<String> {
+        event["guests"].as_array().unwrap().iter().map(|g| g["answer"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(answers(&made["event"]), ["none", "yes", "no"]);
+
+    let path = format!("{WORK}/lunch");
+    let copy = bob.get(&path).await.expect(200);
+    assert_eq!(
+        (&copy["host"]["me"], &copy["guests"][0]["me"], &copy["locked"]),
+        (&json!(false), &json!(true), &json!(true))
+    );
+    bob.patch(&path, json!({ "subject": "Dinner" })).await.refused(403, "notHost");
+    bob.patch(&path, json!({ "colour": "#112233" })).await.expect(200);
+    let reply = json!({ "answer": "maybe", "note": "if the train is on time" });
+    let answered = bob.post(&format!("{path}/answer"), reply).await.expect(200);
+    assert_eq!(answered["event"]["myAnswer"], "maybe");
+    let hosted = api.get(&path).await.expect(200);
+    assert_eq!(answers(&hosted), ["maybe", "yes", "no"]);
+    assert_eq!(
+        (&hosted["guests"][0]["note"], &hosted["colour"]),
+        (&json!("if the train is on time"), &Value::Null)
+    );
+
+    api.post(&format!("{path}/answer"), json!({ "answer": "yes" })).await.refused(409, "hostCannotAnswer");
+    api.patch(&path, json!({ "guests": [] })).await.expect(200);
+    bob.get(&path).await.refused(404, "notFound");
+}
+
+/// A meeting is made once per event.
+#[tokio::test]
+async fn meetings() {
+    let api = Api::start();
+    api.post(WORK, lunch()).await.expect(201);
+    let path = format!("{WORK}/lunch/video");
+    let made = api.post(&path, json!({ "service": "sandboxMeet", "requestId": "r1" })).await.expect(200);
+    let video = &made["event"]["video"];
+    assert_eq!(
+        (&video["url"], &video["state"]),
+        (&json!("https://meet.sandbox.test/lunch"), &json!("ready"))
+    );
+    let again = api.post(&path, json!({ "service": "sandboxMeet", "requestId": "r2" })).await.expect(200);
+    assert_eq!(again["event"]["etag"], made["event"]["etag"]);
+    api.post(&path, json!({ "service": "zoom" })).await.refused(422, "invalidField");
+}
+
+#[tokio::test]
+async fn free_and_busy() {
+    let api = Api::start();
+    let ask = json!({
+        "from": "2026-03-15T00:00:00Z", "to": "2026-03-16T00:00:00Z",
+        "calendars": ["work", "personal", "nowhere"], "people": ["bob@sandbox.test", "nobody@sandbox.test"]
+    });
+    let answer = api.post("/sandbox/v1/busy", ask).await.expect(200);
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results[0], json!({ "calendar": "work", "busy": [], "problem": null }));
+    let run = json!({ "from": "2026-03-15T08:00:00.000Z", "to": "2026-03-15T09:40:00.000Z", "availability": "busy" });
+    assert_eq!(results[1]["busy"], json!([run]));
+    assert_eq!(results[2]["problem"], "notFound");
+    assert_eq!(
+        results[3]["busy"][1]["from"], "2026-03-15T13:00:00.000Z",
+        "Bob runs in New York, in summer time already"
+    );
+    assert_eq!(results[4]["problem"], "notFound");
+}
+
+/// `POST /sandbox/faults` fails the account's next requests.
+#[tokio::test]
+async fn faults() {
+    let api = Api::start();
+    let plan = async |fault: Value| api.post("/sandbox/faults", fault).await.expect(201);
+    plan(json!({ "status": 429, "retryAfterS": 7, "times": 2, "method": "POST", "pathPrefix": "/sandbox/v1/calendars/work" })).await;
+    api.get(WORK).await.expect(200);
+    for _ in 0..2 {
+        let refused = api.post(WORK, lunch()).await;
+        assert_eq!(refused.headers["retry-after"], "7");
+        refused.refused(429, "tooManyRequests");
+    }
+    api.post(WORK, lunch()).await.expect(201);
+
+    plan(json!({ "status": 401 })).await;
+    api.as_person("bob").get(WORK).await.expect(200);
+    api.get(WORK).await.refused(401, "unauthorized");
+
+    let (_, token) = api.walk("work", "").await;
+    plan(json!({ "status": 410, "syncTokenOnly": true })).await;
+    api.get(WORK).await.expect(200);
+    api.get(&format!("{WORK}?syncToken={token}")).await.refused(410, "syncTokenExpired");
+    api.get(&format!("{WORK}?syncToken={token}")).await.expect(200);
+
+    plan(json!({ "status": 500, "times": 1000 })).await;
+    assert_eq!(api.get("/sandbox/faults").await.expect(200)["faults"].as_array().unwrap().len(), 1);
+    api.delete("/sandbox/faults").await.expect(204);
+    api.get(WORK).await.expect(200);
+    api.post("/sandbox/faults", json!({ "status": 200 })).await.refused(422, "invalidField");
+}
+
+/// A lost answer: the write happened, the connection breaks. In the subject it happens by itself.
+#[tokio::test]
+async fn lost_answers() {
+    let api = Api::start();
+    api.post("/sandbox/faults", json!({ "lostAnswer": true, "method": "POST" })).await.expect(201);
+    assert_eq!(api.post(WORK, lunch()).await.body, Value::Null);
+    api.post(WORK, lunch()).await.refused(409, "exists");
+
+    let body = || merged(lunch(), json!({ "id": "lost", "subject": "Lost [sandbox:lost-answer]" }));
+    assert_eq!(api.post(WORK, body()).await.body, Value::Null);
+    api.post(WORK, body()).await.refused(409, "exists");
+    let body = merged(lunch(), json!({ "id": "busy", "subject": "[sandbox:rate-limit]" }));
+    api.post(WORK, body).await.refused(429, "tooManyRequests");
+    api.get(&format!("{WORK}/busy")).await.refused(404, "notFound");
+}
+
+/// What was answered outlives the process; tokens and etags go on.
+#[tokio::test]
+async fn restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let api = Api::open(Some(dir.path()));
+    let (_, token) = api.walk("work", "").await;
+    let made = api.send("POST", WORK, &[("idempotency-key", "k")], Some(lunch())).await.expect(201);
+    api.delete(&format!("{WORK}/alice-focus")).await.expect(204);
+    let (before, _) = api.walk("work", "").await;
+    let clash =
+        Sandbox::new(Config { data_dir: Some(dir.path().to_owned()), ..Config::new(Arc::new(|| NOW_MS)) });
+    assert!(clash.err().unwrap().to_string().contains("another process"));
+    drop(api);
+
+    // A line that the crash cut off was never acknowledged.
+    let journal = dir.path().join("sandbox/journal.jsonl");
+    let mut text = std::fs::read(&journal).unwrap();
+    text.extend_from_slice(b"[{\"op\":\"event\",\"mail\":\"al");
+    std::fs::write(&journal, text).unwrap();
+
+    let api = Api::open(Some(dir.path()));
+    assert_eq!(api.walk("work", "").await.0, before);
+    let (changes, _) = api.walk("work", &format!("syncToken={token}")).await;
+    assert_eq!(changes.len(), 2);
+    let again = api.send("POST", WORK, &[("idempotency-key", "k")], Some(lunch())).await.expect(201);
+    assert_eq!(again, made);
+}

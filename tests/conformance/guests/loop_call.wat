@@ -1,0 +1,3 @@
+;; Never returns.
+;;prelude
+(func $fetch (type $call) (loop $again (br $again)) unreachable)

@@ -1,0 +1,7 @@
+//! The sandbox, tried with components that behave and components that do not (`guests/`).
+
+mod bundled;
+mod hostile;
+mod install;
+mod speed;
+mod world;

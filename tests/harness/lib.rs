@@ -1,0 +1,411 @@
+//! What the API tests share: a server in this process with a clock that stands still until a test moves it, and the actor
+//! that sends requests to it over real HTTP.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::Instant;
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use switchboard::app::App;
+use switchboard::clock::{Clock, Entropy};
+use switchboard::config::Config;
+use switchboard::ids::Kind;
+use switchboard::sandbox_provider;
+use switchboard::storage::api_keys::{self, ApiKey};
+use switchboard::tenant::Tenant;
+use tokio::net::TcpListener;
+
+/// Where every test begins: Sunday 2026-03-01, 08:00 UTC.
+pub const START: &str = "2026-03-01T08:00:00Z";
+
+/// A running service with its own data directory and database.
+pub struct TestServer {
+    pub app: App,
+    pub clock: Clock,
+    pub address: SocketAddr,
+    data: tempfile::TempDir,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+}
+
+/// What a test can choose before the start.
+pub struct Builder {
+    config: Config,
+    clock: Clock,
+}
+
+/// Where `cargo xtask connectors` puts the components.
+pub fn bundle() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    std::env::var_os("SWITCHBOARD_TEST_BUNDLE").map_or_else(|| target.join("connectors/bundle"), PathBuf::from)
+}
+
+/// Compiled code is the same for every test: one cache, authenticated by the one key that all of them use.
+fn share_compiled_code(data: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
+    let shared = root.join("target/test-cache");
+    std::fs::create_dir_all(&shared).expect("the cache folder can be made");
+    std::fs::write(data.join("master.key"), "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=").expect("a key file");
+    std::os::unix::fs::symlink(&shared, data.join("cache")).expect("a link to the cache");
+}
+
+impl Builder {
+    /// Changes a setting.
+    pub fn config(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// The real clock: for tests against real servers, whose certificates and times are of today.
+    pub fn real_time(mut self) -> Self {
+        self.clock = Clock::system();
+        self
+    }
+
+    pub async fn start(self) -> TestServer {
+        let data = tempfile::tempdir().expect("a data directory");
+        share_compiled_code(data.path());
+        TestServer::open(self.config, self.clock, data).await
+    }
+}
+
+impl TestServer {
+    /// A server with the sandbox provider and nothing else allowed.
+    pub async fn start() -> TestServer {
+        TestServer::builder().start().await
+    }
+
+    pub fn builder() -> Builder {
+        let config = Config {
+            connectors_dir: Some(bundle()),
+            sandbox: true,
+            // A test sees at once what the provider holds.
+            freshness_ms: 0,
+            ..Config::default()
+        };
+        Builder { config, clock: Clock::fixed(START.parse::<Instant>().expect("an instant")) }
+    }
+
+    async fn open(mut config: Config, clock: Clock, data: tempfile::TempDir) -> TestServer {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        config.listen = address;
+        config.data_dir = data.path().to_owned();
+        let app = App::start(config, clock.clone(), Entropy::system()).await.expect("the service starts");
+        let mut router = switchboard::api::service(app.clone());
+        if app.config.sandbox {
+            router = router.merge(sandbox(&app));
+        }
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        tokio::spawn(async move {
+            let serving = axum::serve(listener, service).with_graceful_shutdown(async {
+                let _ = stopped.await;
+            });
+            serving.await.expect("the service runs");
+        });
+        TestServer { app, clock, address, data, stop: Some(stop) }
+    }
+
+    /// Stops without warning and starts again on the same data: what was not on disk is gone.
+    pub async fn restart(mut self) -> TestServer {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        self.app.db.close().await;
+        let mut data = tempfile::tempdir().expect("a folder");
+        std::mem::swap(&mut data, &mut self.data);
+        TestServer::open(self.app.config.clone(), self.clock.clone(), data).await
+    }
+
+    /// An application of its own with a key that may do everything.
+    pub async fn client(&self) -> Actor {
+        self.client_with(&switchboard::scopes::ALL).await
+    }
+
+    /// A key of the application "test" with these scopes.
+    pub async fn client_with(&self, scopes: &[&str]) -> Actor {
+        self.key("test", |key| key.scopes = scopes.iter().map(|s| (*s).to_owned()).collect()).await
+    }
+
+    /// A key of an application; `change` sets what is particular to it.
+    pub async fn key(
+        &self,
+        application: &str,
+        change: impl FnOnce(&mut ApiKey),
+    ) -> Actor {
+        let text = make_key(&self.app, application.to_owned(), change).await.expect("a key can be made");
+        Actor::new(self.address, Some(text))
+    }
+
+    /// Somebody without a key.
+    pub fn anonymous(&self) -> Actor {
+        Actor::new(self.address, None)
+    }
+}
+
+/// A key in an application, which is made if it is missing; what `switchboard keys create` does.
+async fn make_key(app: &App, application: String, change: impl FnOnce(&mut ApiKey)) -> anyhow::Result<String> {
+    let new = app.keyring.new_api_key();
+    let mut key = ApiKey {
+        id: app.new_id(Kind::ApiKey),
+        tenant: Tenant { organization_id: String::new(), application_id: String::new() },
+        name: "test".into(),
+        prefix: new.prefix,
+        last4: new.last4,
+        scopes: switchboard::scopes::ALL.map(str::to_owned).to_vec(),
+        allowed_domains: Vec::new(),
+        allowed_ips: Vec::new(),
+        connection_ids: Vec::new(),
+        rate_limit_per_minute: 1_000_000,
+        expires_at: None,
+        last_used_at: None,
+        last_used_ip: None,
+        created_by: None,
+        revoked_at: None,
+        created_at: app.now(),
+    };
+    change(&mut key);
+    let ids = (app.new_id(Kind::Organization), app.new_id(Kind::Application));
+    let now = app.now();
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let names = ("tests", application.as_str());
+                key.tenant = api_keys::ensure_application(tx, names, (&ids.0, &ids.1), now).await?;
+                api_keys::insert(tx, &key, &new.hash).await
+            })
+        })
+        .await?;
+    Ok(new.key)
+}
+
+fn sandbox(app: &App) -> axum::Router {
+    let clock = app.clock.clone();
+    let mut config = sandbox_provider::Config::new(Arc::new(move || clock.now_ms()));
+    config.data_dir = Some(app.config.data_dir.clone());
+    let state = sandbox_provider::Sandbox::new(config).expect("the sandbox starts");
+    axum::Router::new().nest("/sandbox", sandbox_provider::router(state))
+}
+
+/// The same key at a server that was started again.
+pub fn reconnected(server: &TestServer, actor: &Actor) -> Actor {
+    Actor::new(server.address, actor.key.clone())
+}
+
+/// Whoever sends requests.
+#[derive(Clone)]
+pub struct Actor {
+    http: Client,
+    address: SocketAddr,
+    pub key: Option<String>,
+}
+
+impl Actor {
+    fn new(address: SocketAddr, key: Option<String>) -> Self {
+        let http = Client::builder().no_proxy().build().expect("an HTTP client");
+        Actor { http, address, key }
+    }
+
+    pub fn get(&self, path: impl Into<String>) -> Ask {
+        self.ask(Method::GET, path.into(), None)
+    }
+
+    pub fn post(&self, path: impl Into<String>, body: Value) -> Ask {
+        self.ask(Method::POST, path.into(), Some(body))
+    }
+
+    pub fn patch(&self, path: impl Into<String>, body: Value) -> Ask {
+        self.ask(Method::PATCH, path.into(), Some(body))
+    }
+
+    pub fn delete(&self, path: impl Into<String>) -> Ask {
+        self.ask(Method::DELETE, path.into(), None)
+    }
+
+    fn ask(&self, method: Method, path: String, body: Option<Value>) -> Ask {
+        let url = format!("http://{}{path}", self.address);
+        let mut request = self.http.request(method.clone(), url);
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        if let Some(body) = &body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        Ask { request, method, path, body }
+    }
+
+    /// Connects alice's sandbox account for calendars.
+    pub async fn connect_sandbox(&self) -> Value {
+        self.connect(json!({
+            "provider": "sandbox",
+            "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
+            "scopes": ["calendar.read", "calendar.write"],
+        }))
+        .await
+    }
+
+    /// Connects an account; the connection.
+    pub async fn connect(&self, body: Value) -> Value {
+        self.post("/v1/connections", body).send().await.expect(201)
+    }
+
+    /// The id of a connection's calendar with this name.
+    pub async fn calendar(&self, connection: &Value, name: &str) -> String {
+        let path = format!("/v1/calendars?connection_id={}", connection["id"].as_str().expect("an id"));
+        let page = self.get(path).send().await.expect(200);
+        let calendars = page["data"].as_array().expect("a list").clone();
+        let found = calendars.iter().find(|c| c["name"] == name);
+        let found = found.unwrap_or_else(|| panic!("no calendar named {name} in {page:#}"));
+        found["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// All items of a list, page by page.
+    pub async fn all(&self, path: &str) -> Vec<Value> {
+        let mut items = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let page = match &cursor {
+                None => self.get(path),
+                Some(cursor) => self.get(format!("{path}{joint}cursor={cursor}")),
+            };
+            let page = page.send().await.expect(200);
+            items.extend(page["data"].as_array().expect("a list").iter().cloned());
+            match page["next_cursor"].as_str() {
+                Some(next) => {
+                    assert_ne!(cursor.as_deref(), Some(next), "a page leads to itself");
+                    cursor = Some(next.to_owned());
+                }
+                None => return items,
+            }
+        }
+    }
+}
+
+/// A request that is not sent yet.
+pub struct Ask {
+    request: reqwest::RequestBuilder,
+    method: Method,
+    path: String,
+    body: Option<Value>,
+}
+
+impl Ask {
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    /// With an Idempotency-Key.
+    pub fn keyed(self, key: &str) -> Self {
+        self.header("idempotency-key", key)
+    }
+
+    /// With If-Match.
+    pub fn if_match(self, etag: &str) -> Self {
+        self.header("if-match", etag)
+    }
+
+    /// With a body that is not what `json!` would make.
+    pub fn raw(mut self, content_type: &str, body: impl Into<reqwest::Body>) -> Self {
+        self.request = self.request.header("content-type", content_type).body(body);
+        self
+    }
+
+    pub async fn send(self) -> Exchange {
+        let response = self.request.send().await.expect("the service answers");
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let text = response.text().await.expect("a text");
+        let answer = if text.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.clone()))
+        };
+        Exchange { method: self.method, path: self.path, body: self.body, status, headers, text, answer }
+    }
+}
+
+/// A request and its answer.
+#[derive(Debug)]
+pub struct Exchange {
+    pub method: Method,
+    pub path: String,
+    pub body: Option<Value>,
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+    pub answer: Value,
+}
+
+impl Exchange {
+    /// The answer, if the status is this one.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{self}");
+        self.answer
+    }
+
+    /// The error, if the status and the code are these.
+    #[track_caller]
+    pub fn refused(self, status: u16, code: &str) -> Value {
+        let found = (self.status, self.answer["error"]["code"].as_str());
+        assert_eq!(found, (status, Some(code)), "{self}");
+        self.answer["error"].clone()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|v| v.to_str().ok())
+    }
+}
+
+/// As the documentation would print it.
+impl std::fmt::Display for Exchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} {}", self.method, self.path)?;
+        if let Some(body) = &self.body {
+            writeln!(f, "{body:#}")?;
+        }
+        writeln!(f, "\n{}", self.status)?;
+        write!(f, "{:#}", redacted(self.answer.clone()))
+    }
+}
+
+/// The answer with ids, etags and cursors replaced, each only after it proved to be one.
+pub fn redacted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(redacted).collect()),
+        Value::Object(map) => Value::Object(map.into_iter().map(|(k, v)| redacted_field(k, v)).collect()),
+        other => other,
+    }
+}
+
+fn redacted_field(name: String, value: Value) -> (String, Value) {
+    let hidden = match (&value, name.as_str()) {
+        (Value::String(text), _) if is_id(text) => {
+            text.split('_').next().map(|prefix| format!("[{prefix} id]"))
+        }
+        (Value::String(text), "etag" | "current_etag") if text.starts_with('"') && text.ends_with('"') => {
+            Some("[etag]".to_owned())
+        }
+        (Value::String(text), "next_cursor" | "sync_cursor") if text.contains('.') => Some("[cursor]".to_owned()),
+        (Value::String(text), "iCalUid") if text.contains('@') || text.len() >= 16 => Some("[uid]".to_owned()),
+        _ => None,
+    };
+    match hidden {
+        Some(text) => (name, Value::String(text)),
+        None => (name, redacted(value)),
+    }
+}
+
+/// Prefix, underscore, ULID; an instance's id has its original start behind.
+fn is_id(text: &str) -> bool {
+    let mut parts = text.splitn(3, '_');
+    let (Some(prefix), Some(unique)) = (parts.next(), parts.next()) else { return false };
+    (2..=4).contains(&prefix.len())
+        && unique.len() == 26
+        && unique.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+}

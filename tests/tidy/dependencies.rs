@@ -1,0 +1,92 @@
+//! Where a dependency may be named, and which crate of ours may know which.
+
+use crate::files::Project;
+use crate::ratchet::Offence;
+
+/// A crate, and where its name may stand outside tests.
+const HOMES: [(&str, &[&str]); 8] = [
+    ("wasmtime", &["host/src/runtime/"]),
+    ("wasmtime_wasi", &["host/src/runtime/"]),
+    ("sqlx", &["host/src/storage/", "host/src/app.rs"]),
+    ("oauth2", &["host/src/connections/"]),
+    (
+        "reqwest",
+        &["host/src/runtime/outbound/", "host/src/connections/", "host/src/webhooks/", "host/src/app.rs"],
+    ),
+    (
+        "axum",
+        &[
+            "host/src/api/",
+            "host/src/admin/",
+            "host/src/sandbox_provider/",
+            "host/src/cli/",
+            "host/src/main.rs",
+            "host/src/lib.rs",
+            "xtask/src/bench/",
+        ],
+    ),
+    ("ical_rs", &["sdk/recurrence/", "connectors/dav/"]),
+    ("wit_bindgen", &["sdk/connector/"]),
+];
+
+/// Big dependencies outside their home.
+pub fn homes(project: &Project) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    for file in project.rust().filter(|file| !file.is_test()) {
+        for (number, line) in file.code() {
+            for (name, homes) in HOMES {
+                let at_home = homes.iter().any(|home| file.path.starts_with(home));
+                if !at_home && names(line, name) {
+                    let why = format!("{name} lives in {}: ask there for what is needed", homes.join(", "));
+                    offences.push(Offence::at(&file.path, number, why));
+                }
+            }
+        }
+    }
+    offences
+}
+
+/// Manifests that depend on what their crate must not know.
+pub fn crates(project: &Project) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    for file in project.files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {
+        let connector = file.path.starts_with("connectors/");
+        for name in dependencies(&file.text) {
+            let wrong = match file.path.as_str() {
+                "sdk/model/Cargo.toml" => {
+                    ["tokio", "sqlx", "axum", "connector-sdk", "switchboard"].contains(&name)
+                }
+                "host/Cargo.toml" => name == "connector-sdk" || name.starts_with("connector-"),
+                _ if connector => {
+                    name == "switchboard" || name.starts_with("connector-") && name != "connector-sdk"
+                }
+                _ => false,
+            };
+            if wrong {
+                let why = format!(
+                    "it must not depend on {name}: connectors are found on disk, and the model knows nobody"
+                );
+                offences.push(Offence::new(&file.path, why));
+            }
+        }
+    }
+    offences
+}
+
+/// The keys of `[dependencies]`.
+fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    let section =
+        manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
+    section
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .filter(|name| !name.is_empty())
+}
+
+/// `name::` as a path that begins there.
+fn names(line: &str, name: &str) -> bool {
+    let path = format!("{name}::");
+    line.match_indices(&path)
+        .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
+}

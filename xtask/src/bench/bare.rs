@@ -1,0 +1,77 @@
+//! The baseline: axum answering the same bytes, and nothing else. A process of its own, as the server is.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+
+use crate::http::Client;
+use crate::project;
+use crate::server;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[arg(long)]
+    listen: SocketAddr,
+    /// The body of every answer.
+    #[arg(long)]
+    body: PathBuf,
+}
+
+/// Serves until killed.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let body: &'static [u8] = fs::read(&arguments.body)?.leak();
+    let handler = move || async move { ([(CONTENT_TYPE, "application/json")], body) };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind(arguments.listen).await?;
+        Ok(axum::serve(listener, Router::new().route("/", get(handler))).await?)
+    })
+}
+
+/// A running baseline; killed when dropped.
+pub struct Bare {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+impl Bare {
+    /// Starts one that answers `body`; the file for it goes to `folder`.
+    pub fn start(folder: &Path, body: &[u8]) -> Result<Bare> {
+        let path = folder.join("bare.json");
+        fs::write(&path, body)?;
+        let address = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        let own = std::env::current_exe().context("cannot find our own program")?;
+        let mut command = project::command(&own.to_string_lossy());
+        command
+            .arg("bare")
+            .arg("--listen")
+            .arg(address.to_string())
+            .arg("--body")
+            .arg(&path)
+            .stdin(Stdio::null());
+        let bare = Bare { child: command.spawn().context("cannot start the baseline")?, address };
+        let client = Client::new(&format!("http://{address}"), "");
+        for _ in 0..500 {
+            if client.send("GET", "/", &[], None).is_ok() {
+                return Ok(bare);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        bail!("the baseline did not start")
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        // Best effort: the process holds nothing.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

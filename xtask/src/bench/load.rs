@@ -1,0 +1,175 @@
+//! Closed-loop load over kept connections: each client sends its next request when the answer to the last is there. HTTP/1.1 by
+//! hand, because a general client costs more than the servers that are measured.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// What to send and what must come back.
+#[derive(Clone)]
+pub struct Load {
+    pub address: SocketAddr,
+    pub method: &'static str,
+    pub path: String,
+    /// Whole header lines without line ends.
+    pub headers: Vec<String>,
+    /// The body; `{n}` in it and in the headers becomes a number that no other request of the run has.
+    pub body: String,
+    pub status: u16,
+    pub clients: usize,
+}
+
+/// What one turn of load has shown.
+#[derive(Default)]
+pub struct Measured {
+    pub requests: u64,
+    pub seconds: f64,
+    /// Microseconds of every request, sorted.
+    pub micros: Vec<u32>,
+}
+
+impl Measured {
+    /// Requests per second.
+    pub fn rate(&self) -> f64 {
+        self.requests as f64 / self.seconds
+    }
+
+    /// The latency in microseconds that this share (0 to 1) of requests stays under.
+    pub fn quantile(&self, share: f64) -> u32 {
+        let last = self.micros.len().saturating_sub(1);
+        self.micros.get((last as f64 * share) as usize).copied().unwrap_or_default()
+    }
+
+    /// `1234/s, p50 0.8 ms, p99 2.1 ms`.
+    pub fn shown(&self) -> String {
+        let ms = |share| f64::from(self.quantile(share)) / 1000.0;
+        format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", self.rate(), ms(0.5), ms(0.99))
+    }
+
+    fn add(&mut self, other: Measured) {
+        self.requests += other.requests;
+        self.seconds += other.seconds;
+        self.micros.extend(other.micros);
+        self.micros.sort_unstable();
+    }
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Measures `a` against `b` in the order A B B A, each turn after a short warm-up.
+pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (mut of_a, mut of_b) = (Measured::default(), Measured::default());
+    for (load, is_a) in [(a, true), (b, false), (b, false), (a, true)] {
+        runtime.block_on(turn(load, Duration::from_millis(500)))?;
+        let measured = runtime.block_on(turn(load, Duration::from_secs(seconds)))?;
+        if is_a { of_a.add(measured) } else { of_b.add(measured) }
+    }
+    Ok((of_a, of_b))
+}
+
+async fn turn(load: &Load, length: Duration) -> Result<Measured> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let start = Instant::now();
+    let mut clients = JoinSet::new();
+    for _ in 0..load.clients {
+        clients.spawn(client(load.clone(), stop.clone()));
+    }
+    tokio::time::sleep(length).await;
+    stop.store(true, Ordering::Relaxed);
+    let mut measured = Measured::default();
+    while let Some(micros) = clients.join_next().await {
+        let micros = micros??;
+        measured.requests += micros.len() as u64;
+        measured.micros.extend(micros);
+    }
+    measured.seconds = start.elapsed().as_secs_f64();
+    measured.micros.sort_unstable();
+    Ok(measured)
+}
+
+async fn client(load: Load, stop: Arc<AtomicBool>) -> Result<Vec<u32>> {
+    let mut stream = TcpStream::connect(load.address).await.context("cannot connect")?;
+    stream.set_nodelay(true)?;
+    let mut micros = Vec::new();
+    let mut buffer = Vec::with_capacity(64 * 1024);
+    while !stop.load(Ordering::Relaxed) {
+        let request = request(&load);
+        let start = Instant::now();
+        stream.write_all(request.as_bytes()).await?;
+        answer(&mut stream, &mut buffer, load.status)
+            .await
+            .with_context(|| format!("{} {}", load.method, load.path))?;
+        micros.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
+    }
+    Ok(micros)
+}
+
+fn request(load: &Load) -> String {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
+    let mut text = format!("{} {} HTTP/1.1\r\nhost: {}\r\n", load.method, load.path, load.address);
+    for line in &load.headers {
+        text += &line.replace("{n}", &number);
+        text += "\r\n";
+    }
+    let body = load.body.replace("{n}", &number);
+    if !body.is_empty() {
+        text += &format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    }
+    text + "\r\n" + &body
+}
+
+/// Reads one whole answer with a Content-Length; an error when its status is another than `wanted`.
+async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, wanted: u16) -> Result<()> {
+    buffer.clear();
+    let head_end = loop {
+        ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");
+        if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end + 4;
+        }
+    };
+    let head = String::from_utf8_lossy(&buffer[..head_end]).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    let length: usize = length.context("the answer has no content-length")?.trim().parse()?;
+    while buffer.len() < head_end + length {
+        ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");
+    }
+    let status: u16 = head.get(9..12).unwrap_or_default().parse().context("no status line")?;
+    if status != wanted {
+        bail!("status {status} instead of {wanted}: {}", String::from_utf8_lossy(&buffer[head_end..]));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_come_from_the_sorted_times() {
+        let measured = Measured { requests: 4, seconds: 2.0, micros: vec![10, 20, 30, 40] };
+        assert_eq!(measured.rate(), 2.0);
+        assert_eq!((measured.quantile(0.0), measured.quantile(0.5), measured.quantile(1.0)), (10, 20, 40));
+    }
+
+    #[test]
+    fn every_request_has_its_own_number() {
+        let load = Load {
+            address: SocketAddr::from(([127, 0, 0, 1], 1)),
+            method: "POST",
+            path: "/".to_owned(),
+            headers: vec!["idempotency-key: {n}".to_owned()],
+            body: "{}".to_owned(),
+            status: 200,
+            clients: 1,
+        };
+        assert_ne!(request(&load), request(&load));
+        assert!(request(&load).ends_with("content-length: 2\r\n\r\n{}"));
+    }
+}

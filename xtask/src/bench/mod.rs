@@ -1,0 +1,90 @@
+//! `cargo xtask bench`: the release build against named baselines. Both sides run in one session, in the order A B B A, so that
+//! a slow minute of the machine hits both; what counts is the ratio. A case is a file here with a `run`.
+
+pub mod bare;
+mod get_by_id;
+mod keyed_create;
+mod list;
+mod load;
+mod rig;
+mod start;
+mod table;
+
+use std::fs;
+
+use anyhow::{Result, bail};
+
+use crate::bench::rig::Rig;
+use crate::bench::table::{Row, table};
+use crate::connectors;
+use crate::project;
+use crate::server;
+
+type Case = fn(&Rig) -> Result<Vec<Row>>;
+
+/// Every case, in the order of the table.
+const CASES: [(&str, Case); 4] = [
+    ("get-by-id", get_by_id::run),
+    ("list", list::run),
+    ("keyed-create", keyed_create::run),
+    ("start", start::run),
+];
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Run these cases alone; the results file stays as it is.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Seconds of load for each of the four turns of a comparison.
+    #[arg(long, default_value_t = 3)]
+    seconds: u64,
+}
+
+/// Builds what is measured, runs the cases, prints the table and writes it to `xtask/BENCH.md`.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let names: Vec<&str> = CASES.iter().map(|(name, _)| *name).collect();
+    if let Some(unknown) = arguments.only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!("there is no case {unknown:?}; there are: {}", names.join(", "));
+    }
+    if cfg!(debug_assertions) {
+        return in_release(arguments);
+    }
+    connectors::run(&connectors::Arguments::default())?;
+    let rig = Rig { binary: server::build()?, seconds: arguments.seconds };
+    let mut rows = Vec::new();
+    for (name, case) in CASES {
+        if arguments.only.is_empty() || arguments.only.iter().any(|only| only == name) {
+            project::step(&format!("measuring {name}"));
+            rows.extend(case(&rig)?);
+        }
+    }
+    let text = table(&rows);
+    println!("\n{text}");
+    if arguments.only.is_empty() {
+        fs::write(project::root().join("xtask/BENCH.md"), &text)?;
+    }
+    match rows.iter().filter(|row| row.missed()).count() {
+        0 => Ok(()),
+        missed => bail!("{missed} of {} figures miss their target", rows.len()),
+    }
+}
+
+/// The load generator and the bare handler must be optimised as the server is.
+fn in_release(arguments: &Arguments) -> Result<()> {
+    project::step("building the load generator (release)");
+    let mut command = project::cargo();
+    command.args([
+        "run",
+        "--release",
+        "-p",
+        "xtask",
+        "--",
+        "bench",
+        "--seconds",
+        &arguments.seconds.to_string(),
+    ]);
+    if !arguments.only.is_empty() {
+        command.arg("--only").arg(arguments.only.join(","));
+    }
+    project::run(&mut command, "the benchmarks")
+}

@@ -1,0 +1,64 @@
+//! The table of results: one row per comparison, with the target it is held against.
+
+use std::fmt::Write as _;
+
+/// What a figure has to be.
+#[derive(Clone, Copy)]
+pub enum Target {
+    AtLeast(f64),
+    AtMost(f64),
+    /// For information.
+    None,
+}
+
+/// One line of the table.
+pub struct Row {
+    pub what: String,
+    pub ours: String,
+    pub baseline: String,
+    /// The ratio of ours to the baseline, or the bare figure where there is no baseline.
+    pub figure: f64,
+    /// What stands after the figure: `×`, ` ms`, ` MiB`.
+    pub unit: &'static str,
+    pub target: Target,
+}
+
+impl Row {
+    /// The figure is on the wrong side of its target.
+    pub fn missed(&self) -> bool {
+        match self.target {
+            Target::AtLeast(least) => self.figure < least,
+            Target::AtMost(most) => self.figure > most,
+            Target::None => false,
+        }
+    }
+
+    fn verdict(&self) -> String {
+        let word = if self.missed() { "missed" } else { "met" };
+        match self.target {
+            Target::AtLeast(least) => format!("≥ {least}{}: {word}", self.unit),
+            Target::AtMost(most) => format!("≤ {most}{}: {word}", self.unit),
+            Target::None => "–".to_owned(),
+        }
+    }
+}
+
+/// The rows as Markdown, under a line that names the machine.
+pub fn table(rows: &[Row]) -> String {
+    let mut text = format!("# Benchmarks\n\n`cargo xtask bench` on {}.\n\n", machine());
+    text += "| What | Ours | Baseline | Figure | Target |\n|---|---|---|---|---|\n";
+    for row in rows {
+        let figure = format!("{:.2}{}", row.figure, row.unit);
+        writeln!(text, "| {} | {} | {} | {figure} | {} |", row.what, row.ours, row.baseline, row.verdict())
+            .expect("writing to a String cannot fail");
+    }
+    text
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let model = model.trim_start_matches(['\t', ' ', ':']);
+    format!("{cores} cores of {}", if model.is_empty() { std::env::consts::ARCH } else { model })
+}

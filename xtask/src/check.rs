@@ -1,0 +1,191 @@
+//! `cargo xtask test`: everything that decides whether a change may go in, with what the tests need around them.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::connectors;
+use crate::peers::Peers;
+use crate::project;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Run without real servers and say what did not run.
+    #[arg(long)]
+    no_peers: bool,
+    /// Run these steps alone.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Step>,
+    /// Goes to `cargo test`, such as `-p switchboard-tests --test api`.
+    #[arg(last = true)]
+    cargo_test: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    Fmt,
+    Connectors,
+    Clippy,
+    Tests,
+}
+
+/// Runs the chosen steps; the first that fails ends the run.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let start = Instant::now();
+    let chosen = |step: Step| arguments.only.is_empty() || arguments.only.contains(&step);
+    let _lock = lock()?;
+    if chosen(Step::Fmt) {
+        project::step("formatting");
+        project::run(project::cargo().args(["fmt", "--all", "--check"]), "cargo fmt --check")?;
+    }
+    if chosen(Step::Connectors) {
+        connectors::run(&connectors::Arguments::default())?;
+    }
+    if chosen(Step::Clippy) {
+        project::step("lints");
+        let mut clippy = project::cargo();
+        clippy.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+        project::run(&mut clippy, "cargo clippy")?;
+    }
+    if chosen(Step::Tests) {
+        tests(arguments)?;
+    }
+    eprintln!("==> all passed ({})", project::seconds(start));
+    Ok(())
+}
+
+/// One run at a time: two would share the peers' state.
+fn lock() -> Result<File> {
+    fs::create_dir_all(project::target())?;
+    let path = project::target().join("xtask-test.lock");
+    let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
+    if file.try_lock().is_err() {
+        bail!("another `cargo xtask test` is running in this target folder");
+    }
+    Ok(file)
+}
+
+fn tests(arguments: &Arguments) -> Result<()> {
+    let mut environment = vec![
+        ("SWITCHBOARD_TEST_BINARY".to_owned(), path(project::target().join("debug/switchboard"))),
+        ("SWITCHBOARD_TEST_CONNECTORS".to_owned(), path(connectors::bundle())),
+    ];
+    let mut left_out = Vec::new();
+    match oracle() {
+        Ok(python) => environment.push(("ORACLE_PYTHON".to_owned(), python)),
+        Err(error) if arguments.no_peers => {
+            left_out.push(format!("recurrence against python-dateutil ({error:#})"))
+        }
+        Err(error) => return Err(error),
+    }
+    project::step("building the tests");
+    // Bins too, and with the features that `cargo test` builds: tests start the server and kill it.
+    let mut build = project::cargo();
+    project::run(build.args(["build", "--workspace", "--all-targets"]), "building the tests")?;
+    let peers = match arguments.no_peers {
+        true => {
+            left_out.push("tests on Radicale, Cyrus, PostgreSQL and the fault proxy".to_owned());
+            None
+        }
+        false => {
+            project::step("starting the test peers");
+            environment.push(("SWITCHBOARD_REQUIRE_PEERS".to_owned(), "1".to_owned()));
+            Some(Peers::start()?)
+        }
+    };
+    environment.extend(peers.iter().flat_map(|peers| peers.environment.clone()));
+    project::step("tests");
+    let mut command = project::cargo();
+    command.args(["test", "--no-fail-fast"]);
+    if !arguments.cargo_test.iter().any(|argument| argument == "-p") {
+        command.arg("--workspace");
+    }
+    command.args(&arguments.cargo_test).envs(environment);
+    let outcome = counted(&mut command);
+    drop(peers);
+    for what in &left_out {
+        eprintln!("    NOT RUN: {what}");
+    }
+    outcome
+}
+
+/// Python with what the recurrence tests compare with, in a virtual environment of its own.
+fn oracle() -> Result<String> {
+    let wanted = project::root().join("tests/peers/oracle.txt");
+    let dir = project::target().join("oracle");
+    let (python, done) = (dir.join("bin/python"), dir.join("installed"));
+    if fs::read(&done).ok() != Some(fs::read(&wanted)?) {
+        project::step("installing the recurrence oracle (python-dateutil)");
+        let create = || {
+            project::run(
+                project::command("python3").args(["-m", "venv", "--clear"]).arg(&dir),
+                "python3 -m venv",
+            )
+        };
+        if create().is_err() {
+            // Debian's python3 comes without venv.
+            let install =
+                "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qy python3-venv";
+            project::run(
+                project::command("sh").args(["-c", install]).stdin(Stdio::null()),
+                "apt-get install python3-venv",
+            )?;
+            create()?;
+        }
+        let mut pip = project::command(&path(dir.join("bin/pip")));
+        pip.args(["install", "-q", "--disable-pip-version-check", "--no-deps", "-r"]).arg(&wanted);
+        project::run(&mut pip, "pip install")?;
+        fs::copy(&wanted, &done)?;
+    }
+    Ok(path(python))
+}
+
+/// Runs `cargo test`, shows its output as it comes, and adds up its totals.
+fn counted(command: &mut Command) -> Result<()> {
+    let start = Instant::now();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
+    let stdout = child.stdout.take().expect("standard output is piped");
+    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
+    for line in BufReader::new(stdout).lines() {
+        let line = line?;
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            passed += count(counts, " passed");
+            failed += count(counts, " failed");
+            ignored += count(counts, " ignored");
+        }
+        println!("{line}");
+    }
+    let status = child.wait()?;
+    eprintln!("==> tests: {passed} passed, {failed} failed, {ignored} ignored ({})", project::seconds(start));
+    if !status.success() {
+        bail!("cargo test failed: {status}");
+    }
+    Ok(())
+}
+
+/// The number before `word` in a line such as `ok. 12 passed; 0 failed; 1 ignored; …`.
+fn count(line: &str, word: &str) -> u64 {
+    let before = line.split(word).next().unwrap_or_default();
+    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+fn path(path: PathBuf) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn totals_are_read_from_a_result_line() {
+        let line = "ok. 12 passed; 0 failed; 3 ignored; 0 measured; 7 filtered out; finished in 0.01s";
+        assert_eq!((count(line, " passed"), count(line, " failed"), count(line, " ignored")), (12, 0, 3));
+    }
+}

@@ -1,0 +1,176 @@
+//! `cargo xtask demo`: from a clean machine to a running server that has just shown its main job.
+
+mod walk;
+
+use std::fs::{self, File};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::connectors;
+use crate::demo::walk::Walk;
+use crate::http::Client;
+use crate::project;
+use crate::server::{self, Options, Server};
+
+/// What the demo's key may do.
+const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,usage.read,api_keys.write";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// End after the walk instead of leaving the server up; exit code 0 when every answer was as expected.
+    #[arg(long)]
+    exit: bool,
+    /// Where the server listens; another free port is taken when this one is in use.
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// The provider to connect: `sandbox` needs no account, `dav` takes the three options below.
+    #[arg(long, default_value = "sandbox", value_parser = ["sandbox", "dav"])]
+    provider: String,
+    /// The CalDAV server, such as `https://dav.example.org/`.
+    #[arg(long, required_if_eq("provider", "dav"))]
+    server_url: Option<String>,
+    #[arg(long, required_if_eq("provider", "dav"))]
+    username: Option<String>,
+    #[arg(long, required_if_eq("provider", "dav"))]
+    password: Option<String>,
+    /// Keep the database here; without it the demo begins with an empty one.
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+}
+
+/// Builds, starts, walks, and stays or ends.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    connectors::run(&connectors::Arguments::default())?;
+    let binary = server::build()?;
+    let (data_dir, _lock) = data_dir(arguments)?;
+    let listen = server::free_address(arguments.listen)?;
+    project::step(&format!("starting the server on {listen}, database in {}", data_dir.display()));
+    let egress_allow = egress(arguments.server_url.as_deref())?;
+    let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
+    eprintln!("    ready after {} ms", server.ready_after.as_millis());
+    let key = create_key(&server)?;
+    let walked = Walk::new(Client::new(&server.url, &key), connect_body(arguments)).run();
+    let connection =
+        walked.with_context(|| format!("the walk failed; the server's log ends:\n{}", server.log_tail()))?;
+    if arguments.exit {
+        project::step("stopping the server (SIGTERM)");
+        server.stop()?;
+        println!("\nAll answers were as expected, and the server ended with 0.");
+        return Ok(());
+    }
+    farewell(&server, &key, &connection);
+    stay(server)
+}
+
+/// The folder of the database. The default one is emptied, so a lock keeps a second demo out of it.
+fn data_dir(arguments: &Arguments) -> Result<(PathBuf, Option<File>)> {
+    if let Some(dir) = &arguments.data_dir {
+        return Ok((std::path::absolute(dir)?, None));
+    }
+    let folder = project::target().join("demo");
+    fs::create_dir_all(&folder)?;
+    let lock = File::create(folder.join("lock"))?;
+    if lock.try_lock().is_err() {
+        bail!("another demo is running on {}: end it, or give --data-dir", folder.display());
+    }
+    let data = folder.join("data");
+    server::empty(&data)?;
+    Ok((data, Some(lock)))
+}
+
+/// Connectors reach public addresses alone; a CalDAV server on a private one needs a word from the operator.
+fn egress(server_url: Option<&str>) -> Result<Vec<String>> {
+    let Some(url) = server_url else { return Ok(Vec::new()) };
+    let rest = url
+        .split_once("://")
+        .map(|(_, rest)| rest)
+        .context("--server-url must begin with http:// or https://")?;
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    if host == "localhost" {
+        return Ok(vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()]);
+    }
+    Ok(match host.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => vec![format!("{address}/32")],
+        Ok(IpAddr::V6(address)) => vec![format!("{address}/128")],
+        Err(_) => Vec::new(),
+    })
+}
+
+fn create_key(server: &Server) -> Result<String> {
+    let (line, key) = server.create_key(SCOPES, &[])?;
+    println!("\n── Create an API key, on the command line\n$ {line}");
+    println!("{}", serde_json::to_string_pretty(&key)?);
+    let secret = key["key"].as_str().context("`keys create --json` printed no key")?;
+    Ok(secret.to_owned())
+}
+
+fn connect_body(arguments: &Arguments) -> Value {
+    let scopes = json!(["calendar.read", "calendar.write"]);
+    match arguments.provider.as_str() {
+        "dav" => json!({
+            "provider": "dav",
+            "settings": { "serverUrl": arguments.server_url },
+            "credentials": { "username": arguments.username, "password": arguments.password },
+            "scopes": scopes,
+        }),
+        _ => json!({
+            "provider": "sandbox",
+            "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
+            "scopes": scopes,
+        }),
+    }
+}
+
+fn farewell(server: &Server, key: &str, connection: &str) {
+    let url = &server.url;
+    println!("\nSwitchboard is running; Ctrl-C ends it.\n");
+    println!("  API documentation  {url}/docs");
+    println!("  OpenAPI document   {url}/openapi.json");
+    println!("  API key            {key}");
+    println!("  connection         {connection}");
+    println!("  data and log       {}", server.options.data_dir.display());
+    println!("\n  curl -H 'Authorization: Bearer {key}' '{url}/v1/calendars?connection_id={connection}'\n");
+}
+
+/// Waits for Ctrl-C, SIGTERM or the server's own end.
+fn stay(mut server: Server) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        loop {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => return Ok(()),
+                _ = terminate.recv() => return Ok(()),
+                () = tokio::time::sleep(Duration::from_millis(300)) => if let Some(status) = server.ended()? {
+                    bail!("the server ended: {status}\n{}", server.log_tail());
+                },
+            }
+        }
+    })?;
+    project::step("stopping the server");
+    server.stop()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::egress;
+
+    #[test]
+    fn a_private_server_is_allowed_by_its_own_address_alone() {
+        let of = |url| egress(Some(url)).unwrap();
+        assert_eq!(of("http://127.0.0.1:5232/dav/"), ["127.0.0.1/32"]);
+        assert_eq!(of("https://[fd00::1]:8443/"), ["fd00::1/128"]);
+        assert_eq!(of("http://localhost/"), ["127.0.0.0/8", "::1/128"]);
+        assert!(of("https://dav.example.org/").is_empty());
+        assert!(egress(Some("dav.example.org")).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! The test peers for the length of a run: installed, started on free ports, their addresses for the tests' environment, and
+//! stopped at the end. `tests/peers/peers.sh` does the work.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::project;
+
+/// The peers that the tests need today; the others of `tests/peers` are there for the surfaces to come.
+const NEEDED: [&str; 5] = ["radicale", "cyrus", "faults", "postgres", "smtpsink"];
+/// First ports that are tried; a set takes some 200 from there.
+const BASES: [u16; 8] = [4600, 5600, 6600, 7600, 8600, 9600, 10600, 11600];
+/// The ports that the needed peers listen on, from the base.
+const OFFSETS: [u16; 12] = [10, 24, 25, 43, 54, 70, 71, 72, 73, 74, 80, 193];
+/// Unix sockets below the state directory have a short limit.
+const LONGEST_DIR: usize = 60;
+
+/// Running peers. Dropped, they are stopped.
+pub struct Peers {
+    dir: PathBuf,
+    base: u16,
+    /// What the tests read: `PEERS_UP`, `RADICALE_URL`, and so on.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Peers {
+    /// Installs what is missing and starts the needed peers with empty stores and the seed.
+    pub fn start() -> Result<Peers> {
+        let dir = state_dir();
+        let mut peers = Peers { dir, base: BASES[0], environment: Vec::new() };
+        // What an interrupted run left behind holds the ports and the data.
+        peers.call("stop")?;
+        peers.base = *BASES
+            .iter()
+            .find(|base| free(**base))
+            .context("there is no free range of ports for the peers")?;
+        for verb in ["install", "reset", "start", "seed"] {
+            peers.call(verb)?;
+        }
+        let lines = project::output(&mut peers.command("env"), "reading the peers' addresses")?;
+        peers.environment = lines
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(k, v)| (k.into(), v.into()))
+            .collect();
+        let up = peers
+            .environment
+            .iter()
+            .find(|(name, _)| name == "PEERS_UP")
+            .map(|(_, up)| up.as_str())
+            .unwrap_or_default();
+        if let Some(down) = NEEDED.iter().find(|name| !up.split(',').any(|other| other == **name)) {
+            bail!("the peer {down} is not up");
+        }
+        Ok(peers)
+    }
+
+    fn command(&self, verb: &str) -> Command {
+        let mut command = project::command("bash");
+        command.arg(project::root().join("tests/peers/peers.sh")).arg(verb).args(NEEDED);
+        command.env("PEERS_DIR", &self.dir).env("PEERS_PORT_BASE", self.base.to_string());
+        command
+    }
+
+    fn call(&self, verb: &str) -> Result<()> {
+        let what = format!("peers {verb}");
+        project::run(self.command(verb).stdin(std::process::Stdio::null()), &what)
+            .with_context(|| format!("{what} (see {}); `--no-peers` runs the rest", self.dir.display()))
+    }
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        if let Err(error) = self.call("stop") {
+            eprintln!("    cannot stop the peers: {error:#}");
+        }
+    }
+}
+
+/// `target/peers`, or a short path in the cache where that is too long.
+fn state_dir() -> PathBuf {
+    let dir = project::target().join("peers");
+    if dir.as_os_str().len() <= LONGEST_DIR {
+        return dir;
+    }
+    let home = std::env::var_os("HOME").unwrap_or_else(|| "/var/tmp".into());
+    Path::new(&home).join(".cache/switchboard-peers")
+}
+
+fn free(base: u16) -> bool {
+    OFFSETS.iter().all(|offset| TcpListener::bind(("127.0.0.1", base + offset)).is_ok())
+}
