@@ -9,7 +9,7 @@ pub mod connections;
 pub mod resources;
 pub mod sync;
 
-//pub mod freebusy;
+pub mod freebusy;
 pub mod scheduling;
 
 pub mod runtime;

@@ -187,7 +187,7 @@ fn sandbox(app: &App) -> axum::Router {
     let mut config = sandbox_provider::Config::new(Arc::new(move || clock.now_ms()));
     config.data_dir = Some(app.config.data_dir.clone());
     let state = sandbox_provider::Sandbox::new(config).expect("the sandbox starts");
-    axum::Router::new().nest("/sandbox", sandbox_provider::router(state))
+    sandbox_provider::router(state)
 }
 
 /// The same key at a server that was started again.

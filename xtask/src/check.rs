@@ -73,7 +73,7 @@ fn lock() -> Result<File> {
 fn tests(arguments: &Arguments) -> Result<()> {
     let mut environment = vec![
         ("SWITCHBOARD_TEST_BINARY".to_owned(), path(project::target().join("debug/switchboard"))),
-        ("SWITCHBOARD_TEST_CONNECTORS".to_owned(), path(connectors::bundle())),
+        ("SWITCHBOARD_TEST_BUNDLE".to_owned(), path(connectors::bundle())),
     ];
     let mut left_out = Vec::new();
     match oracle() {
@@ -83,10 +83,13 @@ fn tests(arguments: &Arguments) -> Result<()> {
         }
         Err(error) => return Err(error),
     }
-    project::step("building the tests");
-    // Bins too, and with the features that `cargo test` builds: tests start the server and kill it.
-    let mut build = project::cargo();
-    project::run(build.args(["build", "--workspace", "--all-targets"]), "building the tests")?;
+    let chosen = arguments.cargo_test.iter().any(|argument| argument == "-p");
+    if !chosen {
+        project::step("building the tests");
+        // Bins too, and with the features that `cargo test` builds: tests start the server and kill it.
+        let mut build = project::cargo();
+        project::run(build.args(["build", "--workspace", "--all-targets"]), "building the tests")?;
+    }
     let peers = match arguments.no_peers {
         true => {
             left_out.push("tests on Radicale, Cyrus, PostgreSQL and the fault proxy".to_owned());
@@ -102,7 +105,7 @@ fn tests(arguments: &Arguments) -> Result<()> {
     project::step("tests");
     let mut command = project::cargo();
     command.args(["test", "--no-fail-fast"]);
-    if !arguments.cargo_test.iter().any(|argument| argument == "-p") {
+    if !chosen {
         command.arg("--workspace");
     }
     command.args(&arguments.cargo_test).envs(environment);

@@ -7,8 +7,8 @@ pub mod webdav;
 
 use connector_sdk::{Answer, Calendar, Context, Failure, Lifecycle, Outcome, export_connector};
 use model::wire::calendar::{
-    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond, EventWrite,
-    FreeBusyAnswer, FreeBusyRequest,
+    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond,
+    EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
 use model::wire::{Account, ChangesRequest, Mutated, Sources};
 

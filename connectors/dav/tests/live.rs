@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use connector_dav::Dav;
 use connector_sdk::testing::{Credentials, Live};
-use connector_sdk::{Answer, Calendar as _, Context, Failure, Lifecycle as _, code};
+use connector_sdk::{Answer, Calendar as _, Context, Failure, Lifecycle as _, code, http};
 use model::calendar::{
-    Attendee, Calendar, Event, EventStatus, EventType, Reminder, ReminderMethod, Reminders, ResponseStatus, ShowAs,
+    Attendee, Calendar, Event, EventStatus, EventType, Reminder, ReminderMethod, Reminders, ResponseStatus,
+    ShowAs,
 };
 use model::wire::calendar::*;
 use model::wire::{Account, ChangesRequest, Connection, Mutated, Source, Sources};
@@ -76,26 +77,57 @@ impl Session {
         Dav::delete_calendar(&self.cx(), args).unwrap();
     }
 
-    fn create(&self, calendar: &str, key: &str, event: Event, changed: &[&str]) -> Mutated {
-        Dav::create_event(&self.cx().keyed(key), write(calendar, EventTarget::default(), event, changed)).unwrap()
+    fn url(&self, id: &str) -> String {
+        let server: url::Url = self.connection.settings["serverUrl"].as_str().unwrap().parse().unwrap();
+        server.join(id).unwrap().to_string()
     }
 
-    fn update(&self, calendar: &str, target: EventTarget, event: Event, changed: &[&str]) -> Result<Mutated, Failure> {
+    /// Stores a resource as another client would.
+    fn put(&self, calendar: &str, name: &str, text: &str) -> String {
+        let id = format!("{calendar}{name}");
+        let put = http::Request::put(self.url(&id)).body("text/calendar; charset=utf-8", text);
+        self.cx().send_ok(put, "a fixture").unwrap();
+        id
+    }
+
+    fn create(&self, calendar: &str, key: &str, event: Event, changed: &[&str]) -> Mutated {
+        Dav::create_event(&self.cx().keyed(key), write(calendar, EventTarget::default(), event, changed))
+            .unwrap()
+    }
+
+    fn update(
+        &self,
+        calendar: &str,
+        target: EventTarget,
+        event: Event,
+        changed: &[&str],
+    ) -> Result<Mutated, Failure> {
         Dav::update_event(&self.cx().keyed("update"), write(calendar, target, event, changed))
     }
 
     fn delete(&self, calendar: &str, target: EventTarget) -> Result<Mutated, Failure> {
-        let args = EventDelete { collection: calendar.into(), time_zone: zone(), target, notify: Notify::All };
+        let args =
+            EventDelete { collection: calendar.into(), time_zone: zone(), target, notify: Notify::All };
         Dav::delete_event(&self.cx(), args)
     }
 
-    fn changes(&self, calendar: &str, cursor: Option<String>, limit: u32) -> Result<Answer<Sources>, Failure> {
+    fn changes(
+        &self,
+        calendar: &str,
+        cursor: Option<String>,
+        limit: u32,
+    ) -> Result<Answer<Sources>, Failure> {
         let args = ChangesRequest { collection: Some(calendar.into()), time_zone: zone(), limit };
         Dav::changes(&self.cx().at(cursor), args)
     }
 
     /// All pages from a cursor on; how many, what they say, and the last cursor.
-    fn drain(&self, calendar: &str, cursor: Option<String>, limit: u32) -> (usize, Vec<Source>, String, bool) {
+    fn drain(
+        &self,
+        calendar: &str,
+        cursor: Option<String>,
+        limit: u32,
+    ) -> (usize, Vec<Source>, String, bool) {
         let (mut pages, mut all, mut cursor, mut enumeration) = (0, Vec::new(), cursor, false);
         loop {
             let answer = self.changes(calendar, cursor, limit).unwrap();
@@ -195,7 +227,10 @@ fn calendars_are_made_changed_and_deleted() {
         let changed: Vec<String> = ["name", "description", "timeZone", "color"].map(String::from).to_vec();
         let args = CalendarWrite { calendar: calendar.clone(), changed, ..CalendarWrite::default() };
         let id = Dav::create_calendar(&session.cx().keyed(&key), args.clone()).unwrap().item.unwrap();
-        assert_eq!(Dav::create_calendar(&session.cx().keyed(&key), args.clone()).unwrap().item.as_ref(), Some(&id));
+        assert_eq!(
+            Dav::create_calendar(&session.cx().keyed(&key), args.clone()).unwrap().item.as_ref(),
+            Some(&id)
+        );
 
         let listed = Dav::list_calendars(&session.cx(), ChangesRequest::default()).unwrap().body;
         assert!(listed.enumeration);
@@ -207,7 +242,8 @@ fn calendars_are_made_changed_and_deleted() {
         assert_eq!((found.name, found.description), (calendar.name, calendar.description));
         assert_eq!((found.time_zone, found.color), (calendar.time_zone, calendar.color));
         assert!(found.is_owned && !found.read_only);
-        let primary = listed.sources.iter().filter(|source| source.items[0].body["isPrimary"] == true).count();
+        let primary =
+            listed.sources.iter().filter(|source| source.items[0].body["isPrimary"] == true).count();
         assert_eq!(primary, 1, "exactly one calendar is the default");
 
         let renamed = Calendar { name: "Tours".into(), description: None, ..Calendar::default() };
@@ -229,7 +265,8 @@ fn calendars_are_made_changed_and_deleted() {
 fn an_event_is_created_once_and_reads_back() {
     each(|session| {
         let calendar = session.calendar("create");
-        let mut lunch = event("Lunch, with; \"all\" & <more>", "2026-06-01T10:00:00Z", "2026-06-01T11:30:00Z");
+        let mut lunch =
+            event("Lunch, with; \"all\" & <more>", "2026-06-01T10:00:00Z", "2026-06-01T11:30:00Z");
         lunch.description = Some("First line\nsecond \\ line".into());
         lunch.location = Some("Café Übersee".into());
         lunch.show_as = ShowAs::Free;
@@ -238,13 +275,23 @@ fn an_event_is_created_once_and_reads_back() {
             use_default: false,
             overrides: vec![Reminder { method: ReminderMethod::Popup, minutes_before: 15 }],
         };
-        let fields = ["title", "start", "end", "timeZone", "description", "location", "showAs", "status", "reminders"];
+        let fields =
+            ["title", "start", "end", "timeZone", "description", "location", "showAs", "status", "reminders"];
         let first = session.create(&calendar, "k1", lunch.clone(), &fields);
         let source = &first.sources[0];
         let read = body(source, 0);
-        assert_eq!((&read.title, &read.description, &read.location), (&lunch.title, &lunch.description, &lunch.location));
-        assert_eq!((read.start, read.end, read.time_zone.as_str()), (lunch.start, lunch.end, "Europe/Berlin"));
-        assert_eq!((read.show_as, read.status, &read.reminders), (lunch.show_as, lunch.status, &lunch.reminders));
+        assert_eq!(
+            (&read.title, &read.description, &read.location),
+            (&lunch.title, &lunch.description, &lunch.location)
+        );
+        assert_eq!(
+            (read.start, read.end, read.time_zone.as_str()),
+            (lunch.start, lunch.end, "Europe/Berlin")
+        );
+        assert_eq!(
+            (read.show_as, read.status, &read.reminders),
+            (lunch.show_as, lunch.status, &lunch.reminders)
+        );
         assert_eq!((read.event_type, read.busy), (EventType::Single, false));
         assert!(source.etag.is_some());
 
@@ -253,7 +300,10 @@ fn an_event_is_created_once_and_reads_back() {
         assert_eq!(session.drain(&calendar, None, 0).1.len(), 1);
 
         let taken = Event { i_cal_uid: read.i_cal_uid, ..lunch };
-        let failure = Dav::create_event(&session.cx().keyed("k2"), write(&calendar, EventTarget::default(), taken, &fields));
+        let failure = Dav::create_event(
+            &session.cx().keyed("k2"),
+            write(&calendar, EventTarget::default(), taken, &fields),
+        );
         assert_eq!(failure.unwrap_err().code, code::ALREADY_EXISTS, "{}", session.name);
         session.drop_calendar(&calendar);
     });
@@ -271,8 +321,14 @@ fn days_moments_and_utc_times_keep_their_kind() {
             end_date: Some("2026-05-03".into()),
             ..Event::default()
         };
-        let read = body(&session.create(&calendar, "day", day, &["title", "allDay", "startDate", "endDate"]).sources[0], 0);
-        assert_eq!((read.all_day, read.start_date.as_deref(), read.end_date.as_deref()), (true, Some("2026-05-01"), Some("2026-05-03")));
+        let read = body(
+            &session.create(&calendar, "day", day, &["title", "allDay", "startDate", "endDate"]).sources[0],
+            0,
+        );
+        assert_eq!(
+            (read.all_day, read.start_date.as_deref(), read.end_date.as_deref()),
+            (true, Some("2026-05-01"), Some("2026-05-03"))
+        );
         assert_eq!(read.start.to_string(), "2026-04-30T22:00:00.000Z");
 
         let moment = event("Call", "2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z");
@@ -288,8 +344,14 @@ fn days_moments_and_utc_times_keep_their_kind() {
 
         let mut utc = event("Launch", "2026-05-01T10:00:00Z", "2026-05-01T11:00:00Z");
         utc.time_zone = "UTC".into();
-        let read = body(&session.create(&calendar, "utc", utc, &["title", "start", "end", "timeZone"]).sources[0], 0);
-        assert_eq!((read.time_zone.as_str(), read.start.to_string()), ("UTC", "2026-05-01T10:00:00.000Z".into()));
+        let read = body(
+            &session.create(&calendar, "utc", utc, &["title", "start", "end", "timeZone"]).sources[0],
+            0,
+        );
+        assert_eq!(
+            (read.time_zone.as_str(), read.start.to_string()),
+            ("UTC", "2026-05-01T10:00:00.000Z".into())
+        );
         session.drop_calendar(&calendar);
     });
 }
@@ -300,14 +362,25 @@ fn a_stale_etag_is_a_conflict() {
     each(|session| {
         let calendar = session.calendar("etag");
         let fields = ["title", "start", "end", "timeZone"];
-        let old = session.create(&calendar, "k", event("A", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z"), &fields).sources.remove(0);
+        let old = session
+            .create(&calendar, "k", event("A", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z"), &fields)
+            .sources
+            .remove(0);
         let changed = event("B", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z");
-        let new = session.update(&calendar, target(&old), changed.clone(), &["title"]).unwrap().sources.remove(0);
+        let new =
+            session.update(&calendar, target(&old), changed.clone(), &["title"]).unwrap().sources.remove(0);
         assert_ne!(old.etag, new.etag);
-        assert_eq!(session.update(&calendar, target(&old), changed, &["title"]).unwrap_err().code, code::CONFLICT);
+        assert_eq!(
+            session.update(&calendar, target(&old), changed, &["title"]).unwrap_err().code,
+            code::CONFLICT
+        );
         assert_eq!(session.delete(&calendar, target(&old)).unwrap_err().code, code::CONFLICT);
-        let read = EventRef { collection: calendar.clone(), source: new.external_id.clone(), time_zone: zone() };
-        assert_eq!(body(&Dav::get_event(&session.cx(), read.clone()).unwrap().sources[0], 0).title.as_deref(), Some("B"));
+        let read =
+            EventRef { collection: calendar.clone(), source: new.external_id.clone(), time_zone: zone() };
+        assert_eq!(
+            body(&Dav::get_event(&session.cx(), read.clone()).unwrap().sources[0], 0).title.as_deref(),
+            Some("B")
+        );
         session.delete(&calendar, target(&new)).unwrap();
         assert_eq!(Dav::get_event(&session.cx(), read).unwrap_err().code, code::NOT_FOUND);
         session.drop_calendar(&calendar);
@@ -339,7 +412,10 @@ fn instances_are_changed_and_taken_out() {
 
         let at = instance(source, "2026-03-24T09:00:00", RecurrenceScope::This);
         let source = session.delete(&calendar, at).unwrap().sources.remove(0);
-        assert_eq!(body(&source, 0).recurrence, ["RRULE:FREQ=DAILY;COUNT=10", "EXDATE;TZID=Europe/Berlin:20260324T090000"]);
+        assert_eq!(
+            body(&source, 0).recurrence,
+            ["RRULE:FREQ=DAILY;COUNT=10", "EXDATE;TZID=Europe/Berlin:20260324T090000"]
+        );
         let at = instance(&source, "2026-03-30T09:00:00", RecurrenceScope::This);
         let source = session.delete(&calendar, at).unwrap().sources.remove(0);
         assert_eq!(source.items.len(), 1, "the changed instance goes with its VEVENT");
@@ -372,10 +448,14 @@ fn this_and_following_makes_a_series_of_its_own() {
         let (old, new) = (body(&mutated.sources[0], 0), body(&mutated.sources[1], 0));
         assert_eq!(old.recurrence, ["RRULE:FREQ=DAILY;UNTIL=20260328T075959Z"]);
         assert_eq!(new.recurrence, ["RRULE:FREQ=DAILY;COUNT=5"]);
-        assert_eq!((new.title.as_deref(), new.start.to_string()), (Some("Stand-up in the afternoon"), "2026-03-28T13:00:00.000Z".into()));
+        assert_eq!(
+            (new.title.as_deref(), new.start.to_string()),
+            (Some("Stand-up in the afternoon"), "2026-03-28T13:00:00.000Z".into())
+        );
         assert_ne!(old.i_cal_uid, new.i_cal_uid);
         assert_eq!(mutated.item.as_ref(), Some(&mutated.sources[1].external_id));
-        let dropped: Vec<_> = mutated.warnings.iter().filter_map(|warning| warning.target.as_deref()).collect();
+        let dropped: Vec<_> =
+            mutated.warnings.iter().filter_map(|warning| warning.target.as_deref()).collect();
         assert_eq!(dropped, ["2026-03-31T09:00:00"], "{:?}", mutated.warnings);
 
         let again = session.update(&calendar, at, rest, &fields).unwrap();
@@ -416,20 +496,35 @@ fn changes_are_told_in_pages_and_deletions_with_them() {
         for source in &made[..4] {
             session.delete(&calendar, target(source)).unwrap();
         }
-        session.update(&calendar, target(&made[5]), event("E5 again", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z"), &["title"]).unwrap();
+        session
+            .update(
+                &calendar,
+                target(&made[5]),
+                event("E5 again", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z"),
+                &["title"],
+            )
+            .unwrap();
         let (pages, all, _, enumeration) = session.drain(&calendar, Some(cursor), 2);
         assert!(pages >= 3 && !enumeration, "{}: {pages} pages", session.name);
-        let mut gone: Vec<_> = all.iter().filter(|source| source.deleted).map(|source| source.external_id.clone()).collect();
+        let mut gone: Vec<_> =
+            all.iter().filter(|source| source.deleted).map(|source| source.external_id.clone()).collect();
         let mut expected: Vec<_> = made[..4].iter().map(|source| source.external_id.clone()).collect();
         gone.sort();
         expected.sort();
         assert_eq!(gone, expected, "{}", session.name);
-        let there: Vec<_> = all.iter().filter(|source| !source.deleted).map(|source| body(source, 0).title.unwrap()).collect();
+        let there: Vec<_> = all
+            .iter()
+            .filter(|source| !source.deleted)
+            .map(|source| body(source, 0).title.unwrap())
+            .collect();
         assert_eq!(there, ["E5 again"]);
 
         let unknown = r#"{"f":"data:,nonsense"}"#.to_owned();
         assert_eq!(session.changes(&calendar, Some(unknown), 0).unwrap_err().code, code::CURSOR_EXPIRED);
-        assert_eq!(session.changes(&calendar, Some("nonsense".into()), 0).unwrap_err().code, code::CURSOR_EXPIRED);
+        assert_eq!(
+            session.changes(&calendar, Some("nonsense".into()), 0).unwrap_err().code,
+            code::CURSOR_EXPIRED
+        );
         session.drop_calendar(&calendar);
         assert_eq!(session.changes(&calendar, None, 0).unwrap_err().code, code::NOT_FOUND);
     });
@@ -450,9 +545,17 @@ fn busy_times_come_from_the_server() {
             end: "2026-03-27T00:00:00Z".parse().unwrap(),
             email: None,
         };
-        let mut busy: Vec<_> = Dav::free_busy(&session.cx(), args).unwrap().busy.iter().map(|b| format!("{} {}", b.start, b.end)).collect();
+        let mut busy: Vec<_> = Dav::free_busy(&session.cx(), args)
+            .unwrap()
+            .busy
+            .iter()
+            .map(|b| format!("{} {}", b.start, b.end))
+            .collect();
         busy.sort();
-        let expected = ["2026-03-25T08:00:00.000Z 2026-03-25T08:15:00.000Z", "2026-03-26T08:00:00.000Z 2026-03-26T08:15:00.000Z"];
+        let expected = [
+            "2026-03-25T08:00:00.000Z 2026-03-25T08:15:00.000Z",
+            "2026-03-26T08:00:00.000Z 2026-03-26T08:15:00.000Z",
+        ];
         assert_eq!(busy, expected, "{}", session.name);
         session.drop_calendar(&calendar);
     });
@@ -491,35 +594,51 @@ fn an_attendee_answers_and_others_cannot() {
         let source = Dav::create_event(&cx().keyed("k2"), args).unwrap().sources.remove(0);
         let failure = Dav::respond(&cx(), answer(&source)).unwrap_err();
         assert_eq!(failure.detail.unwrap()["reason"], "not_an_attendee");
+
+        let invitation = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nBEGIN:VEVENT\r\nUID:invitation\r\n\
+            DTSTAMP:20260101T000000Z\r\nDTSTART:20260603T100000Z\r\nDTEND:20260603T110000Z\r\nSUMMARY:Invited\r\n\
+            ORGANIZER:mailto:boss@example.test\r\nATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:t11@cyrus.test\r\n\
+            ATTENDEE;PARTSTAT=ACCEPTED:mailto:boss@example.test\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        let id = session.put(&calendar, "invitation.ics", invitation);
+        let read = EventRef { collection: calendar.clone(), source: id, time_zone: zone() };
+        let source = Dav::get_event(&cx(), read).unwrap().sources.remove(0);
+        assert_eq!(body(&source, 0).my_response, Some(ResponseStatus::NeedsAction));
+        let answered = Dav::respond(&cx(), answer(&source)).unwrap();
+        assert_eq!(
+            body(&answered.sources[0], 0).my_response,
+            Some(ResponseStatus::Accepted),
+            "{}",
+            session.name
+        );
         session.drop_calendar(&calendar);
     });
 }
 
-/// An invitation that the server delivered is answered, and the organizer's copy learns of it.
+/// Another person's busy times come through the scheduling outbox; a stranger has none.
 #[test]
-fn an_answer_reaches_the_organizer() {
+fn busy_times_of_others_come_through_the_outbox() {
     let Some(server) = servers().into_iter().find(|server| server.name == "cyrus") else { return };
-    let (organizer, guest) = (Session::open(&server, "t12"), Session::open(&server, "t13"));
-    let calendar = organizer.calendar("invite");
-    let person = |email: &str| Attendee { email: email.into(), ..Attendee::default() };
-    let mut meeting = event("Review", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z");
-    meeting.attendees = vec![person("t13@cyrus.test")];
-    let key = format!("invite {}", std::process::id());
-    let source = organizer.create(&calendar, &key, meeting, &["title", "start", "end", "attendees"]).sources.remove(0);
-    assert!(body(&source, 0).organizer.is_some());
-    let busy = FreeBusyRequest {
+    let (asking, asked) = (Session::open(&server, "t12"), Session::open(&server, "t13"));
+    assert!(Dav::features(&asking.cx()).unwrap().free_busy_by_email);
+    let calendar = asked.calendar("asked");
+    asked.create(
+        &calendar,
+        "k",
+        event("Busy", "2026-06-01T10:00:00Z", "2026-06-01T11:00:00Z"),
+        &["title", "start", "end"],
+    );
+    let question = FreeBusyRequest {
         email: Some("t13@cyrus.test".into()),
         start: "2026-06-01T00:00:00Z".parse().unwrap(),
         end: "2026-06-02T00:00:00Z".parse().unwrap(),
         ..FreeBusyRequest::default()
     };
-    Dav::free_busy(&organizer.cx(), busy.clone()).unwrap();
-    let stranger = FreeBusyRequest { email: Some("nobody@nowhere.example".into()), ..busy };
-    let failure = Dav::free_busy(&organizer.cx(), stranger).unwrap_err();
+    let busy = Dav::free_busy(&asking.cx(), question.clone()).unwrap().busy;
+    assert!(busy.iter().any(|busy| busy.start.to_string() == "2026-06-01T10:00:00.000Z"), "{busy:?}");
+    let stranger = FreeBusyRequest { email: Some("nobody@nowhere.example".into()), ..question };
+    let failure = Dav::free_busy(&asking.cx(), stranger).unwrap_err();
     assert!([code::NOT_FOUND, code::FORBIDDEN].contains(&failure.code.as_str()), "{failure:?}");
-    organizer.delete(&calendar, target(&source)).unwrap();
-    organizer.drop_calendar(&calendar);
-    drop(guest);
+    asked.drop_calendar(&calendar);
 }
 
 /// What another client wrote survives a change of the title, on the server too.
@@ -528,19 +647,18 @@ fn a_change_keeps_what_other_clients_wrote() {
     each(|session| {
         let calendar = session.calendar("faithful");
         let text = include_str!("../fixtures/faithful.ics").replace("\r\n", "\n").replace('\n', "\r\n");
-        let origin: url::Url = session.connection.settings["serverUrl"].as_str().unwrap().parse().unwrap();
-        let url = origin.join(&format!("{calendar}faithful.ics")).unwrap();
-        let put = connector_sdk::http::Request::put(url.as_str()).body("text/calendar; charset=utf-8", text);
-        session.cx().send_ok(put, "a fixture").unwrap();
+        let id = session.put(&calendar, "faithful.ics", &text);
         let (_, sources, _, _) = session.drain(&calendar, None, 0);
         let mut changed = body(&sources[0], 0);
         changed.title = Some("A new title".into());
         let mutated = session.update(&calendar, target(&sources[0]), changed.clone(), &["title"]).unwrap();
         assert_eq!(body(&mutated.sources[0], 0).title.as_deref(), Some("A new title"));
         assert_eq!(mutated.sources[0].items.len(), sources[0].items.len());
-        let raw = session.cx().send_ok(connector_sdk::http::Request::get(url.as_str()), "a fixture").unwrap();
+        let raw = session.cx().send_ok(http::Request::get(session.url(&id)), "a fixture").unwrap();
         let unfolded = raw.text().replace("\r\n ", "").replace("\n ", "");
-        for kept in ["X-WR-NOTE", "X-EVOLUTION-ALARM-UID:alarm-1", "RELATED-TO", "X-MOZ-GENERATION:3", "CATEGORIES"] {
+        for kept in
+            ["X-WR-NOTE", "X-EVOLUTION-ALARM-UID:alarm-1", "RELATED-TO", "X-MOZ-GENERATION:3", "CATEGORIES"]
+        {
             assert!(unfolded.contains(kept), "{}: {kept} is gone from\n{}", session.name, raw.text());
         }
         session.drop_calendar(&calendar);

@@ -28,7 +28,9 @@ fn multistatus(inside: &str) -> Response {
 }
 
 fn member(href: &str, properties: &str) -> String {
-    format!("<d:response><d:href>{href}</d:href><d:propstat><d:prop>{properties}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>")
+    format!(
+        "<d:response><d:href>{href}</d:href><d:propstat><d:prop>{properties}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"
+    )
 }
 
 fn event_data(uid: &str) -> String {
@@ -42,14 +44,20 @@ fn event_data(uid: &str) -> String {
 fn multiget(request: &Request) -> Response {
     let text = String::from_utf8(body(request)).unwrap();
     let hrefs = text.split("<D:href>").skip(1).map(|rest| rest.split("</D:href>").next().unwrap());
-    multistatus(&hrefs.map(|href| member(href, &event_data(href.trim_end_matches(".ics")))).collect::<String>())
+    multistatus(
+        &hrefs.map(|href| member(href, &event_data(href.trim_end_matches(".ics")))).collect::<String>(),
+    )
 }
 
 fn is_multiget(request: &Request) -> bool {
     String::from_utf8_lossy(&body(request)).contains("calendar-multiget")
 }
 
-fn changes(host: &Recorded, cursor: Option<String>, limit: u32) -> Result<connector_sdk::Answer<model::wire::Sources>, connector_sdk::Failure> {
+fn changes(
+    host: &Recorded,
+    cursor: Option<String>,
+    limit: u32,
+) -> Result<connector_sdk::Answer<model::wire::Sources>, connector_sdk::Failure> {
     let args = ChangesRequest { collection: Some("/cal/work/".into()), time_zone: None, limit };
     Dav::changes(&Context::new(host, connection()).at(cursor), args)
 }
@@ -64,8 +72,16 @@ fn a_server_without_sync_is_scanned() {
             "REPORT" if is_multiget(request) => multiget(request),
             "REPORT" => response(501, &[], ""),
             _ => {
-                let own = member("/cal/work/", &format!("<d:resourcetype><d:collection/></d:resourcetype><s:getctag>{}</s:getctag>", shared.borrow()));
-                let inside: String = (0..3).map(|n| member(&format!("/cal/work/{n}.ics"), "<d:getetag>\"1\"</d:getetag>")).collect();
+                let own = member(
+                    "/cal/work/",
+                    &format!(
+                        "<d:resourcetype><d:collection/></d:resourcetype><s:getctag>{}</s:getctag>",
+                        shared.borrow()
+                    ),
+                );
+                let inside: String = (0..3)
+                    .map(|n| member(&format!("/cal/work/{n}.ics"), "<d:getetag>\"1\"</d:getetag>"))
+                    .collect();
                 multistatus(&(own + &inside))
             }
         })
@@ -113,7 +129,9 @@ fn a_refused_limit_is_left_out() {
     let host = Recorded::answering(|request| {
         let text = String::from_utf8(body(request)).unwrap();
         Ok(match text.contains("nresults") {
-            true => response(507, &[], "<d:error xmlns:d=\"DAV:\"><d:number-of-matches-within-limits/></d:error>"),
+            true => {
+                response(507, &[], "<d:error xmlns:d=\"DAV:\"><d:number-of-matches-within-limits/></d:error>")
+            }
             false => multistatus("<d:sync-token>t</d:sync-token>"),
         })
     });
@@ -124,20 +142,40 @@ fn a_refused_limit_is_left_out() {
 #[test]
 fn a_bad_resource_is_an_error_of_its_own() {
     let host = Recorded::answering(|request| {
-        let listed: String = ["bad", "gone", "good", "secret"].iter().map(|n| member(&format!("/cal/work/{n}.ics"), "<d:getetag>\"1\"</d:getetag>")).collect();
+        let listed: String = ["bad", "gone", "good", "secret"]
+            .iter()
+            .map(|n| member(&format!("/cal/work/{n}.ics"), "<d:getetag>\"1\"</d:getetag>"))
+            .collect();
         if !is_multiget(request) {
             return Ok(multistatus(&format!("{listed}<d:sync-token>t</d:sync-token>")));
         }
-        let status = |name: &str, status: &str| format!("<d:response><d:href>/cal/work/{name}.ics</d:href><d:status>HTTP/1.1 {status}</d:status></d:response>");
-        Ok(multistatus(&[
-            member("/cal/work/bad.ics", "<c:calendar-data>BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1</c:calendar-data>"),
-            status("gone", "404 Not Found"),
-            member("/cal/work/good.ics", &event_data("good")),
-            status("secret", "403 Forbidden"),
-        ].concat()))
+        let status = |name: &str, status: &str| {
+            format!(
+                "<d:response><d:href>/cal/work/{name}.ics</d:href><d:status>HTTP/1.1 {status}</d:status></d:response>"
+            )
+        };
+        Ok(multistatus(
+            &[
+                member(
+                    "/cal/work/bad.ics",
+                    "<c:calendar-data>BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1</c:calendar-data>",
+                ),
+                status("gone", "404 Not Found"),
+                member("/cal/work/good.ics", &event_data("good")),
+                status("secret", "403 Forbidden"),
+            ]
+            .concat(),
+        ))
     });
     let answer = changes(&host, Some(r#"{"f":"t0"}"#.into()), 0).unwrap();
-    let seen: Vec<_> = answer.body.sources.iter().map(|s| (s.external_id.as_str(), s.error.as_ref().map(|e| e.code.as_str()), s.deleted, s.items.len())).collect();
+    let seen: Vec<_> = answer
+        .body
+        .sources
+        .iter()
+        .map(|s| {
+            (s.external_id.as_str(), s.error.as_ref().map(|e| e.code.as_str()), s.deleted, s.items.len())
+        })
+        .collect();
     assert_eq!(
         seen,
         [
@@ -166,12 +204,26 @@ fn a_lost_answer_is_found_again() {
                 let text = String::from_utf8(body(request)).unwrap();
                 let href = text.split("<D:href>").nth(1).unwrap().split("</D:href>").next().unwrap();
                 let data = stored.clone().unwrap();
-                Ok(multistatus(&member(href, &format!("<d:getetag>\"9\"</d:getetag><c:calendar-data>{data}</c:calendar-data>"))))
+                Ok(multistatus(&member(
+                    href,
+                    &format!("<d:getetag>\"9\"</d:getetag><c:calendar-data>{data}</c:calendar-data>"),
+                )))
             }
         }
     });
-    let event = Event { title: Some("Once".into()), start: "2026-03-01T09:00:00Z".parse().unwrap(), end: "2026-03-01T10:00:00Z".parse().unwrap(), time_zone: "UTC".into(), ..Event::default() };
-    let args = EventWrite { collection: "/cal/work/".into(), event, changed: vec!["title".into()], ..EventWrite::default() };
+    let event = Event {
+        title: Some("Once".into()),
+        start: "2026-03-01T09:00:00Z".parse().unwrap(),
+        end: "2026-03-01T10:00:00Z".parse().unwrap(),
+        time_zone: "UTC".into(),
+        ..Event::default()
+    };
+    let args = EventWrite {
+        collection: "/cal/work/".into(),
+        event,
+        changed: vec!["title".into()],
+        ..EventWrite::default()
+    };
     let cx = || Context::new(&host, connection()).keyed("the key");
     assert_eq!(Dav::create_event(&cx(), args.clone()).unwrap_err().code, code::TIMEOUT);
     let found = Dav::create_event(&cx(), args).unwrap();
@@ -188,12 +240,19 @@ fn ids_stay_on_the_server_and_etags_hold() {
     });
     let write = |source: &str, etag: &str| EventWrite {
         collection: "/cal/work/".into(),
-        target: EventTarget { source: Some(source.into()), if_match: Some(etag.into()), ..EventTarget::default() },
+        target: EventTarget {
+            source: Some(source.into()),
+            if_match: Some(etag.into()),
+            ..EventTarget::default()
+        },
         changed: vec!["title".into()],
         ..EventWrite::default()
     };
     let cx = Context::new(&host, connection());
-    assert_eq!(Dav::update_event(&cx, write("/cal/work/a.ics", "\"other\"")).unwrap_err().code, code::CONFLICT);
+    assert_eq!(
+        Dav::update_event(&cx, write("/cal/work/a.ics", "\"other\"")).unwrap_err().code,
+        code::CONFLICT
+    );
     let elsewhere = EventWrite { collection: "https://evil.example.com/cal/".into(), ..write("a", "b") };
     assert_eq!(Dav::update_event(&cx, elsewhere).unwrap_err().code, code::NOT_FOUND);
 }
@@ -208,15 +267,23 @@ fn discovery_ends() {
     let host = Recorded::answering(|request| {
         assert!(request.url.starts_with(BASE), "{}", request.url);
         Ok(match request.url.as_str() {
-            url if url.ends_with("/principal/") => multistatus(&member("/principal/", "<c:calendar-home-set><d:href>https://p34.example.net/home/</d:href></c:calendar-home-set>")),
-            _ => multistatus(&member("/", "<d:current-user-principal><d:href>/principal/</d:href></d:current-user-principal>")),
+            url if url.ends_with("/principal/") => multistatus(&member(
+                "/principal/",
+                "<c:calendar-home-set><d:href>https://p34.example.net/home/</d:href></c:calendar-home-set>",
+            )),
+            _ => multistatus(&member(
+                "/",
+                "<d:current-user-principal><d:href>/principal/</d:href></d:current-user-principal>",
+            )),
         })
     });
     let failure = Dav::check(&Context::new(&host, only_url(BASE))).unwrap_err();
     assert_eq!(failure.code, code::INVALID);
     assert!(failure.message.contains("https://p34.example.net"), "{}", failure.message);
 
-    for (url, part) in [("ftp://x/", "absolute http"), ("nonsense", "absolute http"), ("https://a:b@x/", "user name")] {
+    for (url, part) in
+        [("ftp://x/", "absolute http"), ("nonsense", "absolute http"), ("https://a:b@x/", "user name")]
+    {
         let failure = Dav::check(&Context::new(&host, only_url(url))).unwrap_err();
         assert!(failure.code == code::INVALID && failure.message.contains(part), "{failure:?}");
     }
@@ -240,7 +307,34 @@ fn busy_times_may_be_unsupported() {
         end: "2026-03-02T00:00:00Z".parse().unwrap(),
         ..FreeBusyRequest::default()
     };
-    assert_eq!(Dav::free_busy(&Context::new(&host, connection()), args.clone()).unwrap_err().code, code::UNSUPPORTED);
+    assert_eq!(
+        Dav::free_busy(&Context::new(&host, connection()), args.clone()).unwrap_err().code,
+        code::UNSUPPORTED
+    );
     let by_email = FreeBusyRequest { collections: Vec::new(), email: Some("a@example.com".into()), ..args };
-    assert_eq!(Dav::free_busy(&Context::new(&host, connection()), by_email).unwrap_err().code, code::UNSUPPORTED);
+    assert_eq!(
+        Dav::free_busy(&Context::new(&host, connection()), by_email).unwrap_err().code,
+        code::UNSUPPORTED
+    );
+}
+
+/// An answer that is too long is asked for in halves; a single resource that is too long is an error of its own.
+#[test]
+fn long_answers_are_asked_for_in_halves() {
+    let host = Recorded::answering(|request| {
+        if !is_multiget(request) {
+            let listed: String = (0..9)
+                .map(|n| member(&format!("/cal/work/{n}.ics"), "<d:getetag>\"1\"</d:getetag>"))
+                .collect();
+            return Ok(multistatus(&format!("{listed}<d:sync-token>t</d:sync-token>")));
+        }
+        let text = String::from_utf8(body(request)).unwrap();
+        let long = text.matches("<D:href>").count() > 2 || text.contains("/4.ics");
+        Ok(if long { Response { truncated: true, ..multiget(request) } } else { multiget(request) })
+    });
+    let answer = changes(&host, None, 0).unwrap();
+    assert_eq!(answer.body.sources.len(), 9);
+    let errors: Vec<_> =
+        answer.body.sources.iter().filter(|s| s.error.is_some()).map(|s| s.external_id.as_str()).collect();
+    assert_eq!(errors, ["/cal/work/4.ics"]);
 }

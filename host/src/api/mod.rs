@@ -2,7 +2,7 @@
 
 pub mod asker;
 pub mod caller;
-//pub mod docs;
+pub mod docs;
 pub mod error;
 pub mod etag;
 pub mod idempotency;

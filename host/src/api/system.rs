@@ -10,7 +10,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::api::operation::Operations;
-use crate::api::openapi;
+use crate::api::{docs, openapi};
 use crate::api::rate_limit::RateLimiter;
 use crate::app::App;
 use crate::metrics;
@@ -24,6 +24,7 @@ pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> 
         .route("/readyz", get(readyz))
         .route("/metrics", get(move |State(app): State<App>| async move { metrics_text(&app, &limiter).await }))
         .route("/openapi.json", get(move || std::future::ready(json_text(StatusCode::OK, document.clone()))))
+        .merge(docs::routes::<App>())
 }
 
 fn json_text(status: StatusCode, text: String) -> Response {

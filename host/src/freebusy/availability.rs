@@ -15,7 +15,7 @@ use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, zone}
 use crate::resources::Asker;
 use crate::scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
 use crate::scheduling::interval::{Interval, Intervals};
-use crate::scheduling::slots::{self, Group, Layout, Search, Time};
+use crate::scheduling::slots::{self, Grid, Group, Layout, Search, Time};
 
 const MINUTE_MS: i64 = 60_000;
 /// All periods together.
@@ -164,11 +164,11 @@ impl Plan {
     }
 
     fn search<'a>(&self, now_ms: i64, busy_of: impl Fn(&Whose) -> Option<&'a Vec<Busy>>) -> Search {
-        let mut grid = Vec::new();
+        let mut hours: Vec<Interval> = Vec::new();
         let mut group = |(people, required): &(Vec<Person>, usize)| {
             let mut member = |person: &Person| {
                 let open = person.hours.as_ref().map(|hours| self.windows(hours));
-                grid.extend(open.iter().flatten());
+                hours.extend(open.iter().flatten());
                 slots::Member {
                     id: person.connection_id.clone(),
                     open: open.map(|o| o.into_iter().collect()),
@@ -178,13 +178,6 @@ impl Plan {
             Group { members: people.iter().map(&mut member).collect(), required: *required }
         };
         let groups = self.groups.iter().map(&mut group).collect();
-        // Contract silent: whose grid it is. That of the open hours of every member who has some: a start that is round for
-        // one of them. Where nobody has, whole days of the query's zone, so that the range itself never moves the grid.
-        if grid.is_empty() && self.groups.iter().all(|(people, _)| people.iter().all(|p| p.hours.is_none())) {
-            grid = self.windows(&[Hours::whole_days(self.zone.clone())]);
-        }
-        grid.sort_unstable();
-        grid.dedup();
         Search {
             periods: self.periods.clone(),
             duration_ms: self.duration_ms,
@@ -193,10 +186,25 @@ impl Plan {
             buffer_after_ms: self.buffers.1,
             // Contract silent: whether times that are over are offered. Without a notice the periods are taken as they are.
             earliest_ms: if self.notice_ms == 0 { i64::MIN } else { now_ms + self.notice_ms },
-            grid,
+            grid: self.grid(&hours),
             groups,
             limit: self.limit,
         }
+    }
+
+    // Contract silent: whose grid it is. In open hours it is that of the hours, of every member who has some: a start that is
+    // round for one of them. Elsewhere, where only members without hours can meet, it is that of whole days in the query's
+    // zone, so that the range itself never moves the grid.
+    fn grid(&self, hours: &[Interval]) -> Vec<Grid> {
+        let covered: Intervals = hours.iter().copied().collect();
+        let mut grid: Vec<Grid> = hours.iter().copied().map(Grid::from).collect();
+        for day in self.windows(&[Hours::whole_days(self.zone.clone())]) {
+            let rest = Intervals::from(day).subtract(&covered);
+            grid.extend(rest.iter().map(|at| Grid { at, origin: day.start }));
+        }
+        grid.sort_unstable();
+        grid.dedup();
+        grid
     }
 
     /// Windows that overlap the periods. Periods can be years apart, so each is looked at by itself.
@@ -336,4 +344,60 @@ fn hours_error(path: &str, fault: &Fault) -> Error {
     };
     let field = format!("{path}.{}", fault.field);
     invalid(code, field, format!("{path}: {}", fault.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(query: serde_json::Value) -> Plan {
+        Plan::of(&serde_json::from_value(query).unwrap()).unwrap()
+    }
+
+    fn starts(plan: &Plan) -> Vec<String> {
+        let free = Vec::new();
+        let found = slots::slots(&plan.search(0, |_| Some(&free)), Layout::Overlapping);
+        found.iter().map(|t| Instant::from_millis(t.at.start).to_string()[11..16].to_owned()).collect()
+    }
+
+    #[test]
+    fn outside_the_open_hours_of_some_the_others_meet_on_the_grid_of_the_day() {
+        let hours = serde_json::json!([{ "days": [2], "start": "09:15", "end": "11:15" }]);
+        let plan = plan(serde_json::json!({
+            "durationMinutes": 60,
+            "start": "2026-03-10T07:00:00Z",
+            "end": "2026-03-10T13:30:00Z",
+            "participants": [{
+                "members": [{ "connectionId": "conn_1", "openHours": hours }, { "connectionId": "conn_2" }],
+                "required": 1
+            }]
+        }));
+        assert_eq!(starts(&plan), ["07:00", "08:00", "09:00", "09:15", "10:15", "12:00"]);
+    }
+
+    #[test]
+    fn periods_years_apart_are_looked_at_one_by_one() {
+        let plan = plan(serde_json::json!({
+            "durationMinutes": 60,
+            "queryPeriods": [
+                { "start": "2026-03-10T07:00:00Z", "end": "2026-03-10T09:00:00Z" },
+                { "start": "2126-03-10T10:30:00Z", "end": "2126-03-10T12:00:00Z" }
+            ],
+            "participants": [{ "members": [{ "connectionId": "conn_1" }] }]
+        }));
+        assert_eq!(starts(&plan), ["07:00", "08:00", "11:00"]);
+    }
+
+    #[test]
+    fn a_calendar_list_is_asked_for_once() {
+        let member = serde_json::json!({ "connectionId": "conn_1", "calendarIds": ["cal_1"] });
+        let all = serde_json::json!({ "connectionId": "conn_1" });
+        let plan = plan(serde_json::json!({
+            "durationMinutes": 60,
+            "start": "2026-03-10T07:00:00Z",
+            "end": "2026-03-10T09:00:00Z",
+            "participants": [{ "members": [member] }, { "members": [all] }, { "members": [member] }]
+        }));
+        assert_eq!(plan.targets().len(), 2);
+    }
 }

@@ -15,10 +15,25 @@ pub struct Search {
     pub buffer_after_ms: i64,
     /// No meeting begins before it: now and the notice. An instant, so it does not move the grid.
     pub earliest_ms: i64,
-    /// Windows at whose start the grid begins, sorted.
-    pub grid: Vec<Interval>,
+    /// Where slots may begin, by the start of the stretch.
+    pub grid: Vec<Grid>,
     pub groups: Vec<Group>,
     pub limit: usize,
+}
+
+/// Points of time at which slots may begin: whole steps after `origin` that lie in `at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Grid {
+    pub at: Interval,
+    /// Not after the start of `at`.
+    pub origin: i64,
+}
+
+impl From<Interval> for Grid {
+    /// The grid of a window, which begins with it.
+    fn from(window: Interval) -> Self {
+        Grid { at: window, origin: window.start }
+    }
 }
 
 /// People of whom `required` must be free.
@@ -58,7 +73,7 @@ pub enum Layout {
 /// Slots in order of time: each has the meeting's length, begins on the grid and lies in a stretch.
 pub fn slots(search: &Search, layout: Layout) -> Vec<Time> {
     let free = free_of_groups(search);
-    let mut places = Places { search, stretches: longest(search, &free), first_stretch: 0, first_window: 0 };
+    let mut places = Places { search, stretches: longest(search, &free), first_stretch: 0, first_grid: 0 };
     let mut out: Vec<Time> = Vec::new();
     let mut from = i64::MIN;
     while out.len() < search.limit {
@@ -168,7 +183,7 @@ struct Places<'a> {
     /// Both starts and ends rise.
     stretches: Vec<Interval>,
     first_stretch: usize,
-    first_window: usize,
+    first_grid: usize,
 }
 
 impl Places<'_> {
@@ -187,19 +202,18 @@ impl Places<'_> {
 
     /// The first point of the grid that is not before `from`.
     fn point(&mut self, from: i64) -> Option<i64> {
-        let grid = &self.search.grid;
-        while grid.get(self.first_window).is_some_and(|w| w.end <= from) {
-            self.first_window += 1;
+        let (grid, step) = (&self.search.grid, self.search.step_ms);
+        while grid.get(self.first_grid).is_some_and(|g| g.at.end <= from) {
+            self.first_grid += 1;
         }
         let mut first: Option<i64> = None;
-        for window in &grid[self.first_window..] {
-            if first.is_some_and(|f| f <= window.start) {
+        for Grid { at, origin } in &grid[self.first_grid..] {
+            if first.is_some_and(|f| f <= at.start) {
                 break;
             }
-            let step = self.search.step_ms;
-            let after = (from - window.start).max(0);
-            let point = window.start + (after + step - 1) / step * step;
-            if point < window.end {
+            let after = from.max(at.start) - origin;
+            let point = origin + (after + step - 1) / step * step;
+            if point < at.end {
                 first = Some(first.map_or(point, |f| f.min(point)));
             }
         }
@@ -246,7 +260,7 @@ mod tests {
             buffer_before_ms: 0,
             buffer_after_ms: 0,
             earliest_ms: i64::MIN,
-            grid,
+            grid: grid.into_iter().map(Grid::from).collect(),
             groups: vec![Group { members: vec![member], required: 1 }],
             limit: 1_000,
         }
@@ -435,7 +449,10 @@ mod tests {
         };
         let periods: Intervals = periods.into_iter().map(at).collect();
         let hull = periods.hull().unwrap();
-        let mut grid = windows(&[Hours::whole_days(zone.clone())], hull);
+        // Whole days, or what is left of them from some minute on, as where some have open hours and some have none.
+        let day = |w: Interval| Grid { at: Interval::new(w.start + 400 * MINUTE, w.end), origin: w.start };
+        let mut grid: Vec<Grid> =
+            windows(&[Hours::whole_days(zone.clone())], hull).into_iter().map(day).collect();
         let mut next = 0;
         let mut member = |(busy, hours): AnyMember| {
             let open = hours.map(|(start, end, days)| {
@@ -443,7 +460,7 @@ mod tests {
                 let row = OpenHours { days, start, end, ..OpenHours::default() };
                 windows(&[Hours::read(&row, &zone).unwrap()], hull)
             });
-            grid.extend(open.iter().flatten());
+            grid.extend(open.iter().flatten().copied().map(Grid::from));
             next += 1;
             Member {
                 id: format!("m{next}"),
@@ -493,10 +510,11 @@ mod tests {
         #[test]
         fn overlapping_slots_are_all_points_of_the_grid_that_suit(search in any_search()) {
             let mut expected: Vec<i64> = Vec::new();
-            for window in &search.grid {
-                let mut start = window.start;
-                while start < window.end {
-                    if suits(&search, Interval::new(start, start + search.duration_ms)) {
+            for Grid { at, origin } in &search.grid {
+                let mut start = *origin;
+                while start < at.end {
+                    let slot = Interval::new(start, start + search.duration_ms);
+                    if start >= at.start && suits(&search, slot) {
                         expected.push(start);
                     }
                     start += search.step_ms;

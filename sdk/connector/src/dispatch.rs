@@ -47,8 +47,9 @@ where
     context.idempotency_key = request.idempotency_key;
     context.deadline_ms = request.deadline_ms;
     let answer = operation(&context, call.args)?;
-    let body = serde_json::to_string(&answer.body)
-        .map_err(|error| Failure::new(code::INTERNAL, format!("the answer cannot be written as JSON: {error}")))?;
+    let body = serde_json::to_string(&answer.body).map_err(|error| {
+        Failure::new(code::INTERNAL, format!("the answer cannot be written as JSON: {error}"))
+    })?;
     Ok(Response { body, cursor: answer.cursor, more: answer.more })
 }
 

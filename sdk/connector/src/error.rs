@@ -43,7 +43,13 @@ pub struct Failure {
 
 impl Failure {
     pub fn new(code: &str, message: impl Into<String>) -> Self {
-        Failure { code: code.into(), message: message.into(), retry_after_ms: None, http_status: None, detail: None }
+        Failure {
+            code: code.into(),
+            message: message.into(),
+            retry_after_ms: None,
+            http_status: None,
+            detail: None,
+        }
     }
 
     pub fn invalid(message: impl Into<String>) -> Self {
@@ -148,7 +154,8 @@ mod tests {
             (302, code::UNAVAILABLE),
         ];
         for (status, expected) in cases {
-            let failure = Failure::from_response(&Response { status, ..Response::default() }, "reading a thing", 0);
+            let failure =
+                Failure::from_response(&Response { status, ..Response::default() }, "reading a thing", 0);
             assert_eq!(failure.code, expected, "{status}");
             assert_eq!(failure.http_status, Some(status));
         }

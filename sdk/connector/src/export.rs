@@ -37,7 +37,7 @@ macro_rules! export_surface {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Export = $crate::private::Guest<$connector>;
-            $crate::private::$world::$export!(Export with_types_in $crate::private::$world);
+    $crate::private::$world::$export!(Export with_types_in $crate::private::$world);
         };
     };
 }

@@ -103,7 +103,8 @@ fn install_panic_hook() {
             let place = info.location().map(ToString::to_string).unwrap_or_default();
             let payload = info.payload();
             let text = payload.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic");
+            let text =
+                text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic");
             Imports.log(Level::Error, &format!("panic: {text}"), &[("at", place)]);
         }));
     });

@@ -77,7 +77,8 @@ impl Request {
 
     /// A JSON body.
     pub fn json(self, body: &impl Serialize) -> Self {
-        let text = serde_json::to_vec(body).expect("a request body is a plain struct, which always serialises");
+        let text =
+            serde_json::to_vec(body).expect("a request body is a plain struct, which always serialises");
         self.body("application/json", text)
     }
 }
@@ -115,8 +116,9 @@ impl Response {
     /// The body as JSON; the error says where in it the surprise is.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, crate::Failure> {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
-        serde_path_to_error::deserialize(&mut reader)
-            .map_err(|error| crate::Failure::unavailable(format!("the provider's answer cannot be read at {}", error.path())))
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            crate::Failure::unavailable(format!("the provider's answer cannot be read at {}", error.path()))
+        })
     }
 }
 

@@ -37,7 +37,9 @@ impl Surroundings {
 pub fn body(request: &Request) -> Vec<u8> {
     let bytes = |segment: &Segment| match segment {
         Segment::Bytes(bytes) => bytes.clone(),
-        Segment::Blob(id) | Segment::BlobBase64(id) | Segment::BlobBase64Url(id) => format!("<blob {id}>").into_bytes(),
+        Segment::Blob(id) | Segment::BlobBase64(id) | Segment::BlobBase64Url(id) => {
+            format!("<blob {id}>").into_bytes()
+        }
     };
     request.body.iter().flat_map(bytes).collect()
 }
@@ -90,7 +92,11 @@ impl Http for Recorded {
         let next = self.queue.borrow_mut().pop_front();
         let (method, url, response) =
             next.unwrap_or_else(|| panic!("unexpected request: {} {}", request.method, request.url));
-        assert_eq!((request.method, request.url), (method, url), "the request is not the one that was recorded");
+        assert_eq!(
+            (request.method, request.url),
+            (method, url),
+            "the request is not the one that was recorded"
+        );
         Ok(response)
     }
 }
@@ -98,7 +104,11 @@ impl Http for Recorded {
 impl Drop for Recorded {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            assert!(self.queue.borrow().is_empty(), "recorded answers that nobody asked for: {:?}", self.queue.borrow());
+            assert!(
+                self.queue.borrow().is_empty(),
+                "recorded answers that nobody asked for: {:?}",
+                self.queue.borrow()
+            );
         }
     }
 }
@@ -180,7 +190,8 @@ mod live {
 
     impl Http for Live {
         fn send(&self, request: Request) -> Result<Response, SendError> {
-            let mut builder = ureq::http::Request::builder().method(request.method.as_str()).uri(&request.url);
+            let mut builder =
+                ureq::http::Request::builder().method(request.method.as_str()).uri(&request.url);
             for (name, value) in &request.headers {
                 builder = builder.header(name, value);
             }

@@ -32,7 +32,7 @@ pub fn against_bare(rig: &Rig, subject: &Subject, path: String, what: &str, targ
         ours: a.shown(),
         baseline: format!("bare axum handler: {}", b.shown()),
         figure: a.rate() / b.rate(),
-        unit: "×",
+        unit: "×".to_owned(),
         target,
     })
 }

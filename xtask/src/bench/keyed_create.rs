@@ -30,7 +30,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
             ours: a.shown(),
             baseline: format!("one commit per request: {}", b.shown()),
             figure: a.rate() / b.rate(),
-            unit: "×",
+            unit: "×".to_owned(),
             target,
         })
     };

@@ -75,11 +75,17 @@ pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
 }
 
 async fn turn(load: &Load, length: Duration) -> Result<Measured> {
+    let mut streams = Vec::new();
+    for _ in 0..load.clients {
+        let stream = TcpStream::connect(load.address).await.context("cannot connect")?;
+        stream.set_nodelay(true)?;
+        streams.push(stream);
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let start = Instant::now();
     let mut clients = JoinSet::new();
-    for _ in 0..load.clients {
-        clients.spawn(client(load.clone(), stop.clone()));
+    for stream in streams {
+        clients.spawn(client(stream, load.clone(), stop.clone()));
     }
     tokio::time::sleep(length).await;
     stop.store(true, Ordering::Relaxed);
@@ -90,13 +96,12 @@ async fn turn(load: &Load, length: Duration) -> Result<Measured> {
         measured.micros.extend(micros);
     }
     measured.seconds = start.elapsed().as_secs_f64();
+    ensure!(measured.requests > 0, "{} {} was not answered once", load.method, load.path);
     measured.micros.sort_unstable();
     Ok(measured)
 }
 
-async fn client(load: Load, stop: Arc<AtomicBool>) -> Result<Vec<u32>> {
-    let mut stream = TcpStream::connect(load.address).await.context("cannot connect")?;
-    stream.set_nodelay(true)?;
+async fn client(mut stream: TcpStream, load: Load, stop: Arc<AtomicBool>) -> Result<Vec<u32>> {
     let mut micros = Vec::new();
     let mut buffer = Vec::with_capacity(64 * 1024);
     while !stop.load(Ordering::Relaxed) {

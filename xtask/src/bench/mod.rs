@@ -3,6 +3,7 @@
 
 pub mod bare;
 mod get_by_id;
+mod in_process;
 mod keyed_create;
 mod list;
 mod load;
@@ -23,7 +24,8 @@ use crate::server;
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 4] = [
+const CASES: [(&str, Case); 5] = [
+    ("connector-call", in_process::run),
     ("get-by-id", get_by_id::run),
     ("list", list::run),
     ("keyed-create", keyed_create::run),

@@ -36,7 +36,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
             ours: format!("{median:.0} ms, slowest {slowest:.0} ms"),
             baseline: format!("first start, compiling: {} ms", cold.as_millis()),
             figure: median,
-            unit: " ms",
+            unit: " ms".to_owned(),
             target: Target::AtMost(500.0),
         },
         Row {
@@ -44,7 +44,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
             ours: format!("{memory:.1} MiB"),
             baseline: "–".to_owned(),
             figure: memory,
-            unit: " MiB",
+            unit: " MiB".to_owned(),
             target: Target::AtMost(80.0),
         },
     ])

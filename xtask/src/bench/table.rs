@@ -19,7 +19,7 @@ pub struct Row {
     /// The ratio of ours to the baseline, or the bare figure where there is no baseline.
     pub figure: f64,
     /// What stands after the figure: `×`, ` ms`, ` MiB`.
-    pub unit: &'static str,
+    pub unit: String,
     pub target: Target,
 }
 
@@ -27,8 +27,9 @@ impl Row {
     /// The figure is on the wrong side of its target.
     pub fn missed(&self) -> bool {
         match self.target {
-            Target::AtLeast(least) => self.figure < least,
-            Target::AtMost(most) => self.figure > most,
+            // A figure that is no number has met nothing.
+            Target::AtLeast(least) => self.figure < least || self.figure.is_nan(),
+            Target::AtMost(most) => self.figure > most || self.figure.is_nan(),
             Target::None => false,
         }
     }

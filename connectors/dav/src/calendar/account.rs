@@ -11,8 +11,11 @@ use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{CALDAV, DAV, Element};
 
 /// CalDAV to WebDAV's discovery.
-const SERVICE: Service =
-    Service { well_known: "caldav", home_set: (CALDAV, "calendar-home-set"), collection: (CALDAV, "calendar") };
+const SERVICE: Service = Service {
+    well_known: "caldav",
+    home_set: (CALDAV, "calendar-home-set"),
+    collection: (CALDAV, "calendar"),
+};
 
 /// What the principal says.
 #[derive(Default)]
@@ -34,18 +37,32 @@ pub fn check(cx: &Context) -> Outcome<Account> {
     let origin = session.client.base().origin();
     if let Some(elsewhere) = principal.homes.iter().find(|home| home.origin() != origin) {
         let place = elsewhere.origin().ascii_serialization();
-        return Err(Failure::invalid(format!("the provider keeps these calendars at {place}; give that as settings.serverUrl")));
+        return Err(Failure::invalid(format!(
+            "the provider keeps these calendars at {place}; give that as settings.serverUrl"
+        )));
     }
-    let home = principal.homes.first().ok_or_else(|| Failure::invalid("the account has no calendar home at this provider"))?;
+    let home = principal
+        .homes
+        .first()
+        .ok_or_else(|| Failure::invalid("the account has no calendar home at this provider"))?;
     let classes = classes(&session, home)?;
     if !classes.iter().any(|class| class == "calendar-access") {
-        return Err(Failure::invalid("the server at settings.serverUrl does not offer calendars (RFC 4791 calendar-access)"));
+        return Err(Failure::invalid(
+            "the server at settings.serverUrl does not offer calendars (RFC 4791 calendar-access)",
+        ));
     }
     let mails: Vec<String> = principal
         .addresses
         .iter()
-        .filter_map(|address| address.get(..7).filter(|s| s.eq_ignore_ascii_case("mailto:")).map(|_| address[7..].to_lowercase()))
-        .chain(cx.connection.username.iter().filter(|name| name.contains('@')).map(|name| name.to_lowercase()))
+        .filter_map(|address| {
+            address
+                .get(..7)
+                .filter(|s| s.eq_ignore_ascii_case("mailto:"))
+                .map(|_| address[7..].to_lowercase())
+        })
+        .chain(
+            cx.connection.username.iter().filter(|name| name.contains('@')).map(|name| name.to_lowercase()),
+        )
         .collect();
     let mut aliases = mails.clone();
     aliases.sort();
@@ -73,10 +90,14 @@ fn principal(session: &Session, url: Url) -> Outcome<Principal> {
     ];
     if url.origin() != session.client.base().origin() {
         let place = url.origin().ascii_serialization();
-        return Err(Failure::invalid(format!("the provider keeps this account at {place}; give that as settings.serverUrl")));
+        return Err(Failure::invalid(format!(
+            "the provider keeps this account at {place}; give that as settings.serverUrl"
+        )));
     }
     let member = session.client.propfind(&url, "0", &names, "reading the account")?.single();
-    let urls = |name: &str| hrefs(&member, name).into_iter().filter_map(|href| url.join(&href).ok()).collect::<Vec<_>>();
+    let urls = |name: &str| {
+        hrefs(&member, name).into_iter().filter_map(|href| url.join(&href).ok()).collect::<Vec<_>>()
+    };
     Ok(Principal {
         homes: urls("calendar-home-set"),
         outbox: urls("schedule-outbox-URL").into_iter().next(),
@@ -107,7 +128,10 @@ fn settings(principal: &Principal, home: &Url, classes: &[String]) -> Map<String
     let mut settings = Map::new();
     settings.insert("calendarHomeUrl".into(), json!(home.as_str()));
     if principal.homes.len() > 1 {
-        settings.insert("calendarHomeUrls".into(), json!(principal.homes.iter().map(Url::as_str).collect::<Vec<_>>()));
+        settings.insert(
+            "calendarHomeUrls".into(),
+            json!(principal.homes.iter().map(Url::as_str).collect::<Vec<_>>()),
+        );
     }
     let urls = [
         ("principalUrl", &principal.url),

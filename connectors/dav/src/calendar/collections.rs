@@ -32,7 +32,8 @@ const NAMES: [Name; 10] = [
 
 pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
     let session = Session::new(cx, None)?;
-    let mut homes: Vec<Url> = list_setting(cx, "calendarHomeUrls").filter_map(|home| session.client.url(home).ok()).collect();
+    let mut homes: Vec<Url> =
+        list_setting(cx, "calendarHomeUrls").filter_map(|home| session.client.url(home).ok()).collect();
     if homes.is_empty() {
         homes.push(session.client.base().clone());
     }
@@ -43,7 +44,8 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
     }
     let default = session.default_calendar();
     // A server need not name a default; something has to be the one that is meant when nobody says which.
-    let primary = default.filter(|id| found.iter().any(|(found, _)| found == id)).or_else(|| first_usable(&found));
+    let primary =
+        default.filter(|id| found.iter().any(|(found, _)| found == id)).or_else(|| first_usable(&found));
     let sources = found
         .into_iter()
         .map(|(id, mut calendar)| {
@@ -57,12 +59,14 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
 fn first_usable(found: &[(String, Calendar)]) -> Option<String> {
     let last = |id: &str| id.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
     let writable = || found.iter().filter(|(_, calendar)| calendar.is_owned && !calendar.read_only);
-    let named = writable().find(|(id, _)| ["default", "calendar", "personal", "home"].contains(&last(id).as_str()));
+    let named =
+        writable().find(|(id, _)| ["default", "calendar", "personal", "home"].contains(&last(id).as_str()));
     named.or_else(|| writable().min_by(|a, b| a.0.cmp(&b.0))).map(|(id, _)| id.clone())
 }
 
 fn source(id: String, calendar: &Calendar) -> Outcome<Source> {
-    let body = serde_json::to_value(calendar).map_err(|error| Failure::new(code::INTERNAL, error.to_string()))?;
+    let body =
+        serde_json::to_value(calendar).map_err(|error| Failure::new(code::INTERNAL, error.to_string()))?;
     let item = Item { external_id: id.clone(), body, ..Item::default() };
     Ok(Source { external_id: id, items: vec![item], ..Source::default() })
 }
@@ -74,8 +78,13 @@ pub fn create(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
         home.set_path(&format!("{}/", home.path()));
     }
     let name = stable_id(cx, "calendar");
-    let url = home.join(&format!("{name}/")).map_err(|_| Failure::invalid("settings.calendarHomeUrl is no folder"))?;
-    let components = format!("<{0}><C:comp name=\"VEVENT\"/></{0}>", qualified((CALDAV, "supported-calendar-component-set")));
+    let url = home
+        .join(&format!("{name}/"))
+        .map_err(|_| Failure::invalid("settings.calendarHomeUrl is no folder"))?;
+    let components = format!(
+        "<{0}><C:comp name=\"VEVENT\"/></{0}>",
+        qualified((CALDAV, "supported-calendar-component-set"))
+    );
     let set = components + &properties(&args.calendar, &Changed(&args.changed)).set;
     let body = format!("<C:mkcalendar><D:set><D:prop>{set}</D:prop></D:set></C:mkcalendar>");
     let response = cx.send(request("MKCALENDAR", &url, "0", &body))?;
@@ -141,7 +150,11 @@ fn properties(calendar: &Calendar, changed: &Changed) -> Properties {
     let zone = calendar.time_zone.as_deref().and_then(zone_object);
     text("timeZone", (CALDAV, "calendar-timezone"), zone.as_deref());
     if changed.has("includeInAvailability") {
-        let word = if calendar.include_in_availability == IncludeInAvailability::None { "transparent" } else { "opaque" };
+        let word = if calendar.include_in_availability == IncludeInAvailability::None {
+            "transparent"
+        } else {
+            "opaque"
+        };
         let name = qualified((CALDAV, "schedule-calendar-transp"));
         all.set.push_str(&format!("<{name}><C:{}/></{name}>", escape(word)));
     }
@@ -152,7 +165,8 @@ fn properties(calendar: &Calendar, changed: &Changed) -> Properties {
 fn zone_object(name: &str) -> Option<String> {
     let zone = recurrence::zone(name).ok()?;
     let mut calendar = empty();
-    calendar.push_component(definition(zone.iana_name()?, jiff::Timestamp::from_second(1_767_225_600).ok()?)?);
+    calendar
+        .push_component(definition(zone.iana_name()?, jiff::Timestamp::from_second(1_767_225_600).ok()?)?);
     Some(print(&calendar))
 }
 
@@ -165,17 +179,23 @@ impl Session<'_> {
         }
         let set = if set.is_empty() { set } else { format!("<D:set><D:prop>{set}</D:prop></D:set>") };
         let gone: String = remove.iter().map(|name| format!("<{}/>", qualified(*name))).collect();
-        let gone = if gone.is_empty() { gone } else { format!("<D:remove><D:prop>{gone}</D:prop></D:remove>") };
+        let gone =
+            if gone.is_empty() { gone } else { format!("<D:remove><D:prop>{gone}</D:prop></D:remove>") };
         let body = format!("<D:propertyupdate>{set}{gone}</D:propertyupdate>");
         let response = self.cx().send(request("PROPPATCH", url, "0", &body))?;
         if response.status != 207 {
-            return if response.is_success() { Ok(Vec::new()) } else { Err(self.client.failure(&response, "changing this calendar")) };
+            return if response.is_success() {
+                Ok(Vec::new())
+            } else {
+                Err(self.client.failure(&response, "changing this calendar"))
+            };
         }
         let member = Multistatus::read(&response, "changing this calendar")?.single();
         // Removing what is not there is no failure (RFC 4918 section 14.23).
         let refused: Vec<_> = member.refused.iter().filter(|(_, _, status)| *status != 404).collect();
         if let Some((_, name, status)) = refused.iter().find(|(_, _, status)| *status != 424) {
-            let failure = Failure::invalid(format!("the provider does not let {name} of this calendar be changed"));
+            let failure =
+                Failure::invalid(format!("the provider does not let {name} of this calendar be changed"));
             return Err(Failure { http_status: Some(*status), ..failure });
         }
         Ok(Vec::new())
@@ -226,7 +246,11 @@ impl Session<'_> {
             is_owned: role == AccessRole::Owner,
             read_only: matches!(role, AccessRole::Reader | AccessRole::FreeBusyReader),
             access_role: role,
-            include_in_availability: if transparent { IncludeInAvailability::None } else { IncludeInAvailability::All },
+            include_in_availability: if transparent {
+                IncludeInAvailability::None
+            } else {
+                IncludeInAvailability::All
+            },
             ..Calendar::default()
         };
         Some((id, calendar))
@@ -237,7 +261,9 @@ impl Session<'_> {
         let principal = self.cx().setting("principalUrl").and_then(|url| self.client.url(url).ok());
         let owner = member.property(DAV, "owner").and_then(|owner| owner.hrefs().next()).map(str::to_owned);
         let owned = match (principal, owner) {
-            (Some(principal), Some(owner)) => self.client.id_of(at, &owner) == Some(self.client.id(&principal)),
+            (Some(principal), Some(owner)) => {
+                self.client.id_of(at, &owner) == Some(self.client.id(&principal))
+            }
             _ => true,
         };
         let Some(privileges) = member.property(DAV, "current-user-privilege-set") else {
@@ -258,12 +284,15 @@ impl Session<'_> {
 
 /// The calendar's zone: by name (RFC 7809) or from its VTIMEZONE.
 fn time_zone(member: &Member) -> Option<String> {
-    if let Some(zone) = member.text(CALDAV, "calendar-timezone-id").and_then(|name| recurrence::zone(name).ok()) {
+    if let Some(zone) =
+        member.text(CALDAV, "calendar-timezone-id").and_then(|name| recurrence::zone(name).ok())
+    {
         return zone.iana_name().map(str::to_owned);
     }
     let data = &member.property(CALDAV, "calendar-timezone")?.text;
     let calendar = parse(data.trim_start()).ok()?;
-    let tzid = components(&calendar, "VTIMEZONE").next().and_then(|zone| line(zone, "TZID")).map(line_text)?;
+    let tzid =
+        components(&calendar, "VTIMEZONE").next().and_then(|zone| line(zone, "TZID")).map(line_text)?;
     let zone = ZoneCache::default().zone(&calendar, &tzid, 2026);
     zone.is_iana().then(|| zone.name.clone())
 }

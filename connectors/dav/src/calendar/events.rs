@@ -2,7 +2,9 @@
 
 use connector_sdk::{Context, Failure, Outcome, code, http};
 use ical::tree::cst::IcalCst;
-use model::wire::calendar::{EventDelete, EventRef, EventRespond, EventTarget, EventWrite, Notify, RecurrenceScope};
+use model::wire::calendar::{
+    EventDelete, EventRef, EventRespond, EventTarget, EventWrite, Notify, RecurrenceScope,
+};
 use model::wire::{Mutated, Source, Sources, Warning};
 use url::Url;
 
@@ -36,6 +38,7 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
         Some(found) => found,
         None => session.after_write(&collection, &id, &text, &response),
     };
+    let warnings = warnings.into_iter().chain(session.notify_warning(&args)).collect();
     Ok(Mutated { item: Some(source.external_id.clone()), sources: vec![source], warnings })
 }
 
@@ -43,7 +46,9 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let (id, text, etag) = match session.current(&collection, &args.target) {
-        Err(failure) if failure.code == code::CONFLICT && args.target.scope == RecurrenceScope::ThisAndFollowing => {
+        Err(failure)
+            if failure.code == code::CONFLICT && args.target.scope == RecurrenceScope::ThisAndFollowing =>
+        {
             return session.split_before(&collection, &args)?.ok_or(failure);
         }
         current => current?,
@@ -60,14 +65,22 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
             let new_uid = stable_id(cx, &format!("{}\n{id}", args.collection));
             let split = editor.split(instance, &new_uid, &args.event, &changed)?;
             if split.old.text.is_some() {
-                return session.write_split(&collection, (&id, etag.as_deref()), &new_uid, split.old, &split.new);
+                return session.write_split(
+                    &collection,
+                    (&id, etag.as_deref()),
+                    &new_uid,
+                    split.old,
+                    &split.new,
+                );
             }
             // Nothing lies before: the change is one of the whole series.
             (editor.update_main(&args.event, &changed)?, id.clone())
         }
         _ => (editor.update_main(&args.event, &changed)?, id.clone()),
     };
-    session.store(&collection, (&id, etag.as_deref()), edited, Some(item), false)
+    let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, Some(item), false)?;
+    mutated.warnings.extend(session.notify_warning(&args));
+    Ok(mutated)
 }
 
 pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
@@ -105,7 +118,8 @@ pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
         Some(instance) => instance_id(&id, instance),
         None => id.clone(),
     };
-    let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, Some(item), !args.notify_organizer)?;
+    let mut mutated =
+        session.store(&collection, (&id, etag.as_deref()), edited, Some(item), !args.notify_organizer)?;
     if args.notify_organizer && !has_class(cx, "calendar-auto-schedule") {
         let message = "the provider does not send answers; the organizer was not told".to_owned();
         mutated.warnings.push(Warning { code: "organizer_not_notified".into(), message, target: None });
@@ -122,7 +136,8 @@ fn gone(id: &str) -> Source {
 }
 
 fn readable(text: &str) -> Outcome<IcalCst<'_>> {
-    resource::parse(text).map_err(|reason| Failure::invalid(format!("the event at the provider cannot be read: {reason}")))
+    resource::parse(text)
+        .map_err(|reason| Failure::invalid(format!("the event at the provider cannot be read: {reason}")))
 }
 
 impl Session<'_> {
@@ -135,13 +150,26 @@ impl Session<'_> {
         has_class(self.cx(), "calendar-auto-schedule").then_some(notify != Notify::None)
     }
 
+    /// RFC 6638 has no way to say "only people outside".
+    fn notify_warning(&self, args: &EventWrite) -> Option<Warning> {
+        let ignored = args.notify == Notify::ExternalOnly && !args.event.attendees.is_empty();
+        let message = "the provider tells every attendee, not only external ones".to_owned();
+        (ignored && has_class(self.cx(), "calendar-auto-schedule")).then(|| Warning {
+            code: "notify_not_supported".into(),
+            message,
+            target: Some("notify".into()),
+        })
+    }
+
     /// The id of a new resource in this collection.
     fn resource_id(&self, collection: &Url, name: &str) -> Outcome<String> {
         let mut folder = collection.clone();
         if !folder.path().ends_with('/') {
             folder.set_path(&format!("{}/", collection.path()));
         }
-        let url = folder.join(&format!("{name}.ics")).map_err(|_| Failure::invalid("collection is not a calendar's id"))?;
+        let url = folder
+            .join(&format!("{name}.ics"))
+            .map_err(|_| Failure::invalid("collection is not a calendar's id"))?;
         Ok(self.client.id(&url))
     }
 
@@ -180,7 +208,13 @@ impl Session<'_> {
     }
 
     /// What a create came to: none, it was stored now; some, an earlier attempt had stored it.
-    fn settle_create(&self, collection: &Url, id: &str, uid: &str, response: &http::Response) -> Outcome<Option<Source>> {
+    fn settle_create(
+        &self,
+        collection: &Url,
+        id: &str,
+        uid: &str,
+        response: &http::Response,
+    ) -> Outcome<Option<Source>> {
         if response.is_success() {
             return Ok(None);
         }
@@ -189,7 +223,8 @@ impl Session<'_> {
         if matches!(response.status, 403 | 409 | 412)
             && let Ok((text, etag)) = self.object(collection, id)
         {
-            let same = readable(&text).ok().and_then(|calendar| resource::uid(&calendar)).as_deref() == Some(uid);
+            let same =
+                readable(&text).ok().and_then(|calendar| resource::uid(&calendar)).as_deref() == Some(uid);
             if same {
                 return Ok(Some(self.read_source(id, text, etag)));
             }
@@ -197,7 +232,8 @@ impl Session<'_> {
         let taken = ["no-uid-conflict", "unique-scheduling-object-resource"];
         let conflict = conditions(response).iter().any(|condition| taken.contains(&condition.as_str()));
         if conflict || matches!(response.status, 409 | 412) {
-            let failure = Failure::new(code::ALREADY_EXISTS, "the calendar has an event with this iCalUid already");
+            let failure =
+                Failure::new(code::ALREADY_EXISTS, "the calendar has an event with this iCalUid already");
             return Err(Failure { http_status: Some(response.status), ..failure });
         }
         Err(self.write_failure(response))
@@ -252,15 +288,16 @@ impl Session<'_> {
 
     /// A repeated attempt at a split whose first attempt did everything: both halves as they are.
     fn split_before(&self, collection: &Url, args: &EventWrite) -> Outcome<Option<Mutated>> {
-        let (Some(id), Some(_)) = (args.target.source.as_deref(), &self.cx().idempotency_key) else { return Ok(None) };
+        let (Some(id), Some(_)) = (args.target.source.as_deref(), &self.cx().idempotency_key) else {
+            return Ok(None);
+        };
         let uid = stable_id(self.cx(), &format!("{}\n{id}", args.collection));
         let new_id = self.resource_id(collection, &uid)?;
         let Ok((new, new_etag)) = self.object(collection, &new_id) else { return Ok(None) };
         let (old, etag) = self.object(collection, id)?;
         let mut calendar = readable(&old)?;
-        let linked = master_mut(&mut calendar).is_some_and(|event| {
-            lines(event, "RELATED-TO").any(|line| line_text(line) == uid)
-        });
+        let linked = master_mut(&mut calendar)
+            .is_some_and(|event| lines(event, "RELATED-TO").any(|line| line_text(line) == uid));
         if !linked {
             return Ok(None);
         }

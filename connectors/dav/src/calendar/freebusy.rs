@@ -38,7 +38,8 @@ pub fn query(cx: &Context, args: FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
 impl Session<'_> {
     fn busy_in(&self, response: &http::Response) -> Outcome<Vec<BusyInterval>> {
         match response.status {
-            200 => busy(&response.text()).map_err(|reason| Failure::unavailable(format!("the provider's busy times: {reason}"))),
+            200 => busy(&response.text())
+                .map_err(|reason| Failure::unavailable(format!("the provider's busy times: {reason}"))),
             // A server without the report says so in one of these; the caller can compute from events instead.
             400 | 403 | 405 | 415 | 422 | 501 => {
                 let failure = self.client.failure(response, "a query of busy times");
@@ -51,8 +52,13 @@ impl Session<'_> {
     /// What the server says of another user.
     fn busy_of(&self, email: &str, start: Instant, end: Instant) -> Outcome<Vec<BusyInterval>> {
         let outbox = self.cx().setting("scheduleOutboxUrl");
-        let outbox = outbox.ok_or_else(|| Failure::unsupported("busy times of other people at this provider"))?;
-        let organizer = self.reader.selves.mail().ok_or_else(|| Failure::invalid("the account has no address to ask with"))?;
+        let outbox =
+            outbox.ok_or_else(|| Failure::unsupported("busy times of other people at this provider"))?;
+        let organizer = self
+            .reader
+            .selves
+            .mail()
+            .ok_or_else(|| Failure::invalid("the account has no address to ask with"))?;
         let uid = stable_id(self.cx(), &format!("freebusy {email} {start}"));
         let body = question(&uid, organizer, email, (start, end), self.now());
         let request = http::Request::post(self.client.url(outbox)?.as_str())
@@ -63,16 +69,20 @@ impl Session<'_> {
         if response.status != 200 {
             return Err(self.client.failure(&response, "a query of somebody's busy times"));
         }
-        let root = Element::parse(&response.body)
-            .map_err(|reason| Failure::unavailable(format!("the provider's busy times cannot be read: {reason}")))?;
+        let root = Element::parse(&response.body).map_err(|reason| {
+            Failure::unavailable(format!("the provider's busy times cannot be read: {reason}"))
+        })?;
         let mut all = Vec::new();
         for answer in root.all(CALDAV, "response") {
-            let status = answer.child(CALDAV, "request-status").and_then(Element::trimmed).unwrap_or_default();
+            let status =
+                answer.child(CALDAV, "request-status").and_then(Element::trimmed).unwrap_or_default();
             let data = answer.child(CALDAV, "calendar-data").map(|data| data.text.as_str());
             match (status.as_bytes().first(), data) {
                 // RFC 5546 section 3.6: 2.x is success.
                 (Some(b'2'), Some(data)) => {
-                    all.extend(busy(data).map_err(|reason| Failure::unavailable(format!("the provider's busy times: {reason}")))?);
+                    all.extend(busy(data).map_err(|reason| {
+                        Failure::unavailable(format!("the provider's busy times: {reason}"))
+                    })?);
                 }
                 _ => return Err(nobody(status)),
             }

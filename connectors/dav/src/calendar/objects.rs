@@ -43,35 +43,40 @@ pub enum When<'a> {
 }
 
 impl Session<'_> {
-    /// Reads these resources of a collection; every one that was asked for is in the answer, in the same order.
-    pub fn multiget(&self, collection: &Url, ids: &[String]) -> Outcome<Vec<Object>> {
+    /// Reads these resources of a collection and hands over every one that was asked for, in the same order. A few requests at a
+    /// time: a call's memory does not hold a whole calendar as text.
+    pub fn multiget(&self, collection: &Url, ids: &[String], each: &mut dyn FnMut(Object)) -> Outcome<()> {
         let body = |ids: &[String]| {
             let hrefs: String = ids.iter().map(|id| format!("<D:href>{}</D:href>", escape(id))).collect();
             let names = prop(&[(DAV, "getetag"), (CALDAV, "calendar-data")]);
             format!("<C:calendar-multiget>{names}{hrefs}</C:calendar-multiget>")
         };
-        let batches: Vec<&[String]> = ids.chunks(BATCH).collect();
-        let requests = batches.iter().map(|ids| request("REPORT", collection, "1", &body(ids))).collect();
-        let mut all = Vec::with_capacity(ids.len());
-        for (asked, response) in batches.into_iter().zip(self.cx().send_many(requests, CONCURRENT)) {
-            let response = response?;
-            if response.truncated && asked.len() > 1 {
-                // Large attachments inside events: half as many at a time fit.
-                let (first, second) = asked.split_at(asked.len() / 2);
-                all.extend(self.multiget(collection, first)?);
-                all.extend(self.multiget(collection, second)?);
-                continue;
+        for wave in ids.chunks(BATCH * usize::from(CONCURRENT)) {
+            let batches: Vec<&[String]> = wave.chunks(BATCH).collect();
+            let requests = batches.iter().map(|ids| request("REPORT", collection, "1", &body(ids))).collect();
+            for (asked, response) in batches.into_iter().zip(self.cx().send_many(requests, CONCURRENT)) {
+                let response = response?;
+                if response.truncated {
+                    // Large attachments inside events: half as many at a time fit.
+                    match asked {
+                        [alone] => each(Object { id: alone.clone(), etag: None, data: Data::Refused(413) }),
+                        _ => {
+                            let (first, second) = asked.split_at(asked.len() / 2);
+                            self.multiget(collection, first, each)?;
+                            self.multiget(collection, second, each)?;
+                        }
+                    }
+                    continue;
+                }
+                if response.status != 207 {
+                    return Err(self.client.failure(&response, "reading events"));
+                }
+                let answer = Multistatus::read(&response, "reading events")?;
+                drop(response);
+                self.arranged(collection, asked, answer).into_iter().for_each(&mut *each);
             }
-            if response.truncated {
-                all.push(Object { id: asked[0].clone(), etag: None, data: Data::Refused(413) });
-                continue;
-            }
-            if response.status != 207 {
-                return Err(self.client.failure(&response, "reading events"));
-            }
-            all.extend(self.arranged(collection, asked, Multistatus::read(&response, "reading events")?));
         }
-        Ok(all)
+        Ok(())
     }
 
     fn arranged(&self, collection: &Url, asked: &[String], answer: Multistatus) -> Vec<Object> {
@@ -87,12 +92,13 @@ impl Session<'_> {
 
     /// One resource; gone is a failure "not-found".
     pub fn object(&self, collection: &Url, id: &str) -> Outcome<(String, Option<String>)> {
-        let objects = self.multiget(collection, std::slice::from_ref(&id.to_owned()))?;
-        match objects.into_iter().next().map(|object| (object.data, object.etag)) {
+        let mut found = None;
+        self.multiget(collection, std::slice::from_ref(&id.to_owned()), &mut |object| found = Some(object))?;
+        match found.map(|object| (object.data, object.etag)) {
             Some((Data::Text(text), etag)) => Ok((text, etag)),
-            Some((Data::Refused(status), _)) if status != 404 => {
-                Err(Failure::unavailable(format!("the provider does not hand out this event (status {status})")))
-            }
+            Some((Data::Refused(status), _)) if status != 404 => Err(Failure::unavailable(format!(
+                "the provider does not hand out this event (status {status})"
+            ))),
             _ => Err(Failure::not_found("the event is no longer at the provider")),
         }
     }
@@ -117,7 +123,8 @@ impl Session<'_> {
     /// reading fails the write has still happened, so what was sent stands for it.
     pub fn after_write(&self, collection: &Url, id: &str, text: &str, response: &http::Response) -> Source {
         let read = self.object(collection, id);
-        let (text, etag) = read.unwrap_or_else(|_| (text.to_owned(), response.header("etag").map(str::to_owned)));
+        let (text, etag) =
+            read.unwrap_or_else(|_| (text.to_owned(), response.header("etag").map(str::to_owned)));
         self.source(Object { id: id.to_owned(), etag, data: Data::Text(text) })
     }
 

@@ -19,7 +19,7 @@ use crate::webdav::{conditions, prop, request, text_element};
 /// Sources in an answer where the host has no wish.
 const PAGE: usize = 200;
 /// Most that one answer holds: what fits the memory of a call.
-const MAX_PAGE: usize = 500;
+const MAX_PAGE: usize = 1_000;
 
 /// Where to go on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,7 +69,9 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     }
     match session.report(&collection, limit, cursor.from.as_deref())? {
         Some(answer) => session.round(&collection, limit, cursor, answer),
-        None => session.scan(&collection, limit, Cursor { scan: true, enumeration: true, ..Cursor::default() }),
+        None => {
+            session.scan(&collection, limit, Cursor { scan: true, enumeration: true, ..Cursor::default() })
+        }
     }
 }
 
@@ -78,13 +80,18 @@ impl Session<'_> {
     fn report(&self, collection: &Url, limit: usize, token: Option<&str>) -> Outcome<Option<Multistatus>> {
         let body = |limit: Option<usize>| {
             let token = text_element((DAV, "sync-token"), token.unwrap_or_default());
-            let limit = limit.map(|n| format!("<D:limit><D:nresults>{n}</D:nresults></D:limit>")).unwrap_or_default();
+            let limit =
+                limit.map(|n| format!("<D:limit><D:nresults>{n}</D:nresults></D:limit>")).unwrap_or_default();
             let names = prop(&[(DAV, "getetag")]);
-            format!("<D:sync-collection>{token}<D:sync-level>1</D:sync-level>{limit}{names}</D:sync-collection>")
+            format!(
+                "<D:sync-collection>{token}<D:sync-level>1</D:sync-level>{limit}{names}</D:sync-collection>"
+            )
         };
         // RFC 6578 section 3.2: depth 0, the sync-level says how deep.
         let mut response = self.cx().send(request("REPORT", collection, "0", &body(Some(limit))))?;
-        if response.status == 507 || conditions(&response).iter().any(|c| c == "number-of-matches-within-limits") {
+        if response.status == 507
+            || conditions(&response).iter().any(|c| c == "number-of-matches-within-limits")
+        {
             // Section 3.6: a server that cannot cut its answer refuses the limit.
             response = self.cx().send(request("REPORT", collection, "0", &body(None)))?;
         }
@@ -92,17 +99,26 @@ impl Session<'_> {
             (207, _) => Multistatus::read(&response, "asking what changed").map(Some),
             // Section 3.2 names 403 with valid-sync-token; servers also say it in other ways. If it was something else, the new
             // start will show it.
-            (400 | 403 | 409 | 410 | 412, Some(_)) => {
-                Err(Failure::new(code::CURSOR_EXPIRED, "the provider no longer knows the state that the cursor names"))
-            }
+            (400 | 403 | 409 | 410 | 412, Some(_)) => Err(Failure::new(
+                code::CURSOR_EXPIRED,
+                "the provider no longer knows the state that the cursor names",
+            )),
             (400 | 403 | 405 | 415 | 422 | 501, None) => Ok(None),
             _ => Err(self.client.failure(&response, "asking what changed")),
         }
     }
 
     /// One page of a sync-collection answer.
-    fn round(&self, collection: &Url, limit: usize, cursor: Cursor, answer: Multistatus) -> Outcome<Answer<Sources>> {
-        let token = answer.sync_token.ok_or_else(|| Failure::unavailable("the provider's list of changes has no sync-token"))?;
+    fn round(
+        &self,
+        collection: &Url,
+        limit: usize,
+        cursor: Cursor,
+        answer: Multistatus,
+    ) -> Outcome<Answer<Sources>> {
+        let token = answer
+            .sync_token
+            .ok_or_else(|| Failure::unavailable("the provider's list of changes has no sync-token"))?;
         let own = self.client.id(collection);
         let mut truncated = false;
         let mut changes = Vec::new();
@@ -113,10 +129,12 @@ impl Session<'_> {
                 continue;
             }
             let gone = matches!(member.status, Some(404 | 410));
-            // Collections inside this one are none of its events; an enumeration has no use for what is gone.
-            if !id.ends_with('/') && !(gone && cursor.enumeration && cursor.from.is_none()) {
-                changes.push(Change { id, gone });
+            // Collections inside this one are none of its events; a first enumeration has no use for what is gone.
+            let useless = gone && cursor.enumeration && cursor.from.is_none();
+            if id.ends_with('/') || useless {
+                continue;
             }
+            changes.push(Change { id, gone });
         }
         let first_page = cursor.to.is_none();
         let cursor = Cursor {
@@ -154,7 +172,13 @@ impl Session<'_> {
     }
 
     /// The next `limit` changes of a round, read, and where to go on.
-    fn page(&self, collection: &Url, limit: usize, cursor: Cursor, mut changes: Vec<Change>) -> Outcome<Answer<Sources>> {
+    fn page(
+        &self,
+        collection: &Url,
+        limit: usize,
+        cursor: Cursor,
+        mut changes: Vec<Change>,
+    ) -> Outcome<Answer<Sources>> {
         changes.sort_by(|a, b| a.id.cmp(&b.id));
         changes.dedup_by(|a, b| a.id == b.id);
         if let Some(after) = &cursor.after {
@@ -162,11 +186,14 @@ impl Session<'_> {
         }
         let rest = changes.len() > limit;
         changes.truncate(limit);
-        let there: Vec<String> = changes.iter().filter(|change| !change.gone).map(|change| change.id.clone()).collect();
-        let read = self.multiget(collection, &there)?;
+        let there: Vec<String> =
+            changes.iter().filter(|change| !change.gone).map(|change| change.id.clone()).collect();
+        let mut sources: Vec<Source> = Vec::with_capacity(changes.len());
+        self.multiget(collection, &there, &mut |object| sources.push(self.source(object)))?;
         let gone = changes.iter().filter(|change| change.gone);
-        let gone = gone.map(|change| Object { id: change.id.clone(), etag: None, data: Data::Gone });
-        let mut sources: Vec<Source> = read.into_iter().chain(gone).map(|object| self.source(object)).collect();
+        sources.extend(
+            gone.map(|change| self.source(Object { id: change.id.clone(), etag: None, data: Data::Gone })),
+        );
         if cursor.enumeration && (cursor.scan || cursor.from.is_none()) {
             // What is no event (a task in the same collection) need not be told, nor what went while it was being read.
             sources.retain(|source| source.error.is_some() || !source.items.is_empty());
@@ -184,7 +211,8 @@ impl Session<'_> {
 
 fn is_resource(member: &Member) -> bool {
     let kind = member.property(DAV, "resourcetype");
-    !kind.is_some_and(|kind| kind.child(DAV, "collection").is_some()) && !matches!(member.status, Some(404 | 410))
+    kind.is_none_or(|kind| kind.child(DAV, "collection").is_none())
+        && !matches!(member.status, Some(404 | 410))
 }
 
 /// The state of a collection without a ctag.

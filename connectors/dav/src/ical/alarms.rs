@@ -28,7 +28,8 @@ fn reminder(alarm: &IcalCst, length_s: i64) -> Option<Reminder> {
     let from_end = param(trigger, "RELATED").is_some_and(|related| related.eq_ignore_ascii_case("END"));
     let before = if from_end { offset.checked_add(length_s)? } else { offset }.checked_neg()?;
     let minutes_before = before / 60;
-    (before % 60 == 0 && (0..=MAX_MINUTES).contains(&minutes_before)).then_some(Reminder { method, minutes_before })
+    (before % 60 == 0 && (0..=MAX_MINUTES).contains(&minutes_before))
+        .then_some(Reminder { method, minutes_before })
 }
 
 /// Makes the reminders these: alarms that say one of them stay as they are, others that a reminder can say go, new ones come.

@@ -171,7 +171,9 @@ pub fn nearest(color: &str) -> Option<(&'static str, bool)> {
     let digits = hex(color)?;
     let wanted = u32::from_str_radix(&digits[1..], 16).ok()?;
     let channel = |color: u32, shift: u32| i64::from((color >> shift) & 0xFF);
-    let distance = |color: u32| [0, 8, 16].iter().map(|s| (channel(color, *s) - channel(wanted, *s)).pow(2)).sum::<i64>();
+    let distance = |color: u32| {
+        [0, 8, 16].iter().map(|s| (channel(color, *s) - channel(wanted, *s)).pow(2)).sum::<i64>()
+    };
     let (name, color) = NAMED.iter().min_by_key(|(_, color)| distance(*color))?;
     Some((name, *color == wanted))
 }

@@ -7,10 +7,13 @@ use model::calendar::{Conference, ConferencePhone, ConferenceProvider, Conferenc
 use crate::ical::lines::{line, line_text, lines, param, raw_line, remove, set_param};
 
 /// Properties that hold a join link without being CONFERENCE.
-const VENDOR: [&str; 3] = ["X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-ONLINEMEETINGCONFLINK"];
+const VENDOR: [&str; 3] =
+    ["X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-ONLINEMEETINGCONFLINK"];
 
 pub fn conference(event: &IcalCst) -> Option<Conference> {
-    let is_phone = |line: &&IcalLine| line.raw_value_str().trim().get(..4).is_some_and(|s| s.eq_ignore_ascii_case("tel:"));
+    let is_phone = |line: &&IcalLine| {
+        line.raw_value_str().trim().get(..4).is_some_and(|s| s.eq_ignore_ascii_case("tel:"))
+    };
     let join = lines(event, "CONFERENCE").find(|line| !is_phone(line));
     let join = join.or_else(|| VENDOR.iter().find_map(|name| line(event, name)));
     let url = join.map(|line| line_text(line).trim().to_owned()).filter(|url| !url.is_empty());
@@ -23,13 +26,21 @@ pub fn conference(event: &IcalCst) -> Option<Conference> {
         return None;
     }
     let provider = url.as_deref().map(provider).unwrap_or_default();
-    Some(Conference { provider, status: ConferenceStatus::Ready, join_url: url, phones, ..Conference::default() })
+    Some(Conference {
+        provider,
+        status: ConferenceStatus::Ready,
+        join_url: url,
+        phones,
+        ..Conference::default()
+    })
 }
 
 /// Whose link it is, by its host.
 fn provider(url: &str) -> ConferenceProvider {
-    let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_lowercase)).unwrap_or_default();
-    let under = |domain: &str| host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+    let host =
+        url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_lowercase)).unwrap_or_default();
+    let under =
+        |domain: &str| host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
     if under("meet.google.com") {
         ConferenceProvider::GoogleMeet
     } else if under("teams.microsoft.com") || under("teams.live.com") {
@@ -54,7 +65,11 @@ pub fn set_conference(event: &mut IcalCst, conference: Option<&Conference>) {
         event.push_line(raw_line("CONFERENCE", &[("VALUE", "URI"), ("FEATURE", "VIDEO")], url));
     }
     for phone in &conference.phones {
-        let mut line = raw_line("CONFERENCE", &[("VALUE", "URI"), ("FEATURE", "PHONE")], &format!("tel:{}", phone.number));
+        let mut line = raw_line(
+            "CONFERENCE",
+            &[("VALUE", "URI"), ("FEATURE", "PHONE")],
+            &format!("tel:{}", phone.number),
+        );
         set_param(&mut line, "LABEL", phone.region.as_deref());
         event.push_line(line);
     }

@@ -22,13 +22,17 @@ const SAID: [&str; 6] = [
 pub fn extra(event: &IcalCst) -> Option<Value> {
     let mut data = Map::new();
     let categories: Vec<String> = lines(event, "CATEGORIES")
-        .flat_map(|line| line.value.decode_list().into_iter().map(|c| c.trim().to_owned()).collect::<Vec<_>>())
+        .flat_map(|line| {
+            line.value.decode_list().into_iter().map(|c| c.trim().to_owned()).collect::<Vec<_>>()
+        })
         .filter(|category| !category.is_empty())
         .collect();
     if !categories.is_empty() {
         data.insert("categories".into(), json!(categories));
     }
-    for (property, name) in [("URL", "url"), ("PRIORITY", "priority"), ("CREATED", "created"), ("CLASS", "class")] {
+    for (property, name) in
+        [("URL", "url"), ("PRIORITY", "priority"), ("CREATED", "created"), ("CLASS", "class")]
+    {
         if let Some(value) = text(event, property) {
             data.insert(name.into(), json!(value));
         }
@@ -36,7 +40,9 @@ pub fn extra(event: &IcalCst) -> Option<Value> {
     if matches!(keyword(event, "CLASS").as_deref(), Some("PUBLIC" | "PRIVATE" | "CONFIDENTIAL")) {
         data.remove("class");
     }
-    for (property, name) in [("COMMENT", "comments"), ("CONTACT", "contacts"), ("RESOURCES", "resources"), ("EXRULE", "exrule")] {
+    for (property, name) in
+        [("COMMENT", "comments"), ("CONTACT", "contacts"), ("RESOURCES", "resources"), ("EXRULE", "exrule")]
+    {
         let values: Vec<String> = lines(event, property).map(line_text).collect();
         if !values.is_empty() {
             data.insert(name.into(), json!(values));

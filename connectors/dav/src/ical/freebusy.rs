@@ -51,7 +51,13 @@ fn instant(text: &str) -> Option<Timestamp> {
 }
 
 /// The question for an attendee's busy times (RFC 6638 section 5): what is posted to the outbox.
-pub fn request(uid: &str, organizer: &str, attendee: &str, (start, end): (Instant, Instant), now: Instant) -> String {
+pub fn request(
+    uid: &str,
+    organizer: &str,
+    attendee: &str,
+    (start, end): (Instant, Instant),
+    now: Instant,
+) -> String {
     let mut calendar = empty();
     calendar.push_line(raw_line("METHOD", &[], "REQUEST"));
     let mut query = IcalCst::empty("VFREEBUSY");

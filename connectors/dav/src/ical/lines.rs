@@ -9,7 +9,11 @@ use ical::tree::param::node::IcalParamNode;
 
 /// The component's name, upper case.
 pub fn component_name(component: &IcalCst) -> String {
-    component.begin.as_ref().map(|begin| begin.raw_value_str().trim().to_ascii_uppercase()).unwrap_or_default()
+    component
+        .begin
+        .as_ref()
+        .map(|begin| begin.raw_value_str().trim().to_ascii_uppercase())
+        .unwrap_or_default()
 }
 
 /// The direct subcomponents of this name.
@@ -50,7 +54,9 @@ pub fn line_text(line: &IcalLine) -> String {
 
 /// The first property of this name as written, upper case: for values out of a closed list.
 pub fn keyword(component: &IcalCst, name: &str) -> Option<String> {
-    line(component, name).map(|line| line.raw_value_str().trim().to_ascii_uppercase()).filter(|word| !word.is_empty())
+    line(component, name)
+        .map(|line| line.raw_value_str().trim().to_ascii_uppercase())
+        .filter(|word| !word.is_empty())
 }
 
 /// A parameter's first value, without quotes and with RFC 6868 resolved.
@@ -218,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_parameter_is_replaced_in_place() {
-        let mut line = raw_line("ATTENDEE", &[("PARTSTAT", "NEEDS-ACTION"), ("CN", "A")], "mailto:a@example.com");
+        let mut line =
+            raw_line("ATTENDEE", &[("PARTSTAT", "NEEDS-ACTION"), ("CN", "A")], "mailto:a@example.com");
         set_param(&mut line, "partstat", Some("ACCEPTED"));
         set_param(&mut line, "RSVP", None);
         assert_eq!(line.to_string(), "ATTENDEE;PARTSTAT=ACCEPTED;CN=A:mailto:a@example.com\r\n");

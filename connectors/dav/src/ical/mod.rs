@@ -6,6 +6,7 @@ pub mod colors;
 pub mod conference;
 pub mod extra;
 pub mod freebusy;
+pub mod instance;
 pub mod lines;
 pub mod people;
 pub mod read;

@@ -13,7 +13,8 @@ pub struct Selves(Vec<String>);
 impl Selves {
     /// Mail addresses and calendar user addresses (RFC 6638 section 2.4.1), in any case, with or without `mailto:`.
     pub fn new<'a>(addresses: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut all: Vec<String> = addresses.into_iter().map(normal).filter(|address| !address.is_empty()).collect();
+        let mut all: Vec<String> =
+            addresses.into_iter().map(normal).filter(|address| !address.is_empty()).collect();
         all.sort();
         all.dedup();
         Selves(all)
@@ -25,7 +26,10 @@ impl Selves {
 
     /// The address under which the account organizes: its first mail address.
     pub fn mail(&self) -> Option<&str> {
-        self.0.iter().map(String::as_str).find(|address| address.contains('@') && !address.contains(['/', ':']))
+        self.0
+            .iter()
+            .map(String::as_str)
+            .find(|address| address.contains('@') && !address.contains(['/', ':']))
     }
 }
 
@@ -158,14 +162,17 @@ pub fn organizes(event: &IcalCst, selves: &Selves) -> bool {
 
 /// Makes the attendees these: known ones keep their line and what is in it, but for what differs; others come and go.
 pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
-    let mut missing: Vec<&Attendee> = wanted.iter().filter(|attendee| !attendee.email.trim().is_empty()).collect();
+    let mut missing: Vec<&Attendee> =
+        wanted.iter().filter(|attendee| !attendee.email.trim().is_empty()).collect();
     event.items.retain_mut(|item| {
         let IcalItem::Prop(line) = item else { return true };
         if !line.name.get().eq_ignore_ascii_case("ATTENDEE") {
             return true;
         }
         let address = email(line);
-        let Some(at) = missing.iter().position(|attendee| normal(&attendee.email) == address) else { return false };
+        let Some(at) = missing.iter().position(|attendee| normal(&attendee.email) == address) else {
+            return false;
+        };
         align(line, missing.remove(at));
         true
     });

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
 use ical::value::duration::IcalDuration;
-use jiff::civil::Date;
 use jiff::SignedDuration;
+use jiff::civil::Date;
 use model::Instant;
 use model::calendar::{Event, EventAttachment, EventStatus, EventType, Location, ShowAs, Visibility};
 use model::wire::{Item, ItemError};
@@ -67,8 +67,10 @@ impl Reader {
     pub fn event(&self, event: &IcalCst, master: Option<&IcalCst>, clock: &Clock) -> Result<Event, String> {
         let times = times(event, clock)?;
         let exception = line(event, "RECURRENCE-ID");
-        let original = exception.map(|line| clock.read(line).ok_or("RECURRENCE-ID cannot be read")).transpose()?;
-        let series_start = master.filter(|_| exception.is_some()).and_then(|master| clock.moment(master, "DTSTART"));
+        let original =
+            exception.map(|line| clock.read(line).ok_or("RECURRENCE-ID cannot be read")).transpose()?;
+        let series_start =
+            master.filter(|_| exception.is_some()).and_then(|master| clock.moment(master, "DTSTART"));
         let recurrence = if exception.is_some() { Vec::new() } else { recurrence_lines(event, clock) };
         let attendees = attendees(event, &self.selves);
         let length_s = (times.end.as_millis() - times.start.as_millis()) / 1000;
@@ -102,7 +104,10 @@ impl Reader {
                 Some(_) => Visibility::Private,
             },
             organizer: organizer(event, &self.selves),
-            my_response: attendees.iter().find(|attendee| attendee.is_self).map(|attendee| attendee.response_status),
+            my_response: attendees
+                .iter()
+                .find(|attendee| attendee.is_self)
+                .map(|attendee| attendee.response_status),
             attendees,
             recurrence,
             conference: conference::conference(event),
@@ -154,16 +159,21 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
             let (until, end_zone) = match (&end, duration) {
                 (Some(end), _) => {
                     let name = match end {
-                        Moment::Time { zone: other, .. } if other.name != zone.name => Some(other.name.clone()),
+                        Moment::Time { zone: other, .. } if other.name != zone.name => {
+                            Some(other.name.clone())
+                        }
                         _ => None,
                     };
                     (end.instant(clock).ok_or("DTEND is out of range")?, name)
                 }
                 (None, Some(duration)) => {
-                    let seconds = IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
+                    let seconds =
+                        IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
                     // RFC 5545 section 3.3.6: days are nominal, hours exact.
                     let until = if seconds % 86_400 == 0 && !duration.contains(['T', 't']) {
-                        let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
+                        let days = jiff::Span::new()
+                            .try_days(seconds / 86_400)
+                            .map_err(|_| "DURATION is too long")?;
                         local.checked_add(days).ok().and_then(|local| zone.instant(local))
                     } else {
                         at.timestamp().checked_add(SignedDuration::from_secs(seconds)).ok()
@@ -177,13 +187,19 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
     }
 }
 
-fn all_day(first: Date, end: Option<Moment>, duration: Option<String>, clock: &Clock) -> Result<Times, String> {
+fn all_day(
+    first: Date,
+    end: Option<Moment>,
+    duration: Option<String>,
+    clock: &Clock,
+) -> Result<Times, String> {
     let next = first.tomorrow().map_err(|_| "DTSTART is out of range")?;
     let after = match (end, duration) {
         (Some(Moment::Day(day)), _) => day,
         (Some(Moment::Time { local, .. }), _) => local.date(),
         (None, Some(duration)) => {
-            let seconds = IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
+            let seconds =
+                IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
             let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
             first.checked_add(days).map_err(|_| "DURATION is too long")?
         }
@@ -203,13 +219,17 @@ fn all_day(first: Date, end: Option<Moment>, duration: Option<String>, clock: &C
 /// The original start as the series writes it: local in the series' zone, or a day.
 fn named(original: &Moment, series: Option<&Moment>, clock: &Clock) -> Option<String> {
     match (original, series) {
-        (Moment::Day(day), Some(Moment::Time { local, .. })) => Some(recurrence_id(day.to_datetime(local.time()))),
+        (Moment::Day(day), Some(Moment::Time { local, .. })) => {
+            Some(recurrence_id(day.to_datetime(local.time())))
+        }
         (Moment::Day(day), _) => Some(day.to_string()),
         (Moment::Time { local, zone }, Some(Moment::Day(_))) => {
             let at = zone.instant(*local)?;
             Some(clock.home.local(at).date().to_string())
         }
-        (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. })) if zone.name != series.name => {
+        (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. }))
+            if zone.name != series.name =>
+        {
             Some(recurrence_id(series.local(zone.instant(*local)?)))
         }
         (Moment::Time { local, .. }, _) => Some(recurrence_id(*local)),
@@ -249,9 +269,8 @@ fn show_as(event: &IcalCst) -> ShowAs {
     let transparency = keyword(event, "TRANSP");
     let outlook = keyword(event, "X-MICROSOFT-CDO-BUSYSTATUS");
     match (transparency.as_deref(), outlook.as_deref()) {
-        (Some("TRANSPARENT"), Some("WORKINGELSEWHERE")) | (None | Some("OPAQUE"), Some("WORKINGELSEWHERE")) => {
-            ShowAs::WorkingElsewhere
-        }
+        (Some("TRANSPARENT"), Some("WORKINGELSEWHERE"))
+        | (None | Some("OPAQUE"), Some("WORKINGELSEWHERE")) => ShowAs::WorkingElsewhere,
         (Some("TRANSPARENT"), _) | (None, Some("FREE")) => ShowAs::Free,
         (_, Some("TENTATIVE")) => ShowAs::Tentative,
         (_, Some("OOF")) => ShowAs::Oof,
@@ -260,7 +279,8 @@ fn show_as(event: &IcalCst) -> ShowAs {
 }
 
 fn html(event: &IcalCst) -> Option<String> {
-    let is_html = |line: &&IcalLine| param(line, "FMTTYPE").is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
+    let is_html =
+        |line: &&IcalLine| param(line, "FMTTYPE").is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
     let styled = lines(event, "STYLED-DESCRIPTION").find(is_html);
     let line = styled.or_else(|| lines(event, "X-ALT-DESC").find(is_html));
     line.map(line_text).filter(|html| !html.trim().is_empty())
@@ -276,7 +296,12 @@ fn locations(event: &IcalCst) -> Option<Vec<Location>> {
     let geo = from_apple.or(from_geo)?;
     let title = apple.and_then(|line| param(line, "X-TITLE"));
     let address = apple.and_then(|line| param(line, "X-ADDRESS"));
-    Some(vec![Location { name: title.or_else(|| text(event, "LOCATION")), address, uri: None, geo: Some(geo) }])
+    Some(vec![Location {
+        name: title.or_else(|| text(event, "LOCATION")),
+        address,
+        uri: None,
+        geo: Some(geo),
+    }])
 }
 
 fn attachments(event: &IcalCst) -> Vec<EventAttachment> {

@@ -12,11 +12,18 @@ use crate::ical::zones::definition;
 /// missing.
 pub fn parse(data: &str) -> Result<IcalCst<'_>, String> {
     let recovery = IcalCst::parse_recovering(data);
-    let cut = recovery.problems.iter().any(|problem| matches!(problem, ical::tree::error::IcalParseError::MissingEnd(_)));
+    let cut = recovery
+        .problems
+        .iter()
+        .any(|problem| matches!(problem, ical::tree::error::IcalParseError::MissingEnd(_)));
     if cut {
         return Err("a component has no end".into());
     }
-    recovery.calendars.into_iter().find(|c| component_name(c) == "VCALENDAR").ok_or_else(|| "it is not a VCALENDAR".into())
+    recovery
+        .calendars
+        .into_iter()
+        .find(|c| component_name(c) == "VCALENDAR")
+        .ok_or_else(|| "it is not a VCALENDAR".into())
 }
 
 /// An empty object for a new event.
@@ -94,13 +101,16 @@ pub fn sequence(event: &IcalCst) -> i64 {
 /// Adds the VTIMEZONEs that are named and not there yet.
 pub fn define_zones(calendar: &mut IcalCst, zones: &[(String, Timestamp)]) {
     for (name, at) in zones {
-        let has = components(calendar, "VTIMEZONE").any(|zone| line(zone, "TZID").is_some_and(|l| line_text(l) == *name));
+        let has = components(calendar, "VTIMEZONE")
+            .any(|zone| line(zone, "TZID").is_some_and(|l| line_text(l) == *name));
         if has {
             continue;
         }
         let Some(zone) = definition(name, *at) else { continue };
-        let first_event =
-            calendar.items.iter().position(|i| matches!(i, IcalItem::Component(c) if component_name(c) == "VEVENT"));
+        let first_event = calendar
+            .items
+            .iter()
+            .position(|i| matches!(i, IcalItem::Component(c) if component_name(c) == "VEVENT"));
         let at = first_event.unwrap_or(calendar.items.len());
         calendar.items.insert(at, IcalItem::Component(Box::new(zone)));
     }

@@ -2,22 +2,20 @@
 
 use connector_sdk::{Failure, Outcome};
 use ical::tree::cst::{IcalCst, IcalItem};
-use ical::tree::line::IcalLine;
 use model::Instant;
 use model::calendar::{Event, ResponseStatus};
 use model::wire::Warning;
 use model::wire::calendar::RecurrenceScope;
 use recurrence::{Caps, Series};
 
-use crate::ical::lines::{component_name, line, param, raw_line, remove, set_line, set_param, set_text, text_line};
+use crate::ical::instance::{exception_with_id, like};
+use crate::ical::lines::{component_name, line, raw_line, remove, set_line, set_param, set_text, text_line};
 use crate::ical::people::{self, organizes};
 use crate::ical::read::Reader;
 use crate::ical::resource::{
     self, define_zones, events, events_mut, is_exception, master, master_mut, print, remove_events, touch,
 };
-use crate::ical::time::{Moment, date, local, utc};
 use crate::ical::write::{Changed, Writer};
-use crate::ical::zones::Zone;
 
 /// A resource after an edit.
 #[derive(Debug, Default)]
@@ -46,7 +44,7 @@ pub struct Editor<'c> {
 }
 
 /// What is wrong with an instance that is not there.
-fn no_instance(recurrence_id: &str) -> Failure {
+pub fn no_instance(recurrence_id: &str) -> Failure {
     Failure::not_found(format!("the series has no instance at {recurrence_id}"))
 }
 
@@ -65,8 +63,11 @@ impl Editor<'_> {
     /// The master as the model has it.
     fn master_event(&self, calendar: &IcalCst) -> Outcome<Event> {
         let clock = self.reader.clock(self.original);
-        let master = master(calendar).ok_or_else(|| Failure::invalid("the provider has only single instances of this series"))?;
-        self.reader.event(master, None, &clock).map_err(|reason| Failure::invalid(format!("the event cannot be read: {reason}")))
+        let master = master(calendar)
+            .ok_or_else(|| Failure::invalid("the provider has only single instances of this series"))?;
+        self.reader
+            .event(master, None, &clock)
+            .map_err(|reason| Failure::invalid(format!("the event cannot be read: {reason}")))
     }
 
     fn series(&self, calendar: &IcalCst) -> Outcome<Series> {
@@ -82,7 +83,9 @@ impl Editor<'_> {
     /// Which VEVENT overrides this instance.
     fn exception_at(&self, calendar: &IcalCst, recurrence_id: &str) -> Option<usize> {
         let master = master(calendar);
-        let named = |event: &&IcalCst| is_exception(event) && self.recurrence_id(event, master).as_deref() == Some(recurrence_id);
+        let named = |event: &&IcalCst| {
+            is_exception(event) && self.recurrence_id(event, master).as_deref() == Some(recurrence_id)
+        };
         events(calendar).iter().position(named)
     }
 
@@ -103,8 +106,9 @@ impl Editor<'_> {
     pub fn update_main(&self, event: &Event, changed: &Changed) -> Outcome<Edited> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
-        let component = master_mut(&mut calendar)
-            .ok_or_else(|| Failure::invalid("the provider has only single instances of this series; change those"))?;
+        let component = master_mut(&mut calendar).ok_or_else(|| {
+            Failure::invalid("the provider has only single instances of this series; change those")
+        })?;
         writer.apply(component, event, changed);
         self.mark_scheduling(component);
         touch(component, self.now, changed.is_significant() && organizes(component, &self.reader.selves));
@@ -128,7 +132,8 @@ impl Editor<'_> {
                 return false;
             }
             let Some(id) = self.recurrence_id(event, old_master) else { return false };
-            let stays = !body.recurrence.is_empty() && recurrence::occurs_at(&series, &id, Caps::default()).unwrap_or(true);
+            let stays = !body.recurrence.is_empty()
+                && recurrence::occurs_at(&series, &id, Caps::default()).unwrap_or(true);
             if !stays {
                 gone.push(id);
             }
@@ -164,47 +169,12 @@ impl Editor<'_> {
         if !recurrence::occurs_at(&series, recurrence_id, Caps::default()).map_err(refused)? {
             return Err(no_instance(recurrence_id));
         }
-        let exception = self.instance_of(master(calendar).ok_or_else(|| no_instance(recurrence_id))?, recurrence_id)?;
+        let exception =
+            self.instance_of(master(calendar).ok_or_else(|| no_instance(recurrence_id))?, recurrence_id)?;
         let exception = exception_with_id(exception);
         let last = calendar.items.iter().rposition(is_event).map_or(calendar.items.len(), |at| at + 1);
         calendar.items.insert(last, IcalItem::Component(Box::new(exception)));
         Ok(events(calendar).len() - 1)
-    }
-
-    /// A copy of the series as one instance of it, without rules, at its original time.
-    fn instance_of<'a>(&self, series: &IcalCst<'a>, recurrence_id: &str) -> Outcome<IcalCst<'a>> {
-        let clock = self.reader.clock(self.original);
-        let body = self.reader.event(series, None, &clock).map_err(Failure::invalid)?;
-        let mut copy = series.clone();
-        for name in ["RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID"] {
-            remove(&mut copy, name);
-        }
-        let shape = line(series, "DTSTART").ok_or_else(|| no_instance(recurrence_id))?;
-        if body.all_day {
-            let day: jiff::civil::Date = recurrence_id.parse().map_err(|_| no_instance(recurrence_id))?;
-            let days = (body.end.as_millis() - body.start.as_millis() + 43_200_000) / 86_400_000;
-            let after = day.checked_add(jiff::Span::new().days(days)).map_err(|_| no_instance(recurrence_id))?;
-            set_line(&mut copy, like(shape, "DTSTART", &date(day)));
-            if let Some(end) = line(series, "DTEND") {
-                set_line(&mut copy, like(end, "DTEND", &date(after)));
-            }
-            return Ok(copy);
-        }
-        let at: jiff::civil::DateTime = recurrence_id.parse().map_err(|_| no_instance(recurrence_id))?;
-        let zone = clock.moment(series, "DTSTART").and_then(|moment| match moment {
-            Moment::Time { zone, .. } => Some(zone),
-            Moment::Day(_) => None,
-        });
-        let zone = zone.ok_or_else(|| no_instance(recurrence_id))?;
-        let start = zone.instant(at).map(Instant::from).ok_or_else(|| no_instance(recurrence_id))?;
-        set_line(&mut copy, like(shape, "DTSTART", &spelled(shape, start, &zone)));
-        if let Some(end) = line(series, "DTEND") {
-            let until = Instant::from_millis(start.as_millis() + body.end.as_millis() - body.start.as_millis());
-            let end_zone = Zone::named(body.end_time_zone.as_deref().unwrap_or(&zone.name));
-            let end_zone = if zone.is_iana() { &end_zone } else { &*zone };
-            set_line(&mut copy, like(end, "DTEND", &spelled(end, until, end_zone)));
-        }
-        Ok(copy)
     }
 
     /// Takes one instance out: its VEVENT goes, the series gets an EXDATE.
@@ -241,7 +211,9 @@ impl Editor<'_> {
     /// A series without a single instance is nothing.
     fn drop_if_empty(&self, calendar: &mut IcalCst) -> Outcome<()> {
         let has_exceptions = events(calendar).len() > 1;
-        if !has_exceptions && recurrence::first(&self.series(calendar)?, Caps::default()).map_err(refused)?.is_none() {
+        if !has_exceptions
+            && recurrence::first(&self.series(calendar)?, Caps::default()).map_err(refused)?.is_none()
+        {
             remove_events(calendar, |_| true);
         }
         Ok(())
@@ -252,12 +224,15 @@ impl Editor<'_> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let series = self.series(&calendar)?;
-        let Some(lines) = recurrence::capped_before(&series, recurrence_id, Caps::default()).map_err(refused)? else {
+        let Some(lines) =
+            recurrence::capped_before(&series, recurrence_id, Caps::default()).map_err(refused)?
+        else {
             return Ok(Edited::default());
         };
         let old_master = master(self.original);
         remove_events(&mut calendar, |event| {
-            is_exception(event) && self.recurrence_id(event, old_master).is_some_and(|id| *id >= *recurrence_id)
+            is_exception(event)
+                && self.recurrence_id(event, old_master).is_some_and(|id| *id >= *recurrence_id)
         });
         let component = master_mut(&mut calendar).ok_or_else(|| no_instance(recurrence_id))?;
         writer.set_recurrence(component, &lines);
@@ -277,7 +252,9 @@ impl Editor<'_> {
         let exception = self.exception_at(&calendar, recurrence_id);
         let base = match exception {
             Some(at) => events(&calendar)[at].clone(),
-            None => self.instance_of(master(&calendar).ok_or_else(|| no_instance(recurrence_id))?, recurrence_id)?,
+            None => {
+                self.instance_of(master(&calendar).ok_or_else(|| no_instance(recurrence_id))?, recurrence_id)?
+            }
         };
         let mut main = base;
         remove(&mut main, "RECURRENCE-ID");
@@ -292,7 +269,8 @@ impl Editor<'_> {
         relate(&mut main, "FIRST", &old_uid);
         let old_master = master(self.original);
         remove_events(&mut calendar, |event| {
-            !is_exception(event) || self.recurrence_id(event, old_master).is_none_or(|id| *id <= *recurrence_id)
+            !is_exception(event)
+                || self.recurrence_id(event, old_master).is_none_or(|id| *id <= *recurrence_id)
         });
         let first = calendar.items.iter().position(is_event).unwrap_or(calendar.items.len());
         calendar.items.insert(first, IcalItem::Component(Box::new(main)));
@@ -340,7 +318,10 @@ impl Editor<'_> {
             Failure::invalid(message).with_detail(serde_json::json!({ "reason": reason }))
         };
         if organizer {
-            return Err(reason("the account organizes this event and cannot answer its own invitation", "organizer_cannot_rsvp"));
+            return Err(reason(
+                "the account organizes this event and cannot answer its own invitation",
+                "organizer_cannot_rsvp",
+            ));
         }
         if !answered {
             return Err(reason("the account is not among the attendees of this event", "not_an_attendee"));
@@ -359,30 +340,6 @@ fn remove_at(calendar: &mut IcalCst, at: usize) {
         index += 1;
         index - 1 == at
     });
-}
-
-/// A line with another value and name, its zone and value type kept.
-fn like(shape: &IcalLine, name: &str, value: &str) -> IcalLine<'static> {
-    let mut line = raw_line(name, &[], value);
-    for name in ["VALUE", "TZID"] {
-        set_param(&mut line, name, param(shape, name).as_deref());
-    }
-    line
-}
-
-/// An instant as this line spells its own: in UTC or local.
-fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
-    if shape.raw_value_str().trim().ends_with(['Z', 'z']) { utc(at) } else { local(zone.local(at.timestamp())) }
-}
-
-/// The instance with RECURRENCE-ID, which is DTSTART as it stands before any change (RFC 5545 section 3.8.4.4: the same type and
-/// zone).
-fn exception_with_id(mut exception: IcalCst<'_>) -> IcalCst<'_> {
-    let id = line(&exception, "DTSTART").map(|start| like(start, "RECURRENCE-ID", start.raw_value_str().trim()));
-    if let Some(id) = id {
-        exception.push_line(id);
-    }
-    exception
 }
 
 /// RELATED-TO as RFC 9253 links the parts of a series that was cut.

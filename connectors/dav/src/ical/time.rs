@@ -64,7 +64,7 @@ impl Clock<'_> {
             (date, Some(time)) => {
                 let local = date.to_datetime(time);
                 let zone = if value.ends_with(['Z', 'z']) {
-                    Rc::new(Zone::named("UTC"))
+                    self.zones.zone(self.calendar, "UTC", date.year())
                 } else {
                     match param(line, "TZID") {
                         Some(tzid) => self.zones.zone(self.calendar, &tzid, date.year()),
@@ -140,7 +140,16 @@ mod tests {
         assert_eq!(parse("20260301").unwrap().0.to_string(), "2026-03-01");
         assert_eq!(parse("20260301T090000").unwrap().1.unwrap().to_string(), "09:00:00");
         assert_eq!(parse("20161231T235960Z").unwrap().1.unwrap().to_string(), "23:59:59");
-        for odd in ["", "2026", "20260230", "20260301T", "20260301T0900", "20260301 090000", "2026030éT090000", "+2260301"] {
+        for odd in [
+            "",
+            "2026",
+            "20260230",
+            "20260301T",
+            "20260301T0900",
+            "20260301 090000",
+            "2026030éT090000",
+            "+2260301",
+        ] {
             assert!(parse(odd).is_none(), "{odd}");
         }
     }

@@ -8,7 +8,9 @@ use model::Instant;
 use model::calendar::{Event, EventStatus, ShowAs, Visibility};
 use model::wire::Warning;
 
-use crate::ical::lines::{keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text, text_line};
+use crate::ical::lines::{
+    keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text, text_line,
+};
 use crate::ical::people::{set_attendees, set_organizer};
 use crate::ical::read::{Reader, recurrence_line};
 use crate::ical::time::{Clock, date_line, local, utc_line, zoned_line};
@@ -77,7 +79,11 @@ impl<'c> Writer<'c> {
             if !event.attendees.is_empty() && line(component, "ORGANIZER").is_none() {
                 match self.reader.selves.mail() {
                     Some(mail) => set_organizer(component, mail, None),
-                    None => self.warn("organizer_unknown", "the account has no address, so nobody is the organizer", "organizer"),
+                    None => self.warn(
+                        "organizer_unknown",
+                        "the account has no address, so nobody is the organizer",
+                        "organizer",
+                    ),
                 }
             }
         }
@@ -97,7 +103,11 @@ impl<'c> Writer<'c> {
     }
 
     pub fn warn(&mut self, code: &str, message: &str, target: &str) {
-        self.warnings.push(Warning { code: code.into(), message: message.into(), target: Some(target.into()) });
+        self.warnings.push(Warning {
+            code: code.into(),
+            message: message.into(),
+            target: Some(target.into()),
+        });
     }
 
     /// DTSTART and DTEND; the zone's name stays as another client wrote it where it means the same.
@@ -116,13 +126,20 @@ impl<'c> Writer<'c> {
             return;
         }
         let start = self.time_line(component, "DTSTART", "DTSTART", event.start, &event.time_zone);
+        let length = |event: &Event| event.end.as_millis() - event.start.as_millis();
+        let old = self.reader.event(component, None, &self.clock).ok();
+        let lasts_as_before = old.is_some_and(|old| !old.all_day && length(&old) == length(event));
+        if line(component, "DURATION").is_some() && lasts_as_before && event.end_time_zone.is_none() {
+            put_time(component, start);
+            return;
+        }
         let end_zone = event.end_time_zone.as_deref().unwrap_or(&event.time_zone);
         let shape = if line(component, "DTEND").is_some() { "DTEND" } else { "DTSTART" };
         let end = self.time_line(component, "DTEND", shape, event.end, end_zone);
-        set_line(component, start);
+        put_time(component, start);
         remove(component, "DURATION");
         if event.end > event.start {
-            set_line(component, end);
+            put_time(component, end);
         } else {
             // DTEND must be later than DTSTART (RFC 5545 section 3.8.2.2): a moment has none (section 3.6.1).
             remove(component, "DTEND");
@@ -130,7 +147,14 @@ impl<'c> Writer<'c> {
     }
 
     /// A time property in this zone, spelled as the property `like` of the component where that is the same zone.
-    pub fn time_line(&mut self, component: &IcalCst, name: &str, like: &str, at: Instant, zone: &str) -> IcalLine<'static> {
+    pub fn time_line(
+        &mut self,
+        component: &IcalCst,
+        name: &str,
+        like: &str,
+        at: Instant,
+        zone: &str,
+    ) -> IcalLine<'static> {
         let wanted = Zone::named(zone);
         let existing = line(component, like).filter(|line| line.raw_value_str().trim().len() == 15);
         if let Some(existing) = existing {
@@ -158,7 +182,8 @@ impl<'c> Writer<'c> {
 
     /// RRULE, RDATE and EXDATE: lines that already say one of these stay as they are.
     pub fn set_recurrence(&mut self, component: &mut IcalCst, wanted: &[String]) {
-        let mut missing: Vec<String> = wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();
+        let mut missing: Vec<String> =
+            wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();
         let clock = &self.clock;
         component.items.retain(|item| {
             let ical::tree::cst::IcalItem::Prop(line) = item else { return true };
@@ -212,12 +237,27 @@ impl<'c> Writer<'c> {
                 Some((name, exact)) => {
                     set_line(component, raw_line("COLOR", &[], name));
                     if !exact {
-                        self.warn("color_changed", &format!("iCalendar has named colours only; {name} is the nearest"), "color");
+                        self.warn(
+                            "color_changed",
+                            &format!("iCalendar has named colours only; {name} is the nearest"),
+                            "color",
+                        );
                     }
                 }
                 None => remove(component, "COLOR"),
             }
         }
+    }
+}
+
+/// Sets a time; one that says it already keeps its bytes, parameters of other clients among them.
+fn put_time(component: &mut IcalCst, wanted: IcalLine<'static>) {
+    let same = |existing: &IcalLine| {
+        existing.raw_value_str().trim() == wanted.raw_value_str()
+            && param(existing, "TZID") == param(&wanted, "TZID")
+    };
+    if !line(component, wanted.name.get()).is_some_and(same) {
+        set_line(component, wanted);
     }
 }
 
@@ -235,7 +275,10 @@ fn set_texts(component: &mut IcalCst, event: &Event, changed: &Changed) {
         // The two forms say the same: one that was not given anew says the old thing.
         remove(component, "STYLED-DESCRIPTION");
         remove(component, "X-ALT-DESC");
-        let html = event.description_html.as_deref().filter(|html| changed.has("descriptionHtml") && !html.is_empty());
+        let html = event
+            .description_html
+            .as_deref()
+            .filter(|html| changed.has("descriptionHtml") && !html.is_empty());
         if let Some(html) = html {
             let mut line = text_line("X-ALT-DESC", html);
             set_param(&mut line, "FMTTYPE", Some("text/html"));
@@ -285,7 +328,9 @@ fn set_attachments(component: &mut IcalCst, event: &Event) {
         _ => true,
     });
     for attachment in &event.attachments {
-        let Some(url) = attachment.url.as_deref().filter(|url| !kept.iter().any(|kept| kept == url)) else { continue };
+        let Some(url) = attachment.url.as_deref().filter(|url| !kept.iter().any(|kept| kept == url)) else {
+            continue;
+        };
         let mut line = raw_line("ATTACH", &[], url);
         set_param(&mut line, "FMTTYPE", attachment.mime_type.as_deref());
         set_param(&mut line, "FILENAME", attachment.title.as_deref());

@@ -55,7 +55,10 @@ pub struct Zone {
 enum Rules {
     Iana(TimeZone),
     /// Transitions of a VTIMEZONE that no IANA zone agrees with: instant, offset from then on; and the offset before them all.
-    Own { transitions: Vec<(i64, i64)>, before: i64 },
+    Own {
+        transitions: Vec<(i64, i64)>,
+        before: i64,
+    },
 }
 
 impl Zone {
@@ -166,7 +169,8 @@ fn defined(definition: &IcalCst, year: i16) -> Zone {
 fn transitions(definition: &IcalCst, year: i16) -> Option<(Vec<(i64, i64)>, i64)> {
     // A rule that is not yearly is no rule of a time zone, and walking it could take for ever.
     let odd = |observance: &IcalCst| {
-        line(observance, "RRULE").is_some_and(|rule| !rule.raw_value_str().to_ascii_uppercase().contains("FREQ=YEARLY"))
+        line(observance, "RRULE")
+            .is_some_and(|rule| !rule.raw_value_str().to_ascii_uppercase().contains("FREQ=YEARLY"))
     };
     let observances = || components(definition, "STANDARD").chain(components(definition, "DAYLIGHT"));
     if observances().any(odd) {
@@ -194,7 +198,9 @@ fn agreeing(transitions: &[(i64, i64)], before: i64, year: i16) -> Option<TimeZo
             Some((Timestamp::from_second(at).ok()?, last.map_or(before, |(_, offset)| *offset)))
         })
         .collect();
-    let fits = |zone: &TimeZone| probes.iter().all(|(at, offset)| i64::from(zone.to_offset(*at).seconds()) == *offset);
+    let fits = |zone: &TimeZone| {
+        probes.iter().all(|(at, offset)| i64::from(zone.to_offset(*at).seconds()) == *offset)
+    };
     let database = TimeZoneDatabase::bundled();
     let common = COMMON.iter().filter_map(|name| database.get(name).ok());
     let rest = database.available().filter_map(|name| database.get(name.as_str()).ok());
@@ -213,7 +219,9 @@ mod tests {
     use super::ZoneCache;
 
     fn calendar(vtimezone: &str) -> String {
-        format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VTIMEZONE\r\n{vtimezone}END:VTIMEZONE\r\nEND:VCALENDAR\r\n")
+        format!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VTIMEZONE\r\n{vtimezone}END:VTIMEZONE\r\nEND:VCALENDAR\r\n"
+        )
     }
 
     fn rules(from: &str, to: &str, day: &str, standard: &str) -> String {
@@ -247,7 +255,9 @@ mod tests {
 
     #[test]
     fn a_zone_of_its_own_still_gives_the_right_instants() {
-        let odd = calendar("TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n");
+        let odd = calendar(
+            "TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n",
+        );
         let zone = ZoneCache::default().zone(&IcalCst::parse(&odd).unwrap(), "Home", 2026);
         assert!(!zone.is_iana());
         let at = zone.instant("2026-03-01T10:17:00".parse().unwrap()).unwrap();

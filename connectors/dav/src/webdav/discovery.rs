@@ -50,17 +50,22 @@ pub fn discover(client: &Client, service: &Service) -> Outcome<Found> {
         }
     }
     Err(refused.unwrap_or_else(|| {
-        Failure::invalid(format!("no {} service was found at settings.serverUrl; give the server's own URL", service.well_known))
+        Failure::invalid(format!(
+            "no {} service was found at settings.serverUrl; give the server's own URL",
+            service.well_known
+        ))
     }))
 }
 
 /// Trying another path cannot help.
 fn is_final(failure: &Failure) -> bool {
-    [code::AUTH_EXPIRED, code::RATE_LIMITED, code::TIMEOUT].contains(&failure.code.as_str()) || failure.http_status.is_none()
+    [code::AUTH_EXPIRED, code::RATE_LIMITED, code::TIMEOUT].contains(&failure.code.as_str())
+        || failure.http_status.is_none()
 }
 
 fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<Found>> {
-    let names = [(DAV, "current-user-principal"), (DAV, "principal-URL"), (DAV, "resourcetype"), service.home_set];
+    let names =
+        [(DAV, "current-user-principal"), (DAV, "principal-URL"), (DAV, "resourcetype"), service.home_set];
     let (at, response) = client.propfind_following(url, &names)?;
     match response.status {
         207 => {}
@@ -70,7 +75,9 @@ fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<Found>>
         _ => return Err(client.failure(&response, "looking for the account")),
     }
     let member = Multistatus::read(&response, "looking for the account")?.single();
-    let first = |element: Option<&Element>| element.and_then(|e| e.hrefs().next()).and_then(|href| at.join(href).ok());
+    let first = |element: Option<&Element>| {
+        element.and_then(|e| e.hrefs().next()).and_then(|href| at.join(href).ok())
+    };
     if let Some(principal) = first(member.property(DAV, "current-user-principal")) {
         return Ok(Some(Found::Principal(principal)));
     }
@@ -90,6 +97,7 @@ fn is_home(client: &Client, service: &Service, url: &Url) -> Outcome<bool> {
         return Ok(false);
     };
     let (namespace, name) = service.collection;
-    let is_collection = |kind: Option<&Element>| kind.is_some_and(|kind| kind.child(namespace, name).is_some());
+    let is_collection =
+        |kind: Option<&Element>| kind.is_some_and(|kind| kind.child(namespace, name).is_some());
     Ok(inside.responses.iter().any(|member| is_collection(member.property(DAV, "resourcetype"))))
 }

@@ -14,7 +14,7 @@ use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, DAV, Element, escape};
 /// Most redirects that discovery follows.
 const MAX_REDIRECTS: usize = 5;
 /// Largest answer that is asked for: below what a guest of memory class "standard" can hold as bytes and as a tree at once.
-const MAX_ANSWER_BYTES: u32 = 12 << 20;
+const MAX_ANSWER_BYTES: u32 = 8 << 20;
 
 /// A namespace and a local name.
 pub type Name = (&'static str, &'static str);
@@ -31,9 +31,12 @@ impl<'a> Client<'a> {
     pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
         let given = cx.setting("calendarHomeUrl").or_else(|| cx.setting("serverUrl"));
         let given = given.ok_or_else(|| Failure::invalid("settings.serverUrl is missing"))?;
-        let base = Url::parse(given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let base =
+            Url::parse(given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut base = base.ok_or_else(|| {
-            Failure::invalid("settings.serverUrl must be an absolute http or https URL, such as https://dav.example.com/")
+            Failure::invalid(
+                "settings.serverUrl must be an absolute http or https URL, such as https://dav.example.com/",
+            )
         })?;
         base.set_fragment(None);
         // Credentials come from the host; those in a URL would end up in logs.
@@ -56,7 +59,11 @@ impl<'a> Client<'a> {
     /// The external id of a URL: the path on this server, spelled in one way, because servers write one href in several.
     pub fn id(&self, url: &Url) -> String {
         let path = normal_path(url.path());
-        if url.origin() == self.base.origin() { path } else { format!("{}{path}", url.origin().ascii_serialization()) }
+        if url.origin() == self.base.origin() {
+            path
+        } else {
+            format!("{}{path}", url.origin().ascii_serialization())
+        }
     }
 
     /// The external id of an href in an answer about `at`.
@@ -74,7 +81,10 @@ impl<'a> Client<'a> {
         let mut at = url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.cx.send(request("PROPFIND", &at, "0", &propfind_body(names)))?;
-            let target = response.header("location").filter(|_| response.is_redirect()).and_then(|to| at.join(to).ok());
+            let target = response
+                .header("location")
+                .filter(|_| response.is_redirect())
+                .and_then(|to| at.join(to).ok());
             match target {
                 Some(mut next) if matches!(next.scheme(), "http" | "https") => {
                     next.set_fragment(None);

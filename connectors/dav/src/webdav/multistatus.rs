@@ -45,10 +45,13 @@ impl Multistatus {
         if response.truncated {
             return Err(Failure::unavailable(format!("the provider's answer to {doing} is too long")));
         }
-        let root = Element::parse(&response.body)
-            .map_err(|error| Failure::unavailable(format!("the provider's answer to {doing} cannot be read: {error}")))?;
+        let root = Element::parse(&response.body).map_err(|error| {
+            Failure::unavailable(format!("the provider's answer to {doing} cannot be read: {error}"))
+        })?;
         if !root.is(DAV, "multistatus") {
-            return Err(Failure::unavailable(format!("the provider's answer to {doing} is not a multistatus")));
+            return Err(Failure::unavailable(format!(
+                "the provider's answer to {doing} is not a multistatus"
+            )));
         }
         Ok(Multistatus::from(root))
     }
@@ -62,7 +65,8 @@ impl Multistatus {
 impl From<Element> for Multistatus {
     fn from(root: Element) -> Self {
         let sync_token = root.child(DAV, "sync-token").and_then(Element::trimmed).map(str::to_owned);
-        let responses = root.children.into_iter().filter(|child| child.is(DAV, "response")).flat_map(members).collect();
+        let responses =
+            root.children.into_iter().filter(|child| child.is(DAV, "response")).flat_map(members).collect();
         Multistatus { responses, sync_token }
     }
 }
@@ -79,11 +83,14 @@ fn members(response: Element) -> Vec<Member> {
             "error" => member.error = Some(child),
             "propstat" => {
                 let code = child.child(DAV, "status").and_then(status).unwrap_or(200);
-                let properties = child.children.into_iter().filter(|c| c.is(DAV, "prop")).flat_map(|prop| prop.children);
+                let properties =
+                    child.children.into_iter().filter(|c| c.is(DAV, "prop")).flat_map(|prop| prop.children);
                 if (200..300).contains(&code) {
                     member.properties.extend(properties);
                 } else {
-                    member.refused.extend(properties.map(|property| (property.namespace, property.name, code)));
+                    member
+                        .refused
+                        .extend(properties.map(|property| (property.namespace, property.name, code)));
                 }
             }
             _ => {}

@@ -77,7 +77,9 @@ impl Element {
                     let Some(parent) = open.last_mut() else { continue };
                     match reference.resolve_char_ref().map_err(|error| error.to_string())? {
                         Some(character) => parent.text.push(character),
-                        None => parent.text.push_str(resolve_predefined_entity(&reference).ok_or("an unknown entity")?),
+                        None => parent
+                            .text
+                            .push_str(resolve_predefined_entity(&reference).ok_or("an unknown entity")?),
                     }
                 }
                 Event::DocType(_) => return Err("a document type is not accepted".into()),
@@ -133,7 +135,8 @@ fn element(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Elem
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
         let name = attribute.key.local_name().as_ref().to_owned();
-        let value = quick_xml::escape::unescape(&attribute.value).map_err(|error| error.to_string())?.into_owned();
+        let value =
+            quick_xml::escape::unescape(&attribute.value).map_err(|error| error.to_string())?.into_owned();
         attributes.push((name, value));
     }
     let name = start.local_name().as_ref().to_owned();

@@ -20,6 +20,8 @@ pub fn routes() -> Routes<App> {
         .merge(email::capabilities::routes())
         .merge(calendars::routes())
         .merge(calendars::events::routes())
+        .merge(calendars::freebusy::routes())
+        .merge(calendars::availability::routes())
         .merge(calendars::sync::routes())
         .merge(unbuilt::routes(not_implemented))
 }

@@ -222,6 +222,7 @@ impl http::Host for State {
         self.cpu.pause();
         let egress = self.egress.clone();
         let answer = self.egress.spawn(async move { egress.send_to_blob(r, &decode, max_bytes).await }).await;
+        self.cpu.resume();
         Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))
     }
 }

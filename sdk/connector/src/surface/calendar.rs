@@ -1,8 +1,8 @@
 //! Calendars and events. The operations, their arguments and answers are tabled in `model::wire::calendar`.
 
 use model::wire::calendar::{
-    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond, EventWrite,
-    FreeBusyAnswer, FreeBusyRequest,
+    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond,
+    EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
 use model::wire::{ChangesRequest, Mutated, Sources};
 use serde_json::Value;

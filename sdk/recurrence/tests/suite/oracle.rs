@@ -53,8 +53,8 @@ enum Excuse {
     /// dateutil takes the whole week where BYWEEKNO stands without a weekday. RFC 5545 §3.3.10: what the rule does not say comes from
     /// DTSTART (RFC 8984 §4.3.3 spells it out: the weekday).
     WeekWithoutDay,
-    /// dateutil cuts the weeks of BYWEEKNO at New Year and counts the rest to the next calendar year, which matters to INTERVAL and
-    /// BYSETPOS. RFC 5545 §3.3.10: the week belongs to one year, the one of its fourth day.
+    /// dateutil knows the week that New Year cuts only as 1 and -1, not by its other numbers (52, 53, -52, -53), and counts its days to
+    /// the calendar year, which matters to INTERVAL and BYSETPOS. RFC 5545 §3.3.10: the week belongs to one year, that of its fourth day.
     WeekCutAtNewYear,
 }
 
@@ -64,6 +64,7 @@ impl Excuse {
         let gaps = gaps(question);
         let counted = parts.by_day.iter().filter(|(n, _)| *n != 0).count();
         let weeks = !parts.by_week_no.is_empty();
+        let at_new_year = parts.by_week_no.iter().any(|week| week.abs() == 1 || week.abs() >= 52);
         let no_day = parts.by_day.is_empty() && parts.by_month_day.is_empty() && parts.by_year_day.is_empty();
         [
             (Excuse::UnmatchedStart, !literal::generates_start(case)),
@@ -72,7 +73,10 @@ impl Excuse {
             (Excuse::MixedOrdinals, counted > 0 && counted < parts.by_day.len()),
             (Excuse::SetPosInFirstWeek, parts.freq == "WEEKLY" && !parts.by_set_pos.is_empty()),
             (Excuse::WeekWithoutDay, weeks && no_day),
-            (Excuse::WeekCutAtNewYear, weeks && (parts.interval > 1 || !parts.by_set_pos.is_empty())),
+            (
+                Excuse::WeekCutAtNewYear,
+                weeks && (parts.interval > 1 || !parts.by_set_pos.is_empty() || at_new_year),
+            ),
         ]
         .into_iter()
         .filter_map(|(excuse, applies)| applies.then_some(excuse))

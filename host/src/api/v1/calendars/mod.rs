@@ -1,8 +1,8 @@
 //! `/v1/calendars`
 
-//pub mod availability;
+pub mod availability;
 pub mod events;
-//pub mod freebusy;
+pub mod freebusy;
 pub mod sync;
 
 use axum::extract::{Path, State};

@@ -1,0 +1,82 @@
+//! A copy of a series as one of its instances: what an exception, and the second half of a cut series, begin as.
+
+use connector_sdk::{Failure, Outcome};
+use ical::tree::cst::IcalCst;
+use ical::tree::line::IcalLine;
+use jiff::Span;
+use jiff::civil::{Date, DateTime};
+use model::Instant;
+
+use crate::ical::lines::{line, param, raw_line, remove, set_line, set_param};
+use crate::ical::series::{Editor, no_instance};
+use crate::ical::time::{Moment, date, local, utc};
+use crate::ical::zones::Zone;
+
+impl Editor<'_> {
+    /// A copy of the series as one instance of it, without rules, at its original time.
+    pub fn instance_of<'a>(&self, series: &IcalCst<'a>, recurrence_id: &str) -> Outcome<IcalCst<'a>> {
+        let clock = self.reader.clock(self.original);
+        let body = self.reader.event(series, None, &clock).map_err(Failure::invalid)?;
+        let mut copy = series.clone();
+        for name in ["RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID"] {
+            remove(&mut copy, name);
+        }
+        let shape = line(series, "DTSTART").ok_or_else(|| no_instance(recurrence_id))?;
+        if body.all_day {
+            let day: Date = recurrence_id.parse().map_err(|_| no_instance(recurrence_id))?;
+            let days = (body.end.as_millis() - body.start.as_millis() + 43_200_000) / 86_400_000;
+            let length = Span::new().try_days(days).map_err(|_| no_instance(recurrence_id))?;
+            let after = day.checked_add(length).map_err(|_| no_instance(recurrence_id))?;
+            set_line(&mut copy, like(shape, "DTSTART", &date(day)));
+            if let Some(end) = line(series, "DTEND") {
+                set_line(&mut copy, like(end, "DTEND", &date(after)));
+            }
+            return Ok(copy);
+        }
+        let at: DateTime = recurrence_id.parse().map_err(|_| no_instance(recurrence_id))?;
+        let zone = clock.moment(series, "DTSTART").and_then(|moment| match moment {
+            Moment::Time { zone, .. } => Some(zone),
+            Moment::Day(_) => None,
+        });
+        let zone = zone.ok_or_else(|| no_instance(recurrence_id))?;
+        let start = zone.instant(at).map(Instant::from).ok_or_else(|| no_instance(recurrence_id))?;
+        set_line(&mut copy, like(shape, "DTSTART", &spelled(shape, start, &zone)));
+        if let Some(end) = line(series, "DTEND") {
+            let until =
+                Instant::from_millis(start.as_millis() + body.end.as_millis() - body.start.as_millis());
+            let end_zone = Zone::named(body.end_time_zone.as_deref().unwrap_or(&zone.name));
+            let end_zone = if zone.is_iana() { &end_zone } else { &*zone };
+            set_line(&mut copy, like(end, "DTEND", &spelled(end, until, end_zone)));
+        }
+        Ok(copy)
+    }
+}
+
+/// A line with another value and name, its zone and value type kept.
+pub fn like(shape: &IcalLine, name: &str, value: &str) -> IcalLine<'static> {
+    let mut line = raw_line(name, &[], value);
+    for name in ["VALUE", "TZID"] {
+        set_param(&mut line, name, param(shape, name).as_deref());
+    }
+    line
+}
+
+/// An instant as this line spells its own: in UTC or local.
+fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
+    if shape.raw_value_str().trim().ends_with(['Z', 'z']) {
+        utc(at)
+    } else {
+        local(zone.local(at.timestamp()))
+    }
+}
+
+/// The instance with RECURRENCE-ID, which is DTSTART as it stands before any change (RFC 5545 section 3.8.4.4: the same type and
+/// zone).
+pub fn exception_with_id(mut exception: IcalCst<'_>) -> IcalCst<'_> {
+    let id =
+        line(&exception, "DTSTART").map(|start| like(start, "RECURRENCE-ID", start.raw_value_str().trim()));
+    if let Some(id) = id {
+        exception.push_line(id);
+    }
+    exception
+}

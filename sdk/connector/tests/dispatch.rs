@@ -1,0 +1,104 @@
+//! The door that the host comes through, natively: an envelope in, an envelope or a failure out.
+
+use connector_sdk::surface::{calendar, check, email};
+use connector_sdk::testing::{Recorded, response};
+use connector_sdk::{
+    Answer, Calendar, Context, Email, Lifecycle, Outcome, Request, code, export_connector, http,
+};
+use model::wire::calendar::EventRef;
+use model::wire::{Account, ChangesRequest, Source, Sources};
+
+/// A connector of the smallest kind: what it has is what it overrides.
+struct Small;
+
+impl Calendar for Small {
+    fn list_calendars(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let server = cx.setting("serverUrl").unwrap_or("none");
+        let answer =
+            cx.send_ok(http::Request::get(format!("{server}?limit={}", args.limit)), "listing calendars")?;
+        let names: Vec<String> = answer.json()?;
+        let sources =
+            names.into_iter().map(|external_id| Source { external_id, ..Source::default() }).collect();
+        Ok(Answer { body: Sources { sources, enumeration: true }, cursor: Some("next".into()), more: true })
+    }
+
+    fn get_event(cx: &Context, args: EventRef) -> Outcome<Sources> {
+        let etag = cx.idempotency_key.clone().or_else(|| cx.cursor.clone());
+        let source = Source { external_id: args.source, etag, ..Source::default() };
+        Ok(Sources { sources: vec![source], enumeration: false })
+    }
+}
+
+impl Email for Small {}
+
+impl Lifecycle for Small {
+    fn check(cx: &Context) -> Outcome<Account> {
+        Ok(Account { external_account_id: format!("{}", cx.now_ms()), ..Account::default() })
+    }
+}
+
+export_connector!(Small, [calendar, email, lifecycle]);
+
+fn request(op: &str, body: &str) -> Request {
+    Request { op: op.into(), body: body.into(), deadline_ms: 1000, ..Request::default() }
+}
+
+/// Arguments and connection reach the method; its answer, cursor and all, comes back as JSON.
+#[test]
+fn an_operation_is_dispatched() {
+    let host = Recorded::new().expect("GET", "https://x/?limit=7", response(200, &[], "[\"a\",\"b\"]"));
+    let body =
+        r#"{"connection":{"settings":{"serverUrl":"https://x/"},"later":1},"args":{"limit":7,"later":2}}"#;
+    let answer = calendar::fetch::<Small>(&host, request("calendars.list", body)).unwrap();
+    assert!(answer.more && answer.cursor.as_deref() == Some("next"));
+    let sources: Sources = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(sources.sources[1].external_id, "b");
+    drop(host);
+
+    let host = Recorded::new();
+    let body = Request { cursor: Some("here".into()), ..request("events.get", r#"{"args":{"source":"s"}}"#) };
+    assert!(calendar::fetch::<Small>(&host, body).unwrap().body.contains("\"etag\":\"here\""));
+    assert!(
+        check::<Small>(&host, request("check", "{}")).unwrap().body.contains("\"externalAccountId\":\"0\"")
+    );
+}
+
+/// What a connector does not have is "unsupported", whether it is a surface's operation or a made-up one; never a trap.
+#[test]
+fn what_is_not_there_is_unsupported() {
+    let host = Recorded::new();
+    let failures = [
+        calendar::mutate::<Small>(&host, request("events.create", "{}")),
+        calendar::mutate::<Small>(&host, request("events.explode", "{}")),
+        calendar::changes::<Small>(&host, request("", "{}")),
+        email::fetch::<Small>(&host, request("messages.list", "{}")),
+    ];
+    for failure in failures {
+        assert_eq!(failure.unwrap_err().code, code::UNSUPPORTED);
+    }
+}
+
+/// A body that cannot be read names the place and shows nothing of it.
+#[test]
+fn an_unreadable_body_is_invalid() {
+    let host = Recorded::new();
+    for (body, place) in [(r#"{"args":{"limit":"many"}}"#, "args.limit"), ("[", "."), ("", ".")] {
+        let failure = calendar::fetch::<Small>(&host, request("calendars.list", body)).unwrap_err();
+        assert_eq!(failure.code, code::INVALID);
+        assert!(failure.message.contains(place) && !failure.message.contains("many"), "{}", failure.message);
+    }
+}
+
+/// A provider's status and a provider's nonsense become failures.
+#[test]
+fn a_providers_answer_is_judged() {
+    let body = r#"{"connection":{"settings":{"serverUrl":"https://x/"}}}"#;
+    let host =
+        Recorded::new().expect("GET", "https://x/?limit=0", response(429, &[("retry-after", "2")], ""));
+    let failure = calendar::fetch::<Small>(&host, request("calendars.list", body)).unwrap_err();
+    assert_eq!((failure.code.as_str(), failure.retry_after_ms), (code::RATE_LIMITED, Some(2000)));
+    let host = Recorded::new().expect("GET", "https://x/?limit=0", response(200, &[], "[\"a\",2]"));
+    let failure = calendar::fetch::<Small>(&host, request("calendars.list", body)).unwrap_err();
+    assert_eq!(failure.code, code::UNAVAILABLE);
+    assert!(failure.message.contains("[1]"), "{}", failure.message);
+}
