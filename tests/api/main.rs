@@ -1,4 +1,7 @@
-//! The API told by example; the tree is the one of `host/src/api/v1`.
+//! The API told by example; the tree is the one of `host/src/api/v1`. `contract` holds the promises that cut across.
 
+mod calendars;
+mod cli;
+mod contract;
 mod sandbox_connector;
 mod sandbox_provider;

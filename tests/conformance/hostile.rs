@@ -163,7 +163,9 @@ async fn a_call_that_nobody_waits_for_is_stopped() {
     assert!(started.elapsed() < Duration::from_millis(250), "long before its CPU budget is spent");
 }
 
-/// Where a request goes, and the error's code as the connector sees it.
+/// Method, URL, one header, and the error's code as the connector sees it.
+type Attempt<'a> = (&'a str, &'a str, Option<(&'a str, &'a str)>, &'a str);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_leaves_the_policy() {
     let world = World::start(tight(), &["127.0.0.0/8"]).await;
@@ -173,7 +175,7 @@ async fn no_request_leaves_the_policy() {
     let to_metadata = format!("{origin}/redirect?http://169.254.169.254/latest/meta-data/");
     let to_other = format!("{origin}/redirect?https://example.com/");
     let other_port = here.replace(origin.rsplit(':').next().unwrap(), "1");
-    let cases: Vec<(&str, &str, Option<(&str, &str)>, &str)> = vec![
+    let cases: [Attempt; 23] = [
         ("GET", "https://example.com/", None, "denied"),
         ("GET", "http://127.0.0.1/", None, "denied"),
         ("GET", &other_port, None, "denied"),

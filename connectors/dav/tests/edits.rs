@@ -1,5 +1,7 @@
 //! Edits of a resource, byte by byte: what is not concerned stays as another client wrote it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
+
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;

@@ -3,6 +3,8 @@
 //!
 //! Without servers the tests say that they did not run; with `SWITCHBOARD_REQUIRE_PEERS=1` that is a failure.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use connector_dav::Dav;

@@ -1,5 +1,7 @@
 //! Every fixture becomes the items that its snapshot says. Drop a file into `fixtures/` to add a case.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
+
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 

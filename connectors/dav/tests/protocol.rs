@@ -1,5 +1,7 @@
 //! The protocol against servers that behave in ways that the real ones here do not: recorded, native, without a network.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
+
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -432,17 +432,13 @@ mod tests {
         (zones, prop::collection::vec(group, 1..3), rules, periods).prop_map(build)
     }
 
-    type AnyMember = (Option<Vec<(i64, i64)>>, Option<(i16, i16, Vec<i64>)>);
+    type Spans = Vec<(i64, i64)>;
+    type AnyMember = (Option<Spans>, Option<(i16, i16, Vec<i64>)>);
+    type AnyGroup = (Vec<AnyMember>, usize);
     type AnyRules = (i64, i64, i64, i64, Option<i64>);
+    type AnySearch = ((&'static str, &'static str), Vec<AnyGroup>, AnyRules, Spans);
 
-    fn build(
-        ((zone, from), groups, rules, periods): (
-            (&str, &str),
-            Vec<(Vec<AnyMember>, usize)>,
-            AnyRules,
-            Vec<(i64, i64)>,
-        ),
-    ) -> Search {
+    fn build(((zone, from), groups, rules, periods): AnySearch) -> Search {
         let (zone, zero) = (Zone::named(zone).unwrap(), ms(from));
         let at = |(start, length): (i64, i64)| {
             Interval::new(zero + start * MINUTE, zero + (start + length) * MINUTE)
@@ -468,7 +464,7 @@ mod tests {
                 busy: busy.map(|b| b.into_iter().map(at).collect()),
             }
         };
-        let mut group = |(members, required): (Vec<AnyMember>, usize)| {
+        let mut group = |(members, required): AnyGroup| {
             let members: Vec<Member> = members.into_iter().map(&mut member).collect();
             Group { required: required.min(members.len()), members }
         };

@@ -1,0 +1,6 @@
+//! `/v1/calendars`
+
+mod availability;
+mod events;
+mod freebusy;
+mod sync;
