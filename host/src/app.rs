@@ -12,13 +12,13 @@ use zeroize::Zeroizing;
 
 use crate::clock::{Clock, Entropy};
 use crate::config::Config;
+use crate::freshness::Freshness;
 use crate::ids::{self, Kind};
 use crate::keyring::{Keyring, MASTER_KEY_BYTES};
 use crate::locks::Locks;
 use crate::metrics::Metrics;
 use crate::runtime::Runtime;
 use crate::storage::{Db, Options};
-use crate::sync::Freshness;
 use crate::usage::Counters;
 
 /// The shared handles.
@@ -135,13 +135,15 @@ pub const MASTER_KEY_FILE: &str = "master.key";
 /// The keyring of a data directory. The master key comes from `SWITCHBOARD_MASTER_KEY` (base64), from the file that
 /// `SWITCHBOARD_MASTER_KEY_FILE` names, or from `<data_dir>/master.key`, which is made (mode 0600) on first start.
 pub fn open_keyring(data_dir: &Path, entropy: &Entropy) -> Result<Keyring> {
-    let text = match (std::env::var("SWITCHBOARD_MASTER_KEY"), std::env::var_os("SWITCHBOARD_MASTER_KEY_FILE")) {
-        (Ok(text), _) => Zeroizing::new(text),
-        (_, Some(file)) => Zeroizing::new(
-            std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", Path::new(&file).display()))?,
-        ),
-        _ => master_key_file(&data_dir.join(MASTER_KEY_FILE))?,
-    };
+    let text =
+        match (std::env::var("SWITCHBOARD_MASTER_KEY"), std::env::var_os("SWITCHBOARD_MASTER_KEY_FILE")) {
+            (Ok(text), _) => Zeroizing::new(text),
+            (_, Some(file)) => Zeroizing::new(
+                std::fs::read_to_string(&file)
+                    .with_context(|| format!("cannot read {}", Path::new(&file).display()))?,
+            ),
+            _ => master_key_file(&data_dir.join(MASTER_KEY_FILE))?,
+        };
     let master = Zeroizing::new(BASE64_STANDARD.decode(text.trim()).context("the master key is not base64")?);
     Keyring::new(&master, entropy.clone())
 }
@@ -153,7 +155,9 @@ fn master_key_file(path: &Path) -> Result<Zeroizing<String>> {
     let made = Zeroizing::new(BASE64_STANDARD.encode(Entropy::system().bytes::<MASTER_KEY_BYTES>()));
     match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(mut file) => {
-            file.write_all(made.as_bytes()).and_then(|()| file.sync_all()).context("cannot write the master key")?;
+            file.write_all(made.as_bytes())
+                .and_then(|()| file.sync_all())
+                .context("cannot write the master key")?;
             tracing::warn!(
                 file = %path.display(),
                 "made a new master key; back it up: without it stored credentials and API keys are lost"
@@ -161,7 +165,8 @@ fn master_key_file(path: &Path) -> Result<Zeroizing<String>> {
             Ok(made)
         }
         Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
             Ok(Zeroizing::new(text))
         }
         Err(e) => Err(e).with_context(|| format!("cannot make the master key {}", path.display())),

@@ -77,7 +77,10 @@ impl Entropy {
             Some((seed, counter)) => {
                 for chunk in out.chunks_mut(32) {
                     let n = counter.fetch_add(1, Ordering::SeqCst);
-                    let block = Sha256::new().chain_update(seed.to_be_bytes()).chain_update(n.to_be_bytes()).finalize();
+                    let block = Sha256::new()
+                        .chain_update(seed.to_be_bytes())
+                        .chain_update(n.to_be_bytes())
+                        .finalize();
                     chunk.copy_from_slice(&block[..chunk.len()]);
                 }
             }

@@ -76,7 +76,10 @@ impl Keyring {
         let parts: Vec<&str> = sealed.split('.').collect();
         let ["v1", id, nonce, text] = parts[..] else { bail!("a sealed value in {place} is malformed") };
         if id != self.id {
-            bail!("a sealed value in {place} was sealed with another master key ({id}, this one is {})", self.id);
+            bail!(
+                "a sealed value in {place} was sealed with another master key ({id}, this one is {})",
+                self.id
+            );
         }
         let nonce: [u8; 24] = BASE64_URL_SAFE_NO_PAD
             .decode(nonce)
@@ -133,7 +136,8 @@ impl Keyring {
     /// The text of `signed`, if it is ours and unchanged.
     pub fn verified(&self, signed: &str) -> Option<Vec<u8>> {
         let (text, tag) = signed.split_once('.')?;
-        let (text, tag) = (BASE64_URL_SAFE_NO_PAD.decode(text).ok()?, BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?);
+        let (text, tag) =
+            (BASE64_URL_SAFE_NO_PAD.decode(text).ok()?, BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?);
         let expected = mac(&*self.cursor, &[&text]);
         bool::from(tag.ct_eq(&expected[..16])).then_some(text)
     }

@@ -20,6 +20,7 @@ pub mod answer;
 pub mod clock;
 pub mod config;
 pub mod error;
+pub mod freshness;
 pub mod ids;
 pub mod keyring;
 pub mod locks;

@@ -3,9 +3,9 @@
 use crate::app::App;
 use crate::error::Result;
 use crate::ids::Kind;
+use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::log::{self as table, Entry};
-use crate::storage::Tx;
 use crate::tenant::Tenant;
 
 /// Who caused a change.

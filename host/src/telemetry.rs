@@ -27,7 +27,9 @@ pub fn start(format: Option<Format>, level: &str) -> Result<()> {
     let format = format.unwrap_or(if terminal { Format::Human } else { Format::Json });
     let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
-        Format::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        Format::Json => {
+            lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
+        }
         Format::Human => lines.with_ansi(terminal).with_target(false).try_init(),
     };
     started.map_err(|e| anyhow!("cannot start the log: {e}"))?;

@@ -29,7 +29,9 @@ impl Counters {
 
     /// What is not written yet, for answers that should include the last seconds.
     pub fn pending(&self) -> Vec<(Bucket, i64)> {
-        self.0.lock().map_or_else(|_| Vec::new(), |p| p.requests.iter().map(|(b, n)| (b.clone(), *n)).collect())
+        self.0
+            .lock()
+            .map_or_else(|_| Vec::new(), |p| p.requests.iter().map(|(b, n)| (b.clone(), *n)).collect())
     }
 
     /// Writes what was counted. What cannot be written is counted again next time.

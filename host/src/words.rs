@@ -7,7 +7,8 @@ use crate::error::{Code, Error, invalid};
 /// A fault of one field. `cause` is the deserializer's sentence.
 pub fn field_error(field: &str, cause: &str) -> Error {
     if let Some(missing) = cause.strip_prefix("missing field `").and_then(|r| r.split('`').next()) {
-        let name = if field == "." || field.is_empty() { missing.to_owned() } else { format!("{field}.{missing}") };
+        let name =
+            if field == "." || field.is_empty() { missing.to_owned() } else { format!("{field}.{missing}") };
         return invalid(Code::MissingField, name.clone(), format!("{name} is required"));
     }
     let field = if field == "." || field.is_empty() { "body" } else { field };

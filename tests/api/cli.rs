@@ -54,7 +54,8 @@ struct Server {
 impl Server {
     fn start(arguments: &[&str]) -> Server {
         let dir = tempfile::tempdir().expect("a data directory");
-        let mut command = switchboard(&["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data-dir"]);
+        let mut command =
+            switchboard(&["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data-dir"]);
         command.arg(dir.path()).arg("--connectors").arg(dir.path()).args(arguments).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server can be started");
         let stderr = child.stderr.take().expect("its log");
@@ -92,7 +93,10 @@ impl Server {
     }
 
     async fn get(&self, path: &str, key: &str) -> StatusCode {
-        let request = reqwest::Client::builder().build().expect("a client").get(format!("http://{}{path}", self.address));
+        let request = reqwest::Client::builder()
+            .build()
+            .expect("a client")
+            .get(format!("http://{}{path}", self.address));
         request.bearer_auth(key).send().await.expect("an answer").status()
     }
 
@@ -127,9 +131,25 @@ impl Drop for Server {
 async fn keys_come_and_go_beside_a_running_server() {
     let server = Server::start(&[]);
     let key = printed(&[
-        "keys", "create", "--scopes", "calendar.read,connections.read", "--application", "Shop", "--name", "till",
-        "--allowed-domain", "Shop.example.com", "--allowed-ip", "127.0.0.0/8", "--rate-limit", "50",
-        "--expires-in", "30d", "--json", "--data-dir", server.data_dir(),
+        "keys",
+        "create",
+        "--scopes",
+        "calendar.read,connections.read",
+        "--application",
+        "Shop",
+        "--name",
+        "till",
+        "--allowed-domain",
+        "Shop.example.com",
+        "--allowed-ip",
+        "127.0.0.0/8",
+        "--rate-limit",
+        "50",
+        "--expires-in",
+        "30d",
+        "--json",
+        "--data-dir",
+        server.data_dir(),
     ]);
     for (field, value) in [
         ("scopes", json!(["calendar.read", "connections.read"])),
@@ -166,7 +186,8 @@ fn the_first_start_makes_a_master_key() {
     let server = Server::start(&[]);
     let key = server.dir.path().join("master.key");
     assert_eq!(std::fs::metadata(&key).expect("the key").permissions().mode() & 0o777, 0o600);
-    let doctor = printed(&["doctor", "--json", "--data-dir", server.data_dir(), "--connectors", server.data_dir()]);
+    let doctor =
+        printed(&["doctor", "--json", "--data-dir", server.data_dir(), "--connectors", server.data_dir()]);
     assert_eq!(doctor["ok"], true, "{doctor}");
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).expect("our own file");
     let doctor = run(&["doctor", "--data-dir", server.data_dir(), "--connectors", server.data_dir()]);
@@ -231,7 +252,8 @@ async fn draining_ends_after_ten_seconds() {
 #[test]
 fn a_second_server_on_the_same_data_is_refused() {
     let server = Server::start(&[]);
-    let (code, said) = refused(&mut switchboard(&["serve", "--listen", "127.0.0.1:0", "--data-dir", server.data_dir()]));
+    let (code, said) =
+        refused(&mut switchboard(&["serve", "--listen", "127.0.0.1:0", "--data-dir", server.data_dir()]));
     assert_eq!(code, Some(1));
     assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
 }
@@ -271,11 +293,19 @@ fn failures_say_why() {
         (&["serve", "--egress-allow", "10.0.0.0/99"], 2, "neither an address nor a network"),
         (&["keys", "create"], 2, "--scopes"),
         (&["keys", "create", "--scopes", "calendar.red"], 1, "there is no scope \"calendar.red\""),
-        (&["keys", "revoke", "key_1", "--data-dir", nowhere], 1, "there is no database /nowhere/at/all/switchboard.db"),
+        (
+            &["keys", "revoke", "key_1", "--data-dir", nowhere],
+            1,
+            "there is no database /nowhere/at/all/switchboard.db",
+        ),
         (&["migrate", "--check", "--data-dir", nowhere], 1, "there is no database"),
         (&["connectors", "install", nowhere], 1, "has no connector.toml"),
         (&["connectors", "rollback", "dav", "--data-dir", nowhere], 1, "no connector \"dav\" is installed"),
-        (&["serve", "--connectors", nowhere, "--data-dir", nowhere], 1, "there is no directory /nowhere/at/all"),
+        (
+            &["serve", "--connectors", nowhere, "--data-dir", nowhere],
+            1,
+            "there is no directory /nowhere/at/all",
+        ),
         (&["serve", "--database-url", "mysql://x"], 1, "sqlite:// or postgres://"),
         (&["serve", "--config", nowhere], 1, "cannot read the settings in /nowhere/at/all"),
     ] {
@@ -301,7 +331,9 @@ fn secrets_come_from_files_and_are_not_shown() {
         .expect("the command can be started");
     assert!(create.status.success(), "{}", String::from_utf8_lossy(&create.stderr));
     assert!(database.exists() && !data_dir.join("switchboard.db").exists());
-    let help = switchboard(&["serve", "--help"]).env("SWITCHBOARD_DATABASE_URL", "postgres://u:hunter2@h/d").output();
+    let help = switchboard(&["serve", "--help"])
+        .env("SWITCHBOARD_DATABASE_URL", "postgres://u:hunter2@h/d")
+        .output();
     assert!(!String::from_utf8_lossy(&help.expect("help").stdout).contains("hunter2"));
 }
 
@@ -327,7 +359,8 @@ async fn connectors_come_and_go_beside_a_running_server() {
     assert_eq!(command(&["connectors", "install", &package])["previous"][0]["version"], "0.9.0");
     assert_eq!(command(&["connectors", "rollback", "sandbox"])["version"], "0.9.0");
     let listed = command(&["connectors", "list"]);
-    let found = listed.as_array().expect("an array").iter().find(|c| c["source"] == "installed").expect("ours");
+    let found =
+        listed.as_array().expect("an array").iter().find(|c| c["source"] == "installed").expect("ours");
     assert_eq!((&found["version"], &found["inService"]), (&json!("0.9.0"), &json!(true)));
     assert_eq!(command(&["connectors", "remove", "sandbox"])["removed"], true);
     server.logged("connector out of service");
@@ -337,7 +370,8 @@ async fn connectors_come_and_go_beside_a_running_server() {
 fn copy_of_sandbox_connector(dir: &Path, version: &str) -> String {
     let (from, to) = (harness::bundle().join("sandbox"), dir.join(format!("package-{version}/sandbox")));
     std::fs::create_dir_all(&to).expect("a folder");
-    let manifest = std::fs::read_to_string(from.join("connector.toml")).expect("`cargo xtask connectors` was run");
+    let manifest =
+        std::fs::read_to_string(from.join("connector.toml")).expect("`cargo xtask connectors` was run");
     let lines = manifest.lines().map(|line| match line.starts_with("version = ") {
         true => format!("version = \"{version}\""),
         false => line.to_owned(),
@@ -354,7 +388,10 @@ async fn metrics_are_told() {
     let key = server.key();
     let secret = key["key"].as_str().expect("a key");
     assert_eq!(server.get("/v1/connections/conn_unknown", secret).await, StatusCode::NOT_FOUND);
-    let page = reqwest::Client::builder().build().expect("a client").get(format!("http://{}/metrics", server.address));
+    let page = reqwest::Client::builder()
+        .build()
+        .expect("a client")
+        .get(format!("http://{}/metrics", server.address));
     let page = page.send().await.expect("an answer").text().await.expect("text");
     for line in [
         "http_server_request_duration_seconds_count{http_route=\"/v1/connections/{connectionId}\",http_request_method=\"GET\",http_response_status_code=\"404\"} 1",

@@ -26,7 +26,7 @@ pub struct TestServer {
     pub clock: Clock,
     pub address: SocketAddr,
     data: tempfile::TempDir,
-    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    serving: tokio::task::JoinHandle<()>,
 }
 
 /// What a test can choose before the start.
@@ -39,7 +39,8 @@ pub struct Builder {
 pub fn bundle() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    std::env::var_os("SWITCHBOARD_TEST_BUNDLE").map_or_else(|| target.join("connectors/bundle"), PathBuf::from)
+    std::env::var_os("SWITCHBOARD_TEST_BUNDLE")
+        .map_or_else(|| target.join("connectors/bundle"), PathBuf::from)
 }
 
 /// Compiled code is the same for every test: one cache, authenticated by the one key that all of them use.
@@ -47,7 +48,8 @@ fn share_compiled_code(data: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
     let shared = root.join("target/test-cache");
     std::fs::create_dir_all(&shared).expect("the cache folder can be made");
-    std::fs::write(data.join("master.key"), "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=").expect("a key file");
+    std::fs::write(data.join("master.key"), "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=")
+        .expect("a key file");
     std::os::unix::fs::symlink(&shared, data.join("cache")).expect("a link to the cache");
 }
 
@@ -98,22 +100,17 @@ impl TestServer {
         if app.config.sandbox {
             router = router.merge(sandbox(&app));
         }
-        let (stop, stopped) = tokio::sync::oneshot::channel();
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        tokio::spawn(async move {
-            let serving = axum::serve(listener, service).with_graceful_shutdown(async {
-                let _ = stopped.await;
-            });
-            serving.await.expect("the service runs");
-        });
-        TestServer { app, clock, address, data, stop: Some(stop) }
+        let serving =
+            tokio::spawn(async move { axum::serve(listener, service).await.expect("the service runs") });
+        TestServer { app, clock, address, data, serving }
     }
 
     /// Stops without warning and starts again on the same data: what was not on disk is gone.
     pub async fn restart(mut self) -> TestServer {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
+        self.serving.abort();
+        // Cancelled, as it was told to be.
+        let _ = (&mut self.serving).await;
         self.app.db.close().await;
         let mut data = tempfile::tempdir().expect("a folder");
         std::mem::swap(&mut data, &mut self.data);
@@ -131,11 +128,7 @@ impl TestServer {
     }
 
     /// A key of an application; `change` sets what is particular to it.
-    pub async fn key(
-        &self,
-        application: &str,
-        change: impl FnOnce(&mut ApiKey),
-    ) -> Actor {
+    pub async fn key(&self, application: &str, change: impl FnOnce(&mut ApiKey)) -> Actor {
         let text = make_key(&self.app, application.to_owned(), change).await.expect("a key can be made");
         Actor::new(self.address, Some(text))
     }
@@ -147,7 +140,11 @@ impl TestServer {
 }
 
 /// A key in an application, which is made if it is missing; what `switchboard keys create` does.
-async fn make_key(app: &App, application: String, change: impl FnOnce(&mut ApiKey)) -> anyhow::Result<String> {
+async fn make_key(
+    app: &App,
+    application: String,
+    change: impl FnOnce(&mut ApiKey),
+) -> anyhow::Result<String> {
     let new = app.keyring.new_api_key();
     let mut key = ApiKey {
         id: app.new_id(Kind::ApiKey),
@@ -391,8 +388,12 @@ fn redacted_field(name: String, value: Value) -> (String, Value) {
         (Value::String(text), "etag" | "current_etag") if text.starts_with('"') && text.ends_with('"') => {
             Some("[etag]".to_owned())
         }
-        (Value::String(text), "next_cursor" | "sync_cursor") if text.contains('.') => Some("[cursor]".to_owned()),
-        (Value::String(text), "iCalUid") if text.contains('@') || text.len() >= 16 => Some("[uid]".to_owned()),
+        (Value::String(text), "next_cursor" | "sync_cursor") if text.contains('.') => {
+            Some("[cursor]".to_owned())
+        }
+        (Value::String(text), "iCalUid") if text.contains('@') || text.len() >= 16 => {
+            Some("[uid]".to_owned())
+        }
         _ => None,
     };
     match hidden {

@@ -8,9 +8,9 @@ const HOST: &str = "host/src/";
 /// From the bottom to the top; an import points to its own row or to one before it.
 const LAYERS: [&[&str]; 7] = [
     &["clock", "config", "error", "ids", "keyring", "locks", "scopes", "telemetry", "tenant", "words"],
-    &["answer", "runtime", "sandbox_provider", "scheduling", "storage", "usage"],
+    &["answer", "freshness", "metrics", "runtime", "sandbox_provider", "scheduling", "storage", "usage"],
     &["app"],
-    &["connections", "freebusy", "log", "metrics", "resources", "sync", "webhooks"],
+    &["connections", "freebusy", "log", "resources", "sync", "webhooks"],
     &["bookings", "jobs"],
     &["admin", "api"],
     &["api::v1", "cli", "lib", "main"],
@@ -34,7 +34,7 @@ const APART: [(&[&str], &[&str], &str); 6] = [
         "a connector call is a function of its arguments; credentials are handed in",
     ),
     (
-        &["bookings", "connections", "freebusy", "log", "metrics", "resources", "sync", "webhooks"],
+        &["bookings", "connections", "freebusy", "log", "resources", "sync", "webhooks"],
         &["axum::"],
         "background jobs call it too",
     ),

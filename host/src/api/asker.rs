@@ -18,7 +18,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let caller = caller(parts)?;
         let request_id = parts.extensions.get::<RequestId>().map(|r| r.0.clone()).unwrap_or_default();
-        let cache_control = parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let cache_control =
+            parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
         Ok(Asker {
             tenant: caller.tenant().clone(),
             connection_ids: caller.key.connection_ids.clone(),
@@ -63,7 +64,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         for (name, value) in pairs.0 {
             let name = snake(&name);
             if map.insert(name.clone(), value).is_some() {
-                return Err(ApiError(invalid(Code::InvalidParameter, name.clone(), format!("{name} is given twice"))));
+                return Err(ApiError(invalid(
+                    Code::InvalidParameter,
+                    name.clone(),
+                    format!("{name} is given twice"),
+                )));
             }
         }
         Ok(Params(map))
@@ -85,6 +90,11 @@ impl Params {
     /// A parameter; an empty one counts as absent.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|v| !v.is_empty())
+    }
+
+    /// Whether `include=providerData` was asked for.
+    pub fn with_provider_data(&self) -> bool {
+        self.get("include").is_some_and(|v| v.split(',').any(|p| p.trim() == "providerData"))
     }
 
     /// `true` or `false`.

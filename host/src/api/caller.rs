@@ -9,8 +9,8 @@ use ipnet::IpNet;
 
 use crate::error::{Code, Result, refuse};
 use crate::keyring::Keyring;
-use crate::storage::api_keys::{self, ApiKey};
 use crate::storage::Db;
+use crate::storage::api_keys::{self, ApiKey};
 use crate::tenant::Tenant;
 
 /// The other form of carrying the key.
@@ -114,7 +114,8 @@ pub async fn authenticate(
         Some(key) => key,
         None => {
             let found = api_keys::by_hash(db.reader(), &hash).await?;
-            let key = Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
+            let key =
+                Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
             cache.put(hash, key.clone(), now);
             key
         }
@@ -150,7 +151,8 @@ pub fn network(text: &str) -> Option<IpNet> {
 fn requesting_host(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::ORIGIN).or_else(|| headers.get(header::REFERER))?;
     let url = url::Url::parse(value.to_str().ok()?).ok()?;
-    let web = matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
+    let web =
+        matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
     web.then(|| url.host_str().map(str::to_ascii_lowercase)).flatten()
 }
 

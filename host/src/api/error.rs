@@ -37,16 +37,38 @@ fn is_retryable(code: Code) -> bool {
 pub fn status(code: Code) -> StatusCode {
     use Code::*;
     match code {
-        InvalidRequest | InvalidJson | InvalidParameter | MissingField | UnknownField | ConflictingFields
-        | InvalidCursor | InvalidTimeRange | InvalidTimeZone | InvalidRecurrence | InvalidUrl
-        | InvalidIdempotencyKey | RangeTooLarge | CapabilityNotSupported | ProviderRejected => StatusCode::BAD_REQUEST,
+        InvalidRequest
+        | InvalidJson
+        | InvalidParameter
+        | MissingField
+        | UnknownField
+        | ConflictingFields
+        | InvalidCursor
+        | InvalidTimeRange
+        | InvalidTimeZone
+        | InvalidRecurrence
+        | InvalidUrl
+        | InvalidIdempotencyKey
+        | RangeTooLarge
+        | CapabilityNotSupported
+        | ProviderRejected => StatusCode::BAD_REQUEST,
         MissingApiKey | InvalidApiKey | ExpiredApiKey | RevokedApiKey => StatusCode::UNAUTHORIZED,
         Forbidden | InsufficientScope | ScopeNotGranted => StatusCode::FORBIDDEN,
         NotFound => StatusCode::NOT_FOUND,
         MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        StaleEtag | IdempotencyKeyReused | IdempotencyInProgress | InvalidState | SyncResetRequired
-        | SyncNotStarted | AlreadyExists | NotEmpty | ReauthRequired | ConnectionInactive | NotAnAttendee
-        | OrganizerCannotRsvp | OutcomeUnknown => StatusCode::CONFLICT,
+        StaleEtag
+        | IdempotencyKeyReused
+        | IdempotencyInProgress
+        | InvalidState
+        | SyncResetRequired
+        | SyncNotStarted
+        | AlreadyExists
+        | NotEmpty
+        | ReauthRequired
+        | ConnectionInactive
+        | NotAnAttendee
+        | OrganizerCannotRsvp
+        | OutcomeUnknown => StatusCode::CONFLICT,
         PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         RateLimited | ProviderRateLimited => StatusCode::TOO_MANY_REQUESTS,
@@ -61,7 +83,9 @@ pub fn status(code: Code) -> StatusCode {
 /// The family of a code, for clients that do not know the code itself.
 fn family(code: Code) -> &'static str {
     match status(code).as_u16() {
-        _ if matches!(code, Code::ProviderError | Code::ProviderUnavailable | Code::ProviderTimeout) => "provider_error",
+        _ if matches!(code, Code::ProviderError | Code::ProviderUnavailable | Code::ProviderTimeout) => {
+            "provider_error"
+        }
         400 | 405 | 413 | 415 => "invalid_request_error",
         401 => "authentication_error",
         403 => "permission_error",
@@ -79,9 +103,10 @@ pub fn envelope(refusal: &Refusal, request_id: &str) -> Value {
         .iter()
         .map(|d| json!({ "field": d.field, "code": d.code.as_str(), "message": d.message }))
         .collect();
-    let provider = refusal.provider.as_ref().map(
-        |p| json!({ "name": p.name, "status": p.status, "code": p.code, "message": p.message }),
-    );
+    let provider = refusal
+        .provider
+        .as_ref()
+        .map(|p| json!({ "name": p.name, "status": p.status, "code": p.code, "message": p.message }));
     let mut error = json!({
         "type": family(refusal.code),
         "code": refusal.code.as_str(),

@@ -8,7 +8,8 @@ use crate::resources::Expected;
 
 /// The etag that the caller expects, from `If-Match` or from the body's `etag` (taken out of it). Both only if they agree.
 pub fn expected(headers: &HeaderMap, body: Option<&mut Map<String, Value>>) -> Result<Expected> {
-    let header = headers.get(header::IF_MATCH).map(|v| v.to_str().map(str::trim).unwrap_or_default().to_owned());
+    let header =
+        headers.get(header::IF_MATCH).map(|v| v.to_str().map(str::trim).unwrap_or_default().to_owned());
     let body = match body.and_then(|b| b.remove("etag")) {
         None | Some(Value::Null) => None,
         Some(Value::String(etag)) => Some(etag),
@@ -37,7 +38,11 @@ fn parse(text: &str) -> Result<Expected> {
     let etags: Vec<String> =
         text.split(',').map(|t| t.trim().trim_matches('"').to_owned()).filter(|t| !t.is_empty()).collect();
     if etags.is_empty() || text.contains("W/") {
-        return Err(invalid(Code::InvalidParameter, "etag", "the etag must be a strong etag such as \"1a2b\", or *"));
+        return Err(invalid(
+            Code::InvalidParameter,
+            "etag",
+            "the etag must be a strong etag such as \"1a2b\", or *",
+        ));
     }
     Ok(Expected::OneOf(etags.into_iter().map(|t| format!("\"{t}\"")).collect()))
 }

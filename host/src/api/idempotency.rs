@@ -98,7 +98,9 @@ pub async fn finish(app: &App, attempt: &Attempt, response: Response) -> Respons
             return Response::from_parts(parts, Body::from(bytes));
         }
         // It may have had an effect at the provider: the next attempt must look, so the claim stays, but free to take.
-        status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => expire(app, claim).await,
+        status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {
+            expire(app, claim).await
+        }
         // It never began.
         _ => release(app, claim).await,
     };
@@ -116,7 +118,9 @@ async fn insert(app: &App, claim: &Claim, fingerprint: &str, now: i64) -> Result
     let (claim, fingerprint, owner) = (claim.clone(), fingerprint.to_owned(), app.boot.clone());
     app.db
         .write(move |tx| {
-            Box::pin(async move { Ok(table::insert(tx, &new_claim(&claim, &fingerprint, &owner, now)).await?) })
+            Box::pin(
+                async move { Ok(table::insert(tx, &new_claim(&claim, &fingerprint, &owner, now)).await?) },
+            )
         })
         .await
 }
@@ -160,7 +164,9 @@ async fn release(app: &App, claim: &Claim) -> Result<()> {
     let claim = claim.clone();
     app.db
         .write(move |tx| {
-            Box::pin(async move { Ok(table::delete(tx, &claim.application_id, &claim.scope, &claim.fence).await?) })
+            Box::pin(async move {
+                Ok(table::delete(tx, &claim.application_id, &claim.scope, &claim.fence).await?)
+            })
         })
         .await
 }
@@ -179,7 +185,9 @@ async fn expire(app: &App, claim: &Claim) -> Result<()> {
 async fn store(app: &App, attempt: &Attempt, parts: &http::response::Parts, body: &Bytes) -> Result<()> {
     let text = String::from_utf8(body.to_vec()).context("an answer that is not text cannot be replayed")?;
     let mut answer = crate::answer::Answer::json(parts.status.as_u16(), text);
-    for (name, fixed) in [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")] {
+    for (name, fixed) in
+        [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")]
+    {
         if let Some(value) = parts.headers.get(name).and_then(|v| v.to_str().ok()) {
             answer = answer.header(fixed, value);
         }
@@ -223,10 +231,11 @@ fn key(headers: &HeaderMap) -> Result<Option<&str>> {
 
 /// Equal for requests that mean the same: the order of keys, their spelling and white space do not count.
 fn fingerprint(request: &Request<'_>) -> String {
-    let body = match serde_json::from_slice::<Value>(request.body).ok().and_then(|v| json::camel_keys(v, "").ok()) {
-        Some(value) => canonical(&value),
-        None => hex(&Sha256::digest(request.body)),
-    };
+    let body =
+        match serde_json::from_slice::<Value>(request.body).ok().and_then(|v| json::camel_keys(v, "").ok()) {
+            Some(value) => canonical(&value),
+            None => hex(&Sha256::digest(request.body)),
+        };
     let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
     hash(&[request.query, if_match, &body])
 }
@@ -237,7 +246,8 @@ fn canonical(value: &Value) -> String {
         Value::Object(map) => {
             let mut keys: Vec<&String> = map.keys().collect();
             keys.sort();
-            let pairs = keys.iter().map(|k| format!("{}:{}", Value::String((*k).clone()), canonical(&map[*k])));
+            let pairs =
+                keys.iter().map(|k| format!("{}:{}", Value::String((*k).clone()), canonical(&map[*k])));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),

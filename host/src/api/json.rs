@@ -25,9 +25,9 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
-        let bytes = axum::body::to_bytes(body, MAX_BODY)
-            .await
-            .map_err(|_| refuse(Code::PayloadTooLarge, format!("the body is larger than {MAX_BODY} bytes")))?;
+        let bytes = axum::body::to_bytes(body, MAX_BODY).await.map_err(|_| {
+            refuse(Code::PayloadTooLarge, format!("the body is larger than {MAX_BODY} bytes"))
+        })?;
         Ok(Body(object(&parts.headers, &bytes)?))
     }
 }
@@ -134,8 +134,14 @@ mod tests {
 
     #[test]
     fn both_spellings_are_read_and_a_contradiction_is_told() {
-        let value = camel_keys(json!({ "connection_id": "a", "time_zone": "UTC", "metadata": { "my_key": "x" } }), "");
-        assert_eq!(value.unwrap(), json!({ "connectionId": "a", "timeZone": "UTC", "metadata": { "my_key": "x" } }));
+        let value = camel_keys(
+            json!({ "connection_id": "a", "time_zone": "UTC", "metadata": { "my_key": "x" } }),
+            "",
+        );
+        assert_eq!(
+            value.unwrap(),
+            json!({ "connectionId": "a", "timeZone": "UTC", "metadata": { "my_key": "x" } })
+        );
         let err = camel_keys(json!({ "timeZone": "UTC", "time_zone": "CET" }), "").unwrap_err();
         assert_eq!(err.code(), Some(Code::ConflictingFields));
     }

@@ -7,6 +7,7 @@ pub mod error;
 pub mod etag;
 pub mod idempotency;
 pub mod json;
+pub mod metrics;
 pub mod openapi;
 pub mod operation;
 pub mod page;

@@ -1,5 +1,4 @@
-//! One row per operation of the contract: method, path, scope and release stage on one line, documentation chained to it.
-//! The router, the scope check and the OpenAPI document all read the row, so that nothing about an operation is said twice.
+//! One row per operation: method, path, scope and release stage, with its documentation. Router, scope check and OpenAPI read it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -255,7 +254,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// One line, for lists of operations.
     pub fn summary(self, summary: &'static str) -> Self {
         self.last(|o| o.docs.summary = summary)
     }
@@ -329,7 +327,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.last(|o| o.public = true)
     }
 
-    /// All rows so far answer `not_implemented`.
+    /// All rows so far answer 501.
     pub fn not_built(mut self) -> Self {
         self.rows.iter_mut().for_each(|(o, _)| o.built = false);
         self
@@ -341,7 +339,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self
     }
 
-    /// The rows without their handlers, in order.
     pub fn operations(&self) -> Vec<Operation> {
         self.rows.iter().map(|(o, _)| o.clone()).collect()
     }

@@ -56,8 +56,8 @@ impl Binding {
         let text = keyring
             .verified(cursor)
             .ok_or_else(|| bad("this is not a cursor of this service; pass next_cursor back unchanged"))?;
-        let sealed: Sealed<P> = serde_json::from_slice(&text)
-            .map_err(|_| bad("this cursor belongs to another operation"))?;
+        let sealed: Sealed<P> =
+            serde_json::from_slice(&text).map_err(|_| bad("this cursor belongs to another operation"))?;
         if sealed.b != self.0 {
             return Err(bad("this cursor belongs to another list: keep the filters of the first request"));
         }

@@ -42,7 +42,9 @@ impl RateLimiter {
         if !budgets.contains_key(who) {
             budgets.insert(who.to_owned(), Budget::default());
         }
-        budgets.get_mut(who).map_or(Standing { limit, remaining: limit, retry_after_s: None }, |b| b.take(limit, now))
+        budgets
+            .get_mut(who)
+            .map_or(Standing { limit, remaining: limit, retry_after_s: None }, |b| b.take(limit, now))
     }
 
     /// Callers that are remembered now.

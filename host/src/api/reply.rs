@@ -3,8 +3,11 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::error::Result;
 
 /// The response of an answer.
 pub fn response(answer: Answer) -> Response {
@@ -20,4 +23,11 @@ pub fn response(answer: Answer) -> Response {
         }
     }
     response
+}
+
+/// An answer with what was wrong with its query.
+pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<Answer> {
+    let mut value = serde_json::to_value(answer)?;
+    value["warnings"] = Value::Array(warnings);
+    Ok(Answer::ok(value.to_string()))
 }

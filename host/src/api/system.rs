@@ -10,10 +10,9 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::api::operation::Operations;
-use crate::api::{docs, openapi};
 use crate::api::rate_limit::RateLimiter;
+use crate::api::{docs, metrics, openapi};
 use crate::app::App;
-use crate::metrics;
 
 /// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
 pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> Router<App> {
@@ -22,7 +21,10 @@ pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> 
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(move |State(app): State<App>| async move { metrics_text(&app, &limiter).await }))
+        .route(
+            "/metrics",
+            get(move |State(app): State<App>| async move { metrics_text(&app, &limiter).await }),
+        )
         .route("/openapi.json", get(move || std::future::ready(json_text(StatusCode::OK, document.clone()))))
         .merge(docs::routes::<App>())
 }
@@ -48,8 +50,12 @@ async fn readyz(State(app): State<App>) -> Response {
     let allocation = app.runtime.status();
     match app.db.check().await {
         Ok(()) => {
-            let connectors: Vec<String> =
-                app.runtime.list().iter().map(|c| format!("{}@{}", c.manifest.name, c.manifest.version)).collect();
+            let connectors: Vec<String> = app
+                .runtime
+                .list()
+                .iter()
+                .map(|c| format!("{}@{}", c.manifest.name, c.manifest.version))
+                .collect();
             let body = json!({ "status": "ready", "connectors": connectors, "instances": format!("{:?}", allocation.allocation) });
             json_text(StatusCode::OK, body.to_string())
         }

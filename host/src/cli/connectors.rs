@@ -100,7 +100,8 @@ impl List {
             return answer(&serde_json::to_string_pretty(&found)?);
         }
         let text = |v: &Value| v.as_str().unwrap_or("-").to_owned();
-        let mut rows = vec![["NAME", "VERSION", "SOURCE", "IN SERVICE", "DIGEST", ""].map(str::to_owned).to_vec()];
+        let mut rows =
+            vec![["NAME", "VERSION", "SOURCE", "IN SERVICE", "DIGEST", ""].map(str::to_owned).to_vec()];
         rows.extend(found.iter().map(|c| {
             let digest = text(&c["digest"]).chars().take(12).collect();
             let served = if c["inService"] == true { "yes" } else { "no" };

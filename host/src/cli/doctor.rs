@@ -28,7 +28,9 @@ const SKEW_MS: i64 = 60_000;
 /// the connectors, the clock, free space and memory for pooled instances. May run beside a server. Exit code 1: something
 /// fails.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  switchboard doctor\n  switchboard doctor --config /etc/switchboard.toml --json")]
+#[command(
+    after_help = "Examples:\n  switchboard doctor\n  switchboard doctor --config /etc/switchboard.toml --json"
+)]
 pub struct Doctor {
     /// Print JSON: {"ok", "checks": [{"name", "status", "message"}]}
     #[arg(long)]
@@ -135,11 +137,14 @@ fn data_dir(config: &Config) -> Found {
 fn free_space(dir: &Path) -> Found {
     let Some(there) = dir.ancestors().find(|d| d.exists()).or(Some(Path::new("."))) else { return ok("") };
     let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let stat = rustix::fs::statvfs(there).with_context(|| format!("cannot ask for the free space of {}", there.display()))?;
+    let stat = rustix::fs::statvfs(there)
+        .with_context(|| format!("cannot ask for the free space of {}", there.display()))?;
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     let message = format!("{} MiB free", free >> 20);
     match free {
-        free if free < FREE_BYTES / 10 => Ok((Status::Fail, format!("{message}; the database will soon fail to write"))),
+        free if free < FREE_BYTES / 10 => {
+            Ok((Status::Fail, format!("{message}; the database will soon fail to write")))
+        }
         free if free < FREE_BYTES => warn(message),
         _ => ok(message),
     }
@@ -157,14 +162,23 @@ fn master_key(config: &Config) -> Found {
     let path = config.data_dir.join(app::MASTER_KEY_FILE);
     let Ok(metadata) = std::fs::metadata(&path) else {
         return match config.sqlite_file().is_some_and(|f| f.exists()) {
-            true => Ok((Status::Fail, format!("{} is missing, but there is a database: restore the key, or nothing in it can be opened", path.display()))),
+            true => Ok((
+                Status::Fail,
+                format!(
+                    "{} is missing, but there is a database: restore the key, or nothing in it can be opened",
+                    path.display()
+                ),
+            )),
             false => warn("there is none yet; the first start makes it"),
         };
     };
     app::open_keyring(&config.data_dir, &Entropy::system())?;
     match metadata.permissions().mode() & 0o077 {
         0 => ok(format!("{}, for its owner alone", path.display())),
-        _ => Ok((Status::Fail, format!("others may read {}: run `chmod 600 {}`", path.display(), path.display()))),
+        _ => Ok((
+            Status::Fail,
+            format!("others may read {}: run `chmod 600 {}`", path.display(), path.display()),
+        )),
     }
 }
 
@@ -174,7 +188,8 @@ fn clock(config: &Config) -> Found {
         return Ok((Status::Fail, "the clock is years behind; set it".to_owned()));
     }
     let modified = config.sqlite_file().and_then(|f| f.metadata().ok()).and_then(|m| m.modified().ok());
-    let modified_ms = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |d| d.as_millis());
+    let modified_ms =
+        modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |d| d.as_millis());
     match i64::try_from(modified_ms) {
         Ok(ms) if ms > now + SKEW_MS => warn("the database was written in the future: the clock went back"),
         _ => ok("plausible"),
@@ -212,13 +227,19 @@ async fn start_runtime(config: &Config) -> Result<Runtime> {
 fn connectors(runtime: &Runtime) -> Found {
     let problems = runtime.status().problems;
     if let Some((name, cause)) = problems.iter().next() {
-        let more = if problems.len() > 1 { format!("; {} more cannot be loaded", problems.len() - 1) } else { String::new() };
+        let more = if problems.len() > 1 {
+            format!("; {} more cannot be loaded", problems.len() - 1)
+        } else {
+            String::new()
+        };
         return Ok((Status::Fail, format!("{name}: {cause}{more}")));
     }
     let loaded: Vec<String> =
         runtime.list().iter().map(|c| format!("{} {}", c.manifest.name, c.manifest.version)).collect();
     match loaded.is_empty() {
-        true => warn("there are none; build them with `cargo xtask connectors`, or name them with --connectors"),
+        true => {
+            warn("there are none; build them with `cargo xtask connectors`, or name them with --connectors")
+        }
         false => ok(loaded.join(", ")),
     }
 }
@@ -226,6 +247,8 @@ fn connectors(runtime: &Runtime) -> Found {
 fn instances(runtime: &Runtime) -> Found {
     match runtime.status().allocation {
         Allocation::Pooling => ok("pooled"),
-        Allocation::OnDemand => warn("too little address space for a pool: calls of connectors are slower; see `ulimit -v`"),
+        Allocation::OnDemand => {
+            warn("too little address space for a pool: calls of connectors are slower; see `ulimit -v`")
+        }
     }
 }

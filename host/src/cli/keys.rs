@@ -112,11 +112,16 @@ impl Create {
         let scopes = scopes_of(&self.scopes)?;
         let allowed_domains = self.allowed_domains.iter().map(|d| domain(d)).collect::<Result<Vec<_>>>()?;
         for ip in &self.allowed_ips {
-            ensure!(caller::network(ip).is_some(), "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24");
+            ensure!(
+                caller::network(ip).is_some(),
+                "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
+            );
         }
         let expires_at = self.expires_in.map(|span| expiry(&span, now)).transpose()?;
         let name = self.name.unwrap_or_else(|| self.application.clone());
-        for (flag, text) in [("name", &name), ("application", &self.application), ("organization", &self.organization)] {
+        for (flag, text) in
+            [("name", &name), ("application", &self.application), ("organization", &self.organization)]
+        {
             ensure!((1..=100).contains(&text.chars().count()), "--{flag} must have 1 to 100 characters");
         }
 
@@ -126,7 +131,8 @@ impl Create {
         let db = store::open_or_make(&config).await?;
         let new = keyring.new_api_key();
         let (organization, application) = (self.organization, self.application);
-        let ids = (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));
+        let ids =
+            (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));
         let mut key = ApiKey {
             id: ids::new(Kind::ApiKey, &clock, &entropy),
             tenant: Tenant { organization_id: String::new(), application_id: String::new() },
@@ -163,7 +169,10 @@ impl Create {
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
         let (id, scopes) = (&key.id, key.scopes.join(" "));
-        answer(&format!("{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.", new.key))
+        answer(&format!(
+            "{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.",
+            new.key
+        ))
     }
 }
 
@@ -183,7 +192,9 @@ impl List {
         let head = ["ID", "NAME", "KEY", "STATE", "CREATED", "LAST USED", "SCOPES"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(keys.iter().map(|key| {
-            let moment = |at: Option<i64>| at.map_or_else(|| "never".to_owned(), |at| Instant::from_millis(at).to_string());
+            let moment = |at: Option<i64>| {
+                at.map_or_else(|| "never".to_owned(), |at| Instant::from_millis(at).to_string())
+            };
             vec![
                 key.id.clone(),
                 key.name.clone(),
@@ -203,7 +214,9 @@ impl Revoke {
         let db = store::open(&self.place.resolve()?).await?;
         let (id, now) = (self.id.clone(), Clock::system().now_ms());
         let revoked = match db.check().await {
-            Ok(()) => db.write(move |tx| Box::pin(async move { api_keys::revoke_any(tx, &id, now).await })).await,
+            Ok(()) => {
+                db.write(move |tx| Box::pin(async move { api_keys::revoke_any(tx, &id, now).await })).await
+            }
             Err(e) => Err(e),
         };
         db.close().await;
@@ -253,7 +266,10 @@ fn scopes_of(given: &[String]) -> Result<Vec<String>> {
         match scope {
             "all" => scopes = scopes::ALL.map(str::to_owned).to_vec(),
             _ if !scopes::is_scope(scope) => {
-                bail!("--scopes: there is no scope \"{scope}\"; there are {}, and all", scopes::ALL.join(", "))
+                bail!(
+                    "--scopes: there is no scope \"{scope}\"; there are {}, and all",
+                    scopes::ALL.join(", ")
+                )
             }
             _ if !scopes.iter().any(|s| s == scope) => scopes.push(scope.to_owned()),
             _ => {}
@@ -268,7 +284,10 @@ fn domain(text: &str) -> Result<String> {
     let host = text.trim().to_ascii_lowercase();
     let parsed = url::Url::parse(&format!("https://{host}/"));
     let exact = parsed.is_ok_and(|url| url.host_str() == Some(&host) && url.port().is_none());
-    ensure!(exact && !host.contains('*'), "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *");
+    ensure!(
+        exact && !host.contains('*'),
+        "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *"
+    );
     Ok(host)
 }
 
@@ -296,7 +315,10 @@ mod tests {
 
     #[test]
     fn times_are_read_as_people_write_them() {
-        assert_eq!([after("90s"), after("12h"), after("30d"), after("2w")], [90_000, 43_200_000, 2_592_000_000, 1_209_600_000]);
+        assert_eq!(
+            [after("90s"), after("12h"), after("30d"), after("2w")],
+            [90_000, 43_200_000, 2_592_000_000, 1_209_600_000]
+        );
         assert_eq!(after("1y"), 365 * 86_400_000);
         assert!(expiry(&"-1d".parse().unwrap(), 0).is_err());
     }
@@ -313,7 +335,14 @@ mod tests {
     #[test]
     fn a_domain_is_a_bare_host_name() {
         assert_eq!(domain("App.Example.com").unwrap(), "app.example.com");
-        for wrong in ["https://app.example.com", "app.example.com:8443", "*.example.com", "a b", "", "app.example.com/x"] {
+        for wrong in [
+            "https://app.example.com",
+            "app.example.com:8443",
+            "*.example.com",
+            "a b",
+            "",
+            "app.example.com/x",
+        ] {
             assert!(domain(wrong).is_err(), "{wrong}");
         }
     }

@@ -48,7 +48,8 @@ pub struct Listener {
 impl Listener {
     /// Binds the address. The error names it.
     pub async fn bind(address: SocketAddr) -> Result<Listener> {
-        let socket = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let socket =
+            TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
         let max_connections = connections_allowed();
         Ok(Listener { socket, room: Arc::new(Semaphore::new(max_connections)), max_connections })
     }
@@ -137,10 +138,15 @@ fn connections_allowed() -> usize {
     let limit = getrlimit(Resource::Nofile);
     // What cannot be raised stays as it is, and is counted with below.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    let files = getrlimit(Resource::Nofile).current.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+    let files =
+        getrlimit(Resource::Nofile).current.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
     let allowed = files.saturating_sub(OTHER_FILES).max(files / 2).clamp(1, MAX_CONNECTIONS);
     if allowed < MAX_CONNECTIONS {
-        tracing::warn!(files, connections = allowed, "the limit of open files allows fewer client connections");
+        tracing::warn!(
+            files,
+            connections = allowed,
+            "the limit of open files allows fewer client connections"
+        );
     }
     allowed
 }

@@ -13,7 +13,9 @@ use crate::storage::migrations;
 ///
 /// `serve` does this by itself when it starts. Exit code 1 with --check: migrations are missing.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  switchboard migrate --check\n  switchboard migrate --database-url-file /run/secrets/database-url")]
+#[command(
+    after_help = "Examples:\n  switchboard migrate --check\n  switchboard migrate --database-url-file /run/secrets/database-url"
+)]
 pub struct Migrate {
     /// Change nothing; say what would be done
     #[arg(long)]
@@ -40,7 +42,10 @@ impl Migrate {
             }
             pending => {
                 let versions: Vec<String> = pending.iter().map(ToString::to_string).collect();
-                answer(&format!("the database lacks migrations {}; run `switchboard migrate`", versions.join(", ")))?;
+                answer(&format!(
+                    "the database lacks migrations {}; run `switchboard migrate`",
+                    versions.join(", ")
+                ))?;
                 Ok(ExitCode::FAILURE)
             }
         }

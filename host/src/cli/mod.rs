@@ -46,7 +46,7 @@ enum Command {
     Connectors(connectors::Connectors),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
-    Doctor(doctor::Doctor),
+    Doctor(Box<doctor::Doctor>),
     /// Compiles the component on stdin; the host starts this itself
     #[command(name = crate::runtime::CHILD_COMMAND, hide = true)]
     CompileConnector,
@@ -111,7 +111,8 @@ fn table(rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
         text.push_str(cells.join("  ").trim_end());
         text.push('\n');
     }

@@ -69,9 +69,14 @@ impl Serve {
 fn note_unknown_variables() {
     let mut command = Cli::command();
     command.build();
-    let known: Vec<_> = command.get_subcommands().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_env).collect();
+    let known: Vec<_> = command
+        .get_subcommands()
+        .flat_map(clap::Command::get_arguments)
+        .filter_map(clap::Arg::get_env)
+        .collect();
     for (name, _) in std::env::vars_os() {
-        let ours = name.to_str().is_some_and(|n| n.starts_with("SWITCHBOARD_") && !OTHER_VARIABLES.contains(&n));
+        let ours =
+            name.to_str().is_some_and(|n| n.starts_with("SWITCHBOARD_") && !OTHER_VARIABLES.contains(&n));
         if ours && !known.contains(&name.as_os_str()) {
             tracing::warn!(variable = %name.to_string_lossy(), "there is no such setting; see `switchboard serve --help`");
         }
@@ -166,7 +171,8 @@ async fn start(config: Config) -> Result<Started> {
         service = service.merge(sandbox_provider::router(sandbox));
     }
     let watched = app.config.connectors_dir.clone().filter(|_| app.config.watch_connectors);
-    let watch = watched.map(|dir| app.runtime.watch(&dir).with_context(|| format!("cannot watch {}", dir.display())));
+    let watch =
+        watched.map(|dir| app.runtime.watch(&dir).with_context(|| format!("cannot watch {}", dir.display())));
     Ok(Started { app, service, _watch: watch.transpose()? })
 }
 

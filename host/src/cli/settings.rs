@@ -240,7 +240,8 @@ impl Place {
 }
 
 fn read_file(path: &Path) -> Result<Settings> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the settings in {}", path.display()))?;
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the settings in {}", path.display()))?;
     parse_file(&text).with_context(|| format!("cannot use the settings in {}", path.display()))
 }
 
@@ -288,7 +289,10 @@ mod tests {
 
     #[test]
     fn the_command_line_goes_before_the_file_and_the_file_before_the_defaults() {
-        let file = parse_file("listen = \"127.0.0.1:1\"\nfreshness_ms = 5\negress_allow = [\"10.0.0.1\"]\nsandbox = true").unwrap();
+        let file = parse_file(
+            "listen = \"127.0.0.1:1\"\nfreshness_ms = 5\negress_allow = [\"10.0.0.1\"]\nsandbox = true",
+        )
+        .unwrap();
         let given = Settings { listen: "127.0.0.1:2".parse().ok(), ..Settings::default() };
         let resolved = given.or(file).resolved().unwrap().config;
         assert_eq!((resolved.listen.port(), resolved.freshness_ms, resolved.sandbox), (2, 5, true));

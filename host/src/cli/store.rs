@@ -61,7 +61,9 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {
                 // Only for the message that a second server prints.
-                file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()))?;
+                file.set_len(0)
+                    .and_then(|()| file.rewind())
+                    .and_then(|()| write!(file, "{}", std::process::id()))?;
                 Ok(Lock(Some(file)))
             }
             Err(TryLockError::WouldBlock) => {

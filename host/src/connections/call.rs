@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::connections::credentials::{self, Fixed};
+use crate::connections::sandbox_url;
 use crate::error::Result;
 use crate::runtime::{self, Blobs, Call, CallContext, Credentials, Surface, Verb};
 use crate::storage::connections::Connection;
@@ -26,12 +27,16 @@ impl<'a> Target<'a> {
     /// A stored connection, with its credentials opened.
     pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
         let given = credentials::stored(app, connection)?;
+        let mut settings = connection.settings.clone();
+        if let Some(url) = sandbox_url(app, &connection.provider) {
+            settings.insert("serverUrl".into(), url.into());
+        }
         Ok(Target {
             provider: &connection.provider,
             tenant: &connection.tenant,
             connection_id: &connection.id,
             wire: WireConnection {
-                settings: connection.settings.clone(),
+                settings,
                 addresses: connection.addresses.clone(),
                 username: connection.username.clone(),
             },
@@ -81,8 +86,8 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
     options: Options,
 ) -> Result<Reply<R>, runtime::Error> {
     let envelope = Envelope { connection: &target.wire, args };
-    let body =
-        serde_json::to_string(&envelope).map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+    let body = serde_json::to_string(&envelope)
+        .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
     let context = CallContext {
         tenant: target.tenant.application_id.clone(),
         connection_id: target.connection_id.to_owned(),
@@ -129,4 +134,3 @@ fn report(target: &Target<'_>, op: Op, e: &runtime::Error) {
         e.message
     );
 }
-

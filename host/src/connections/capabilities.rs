@@ -7,8 +7,8 @@ use model::wire::calendar::CalendarFeatures;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::connections::{granted, usable};
-use crate::error::Result;
+use crate::connections::{find, granted, usable};
+use crate::error::{Result, not_found};
 use crate::resources::{Asker, fetch};
 use crate::storage::connections::Connection;
 
@@ -33,7 +33,11 @@ const EMAIL: [(&str, &str); 13] = [
 const PAGE_SIZE: i64 = 200;
 
 /// Asks the connector where it can say more than its manifest.
-pub async fn of(app: &App, connection: &Connection, asker: &Asker) -> Result<Capabilities> {
+pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabilities> {
+    if !asker.may_use(connection_id) {
+        return Err(not_found("connection"));
+    }
+    let connection = &find(app, &asker.tenant, connection_id).await?;
     let mut capabilities = Capabilities {
         connection_id: connection.id.clone(),
         provider: connection.provider.clone(),

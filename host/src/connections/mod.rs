@@ -90,7 +90,8 @@ pub async fn create(app: &App, tenant: &Tenant, new: NewConnection, attempt: &At
     given.check(&connector)?;
     let id = app.new_id(Kind::Connection);
     let account = check(app, tenant, (&connector, &id), &settings, &given).await?;
-    let connection = assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, settings, account)?;
+    let connection =
+        assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, settings, account)?;
     let connection = Connection { tags: new.tags, metadata: new.metadata, ..connection };
     save(app, connection, "created", Some((attempt, 201))).await
 }
@@ -114,7 +115,8 @@ fn check_scopes(scopes: &[String]) -> Result<()> {
     match scopes.iter().position(|s| !GRANTABLE.contains(&s.as_str())) {
         None => Ok(()),
         Some(i) => {
-            let message = format!("{:?} is not a scope of an account; there are: {}", scopes[i], GRANTABLE.join(", "));
+            let message =
+                format!("{:?} is not a scope of an account; there are: {}", scopes[i], GRANTABLE.join(", "));
             Err(invalid(Code::InvalidParameter, format!("scopes[{i}]"), message))
         }
     }
@@ -122,15 +124,19 @@ fn check_scopes(scopes: &[String]) -> Result<()> {
 
 /// The settings that the manifest asks for, and no others.
 fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Result<Map<String, Value>> {
-    if connector.manifest.name == "sandbox" && app.config.sandbox && !given.contains_key("serverUrl") {
-        given.insert("serverUrl".into(), Value::String(format!("http://{}/sandbox", app.config.listen)));
+    if let Some(url) = sandbox_url(app, &connector.manifest.name) {
+        given.insert("serverUrl".into(), Value::String(url));
     }
     let mut kept = Map::new();
     for setting in &connector.manifest.settings {
         match given.remove(&setting.name) {
             Some(Value::String(text)) if text.len() > 2048 => {
                 let field = format!("settings.{}", setting.name);
-                return Err(invalid(Code::InvalidParameter, field, "a setting may have at most 2048 characters"));
+                return Err(invalid(
+                    Code::InvalidParameter,
+                    field,
+                    "a setting may have at most 2048 characters",
+                ));
             }
             Some(Value::Null) | None if setting.required => {
                 let field = format!("settings.{}", setting.name);
@@ -151,7 +157,10 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
     for name in &connector.manifest.hosts_from_settings {
         if let Some(Value::String(text)) = kept.get(name) {
             let fits = url::Url::parse(text).is_ok_and(|u| {
-                matches!(u.scheme(), "http" | "https") && u.has_host() && u.username().is_empty() && u.password().is_none()
+                matches!(u.scheme(), "http" | "https")
+                    && u.has_host()
+                    && u.username().is_empty()
+                    && u.password().is_none()
             });
             if !fits {
                 let field = format!("settings.{name}");
@@ -161,6 +170,12 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
         }
     }
     Ok(kept)
+}
+
+/// Where the sandbox provider is: this very process, wherever it listens this time. None for every other provider.
+pub fn sandbox_url(app: &App, provider: &str) -> Option<String> {
+    let is_ours = provider == "sandbox" && app.config.sandbox;
+    is_ours.then(|| format!("http://{}/sandbox", app.config.listen))
 }
 
 /// Asks the provider whose account it is.
@@ -175,10 +190,17 @@ async fn check(
     let name = connector.manifest.name.as_str();
     if !connector.surfaces.contains(&Surface::Lifecycle) {
         let user = given.username.clone().unwrap_or_else(|| id.to_owned());
-        return Ok(Account { external_account_id: user, surfaces: surfaces(connector), ..Account::default() });
+        return Ok(Account {
+            external_account_id: user,
+            surfaces: surfaces(connector),
+            ..Account::default()
+        });
     }
-    let wire =
-        WireConnection { settings: settings.clone(), addresses: Vec::new(), username: given.username.clone() };
+    let wire = WireConnection {
+        settings: settings.clone(),
+        addresses: Vec::new(),
+        username: given.username.clone(),
+    };
     let target = call::Target {
         provider: name,
         tenant,
@@ -196,7 +218,8 @@ async fn check(
 }
 
 fn surfaces(connector: &Loaded) -> Vec<String> {
-    let names = connector.surfaces.iter().filter(|s| **s != Surface::Lifecycle).map(|s| s.as_str().to_owned());
+    let names =
+        connector.surfaces.iter().filter(|s| **s != Surface::Lifecycle).map(|s| s.as_str().to_owned());
     names.collect()
 }
 

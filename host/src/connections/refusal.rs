@@ -7,9 +7,9 @@ use crate::runtime::{self, Code as Cause};
 pub fn of(provider: &str, e: &runtime::Error) -> Error {
     let code = match e.code {
         Cause::AuthExpired => Code::ReauthRequired,
-        Cause::Forbidden | Cause::Invalid => rejected(e),
+        Cause::Forbidden | Cause::Invalid => named(e).unwrap_or(Code::ProviderRejected),
         Cause::NotFound => Code::NotFound,
-        Cause::Conflict => Code::StaleEtag,
+        Cause::Conflict => named(e).unwrap_or(Code::StaleEtag),
         Cause::AlreadyExists => Code::AlreadyExists,
         Cause::RateLimited => Code::ProviderRateLimited,
         Cause::CursorExpired => Code::SyncResetRequired,
@@ -25,19 +25,22 @@ pub fn of(provider: &str, e: &runtime::Error) -> Error {
         refusal.retry_after_s = Some(if code == Code::Overloaded { 1 } else { 30 });
     }
     if e.provider_status.is_some() {
-        let answer = ProviderAnswer { name: provider.to_owned(), status: e.provider_status, code: None, message: None };
+        let answer = ProviderAnswer {
+            name: provider.to_owned(),
+            status: e.provider_status,
+            code: None,
+            message: None,
+        };
         refusal.provider = Some(answer);
     }
     refusal.into()
 }
 
 /// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown.
-fn rejected(e: &runtime::Error) -> Code {
-    let named = |code: Code| e.author.detail.contains(code.as_str());
+fn named(e: &runtime::Error) -> Option<Code> {
     [Code::NotAnAttendee, Code::OrganizerCannotRsvp, Code::InvalidTimeZone, Code::InvalidRecurrence]
         .into_iter()
-        .find(|c| named(*c))
-        .unwrap_or(Code::ProviderRejected)
+        .find(|code| e.author.detail.contains(code.as_str()))
 }
 
 /// While connecting, refused credentials are the request's fault and not a connection's state.
@@ -45,7 +48,9 @@ pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
     match (e.code, of(provider, e)) {
         (Cause::AuthExpired | Cause::Forbidden, Error::Refused(r)) => {
             let message = "the provider refuses these credentials";
-            Refusal { code: Code::ProviderRejected, message: message.into(), ..*r }.param("credentials").into()
+            Refusal { code: Code::ProviderRejected, message: message.into(), ..*r }
+                .param("credentials")
+                .into()
         }
         (Cause::NotFound, Error::Refused(r)) => {
             let message = format!("the provider has no such account or service there: {}", r.message);

@@ -59,7 +59,8 @@ fn check_calendar_ids(field: &str, ids: Option<&[String]>) -> Result<()> {
     const MAX: usize = 50;
     match ids {
         Some(ids) if ids.is_empty() || ids.len() > MAX => {
-            let message = format!("{field} names 1 to {MAX} calendars; leave it out for all that count as busy");
+            let message =
+                format!("{field} names 1 to {MAX} calendars; leave it out for all that count as busy");
             Err(invalid(Code::InvalidParameter, field, message))
         }
         _ => Ok(()),

@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::log::{self, Note, Origin};
 use crate::resources::events::bounds;
 use crate::resources::{Kind, render};
-use crate::storage::items::{self, Item};
 use crate::storage::Tx;
+use crate::storage::items::{self, Item};
 use crate::tenant::Tenant;
 
 /// Where sources are written.
@@ -69,7 +69,10 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
                 provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
                 ..body
             }),
-            Err(e) => prepared.error = Some(("bad_output".into(), format!("the connector's answer does not fit: {e}"))),
+            Err(e) => {
+                prepared.error =
+                    Some(("bad_output".into(), format!("the connector's answer does not fit: {e}")))
+            }
         }
     }
     prepared
@@ -139,14 +142,17 @@ pub async fn remove_sources(tx: &mut Tx, app: &App, place: &Place, gone: &[Strin
 
 async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -> Result<Vec<Changed>> {
     let kind = place.kind.as_str();
-    let stored = items::of_source(tx, &place.connection_id, kind, &place.parent_id, &source.source_id).await?;
+    let stored =
+        items::of_source(tx, &place.connection_id, kind, &place.parent_id, &source.source_id).await?;
     let mut changed = Vec::new();
     let mut ids: Vec<(String, String)> = Vec::new();
     for fresh in &source.items {
         let mut known = stored.iter().find(|i| i.external_id == fresh.external_id).cloned();
         if known.is_none() {
             // It may have been read from another source before: moved, or split off.
-            known = items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &fresh.external_id).await?;
+            known =
+                items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &fresh.external_id)
+                    .await?;
         }
         let id = known.as_ref().map_or_else(|| app.new_id(place.kind.id_kind()), |i| i.id.clone());
         ids.push((fresh.external_id.clone(), id.clone()));
@@ -254,7 +260,13 @@ fn note(place: &Place, changed: Changed) -> Note {
 }
 
 /// Stores new metadata for an item: a change of ours alone, told like any other.
-pub async fn set_metadata(tx: &mut Tx, app: &App, place: &Place, mut item: Item, metadata: String) -> Result<Item> {
+pub async fn set_metadata(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    mut item: Item,
+    metadata: String,
+) -> Result<Item> {
     if item.metadata == metadata {
         return Ok(item);
     }
@@ -281,7 +293,11 @@ fn changed_fields(before: &str, after: &str) -> Vec<String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let (before, after) = (parse(before), parse(after));
     let Some(after) = after.as_object() else { return Vec::new() };
-    after.iter().filter(|(name, value)| before.get(name.as_str()) != Some(value)).map(|(n, _)| n.clone()).collect()
+    after
+        .iter()
+        .filter(|(name, value)| before.get(name.as_str()) != Some(value))
+        .map(|(n, _)| n.clone())
+        .collect()
 }
 
 fn hex(bytes: &[u8]) -> String {

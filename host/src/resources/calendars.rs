@@ -44,9 +44,15 @@ pub async fn list(
     let mut after = after_id.to_owned();
     // Keys that are bound to some connections see fewer rows than the query finds.
     while (found.len() as i64) < limit {
-        let rows =
-            items::list_top(app.db.reader(), &asker.tenant, connection_id, Kind::Calendar.as_str(), &after, limit)
-                .await?;
+        let rows = items::list_top(
+            app.db.reader(),
+            &asker.tenant,
+            connection_id,
+            Kind::Calendar.as_str(),
+            &after,
+            limit,
+        )
+        .await?;
         let is_last = (rows.len() as i64) < limit;
         after = rows.last().map_or(after, |i| i.id.clone());
         found.extend(rows.into_iter().filter(|i| asker.may_use(&i.connection_id)));
@@ -197,9 +203,11 @@ async fn commit(
             Box::pin(async move {
                 apply::apply(tx, &app, &place, &sources).await?;
                 let found =
-                    items::by_external_id(tx, &place.connection_id, place.kind.as_str(), "", &external_id).await?;
-                let mut item = found
-                    .ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the calendar"))?;
+                    items::by_external_id(tx, &place.connection_id, place.kind.as_str(), "", &external_id)
+                        .await?;
+                let mut item = found.ok_or_else(|| {
+                    anyhow::anyhow!("the connector did not say what became of the calendar")
+                })?;
                 if let Some(metadata) = change.metadata {
                     let text = serde_json::to_string(&metadata)?;
                     item = apply::set_metadata(tx, &app, &place, item, text).await?;
@@ -260,4 +268,3 @@ pub async fn delete(
         .await?;
     Ok(answer)
 }
-

@@ -89,10 +89,13 @@ impl Expected {
 
 /// 409 for a change that is based on an old version.
 pub fn stale(current: &str) -> Error {
-    Refusal::new(Code::StaleEtag, "the resource has changed since this etag; read it again and repeat the change")
-        .param("etag")
-        .current_etag(current)
-        .into()
+    Refusal::new(
+        Code::StaleEtag,
+        "the resource has changed since this etag; read it again and repeat the change",
+    )
+    .param("etag")
+    .current_etag(current)
+    .into()
 }
 
 /// Who asks, for one request.
@@ -135,7 +138,13 @@ impl Asker {
 }
 
 /// Asks the provider, on behalf of somebody who waits.
-pub async fn fetch<A, R>(app: &App, connection: &Connection, asker: &Asker, op: &'static str, args: &A) -> Result<R>
+pub async fn fetch<A, R>(
+    app: &App,
+    connection: &Connection,
+    asker: &Asker,
+    op: &'static str,
+    args: &A,
+) -> Result<R>
 where
     A: serde::Serialize + Sync,
     R: serde::de::DeserializeOwned,

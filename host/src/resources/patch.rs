@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::words::{field_error, unknown_field};
 use crate::error::{Code, Result, invalid};
 use crate::resources::metadata;
+use crate::words::{field_error, unknown_field};
 
 /// A parsed write.
 #[derive(Debug)]
@@ -39,7 +39,12 @@ const COMMON_READ_ONLY: [&str; 9] = [
 
 /// Puts `input` over `current`. `printed` is the current resource as the API prints it: a read-only field that repeats it is
 /// no fault. `extra` are read-only fields for this kind of write beyond `T::READ_ONLY`.
-pub fn over<T>(current: &T, printed: &Value, mut input: Map<String, Value>, extra: &[&str]) -> Result<Write<T>>
+pub fn over<T>(
+    current: &T,
+    printed: &Value,
+    mut input: Map<String, Value>,
+    extra: &[&str],
+) -> Result<Write<T>>
 where
     T: Body + Serialize + DeserializeOwned,
 {
@@ -66,7 +71,8 @@ where
     }
     let body: T = parsed(Value::Object(after))?;
     let Value::Object(now) = serde_json::to_value(&body)? else { return Ok(unreachable_body(body, unknown)) };
-    let changed = now.iter().filter(|(name, v)| before.get(*name) != Some(*v)).map(|(n, _)| n.clone()).collect();
+    let changed =
+        now.iter().filter(|(name, v)| before.get(*name) != Some(*v)).map(|(n, _)| n.clone()).collect();
     Ok(Write { body, changed, metadata, unknown })
 }
 
@@ -92,7 +98,8 @@ fn merge(into: &mut Map<String, Value>, name: String, value: Value) {
 }
 
 fn parsed<T: DeserializeOwned>(value: Value) -> Result<T> {
-    serde_path_to_error::deserialize(&value).map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
+    serde_path_to_error::deserialize(&value)
+        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
 }
 
 fn take_metadata(input: &mut Map<String, Value>) -> Result<Option<BTreeMap<String, String>>> {

@@ -54,18 +54,21 @@ fn api_key(row: &AnyRow) -> Result<ApiKey> {
 
 /// The key with this hash, of whatever tenant: this is how a tenant is found.
 pub async fn by_hash(pool: &AnyPool, hash: &str) -> Result<Option<ApiKey>> {
-    let row =
-        sqlx::query("select * from api_keys where hash = $1").bind(hash.to_owned()).fetch_optional(pool).await?;
+    let row = sqlx::query("select * from api_keys where hash = $1")
+        .bind(hash.to_owned())
+        .fetch_optional(pool)
+        .await?;
     row.as_ref().map(api_key).transpose()
 }
 
 pub async fn find(pool: &AnyPool, tenant: &Tenant, id: &str) -> Result<Option<ApiKey>> {
-    let row = sqlx::query("select * from api_keys where organization_id = $1 and application_id = $2 and id = $3")
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(id.to_owned())
-        .fetch_optional(pool)
-        .await?;
+    let row =
+        sqlx::query("select * from api_keys where organization_id = $1 and application_id = $2 and id = $3")
+            .bind(tenant.organization_id.clone())
+            .bind(tenant.application_id.clone())
+            .bind(id.to_owned())
+            .fetch_optional(pool)
+            .await?;
     row.as_ref().map(api_key).transpose()
 }
 
@@ -151,7 +154,12 @@ pub async fn note_use(tx: &mut Tx, id: &str, at: i64, ip: &str) -> Result<()> {
 
 /// The application with this name in an organization with this name, both made if they are missing.
 /// `ids` are used for what has to be made: organization, application.
-pub async fn ensure_application(tx: &mut Tx, names: (&str, &str), ids: (&str, &str), now: i64) -> Result<Tenant> {
+pub async fn ensure_application(
+    tx: &mut Tx,
+    names: (&str, &str),
+    ids: (&str, &str),
+    now: i64,
+) -> Result<Tenant> {
     let found = sqlx::query("select id from organizations where name = $1 order by id limit 1")
         .bind(names.0.to_owned())
         .fetch_optional(&mut *tx)
@@ -187,10 +195,14 @@ pub async fn ensure_application(tx: &mut Tx, names: (&str, &str), ids: (&str, &s
 
 /// Every application's tenant.
 pub async fn tenants(pool: &AnyPool) -> Result<Vec<Tenant>> {
-    let rows = sqlx::query("select id, organization_id from applications order by id").fetch_all(pool).await?;
+    let rows =
+        sqlx::query("select id, organization_id from applications order by id").fetch_all(pool).await?;
     rows.iter()
         .map(|row| {
-            Ok(Tenant { organization_id: row.try_get("organization_id")?, application_id: row.try_get("id")? })
+            Ok(Tenant {
+                organization_id: row.try_get("organization_id")?,
+                application_id: row.try_get("id")?,
+            })
         })
         .collect()
 }

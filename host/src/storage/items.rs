@@ -70,8 +70,15 @@ fn item(row: &AnyRow) -> Result<Item, sqlx::Error> {
 }
 
 /// A live item of the tenant.
-pub async fn find(pool: &AnyPool, tenant: &Tenant, kind: &str, id: &str) -> Result<Option<Item>, sqlx::Error> {
-    let sql = select!("where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null");
+pub async fn find(
+    pool: &AnyPool,
+    tenant: &Tenant,
+    kind: &str,
+    id: &str,
+) -> Result<Option<Item>, sqlx::Error> {
+    let sql = select!(
+        "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
+    );
     let row = sqlx::query(sql)
         .bind(tenant.organization_id.clone())
         .bind(tenant.application_id.clone())
@@ -148,8 +155,10 @@ pub async fn list_top(
     after_id: &str,
     limit: i64,
 ) -> Result<Vec<Item>, sqlx::Error> {
-    let sql = select!("where organization_id = $1 and application_id = $2 and ($3 = '' or connection_id = $3) and kind = $4 \
-               and parent_id = '' and deleted_at is null and id > $5 order by id limit $6");
+    let sql = select!(
+        "where organization_id = $1 and application_id = $2 and ($3 = '' or connection_id = $3) and kind = $4 \
+               and parent_id = '' and deleted_at is null and id > $5 order by id limit $6"
+    );
     let rows = sqlx::query(sql)
         .bind(tenant.organization_id.clone())
         .bind(tenant.application_id.clone())
@@ -185,10 +194,16 @@ pub struct Window<'a> {
 }
 
 /// Live items of a collection in a window. A moment (start = end) counts when it lies inside.
-pub async fn list_window(pool: &AnyPool, tenant: &Tenant, window: &Window<'_>) -> Result<Vec<Item>, sqlx::Error> {
-    let sql = select!("where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 and deleted_at is null \
+pub async fn list_window(
+    pool: &AnyPool,
+    tenant: &Tenant,
+    window: &Window<'_>,
+) -> Result<Vec<Item>, sqlx::Error> {
+    let sql = select!(
+        "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 and deleted_at is null \
                and sort_at < $6 and (until_at > $5 or (until_at = sort_at and sort_at >= $5)) and updated_at >= $7 \
-               and (sort_at > $8 or (sort_at = $8 and id > $9)) and ($11 < 0 or is_series = $11) order by sort_at, id limit $10");
+               and (sort_at > $8 or (sort_at = $8 and id > $9)) and ($11 < 0 or is_series = $11) order by sort_at, id limit $10"
+    );
     let after = window.after.clone().unwrap_or(After { sort_at: i64::MIN, id: String::new() });
     let rows = sqlx::query(sql)
         .bind(tenant.organization_id.clone())
@@ -234,8 +249,10 @@ pub async fn snapshot(
     after_id: &str,
     limit: i64,
 ) -> Result<Vec<Item>, sqlx::Error> {
-    let sql = select!("where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 \
-               and (deleted_at is null or sequence > $5) and id > $6 order by id limit $7");
+    let sql = select!(
+        "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 \
+               and (deleted_at is null or sequence > $5) and id > $6 order by id limit $7"
+    );
     let rows = sqlx::query(sql)
         .bind(tenant.organization_id.clone())
         .bind(tenant.application_id.clone())
@@ -307,7 +324,11 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<(), sql
 }
 
 /// Keeps the provider's version of an item that did not change otherwise.
-pub async fn set_provider_etag(tx: &mut Tx, id: &str, provider_etag: Option<&str>) -> Result<(), sqlx::Error> {
+pub async fn set_provider_etag(
+    tx: &mut Tx,
+    id: &str,
+    provider_etag: Option<&str>,
+) -> Result<(), sqlx::Error> {
     sqlx::query("update items set provider_etag = $1 where id = $2")
         .bind(provider_etag.map(str::to_owned))
         .bind(id.to_owned())
@@ -325,6 +346,9 @@ pub async fn live_in(tx: &mut Tx, parent_id: &str) -> Result<Vec<Item>, sqlx::Er
 
 /// Removes every item of a connection.
 pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from items where connection_id = $1").bind(connection_id.to_owned()).execute(&mut *tx).await?;
+    sqlx::query("delete from items where connection_id = $1")
+        .bind(connection_id.to_owned())
+        .execute(&mut *tx)
+        .await?;
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The schema's history, applied at start and by `switchboard migrate`.
 
 use anyhow::{Context, Result, bail};
-use sqlx::SqlSafeStr;
 use sqlx::AnyConnection;
+use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migrate, Migration, MigrationType, Migrator};
 
 const TABLE: &str = "_sqlx_migrations";
@@ -40,7 +40,9 @@ pub async fn pending(connection: &mut AnyConnection) -> Result<Vec<i64>> {
         connection.list_applied_migrations(TABLE).await?.into_iter().map(|m| m.version).collect();
     let known: Vec<i64> = MIGRATIONS.iter().map(|m| m.0).collect();
     if let Some(newer) = applied.iter().find(|v| !known.contains(v)) {
-        bail!("the database has schema version {newer}, which this program does not know: it is newer than the program");
+        bail!(
+            "the database has schema version {newer}, which this program does not know: it is newer than the program"
+        );
     }
     Ok(known.into_iter().filter(|v| !applied.contains(v)).collect())
 }

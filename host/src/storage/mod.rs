@@ -107,7 +107,10 @@ impl Db {
         if self.dialect == Dialect::Postgres {
             return Ok(vec!["ok".to_owned()]);
         }
-        let rows = sqlx::query("pragma integrity_check").fetch_all(&self.readers).await.context("cannot check the database")?;
+        let rows = sqlx::query("pragma integrity_check")
+            .fetch_all(&self.readers)
+            .await
+            .context("cannot check the database")?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
@@ -123,10 +126,17 @@ impl Db {
     }
 }
 
+impl From<sqlx::Error> for crate::error::Error {
+    fn from(e: sqlx::Error) -> Self {
+        crate::error::Error::Internal(anyhow::Error::new(e).context("database"))
+    }
+}
+
 /// A JSON column as a value. A row that we wrote always parses; if it does not, the error says which column.
 pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &AnyRow, column: &'static str) -> Result<T> {
     let text: String = row.try_get(column)?;
-    serde_json::from_str(&text).with_context(|| format!("column {column} does not hold the JSON that it should"))
+    serde_json::from_str(&text)
+        .with_context(|| format!("column {column} does not hold the JSON that it should"))
 }
 
 /// A value as a JSON column.

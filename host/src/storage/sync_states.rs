@@ -125,7 +125,8 @@ pub async fn of_connection(pool: &AnyPool, connection_id: &str) -> Result<Vec<Sy
 
 /// Followed states whose next pull is due.
 pub async fn due(pool: &AnyPool, now: i64, limit: i64) -> Result<Vec<SyncState>, sqlx::Error> {
-    let sql = "select * from sync_states where followed = 1 and next_pull_at <= $1 order by next_pull_at limit $2";
+    let sql =
+        "select * from sync_states where followed = 1 and next_pull_at <= $1 order by next_pull_at limit $2";
     let rows = sqlx::query(sql).bind(now).bind(limit).fetch_all(pool).await?;
     rows.iter().map(state).collect()
 }
@@ -173,9 +174,10 @@ pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
 
 /// Removes every state of a connection.
 pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> {
-    for sql in
-        ["delete from sync_states where connection_id = $1", "delete from sync_item_errors where connection_id = $1"]
-    {
+    for sql in [
+        "delete from sync_states where connection_id = $1",
+        "delete from sync_item_errors where connection_id = $1",
+    ] {
         sqlx::query(sql).bind(connection_id.to_owned()).execute(&mut *tx).await?;
     }
     Ok(())
@@ -183,11 +185,13 @@ pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> 
 
 /// Lifts the floor of every feed of an application: what the log forgot can no longer be asked for.
 pub async fn raise_floor(tx: &mut Tx, application_id: &str, sequence: i64) -> Result<(), sqlx::Error> {
-    sqlx::query("update sync_states set floor_sequence = $1 where application_id = $2 and floor_sequence < $1")
-        .bind(sequence)
-        .bind(application_id.to_owned())
-        .execute(&mut *tx)
-        .await?;
+    sqlx::query(
+        "update sync_states set floor_sequence = $1 where application_id = $2 and floor_sequence < $1",
+    )
+    .bind(sequence)
+    .bind(application_id.to_owned())
+    .execute(&mut *tx)
+    .await?;
     Ok(())
 }
 
@@ -238,7 +242,11 @@ pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Re
 }
 
 /// The newest unreadable sources of a collection, and how many there are.
-pub async fn item_errors(pool: &AnyPool, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64), sqlx::Error> {
+pub async fn item_errors(
+    pool: &AnyPool,
+    s: &SyncState,
+    limit: i64,
+) -> Result<(Vec<ItemError>, i64), sqlx::Error> {
     let sql = "select source_id, code, message, attempts, at, count(*) over () as total from sync_item_errors \
                where connection_id = $1 and surface = $2 and scope_id = $3 order by at desc, source_id limit $4";
     let rows = sqlx::query(sql)

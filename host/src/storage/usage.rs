@@ -63,12 +63,14 @@ pub async fn list(pool: &AnyPool, tenant: &Tenant, from: &str, to: &str) -> Resu
 
 /// Log lines since an instant, and the bytes of the tenant's local copy.
 pub async fn storage(pool: &AnyPool, tenant: &Tenant, since: i64) -> Result<(i64, i64)> {
-    let row = sqlx::query("select count(*) as n from log where application_id = $1 and organization_id = $2 and at >= $3")
-        .bind(tenant.application_id.clone())
-        .bind(tenant.organization_id.clone())
-        .bind(since)
-        .fetch_one(pool)
-        .await?;
+    let row = sqlx::query(
+        "select count(*) as n from log where application_id = $1 and organization_id = $2 and at >= $3",
+    )
+    .bind(tenant.application_id.clone())
+    .bind(tenant.organization_id.clone())
+    .bind(since)
+    .fetch_one(pool)
+    .await?;
     let sql = "select cast(coalesce(sum(length(body)), 0) as bigint) as bytes from items where organization_id = $1 \
                and application_id = $2";
     let size = sqlx::query(sql)

@@ -103,7 +103,8 @@ async fn snapshot(
     let mut more = has_more;
     if !has_more {
         // What happened while the snapshot was walked is on the pages that follow.
-        let waiting = log::of_collection(app.db.reader(), tenant, &state.scope_id, position.sequence, 1).await?;
+        let waiting =
+            log::of_collection(app.db.reader(), tenant, &state.scope_id, position.sequence, 1).await?;
         more = !waiting.is_empty();
         position.snapshot_after = None;
     }

@@ -96,7 +96,8 @@ async fn store(
         origin: Origin::Api,
         resource: Some(answer.body.clone()),
     });
-    let (app, answer, attempt, tenant) = (app.clone(), answer.clone(), attempt.clone(), connection.tenant.clone());
+    let (app, answer, attempt, tenant) =
+        (app.clone(), answer.clone(), attempt.clone(), connection.tenant.clone());
     app.clone()
         .db
         .write(move |tx| {

@@ -6,9 +6,6 @@ pub mod follow;
 pub mod poll;
 pub mod pull;
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
 use crate::app::App;
 use crate::error::{Code, Error, Result};
 use crate::resources::Kind;
@@ -44,33 +41,6 @@ impl Scope {
     }
 }
 
-/// When this process last asked the provider, by scope.
-#[derive(Default)]
-pub struct Freshness(Mutex<HashMap<String, i64>>);
-
-impl Freshness {
-    /// Milliseconds since 1970 of the last pull.
-    pub fn get(&self, name: &str) -> Option<i64> {
-        self.0.lock().ok().and_then(|f| f.get(name).copied())
-    }
-
-    pub fn set(&self, name: &str, at: i64) {
-        if let Ok(mut fresh) = self.0.lock() {
-            if fresh.len() > 100_000 {
-                fresh.clear();
-            }
-            fresh.insert(name.to_owned(), at);
-        }
-    }
-
-    /// The next read asks the provider.
-    pub fn forget(&self, name: &str) {
-        if let Ok(mut fresh) = self.0.lock() {
-            fresh.remove(name);
-        }
-    }
-}
-
 /// Sees to it that the copy is not older than the setting allows; a scope that was never read is read now. When the
 /// provider does not answer, an older copy is better than nothing: what was read before is served.
 // Contract silent: how fresh a read is. At most `freshness_ms` old, or newer on `Cache-Control: no-cache`.
@@ -89,7 +59,8 @@ pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now
     match pull::run(app, connection, scope, false).await {
         Ok(()) => Ok(()),
         Err(e) if may_serve_old(&e) => {
-            let state = table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
+            let state =
+                table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
             match state.is_some_and(|s| s.last_success_at.is_some()) {
                 true => Ok(()),
                 false => Err(e),

@@ -59,7 +59,8 @@ async fn pull_one(app: &App, state: SyncState) {
         tracing::warn!(connection = %state.connection_id, scope = %state.scope_id, error = %e, "a pull failed");
         // Whatever it was, it is not tried every second.
         let later = SyncState { next_pull_at: Some(app.now() + app.config.poll_interval_ms), ..state };
-        let current = table::find(app.db.reader(), &later.connection_id, &later.surface, &later.scope_id).await;
+        let current =
+            table::find(app.db.reader(), &later.connection_id, &later.surface, &later.scope_id).await;
         if let Ok(Some(current)) = current
             && current.next_pull_at.is_none_or(|at| at <= app.now())
         {
@@ -75,7 +76,8 @@ async fn try_pull(app: &App, state: &SyncState) -> crate::error::Result<()> {
     let scope = match state.scope_id.is_empty() {
         true => Scope::calendars(),
         false => {
-            let found = items::find(app.db.reader(), &tenant, Kind::Calendar.as_str(), &state.scope_id).await?;
+            let found =
+                items::find(app.db.reader(), &tenant, Kind::Calendar.as_str(), &state.scope_id).await?;
             let calendar = found.ok_or_else(|| crate::error::not_found("calendar"))?;
             crate::resources::calendars::scope(&calendar)?
         }
@@ -91,7 +93,9 @@ pub async fn clean(app: &App) -> Result<()> {
     let log_before = now - LOG_DAYS * 86_400_000;
     app.db
         .write(move |tx| {
-            Box::pin(async move { idempotency::delete_older(tx, keys_before).await.map_err(anyhow::Error::new) })
+            Box::pin(
+                async move { idempotency::delete_older(tx, keys_before).await.map_err(anyhow::Error::new) },
+            )
         })
         .await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {

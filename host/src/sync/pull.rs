@@ -35,7 +35,7 @@ pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: 
         save(app, &state).await?;
     }
     let mut pull = Pull { app, connection, scope, background, restarted: false };
-    match pull.to_the_end(&mut state).await {
+    match pull.read_to_the_end(&mut state).await {
         Ok(()) => {
             app.freshness.set(&scope.lock_name(connection), app.now());
             Ok(())
@@ -68,7 +68,7 @@ struct Pull<'a> {
 }
 
 impl Pull<'_> {
-    async fn to_the_end(&mut self, state: &mut SyncState) -> Result<(), Failed> {
+    async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<(), Failed> {
         // An enumeration's cursor lives here until its end: a crash starts it again, which repeats work and loses nothing.
         let mut cursor = state.cursor.clone();
         let mut enumerated: Option<HashSet<String>> = None;
@@ -158,7 +158,11 @@ impl Pull<'_> {
             return Ok(());
         }
         let (app, written) = (app.clone(), state.clone());
-        let last = app.clone().db.write(move |tx| Box::pin(write_page(tx, app, place, sources, whole, written))).await?;
+        let last = app
+            .clone()
+            .db
+            .write(move |tx| Box::pin(write_page(tx, app, place, sources, whole, written)))
+            .await?;
         state.latest_sequence = last.unwrap_or(state.latest_sequence);
         Ok(())
     }
@@ -253,7 +257,8 @@ async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> R
     state.next_pull_at = Some(retry_at);
     let at = |ms| model::Instant::from_millis(ms);
     state.last_error = Some(
-        json!({ "code": e.code.as_str(), "message": e.message, "at": at(now), "retryAt": at(retry_at) }).to_string(),
+        json!({ "code": e.code.as_str(), "message": e.message, "at": at(now), "retryAt": at(retry_at) })
+            .to_string(),
     );
     save(app, state).await
 }

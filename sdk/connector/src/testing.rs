@@ -145,9 +145,9 @@ mod live {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
-    use super::{Surroundings, body};
     use crate::context::{Host, Level};
     use crate::http::{Http, Request, Response, SendError};
+    use crate::testing::{Surroundings, body};
 
     /// What the host would inject.
     #[derive(Clone, Debug)]

@@ -2,11 +2,12 @@
 
 use model::Instant;
 
+use crate::Error;
 use crate::date::{DAY, parse_recurrence_id};
+use crate::instance_suffix;
 use crate::series::{Found, Series};
 use crate::walk::Budget;
 use crate::zones::Clock;
-use crate::{Error, instance_suffix};
 
 /// How far ahead `next_after` looks: the Gregorian calendar repeats after 400 years.
 const HORIZON: i64 = 400 * 366 * DAY;

@@ -6,12 +6,14 @@ use jiff::tz::TimeZone;
 use model::Instant;
 use model::calendar::Event;
 
+use crate::Error;
+use crate::Invalid;
+use crate::Occurrence;
 use crate::date::{Basic, DAY, local_seconds, parse_recurrence_id, recurrence_id};
 use crate::line::{DateReader, Line, ListedDate, MAX_BYTES, MAX_DATES, Moment};
 use crate::rule::{Rule, is_sub_daily};
 use crate::walk::{Budget, Walk};
 use crate::zones::{Clock, zone};
-use crate::{Error, Invalid, Occurrence};
 
 /// Longest way from one local time to an instant of the same zone's clock, both as local seconds: the longest gap, UTC's distance.
 const SKEW: i64 = 2 * DAY;

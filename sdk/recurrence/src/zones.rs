@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
 
+use crate::Invalid;
 use crate::date::{DAY, local_seconds, local_time};
-use crate::{Invalid, iana_from_windows};
+use crate::iana_from_windows;
 
 /// The bundled database: the machine's own may be years old, and a component has none.
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);

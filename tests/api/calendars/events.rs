@@ -90,7 +90,8 @@ async fn a_patch_is_a_merge_patch() {
     assert_eq!(error.refused(400, "invalid_parameter")["param"], "status");
     let warned = api.patch(&path, json!({ "colour": "red" })).send().await.expect(200);
     assert_eq!(warned["warnings"][0]["code"], "unknown_field");
-    let strict = api.patch(&path, json!({ "colour": "red" })).header("prefer", "handling=strict").send().await;
+    let strict =
+        api.patch(&path, json!({ "colour": "red" })).header("prefer", "handling=strict").send().await;
     strict.refused(400, "unknown_field");
 }
 
@@ -151,7 +152,12 @@ async fn an_instance_of_a_series_has_an_id_of_its_own() {
     // Nine o'clock in Berlin stays nine o'clock when the clocks go forward on 29 March.
     assert_eq!(
         starts,
-        ["2026-03-23T08:00:00.000Z", "2026-03-30T07:00:00.000Z", "2026-04-06T07:00:00.000Z", "2026-04-13T07:00:00.000Z"]
+        [
+            "2026-03-23T08:00:00.000Z",
+            "2026-03-30T07:00:00.000Z",
+            "2026-04-06T07:00:00.000Z",
+            "2026-04-13T07:00:00.000Z"
+        ]
     );
     let second = format!("{path}/{}", instances[1]["id"].as_str().expect("an id"));
     assert_eq!(api.get(&second).send().await.expect(200)["type"], "occurrence");
@@ -162,10 +168,15 @@ async fn an_instance_of_a_series_has_an_id_of_its_own() {
     assert_eq!(exception["recurrenceId"], "2026-03-30T09:00:00");
     let third = format!("{path}/{}", instances[2]["id"].as_str().expect("an id"));
     api.delete(&third).send().await.expect(204);
-    let starts: Vec<Value> = api.all(&format!("{path}?{range}")).await.iter().map(|i| i["start"].clone()).collect();
+    let starts: Vec<Value> =
+        api.all(&format!("{path}?{range}")).await.iter().map(|i| i["start"].clone()).collect();
     assert_eq!(
         starts,
-        [json!("2026-03-23T08:00:00.000Z"), json!("2026-03-30T09:00:00.000Z"), json!("2026-04-13T07:00:00.000Z")]
+        [
+            json!("2026-03-23T08:00:00.000Z"),
+            json!("2026-03-30T09:00:00.000Z"),
+            json!("2026-04-13T07:00:00.000Z")
+        ]
     );
 }
 
@@ -193,8 +204,16 @@ async fn wrong_input_is_told_by_field() {
     let path = format!("/v1/calendars/{calendar}/events");
     let cases = [
         (json!({ "title": "x", "end": "2026-03-02T11:00:00Z" }), "missing_field", "start"),
-        (json!({ "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T10:00:00Z" }), "invalid_time_range", "end"),
-        (json!({ "start": "2026-03-02T11:00:00", "end": "2026-03-02T12:00:00Z" }), "invalid_parameter", "start"),
+        (
+            json!({ "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T10:00:00Z" }),
+            "invalid_time_range",
+            "end",
+        ),
+        (
+            json!({ "start": "2026-03-02T11:00:00", "end": "2026-03-02T12:00:00Z" }),
+            "invalid_parameter",
+            "start",
+        ),
         (
             json!({ "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z", "timeZone": "Mars/Base" }),
             "invalid_time_zone",
@@ -215,7 +234,11 @@ async fn wrong_input_is_told_by_field() {
         let error = api.post(&path, body).send().await.refused(400, code);
         assert_eq!(error["param"], param, "{error:#}");
     }
-    api.post(&path, json!(null)).raw("application/json", "{\"title\":").send().await.refused(400, "invalid_json");
+    api.post(&path, json!(null))
+        .raw("application/json", "{\"title\":")
+        .send()
+        .await
+        .refused(400, "invalid_json");
     api.get(&path).send().await.expect(200);
     api.get(format!("{path}?limit=0")).send().await.refused(400, "invalid_parameter");
     api.get(format!("{path}?expand=true")).send().await.refused(400, "missing_field");

@@ -44,7 +44,8 @@ impl Replica {
 async fn followed(api: &Actor) -> String {
     let connection = api.connect_sandbox().await;
     let calendar = api.calendar(&connection, "Work").await;
-    let started = api.post(format!("/v1/calendars/{calendar}/sync/start"), json!({})).send().await.expect(202);
+    let started =
+        api.post(format!("/v1/calendars/{calendar}/sync/start"), json!({})).send().await.expect(202);
     assert_eq!(started["scopeId"], calendar);
     calendar
 }

@@ -18,7 +18,11 @@ async fn a_refused_request_does_not_use_up_its_key() {
     let path = format!("/v1/calendars/{calendar}/events");
     api.post(&path, json!({ "title": "Lunch" })).keyed("k").send().await.refused(400, "missing_field");
     api.post(&path, lunch()).keyed("k").send().await.expect(201);
-    api.post(&path, json!({ "title": "Lunch" })).keyed("k").send().await.refused(409, "idempotency_key_reused");
+    api.post(&path, json!({ "title": "Lunch" }))
+        .keyed("k")
+        .send()
+        .await
+        .refused(409, "idempotency_key_reused");
     api.post(&path, lunch()).keyed("\u{e9}").send().await.refused(400, "invalid_idempotency_key");
     api.post(&path, lunch()).keyed(&"x".repeat(256)).send().await.refused(400, "invalid_idempotency_key");
 }

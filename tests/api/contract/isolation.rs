@@ -34,7 +34,11 @@ async fn another_applications_resources_do_not_exist() {
         assert_eq!(words(&theirs), words(&nothing), "{path}");
     }
     stranger.post(format!("/v1/calendars/{calendar}/events"), times).send().await.refused(404, "not_found");
-    stranger.delete(format!("/v1/calendars/{calendar}/events/{event}")).send().await.refused(404, "not_found");
+    stranger
+        .delete(format!("/v1/calendars/{calendar}/events/{event}"))
+        .send()
+        .await
+        .refused(404, "not_found");
     stranger.delete(format!("/v1/connections/{id}")).send().await.refused(404, "not_found");
     assert_eq!(stranger.all("/v1/connections").await, Vec::<Value>::new());
     assert_eq!(stranger.all("/v1/calendars").await, Vec::<Value>::new());
@@ -75,6 +79,10 @@ async fn a_cursor_does_not_travel() {
     let page = owner.get("/v1/calendars?limit=1").send().await.expect(200);
     let cursor = page["next_cursor"].as_str().expect("more than one calendar").to_owned();
     owner.get(format!("/v1/calendars?limit=1&cursor={cursor}")).send().await.expect(200);
-    stranger.get(format!("/v1/calendars?limit=1&cursor={cursor}")).send().await.refused(400, "invalid_cursor");
+    stranger
+        .get(format!("/v1/calendars?limit=1&cursor={cursor}"))
+        .send()
+        .await
+        .refused(400, "invalid_cursor");
     owner.get(format!("/v1/connections?cursor={cursor}")).send().await.refused(400, "invalid_cursor");
 }

@@ -16,7 +16,12 @@ async fn a_key_is_a_bearer_token_or_a_header() {
     let wrong = format!("{}{}", &key[..key.len() - 1], if key.ends_with('a') { 'b' } else { 'a' });
     anonymous.get("/v1/connections").header("x-api-key", &wrong).send().await.refused(401, "invalid_api_key");
     api.get("/v1/connections").header("x-api-key", &wrong).send().await.refused(401, "invalid_api_key");
-    anonymous.get("/v1/connections").header("authorization", "Basic eDp5").send().await.refused(401, "invalid_api_key");
+    anonymous
+        .get("/v1/connections")
+        .header("authorization", "Basic eDp5")
+        .send()
+        .await
+        .refused(401, "invalid_api_key");
 }
 
 /// Every answer carries an id of the request and the standing of the budget, errors too.
@@ -38,7 +43,11 @@ async fn every_answer_carries_the_headers() {
             assert!(answer.header(name).is_some_and(|v| v.parse::<u64>().is_ok()), "{name}: {answer}");
         }
         if answer.status >= 400 {
-            assert_eq!(answer.answer["error"]["request_id"], json!(answer.header("x-request-id")), "{answer}");
+            assert_eq!(
+                answer.answer["error"]["request_id"],
+                json!(answer.header("x-request-id")),
+                "{answer}"
+            );
         }
     }
 }

@@ -9,7 +9,10 @@ async fn a_budget_is_a_sliding_minute() {
     let api = server.key("test", |key| key.rate_limit_per_minute = 3).await;
     for left in ["2", "1", "0"] {
         let answer = api.get("/v1/connections").send().await;
-        assert_eq!((answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-remaining")), (Some("3"), Some(left)));
+        assert_eq!(
+            (answer.header("x-ratelimit-limit"), answer.header("x-ratelimit-remaining")),
+            (Some("3"), Some(left))
+        );
         answer.expect(200);
         server.clock.advance_ms(10_000);
     }

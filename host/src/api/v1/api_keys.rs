@@ -117,15 +117,24 @@ fn check(new: &mut NewApiKey, caller: &Caller, now: i64) -> Result<()> {
     for (i, scope) in new.scopes.iter().enumerate() {
         let field = format!("scopes[{i}]");
         if !scopes::is_scope(scope) {
-            return Err(invalid(Code::InvalidParameter, field, format!("{scope:?} is not a scope; see /docs")));
+            return Err(invalid(
+                Code::InvalidParameter,
+                field,
+                format!("{scope:?} is not a scope; see /docs"),
+            ));
         }
         if !caller.has_scope(scope) {
-            return Err(invalid(Code::InsufficientScope, field, format!("the key that asks lacks the scope {scope}")));
+            return Err(invalid(
+                Code::InsufficientScope,
+                field,
+                format!("the key that asks lacks the scope {scope}"),
+            ));
         }
     }
     for (i, domain) in new.allowed_domains.iter_mut().enumerate() {
         *domain = domain.to_ascii_lowercase();
-        let is_host = url::Host::parse(domain).is_ok_and(|h| h.to_string() == *domain) && !domain.ends_with('.');
+        let is_host =
+            url::Host::parse(domain).is_ok_and(|h| h.to_string() == *domain) && !domain.ends_with('.');
         if !is_host {
             let message = "an allowed domain is an exact host name: no scheme, port or wildcard";
             return Err(invalid(Code::InvalidParameter, format!("allowedDomains[{i}]"), message));

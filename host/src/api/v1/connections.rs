@@ -2,17 +2,18 @@
 
 use axum::extract::{Path, State};
 use http::HeaderMap;
+use model::capabilities::Capabilities;
 use model::connection::{Connection, NewConnection};
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::Params;
 use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
-use crate::api::operation::Priority::{Common, Mvp};
+use crate::api::operation::Priority::{Additive, Common, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::connections::{self, view};
+use crate::connections::{self, capabilities, view};
 use crate::error::{Result, not_found};
 use crate::resources::Asker;
 use crate::storage::{connections as table, sync_states};
@@ -35,6 +36,9 @@ pub fn routes() -> Routes<App> {
         .delete("/v1/connections/{connectionId}", "connections.write", Common, delete)
         .summary("Disconnect an account")
         .description("Stops its sync and removes its credentials and the local copy. Nothing changes at the provider.")
+        .get("/v1/connections/{connectionId}/capabilities", "connections.read", Additive, read_capabilities)
+        .summary("What a connection can do, on every surface")
+        .returns::<Capabilities>()
         .post("/v1/connections/{connectionId}/refresh", "connections.write", Mvp, refresh)
         .summary("Try the credentials again")
         .description("409 `reauth_required` when the provider refuses them.")
@@ -105,11 +109,22 @@ async fn delete(
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
     let connection = match find(&app, &asker, &id).await {
-        Err(e) if attempt.resumed && e.code() == Some(crate::error::Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(crate::error::Code::NotFound) => {
+            return Ok(Answer::no_content());
+        }
         other => other?,
     };
     crate::api::etag::expected(&headers, None)?.check(&connection.etag)?;
     Ok(connections::delete(&app, connection, &attempt).await?)
+}
+
+async fn read_capabilities(
+    State(app): State<App>,
+    asker: Asker,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let capabilities = capabilities::of(&app, &asker, &id).await?;
+    Ok(Answer::ok(serde_json::to_string(&capabilities)?))
 }
 
 async fn refresh(

@@ -39,7 +39,8 @@ async fn get(State(app): State<App>, caller: Caller, params: Params) -> Result<A
     answer.period_end = midnight(end.tomorrow().map_err(anyhow::Error::new)?)?;
     let states = connections::count_by_status(app.db.reader(), tenant).await?;
     answer.connections.total = states.values().sum();
-    answer.connections.active = states.get("active").copied().unwrap_or(0) + states.get("degraded").copied().unwrap_or(0);
+    answer.connections.active =
+        states.get("active").copied().unwrap_or(0) + states.get("degraded").copied().unwrap_or(0);
     answer.connections.reauth_required = states.get("reauth_required").copied().unwrap_or(0);
     answer.rate_limit.limit_per_minute = caller.key.rate_limit_per_minute;
     let (changes, bytes) = usage::storage(app.db.reader(), tenant, answer.period_start.as_millis()).await?;
@@ -59,9 +60,9 @@ fn period(app: &App, params: &Params) -> Result<(Date, Date)> {
     let today = app.clock.now().timestamp().to_zoned(jiff::tz::TimeZone::UTC).date();
     let day = |name: &str, default: Date| match params.get(name) {
         None => Ok(default),
-        Some(text) => text
-            .parse::<Date>()
-            .map_err(|_| invalid(Code::InvalidParameter, name, format!("{name} must be a date such as 2026-03-01"))),
+        Some(text) => text.parse::<Date>().map_err(|_| {
+            invalid(Code::InvalidParameter, name, format!("{name} must be a date such as 2026-03-01"))
+        }),
     };
     let (start, end) = (day("start", today.first_of_month())?, day("end", today)?);
     if end < start {

@@ -71,13 +71,20 @@ fn people(event: &Event) -> Result<()> {
 fn address(field: &str, email: &str) -> Result<()> {
     let fits = email.len() <= 320
         && email.split_once('@').is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty())
-        && !email.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '"' | ',' | ';'));
-    if fits { Ok(()) } else { Err(invalid(Code::InvalidParameter, field, format!("{field} must be an e-mail address"))) }
+        && !email
+            .chars()
+            .any(|c| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '"' | ',' | ';'));
+    if fits {
+        Ok(())
+    } else {
+        Err(invalid(Code::InvalidParameter, field, format!("{field} must be an e-mail address")))
+    }
 }
 
 /// `#rrggbb`.
 pub fn color(color: &str) -> Result<()> {
-    let fits = color.len() == 7 && color.starts_with('#') && color[1..].bytes().all(|b| b.is_ascii_hexdigit());
+    let fits =
+        color.len() == 7 && color.starts_with('#') && color[1..].bytes().all(|b| b.is_ascii_hexdigit());
     if fits { Ok(()) } else { Err(invalid(Code::InvalidParameter, "color", "color must look like #1a2b3c")) }
 }
 
@@ -103,11 +110,16 @@ fn attachments(event: &Event) -> Result<()> {
     }
     for (i, attachment) in event.attachments.iter().enumerate() {
         let fits = attachment.url.as_deref().is_some_and(|u| {
-            u.len() <= 2048 && url::Url::parse(u).is_ok_and(|u| matches!(u.scheme(), "http" | "https" | "cid" | "mid"))
+            u.len() <= 2048
+                && url::Url::parse(u).is_ok_and(|u| matches!(u.scheme(), "http" | "https" | "cid" | "mid"))
         });
         if !fits {
             let field = format!("attachments[{i}].url");
-            return Err(invalid(Code::InvalidUrl, field.clone(), format!("{field} must be an http or https URL")));
+            return Err(invalid(
+                Code::InvalidUrl,
+                field.clone(),
+                format!("{field} must be an http or https URL"),
+            ));
         }
     }
     Ok(())

@@ -69,7 +69,8 @@ pub fn of_series(series: &Item, exceptions: &[Item], from: i64, to: i64) -> Resu
     let changed: Vec<Event> =
         exceptions.iter().map(|i| serde_json::from_str(&i.body)).collect::<Result<_, _>>()?;
     let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
-    let found = recurrence::instances(&event, &changed, from, to, Caps::default()).map_err(|e| refusal(&e))?;
+    let found =
+        recurrence::instances(&event, &changed, from, to, Caps::default()).map_err(|e| refusal(&e))?;
     let instances = found.into_iter().map(|i| match i.exception.and_then(|n| exceptions.get(n)) {
         Some(item) => Instance { id: item.id.clone(), event: i.event, stored: Some(item.clone()) },
         None => Instance { id: format!("{}_{}", series.id, i.suffix), event: i.event, stored: None },
@@ -89,7 +90,13 @@ pub async fn exceptions(app: &App, calendar_id: &str) -> Result<HashMap<String, 
 }
 
 /// All rows of a shape in a window.
-pub async fn rows(app: &App, asker: &Asker, calendar_id: &str, range: (i64, i64), shape: Shape) -> Result<Vec<Item>> {
+pub async fn rows(
+    app: &App,
+    asker: &Asker,
+    calendar_id: &str,
+    range: (i64, i64),
+    shape: Shape,
+) -> Result<Vec<Item>> {
     let mut found: Vec<Item> = Vec::new();
     let mut after = None;
     loop {
@@ -191,13 +198,11 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
             _ => continue,
         };
         if own == suffix {
-            return Ok(Some(Named::Stored(exception.clone())));
+            return Ok(Some(Named::Stored(Box::new(exception.clone()))));
         }
     }
     let found = of_series(series, &exceptions, at - NEAR, at + NEAR)?;
     let instance = found.into_iter().find(|i| i.id == id);
-    Ok(instance.map(|instance| Named::Occurrence {
-        series: Box::new(series.clone()),
-        instance: Box::new(instance),
-    }))
+    Ok(instance
+        .map(|instance| Named::Occurrence { series: Box::new(series.clone()), instance: Box::new(instance) }))
 }

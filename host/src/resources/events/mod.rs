@@ -1,6 +1,7 @@
 //! Calendar events: `read` lists and reads, `instances` expands series, `input` and `times` check what clients send, `write`
 //! creates, changes and deletes, `respond` answers invitations and asks for conferences.
 
+pub mod aim;
 pub mod input;
 pub mod instances;
 pub mod read;
@@ -12,9 +13,9 @@ pub use instances::{Instance, instances_between};
 
 use model::calendar::{Event, EventType};
 
+use crate::app::App;
 use crate::error::{Code, Result, refuse};
 use crate::resources::{Asker, Kind};
-use crate::app::App;
 use crate::storage::items::Item;
 
 /// The end of time, for series without one.
@@ -60,7 +61,8 @@ fn until(event: &Event) -> i64 {
 /// Midnight UTC of the day in `20260301…`.
 fn day_ms(text: &str) -> Option<i64> {
     let digits = text.get(..8)?;
-    let (year, month, day) = (digits[..4].parse().ok()?, digits[4..6].parse().ok()?, digits[6..8].parse().ok()?);
+    let (year, month, day) =
+        (digits[..4].parse().ok()?, digits[4..6].parse().ok()?, digits[6..8].parse().ok()?);
     let date = jiff::civil::Date::new(year, month, day).ok()?;
     let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(midnight.timestamp().as_millisecond())
@@ -69,7 +71,7 @@ fn day_ms(text: &str) -> Option<i64> {
 /// What an event id names.
 pub enum Named {
     /// A stored event: a single one, a series, or an exception.
-    Stored(Item),
+    Stored(Box<Item>),
     /// An occurrence that only the series knows.
     Occurrence { series: Box<Item>, instance: Box<Instance> },
 }
@@ -78,7 +80,7 @@ impl Named {
     /// As the API prints it.
     pub fn item(&self) -> Item {
         match self {
-            Named::Stored(item) => item.clone(),
+            Named::Stored(item) => (**item).clone(),
             Named::Occurrence { series, instance } => instance.item(series),
         }
     }
@@ -94,7 +96,7 @@ pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) 
     if stored.parent_id != calendar_id {
         return Err(missing());
     }
-    let Some(suffix) = suffix else { return Ok(Named::Stored(stored)) };
+    let Some(suffix) = suffix else { return Ok(Named::Stored(Box::new(stored))) };
     if !stored.is_series {
         return Err(missing());
     }

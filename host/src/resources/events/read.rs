@@ -58,9 +58,11 @@ impl Query {
         }
         match (self.start, self.end) {
             (Some(start), Some(end)) if end - start <= MAX_EXPAND_MS => Ok(()),
-            (Some(_), Some(_)) => {
-                Err(invalid(Code::RangeTooLarge, "end", "with expand=true the range may have at most 400 days"))
-            }
+            (Some(_), Some(_)) => Err(invalid(
+                Code::RangeTooLarge,
+                "end",
+                "with expand=true the range may have at most 400 days",
+            )),
             (None, _) => Err(invalid(Code::MissingField, "start", "start is required with expand=true")),
             (_, None) => Err(invalid(Code::MissingField, "end", "end is required with expand=true")),
         }
@@ -82,8 +84,10 @@ impl Query {
             return false;
         }
         let uid = self.i_cal_uid.as_ref().is_none_or(|u| event.i_cal_uid.as_ref() == Some(u));
-        let attendee =
-            self.attendee.as_ref().is_none_or(|a| event.attendees.iter().any(|x| x.email.eq_ignore_ascii_case(a)));
+        let attendee = self
+            .attendee
+            .as_ref()
+            .is_none_or(|a| event.attendees.iter().any(|x| x.email.eq_ignore_ascii_case(a)));
         uid && attendee && self.q.as_ref().is_none_or(|q| matches(event, q))
     }
 }
@@ -146,11 +150,16 @@ async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, l
             return Ok((found, None));
         }
         if full || scanned >= MAX_SCANNED {
-            let ended = is_last && place.as_ref().is_some_and(|p| found.last().is_some_and(|f| f.id == p.id)) && {
-                // The page is full: is there anything behind it?
-                let rest = Window { after: place.clone().map(|p| After { sort_at: p.sort_at, id: p.id }), limit: 1, ..window };
-                items::list_window(app.db.reader(), &asker.tenant, &rest).await?.is_empty()
-            };
+            let ended =
+                is_last && place.as_ref().is_some_and(|p| found.last().is_some_and(|f| f.id == p.id)) && {
+                    // The page is full: is there anything behind it?
+                    let rest = Window {
+                        after: place.clone().map(|p| After { sort_at: p.sort_at, id: p.id }),
+                        limit: 1,
+                        ..window
+                    };
+                    items::list_window(app.db.reader(), &asker.tenant, &rest).await?.is_empty()
+                };
             return Ok((found, if ended { None } else { place }));
         }
     }

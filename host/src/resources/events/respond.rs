@@ -71,7 +71,8 @@ pub async fn conference(
         target: target(&item, &event, None, &Expected::Anything)?,
         provider,
     };
-    let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.conference", &args).await?;
+    let mutated: Mutated =
+        mutate(app, &opened.connection, asker, attempt, "events.conference", &args).await?;
     commit(app, &opened, mutated, Change { status: 200, metadata: None, warnings: Vec::new() }, attempt).await
 }
 

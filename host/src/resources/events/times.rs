@@ -44,7 +44,8 @@ fn date(field: &str, text: &str) -> Result<Date> {
 }
 
 fn instant(field: &str, text: &str) -> Result<Instant> {
-    let instant: Instant = text.parse().map_err(|e| invalid(Code::InvalidParameter, field, format!("{field}: {e}")))?;
+    let instant: Instant =
+        text.parse().map_err(|e| invalid(Code::InvalidParameter, field, format!("{field}: {e}")))?;
     let year = instant.timestamp().to_zoned(TimeZone::UTC).year();
     if YEARS.contains(&year) {
         return Ok(instant);
@@ -71,7 +72,8 @@ pub fn normalise(input: &mut Map<String, Value>, current: Option<&Event>, defaul
     let all_day = match input.get("allDay") {
         Some(Value::Bool(b)) => *b,
         None | Some(Value::Null) => {
-            let dated = text(input, "startDate")?.is_some() || text(input, "start")?.is_some_and(|t| t.len() == 10);
+            let dated =
+                text(input, "startDate")?.is_some() || text(input, "start")?.is_some_and(|t| t.len() == 10);
             dated || (current.is_some_and(|e| e.all_day) && text(input, "start")?.is_none())
         }
         Some(_) => return Err(invalid(Code::InvalidParameter, "allDay", "allDay must be true or false")),
@@ -89,14 +91,22 @@ fn all_day_times(input: &mut Map<String, Value>, current: Option<&Event>, defaul
         Some(day) => day,
         None => match current.and_then(|e| e.start_date.as_deref()) {
             Some(text) => date("startDate", text)?,
-            None => return Err(invalid(Code::MissingField, "startDate", "startDate is required for an all-day event")),
+            None => {
+                return Err(invalid(
+                    Code::MissingField,
+                    "startDate",
+                    "startDate is required for an all-day event",
+                ));
+            }
         },
     };
     let end = match day(input, ("endDate", "end"), &tz)? {
         Some(day) => day,
         None => match current.and_then(|e| e.end_date.as_deref()) {
             Some(text) if current.is_some_and(|e| e.all_day) => date("endDate", text)?,
-            _ => start.tomorrow().map_err(|_| invalid(Code::InvalidParameter, "startDate", "startDate is too late"))?,
+            _ => start
+                .tomorrow()
+                .map_err(|_| invalid(Code::InvalidParameter, "startDate", "startDate is too late"))?,
         },
     };
     if end <= start {
@@ -142,11 +152,19 @@ fn timed(input: &mut Map<String, Value>, current: Option<&Event>) -> Result<()> 
     for (slot, field) in both.iter_mut().zip(["start", "end"]) {
         *slot = match (text(input, field)?, current) {
             (Some(value), _) if value.len() == 10 => {
-                let message = format!("{field} must be an instant such as 2026-03-01T09:00:00Z; dates are for allDay events");
+                let message = format!(
+                    "{field} must be an instant such as 2026-03-01T09:00:00Z; dates are for allDay events"
+                );
                 return Err(invalid(Code::InvalidParameter, field, message));
             }
             (Some(value), _) => instant(field, value)?,
-            (None, Some(event)) if !event.all_day => if field == "start" { event.start } else { event.end },
+            (None, Some(event)) if !event.all_day => {
+                if field == "start" {
+                    event.start
+                } else {
+                    event.end
+                }
+            }
             (None, _) => return Err(invalid(Code::MissingField, field, format!("{field} is required"))),
         };
     }
@@ -201,7 +219,8 @@ mod tests {
 
     #[test]
     fn end_before_start_and_dates_that_do_not_exist_are_refused() {
-        let err = normal(json!({ "start": "2026-03-01T10:00:00Z", "end": "2026-03-01T09:00:00Z" })).unwrap_err();
+        let err =
+            normal(json!({ "start": "2026-03-01T10:00:00Z", "end": "2026-03-01T09:00:00Z" })).unwrap_err();
         assert_eq!(err.code(), Some(Code::InvalidTimeRange));
         assert!(normal(json!({ "startDate": "2026-02-30" })).is_err());
         assert!(normal(json!({ "start": "2026-03-01T10:00:00", "end": "2026-03-01T11:00:00Z" })).is_err());

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use model::calendar::{Calendar, Event, EventType};
 use model::wire::calendar::{EventDelete, EventRef, EventTarget, EventWrite, Notify, RecurrenceScope};
 use model::wire::{Mutated, Sources};
-use recurrence::Caps;
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
@@ -14,7 +13,8 @@ use crate::app::App;
 use crate::error::{Code, Error, Result, invalid, refuse};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place, Prepared};
-use crate::resources::events::{Named, input, instances, named, times};
+use crate::resources::events::aim::{Aim, aim, aimed};
+use crate::resources::events::{Named, input, named, times};
 use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, mutate, patch, render, stale};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
@@ -42,7 +42,10 @@ pub async fn open(app: &App, asker: &Asker, calendar_id: &str) -> Result<Opened>
     let (connection, calendar) = calendars::open(app, asker, calendar_id, "calendar.write").await?;
     let body: Calendar = serde_json::from_str(&calendar.body)?;
     if body.read_only {
-        return Err(refuse(Code::CapabilityNotSupported, "this calendar is read-only for the connected account"));
+        return Err(refuse(
+            Code::CapabilityNotSupported,
+            "this calendar is read-only for the connected account",
+        ));
     }
     let zone = body.time_zone.or_else(|| connection.time_zone.clone()).unwrap_or_else(|| "UTC".to_owned());
     Ok(Opened { connection, calendar, zone })
@@ -98,54 +101,6 @@ pub async fn create(
     commit(app, &opened, mutated, Change { status: 201, metadata: write.metadata, warnings }, attempt).await
 }
 
-/// What a change is aimed at.
-struct Aim {
-    target: EventTarget,
-    /// The event that the caller's patch is put over.
-    current: Event,
-    /// The row whose etag counts.
-    versioned: Item,
-    series: Option<(Item, Event)>,
-}
-
-async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<RecurrenceScope>) -> Result<Aim> {
-    let item = named.item();
-    let current: Event = serde_json::from_str(&item.body)?;
-    let series = match (named, &item.series_id) {
-        (Named::Occurrence { series, .. }, _) => Some((**series).clone()),
-        (Named::Stored(_), Some(id)) => items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), id).await?,
-        _ => None,
-    };
-    let is_series = item.is_series;
-    let scope = match (scope, is_series, series.is_some()) {
-        (Some(RecurrenceScope::This | RecurrenceScope::ThisAndFollowing), true, _) => {
-            let message = "this is a series: use the id of an instance, or recurrenceScope all";
-            return Err(invalid(Code::InvalidParameter, "recurrenceScope", message));
-        }
-        (Some(scope), _, true) => scope,
-        (None, _, true) => RecurrenceScope::This,
-        _ => RecurrenceScope::All,
-    };
-    let mut target = EventTarget { source: Some(item.source_id.clone()), scope, ..EventTarget::default() };
-    let series = series.map(|s| serde_json::from_str::<Event>(&s.body).map(|e| (s, e))).transpose()?;
-    if series.is_some() && scope != RecurrenceScope::All {
-        target.recurrence_id.clone_from(&current.recurrence_id);
-        target.original_start = current.original_start;
-        if scope == RecurrenceScope::ThisAndFollowing && is_first(series.as_ref(), &current)? {
-            // From the first on is all of them: nothing is split off.
-            target = EventTarget { scope: RecurrenceScope::All, source: target.source, ..EventTarget::default() };
-        }
-    }
-    Ok(Aim { target, current, versioned: item, series })
-}
-
-fn is_first(series: Option<&(Item, Event)>, instance: &Event) -> Result<bool> {
-    let Some((_, event)) = series else { return Ok(false) };
-    let parsed = recurrence::Series::parse(event).map_err(|e| instances::refusal(&e.into()))?;
-    let first = recurrence::first(&parsed, Caps::default()).map_err(|e| instances::refusal(&e))?;
-    Ok(first.is_some_and(|f| Some(f.start) == instance.original_start))
-}
-
 /// Changes an event, an instance, or a series.
 pub async fn update(
     app: &App,
@@ -188,79 +143,23 @@ pub async fn update(
     }
 }
 
-/// The event that the connector gets: for a whole series the series itself, moved as the instance was; for the following
-/// ones the first of the new series with the rest of the rule.
-fn aimed(aim: &Aim, mut wanted: Event, changed: &[String]) -> Result<Event> {
-    wanted.busy = wanted.derived_busy();
-    let Some((_, series)) = &aim.series else {
-        let recurs = !wanted.recurrence.is_empty();
-        wanted.event_type = if recurs { EventType::Series } else { EventType::Single };
-        return Ok(wanted);
-    };
-    match aim.target.scope {
-        RecurrenceScope::This => {
-            wanted.event_type = EventType::Exception;
-            Ok(wanted)
-        }
-        RecurrenceScope::ThisAndFollowing => {
-            if !changed.iter().any(|f| f == "recurrence") {
-                let parsed = recurrence::Series::parse(series).map_err(|e| instances::refusal(&e.into()))?;
-                let id = aim.current.recurrence_id.clone().unwrap_or_default();
-                wanted.recurrence = recurrence::remainder_from(&parsed, &id, Caps::default())
-                    .map_err(|e| instances::refusal(&e))?;
-            }
-            wanted.event_type = EventType::Series;
-            wanted.recurrence_id = None;
-            wanted.original_start = None;
-            Ok(wanted)
-        }
-        RecurrenceScope::All => moved_series(series, &aim.current, wanted, changed),
-    }
-}
-
-/// The series with the fields that the caller changed on one instance. A moved instance moves the series by as much local
-/// time, so that 9 o'clock stays 9 o'clock over a change of clocks.
-fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[String]) -> Result<Event> {
-    let times = ["start", "end", "startDate", "endDate", "allDay"];
-    let Value::Object(mut whole) = serde_json::to_value(series)? else { return Ok(wanted) };
-    let from = serde_json::to_value(&wanted)?;
-    for field in changed.iter().filter(|f| !times.contains(&f.as_str()) && *f != "busy") {
-        whole.insert(field.clone(), from.get(field).cloned().unwrap_or_default());
-    }
-    let mut event: Event = serde_json::from_value(Value::Object(whole))?;
-    if changed.iter().any(|f| times.contains(&f.as_str())) {
-        if wanted.all_day != series.all_day {
-            let message = "allDay of a whole series is changed on the series itself: use its own id";
-            return Err(invalid(Code::InvalidParameter, "allDay", message));
-        }
-        let length = wanted.end.as_millis() - wanted.start.as_millis();
-        let tz = times::zone("timeZone", &event.time_zone)?;
-        let local = |i: model::Instant| i.timestamp().to_zoned(tz.clone()).datetime();
-        let shift = local(wanted.start).since(local(instance.start)).map_err(anyhow::Error::new)?;
-        let moved = local(series.start).checked_add(shift).map_err(anyhow::Error::new)?;
-        let start = moved.to_zoned(tz.clone()).map_err(anyhow::Error::new)?;
-        event.start = start.timestamp().into();
-        event.end = model::Instant::from_millis(event.start.as_millis() + length);
-        if event.all_day {
-            event.start_date = Some(start.date().to_string());
-            let end = event.end.timestamp().to_zoned(tz);
-            event.end_date = Some(end.date().to_string());
-        }
-    }
-    event.busy = event.derived_busy();
-    Ok(event)
-}
-
 /// Instances and their series change under one lock: they are one object at the provider.
 fn lock_name(event_id: &str) -> String {
     let stem: Vec<&str> = event_id.splitn(3, '_').take(2).collect();
     format!("item:{}", stem.join("_"))
 }
 
-async fn unchanged(app: &App, opened: &Opened, aim: Aim, change: Change, attempt: &Attempt) -> Result<Answer> {
+async fn unchanged(
+    app: &App,
+    opened: &Opened,
+    aim: Aim,
+    change: Change,
+    attempt: &Attempt,
+) -> Result<Answer> {
     let is_computed = aim.series.as_ref().is_some_and(|(s, _)| s.etag == aim.versioned.etag);
     if is_computed && change.metadata.is_some() {
-        let message = "an occurrence has no metadata of its own; change the series' or change the instance first";
+        let message =
+            "an occurrence has no metadata of its own; change the series' or change the instance first";
         return Err(invalid(Code::InvalidParameter, "metadata", message));
     }
     if is_computed {
@@ -332,7 +231,8 @@ pub async fn commit(
     attempt: &Attempt,
 ) -> Result<Answer> {
     let place = opened.place();
-    let sources: Vec<Prepared> = mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
+    let sources: Vec<Prepared> =
+        mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
     let mut warnings = change.warnings;
     for warning in mutated.warnings {
         warnings.push(serde_json::to_value(warning)?);
@@ -346,9 +246,10 @@ pub async fn commit(
                 apply::apply(tx, &app, &place, &sources).await?;
                 let kind = place.kind.as_str();
                 let found =
-                    items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &external_id).await?;
-                let mut item =
-                    found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the event"))?;
+                    items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &external_id)
+                        .await?;
+                let mut item = found
+                    .ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the event"))?;
                 if let Some(metadata) = change.metadata {
                     let text = serde_json::to_string(&metadata)?;
                     item = apply::set_metadata(tx, &app, &place, item, text).await?;
@@ -389,14 +290,16 @@ pub async fn delete(
         target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
         notify: manner.notify,
     };
-    let deleted: Result<Mutated> = mutate(app, &opened.connection, asker, attempt, "events.delete", &args).await;
+    let deleted: Result<Mutated> =
+        mutate(app, &opened.connection, asker, attempt, "events.delete", &args).await;
     let mutated = match deleted {
         Ok(mutated) => mutated,
         Err(e) if e.code() == Some(Code::NotFound) => gone(&aim.versioned),
         Err(e) => return Err(conflict(app, asker, &opened, &named, e).await),
     };
     let place = opened.place();
-    let sources: Vec<Prepared> = mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
+    let sources: Vec<Prepared> =
+        mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
     let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
     let kept = answer.clone();
     app.clone()

@@ -30,7 +30,7 @@ macro_rules! untyped {
 
         /// The three verbs of this surface.
         pub mod $module {
-            use super::$surface;
+            use crate::surface::untyped::$surface;
             use crate::context::Host;
             use crate::dispatch::{Request, Response, run};
             use crate::error::Outcome;

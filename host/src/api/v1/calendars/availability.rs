@@ -9,7 +9,7 @@ use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::v1::calendars::freebusy::with_warnings;
+use crate::api::reply::with_warnings;
 use crate::app::App;
 use crate::freebusy::availability;
 use crate::resources::Asker;

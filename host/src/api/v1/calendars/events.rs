@@ -12,12 +12,11 @@ use serde_json::{Map, Value};
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::Params;
 use crate::api::error::ApiError;
+use crate::api::etag;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
-use crate::api::v1::calendars::with_provider_data;
-use crate::api::etag;
 use crate::app::App;
 use crate::error::Result;
 use crate::resources::events::read::{self, Query};
@@ -105,7 +104,7 @@ async fn list(
     let binding = Binding::new(&asker.tenant, "events.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (items, place) = read::list(&app, &asker, &query, after, limit).await?;
-    let raw = with_provider_data(&params);
+    let raw = params.with_provider_data();
     let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
     Ok(Answer::ok(page::page(&texts, next.as_deref())))
@@ -118,7 +117,7 @@ async fn get(
     Path((calendar_id, event_id)): Path<(String, String)>,
 ) -> Result<Answer, ApiError> {
     let item = read::get(&app, &asker, &calendar_id, &event_id).await?;
-    Ok(Answer::ok(render::item(&item, &[], with_provider_data(&params))).etag(&item.etag))
+    Ok(Answer::ok(render::item(&item, &[], params.with_provider_data())).etag(&item.etag))
 }
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.

@@ -3,8 +3,6 @@
 use axum::extract::State;
 use http::HeaderMap;
 use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery};
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::api::caller::Caller;
@@ -12,6 +10,7 @@ use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::reply::with_warnings;
 use crate::app::App;
 use crate::error::{Code, Result, refuse};
 use crate::freebusy::query;
@@ -43,11 +42,4 @@ async fn ask(
     }
     let answer = query::answer(&app, &asker, asked).await?;
     Ok(with_warnings(&answer, warnings)?)
-}
-
-/// An answer with what was wrong with its query.
-pub(crate) fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<Answer> {
-    let mut value = serde_json::to_value(answer)?;
-    value["warnings"] = Value::Array(warnings);
-    Ok(Answer::ok(value.to_string()))
 }

@@ -13,11 +13,11 @@ use model::resource::{New, Patch, Resource};
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::Params;
 use crate::api::error::ApiError;
+use crate::api::etag;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
-use crate::api::etag;
 use crate::app::App;
 use crate::resources::{Asker, calendars, render};
 
@@ -25,7 +25,11 @@ pub fn routes() -> Routes<App> {
     Routes::new("Calendars")
         .get("/v1/calendars", "calendar.read", Mvp, list)
         .summary("List calendars")
-        .param("connection_id", "string", "Only calendars of this connection; without it, of all that the key may use")
+        .param(
+            "connection_id",
+            "string",
+            "Only calendars of this connection; without it, of all that the key may use",
+        )
         .param("include", "string", "`providerData` adds what the model has no field for")
         .lists::<Resource<Calendar>>()
         .post("/v1/calendars", "calendar.write", Mvp, create)
@@ -44,11 +48,6 @@ pub fn routes() -> Routes<App> {
         .summary("Delete a calendar and everything in it")
 }
 
-/// Whether `include=providerData` was asked for.
-pub(crate) fn with_provider_data(params: &Params) -> bool {
-    params.get("include").is_some_and(|v| v.split(',').any(|p| p.trim() == "providerData"))
-}
-
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
     let limit = page::limit(params.get("limit"))?;
     let connection_id = params.get("connection_id");
@@ -58,7 +57,7 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
-    let raw = with_provider_data(&params);
+    let raw = params.with_provider_data();
     let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
     Ok(Answer::ok(page::page(&texts, next.as_deref())))
 }
@@ -80,7 +79,7 @@ async fn get(
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
     let item = calendars::get(&app, &asker, &id).await?;
-    Ok(Answer::ok(render::item(&item, &[], with_provider_data(&params))).etag(&item.etag))
+    Ok(Answer::ok(render::item(&item, &[], params.with_provider_data())).etag(&item.etag))
 }
 
 async fn update(

@@ -91,7 +91,8 @@ async fn read_changes(
     }
     let state = sync::state(&app, &connection, &scope).await?;
     let with_resource = include.as_deref() != Some("none");
-    let page = changes::page(&app, &asker.tenant, &state, Kind::Event, position, limit, with_resource).await?;
+    let page =
+        changes::page(&app, &asker.tenant, &state, Kind::Event, position, limit, with_resource).await?;
     let cursor = binding.cursor(&app.keyring, &page.position);
     let body = json!({
         "data": page.data,

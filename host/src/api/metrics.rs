@@ -1,0 +1,247 @@
+//! `/metrics`: what was counted on the way, and what is asked for when the page is read: connectors, pool, store, sync.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::app::App;
+use crate::metrics::Metrics;
+use crate::storage::sync_states::{self, Lag};
+
+/// The media type of the page: OpenMetrics, which Prometheus reads.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// A store that does not answer in this time is told as down; the page itself must not hang.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The whole page. `callers` is how many the rate limiter remembers.
+pub async fn text(app: &App, callers: usize) -> String {
+    let mut registry = Registry::default();
+    requests(&mut registry, &app.metrics, callers);
+    connectors(&mut registry, app);
+    sandbox(&mut registry, app);
+    store(&mut registry, app).await;
+    process(&mut registry);
+    let mut page = String::new();
+    encode(&mut page, &registry).expect("writing to a String does not fail");
+    page
+}
+
+/// A number as a gauge; gauges are signed or floating in the exposition.
+fn gauge(value: impl TryInto<i64>) -> ConstGauge<i64> {
+    ConstGauge::new(value.try_into().unwrap_or(i64::MAX))
+}
+
+fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
+    registry.register_with_unit(
+        "http_server_request_duration",
+        "Requests to the API: how many, and how long until the answer was ready",
+        Unit::Seconds,
+        metrics.requests.clone(),
+    );
+    let registry = registry.sub_registry_with_prefix("switchboard");
+    registry.register("client_connections", "Client connections open now", metrics.connections.clone());
+    let broken = "Client connections closed for an error: too slow, malformed, gone in the middle";
+    registry.register("client_connections_broken", broken, metrics.broken_connections.clone());
+    registry.register(
+        "rate_limit_callers",
+        "API keys and addresses that the rate limiter remembers",
+        gauge(callers),
+    );
+    let build = vec![("version", env!("CARGO_PKG_VERSION"))];
+    registry.register("build", "What is running", prometheus_client::metrics::info::Info::new(build));
+}
+
+type Labels = Vec<(&'static str, String)>;
+
+fn connectors(registry: &mut Registry, app: &App) {
+    let calls = Family::<Labels, Counter>::default();
+    let (wall, cpu, queue) = (seconds(), seconds(), seconds());
+    let http_requests = Family::<Labels, Counter>::default();
+    let (peak, running, in_service) = (
+        Family::<Labels, Gauge>::default(),
+        Family::<Labels, Gauge>::default(),
+        Family::<Labels, Gauge>::default(),
+    );
+    for loaded in app.runtime.list() {
+        let (stats, name) = (loaded.stats(), || ("connector", loaded.manifest.name.clone()));
+        for (surface, verb, code, n) in &stats.outcomes {
+            let labels = vec![
+                name(),
+                ("surface", surface.to_string()),
+                ("verb", verb.to_string()),
+                ("code", (*code).to_owned()),
+            ];
+            calls.get_or_create(&labels).inc_by(*n);
+        }
+        let of_this = vec![name()];
+        for (family, us) in [(&wall, stats.wall_us), (&cpu, stats.cpu_us), (&queue, stats.queue_us)] {
+            family.get_or_create(&of_this).inc_by(Duration::from_micros(us).as_secs_f64());
+        }
+        http_requests.get_or_create(&of_this).inc_by(stats.http_requests);
+        peak.get_or_create(&of_this).set(i64::try_from(stats.peak_memory).unwrap_or(i64::MAX));
+        running.get_or_create(&of_this).set(i64::try_from(stats.running).unwrap_or(i64::MAX));
+        let version = vec![name(), ("version", loaded.manifest.version.clone())];
+        in_service.get_or_create(&version).set(1);
+    }
+    let registry = registry.sub_registry_with_prefix("switchboard_connector");
+    registry.register("calls", "Finished calls of connectors by outcome", calls);
+    registry.register_with_unit("call_wall", "Time in calls, provider time included", Unit::Seconds, wall);
+    registry.register_with_unit("call_cpu", "Time that connectors computed", Unit::Seconds, cpu);
+    registry.register_with_unit("call_queue", "Time that calls waited for room", Unit::Seconds, queue);
+    registry.register("http_requests", "HTTP requests of connectors to providers", http_requests);
+    registry.register_with_unit("peak_memory", "Largest memory that a call had", Unit::Bytes, peak);
+    registry.register("running_calls", "Calls in flight now", running);
+    registry.register("in_service", "1 for the version in service", in_service);
+    let problems = app.runtime.status().problems.len();
+    registry.register("problems", "Connectors that could not be loaded", gauge(problems));
+}
+
+fn seconds() -> Family<Labels, Counter<f64, std::sync::atomic::AtomicU64>> {
+    Family::default()
+}
+
+fn sandbox(registry: &mut Registry, app: &App) {
+    let status = app.runtime.status();
+    let registry = registry.sub_registry_with_prefix("switchboard_sandbox");
+    registry.register(
+        "running_calls",
+        "Calls of connectors that have room now",
+        gauge(status.occupancy.running),
+    );
+    registry.register(
+        "queued_calls",
+        "Calls of connectors that wait for room",
+        gauge(status.occupancy.queued),
+    );
+    let memory = gauge(status.occupancy.memory_mib << 20);
+    registry.register_with_unit("reserved_memory", "Memory that running calls may use", Unit::Bytes, memory);
+    let Some(pool) = status.pool else { return };
+    let slots = Family::<Labels, Gauge>::default();
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    for (kind, used) in [
+        ("component_instances", count(pool.component_instances)),
+        ("core_instances", count(pool.core_instances)),
+        ("memories", count(pool.memories as u64)),
+        ("tables", count(pool.tables as u64)),
+        ("stacks", count(pool.stacks as u64)),
+    ] {
+        slots.get_or_create(&vec![("kind", kind.to_owned())]).set(used);
+    }
+    registry.register("pool_slots_used", "Slots of the instance pool in use", slots);
+}
+
+async fn store(registry: &mut Registry, app: &App) {
+    let lags = tokio::time::timeout(STORE_TIMEOUT, lags(app)).await;
+    let (up, lags) = match lags {
+        Ok(Ok(lags)) => (1, lags),
+        _ => (0, Vec::new()),
+    };
+    let registry = registry.sub_registry_with_prefix("switchboard");
+    registry.register("store_up", "1 when the database answers", gauge(up));
+    registry.register(
+        "store_queued_writes",
+        "Writes that wait for the database",
+        gauge(app.db.queued_writes()),
+    );
+    if let Some(database) = app.config.sqlite_file() {
+        let mut wal = database.into_os_string();
+        wal.push("-wal");
+        let bytes = std::fs::metadata(wal).map_or(0, |m| m.len());
+        registry.register_with_unit(
+            "store_wal",
+            "Size of SQLite's write-ahead log",
+            Unit::Bytes,
+            gauge(bytes),
+        );
+    }
+    let (oldest, followed, stuck) = (
+        Family::<Labels, Gauge>::default(),
+        Family::<Labels, Gauge>::default(),
+        Family::<Labels, Gauge>::default(),
+    );
+    for lag in lags {
+        let labels = vec![("surface", lag.surface)];
+        let behind_ms = lag.oldest_success_at.map_or(0, |at| (app.now() - at).max(0));
+        oldest.get_or_create(&labels).set(behind_ms / 1_000);
+        followed.get_or_create(&labels).set(lag.followed);
+        stuck.get_or_create(&labels).set(lag.stuck);
+    }
+    let lag = "Age of the oldest copy that is kept in step, without the stuck ones";
+    registry.register_with_unit("sync_lag", lag, Unit::Seconds, oldest);
+    registry.register("sync_followed", "Collections that are kept in step", followed);
+    registry.register("sync_stuck", "Of them, those whose last pull failed", stuck);
+}
+
+async fn lags(app: &App) -> Result<Vec<Lag>> {
+    Ok(sync_states::lags(app.db.reader()).await?)
+}
+
+/// The names that Prometheus gives to what every process has. Linux only: elsewhere they are left out.
+fn process(registry: &mut Registry) {
+    // Fields of statm are in pages; the second is what is resident (proc_pid_statm(5)).
+    let resident_pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|statm| statm.split(' ').nth(1)?.parse::<usize>().ok());
+    if let Some(pages) = resident_pages {
+        let bytes = gauge(pages * rustix::param::page_size());
+        registry.register_with_unit(
+            "process_resident_memory",
+            "Memory that the process has",
+            Unit::Bytes,
+            bytes,
+        );
+    }
+    if let Ok(entries) = std::fs::read_dir("/proc/self/fd") {
+        registry.register(
+            "process_open_fds",
+            "Files and sockets that the process has open",
+            gauge(entries.count()),
+        );
+    }
+    if let Ok(times) = rustix_cpu_seconds() {
+        registry.register_with_unit(
+            "process_cpu",
+            "Time that the process computed",
+            Unit::Seconds,
+            ConstCounter::new(times),
+        );
+    }
+}
+
+fn rustix_cpu_seconds() -> Result<f64, std::num::TryFromIntError> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Ok(Duration::new(u64::try_from(time.tv_sec)?, u32::try_from(time.tv_nsec)?).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Method;
+
+    use super::*;
+
+    #[test]
+    fn requests_are_told_by_template_and_invented_methods_are_one() {
+        let metrics = Metrics::default();
+        let took = Duration::from_millis(3);
+        metrics.observe("/v1/calendars/{calendarId}", &Method::GET, 200, took);
+        metrics.observe("", &Method::from_bytes(b"BREW").unwrap(), 404, took);
+        metrics.observe("", &Method::from_bytes(b"STIR").unwrap(), 404, took);
+        let mut registry = Registry::default();
+        requests(&mut registry, &metrics, 7);
+        let mut page = String::new();
+        encode(&mut page, &registry).unwrap();
+        for line in [
+            "http_server_request_duration_seconds_count{http_route=\"/v1/calendars/{calendarId}\",http_request_method=\"GET\",http_response_status_code=\"200\"} 1",
+            "http_server_request_duration_seconds_count{http_route=\"unmatched\",http_request_method=\"_OTHER\",http_response_status_code=\"404\"} 2",
+            "switchboard_rate_limit_callers 7",
+        ] {
+            assert!(page.contains(line), "{page}");
+        }
+    }
+}
