@@ -84,7 +84,8 @@ fn row(name: &str, error: &Error, took: Duration, neighbour_ms: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_hostile_component_gets_one_defined_error() {
-    let world = World::start(Limits { host_calls: 5_000, ..tight() }, &[]).await;
+    // Processor time enough for the others to meet their own limit first, on a slow and busy machine too.
+    let world = World::start(Limits { host_calls: 5_000, cpu_ms: 3_000, ..tight() }, &[]).await;
     world.install("noop", "").await;
     for (guest, _) in CASES {
         world.install(guest, "").await;
@@ -99,7 +100,7 @@ async fn each_hostile_component_gets_one_defined_error() {
         row(guest, &error, took, neighbour.slowest_ms());
         assert_eq!(error.code, expected, "{guest}: {:?}", error.author);
         assert_eq!(error.blame, Blame::Connector, "{guest}");
-        assert!(took < Duration::from_secs(4), "{guest} took {took:?}");
+        assert!(took < Duration::from_secs(15), "{guest} took {took:?}");
         assert!(!error.message.contains("forged") && !error.message.contains("src/calendar.rs"), "{guest}");
     }
     assert!(neighbour.stop().await > 0);
