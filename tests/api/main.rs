@@ -3,5 +3,6 @@
 mod calendars;
 mod cli;
 mod contract;
+mod crash;
 mod sandbox_connector;
 mod sandbox_provider;

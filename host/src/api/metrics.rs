@@ -108,7 +108,7 @@ fn seconds() -> Family<Labels, Counter<f64, std::sync::atomic::AtomicU64>> {
 
 fn sandbox(registry: &mut Registry, app: &App) {
     let status = app.runtime.status();
-    let registry = registry.sub_registry_with_prefix("switchboard_sandbox");
+    let registry = registry.sub_registry_with_prefix("switchboard_runtime");
     registry.register(
         "running_calls",
         "Calls of connectors that have room now",

@@ -168,7 +168,7 @@ impl Create {
             shown["key"] = Value::from(new.key);
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
-        let (id, scopes) = (&key.id, key.scopes.join(" "));
+        let (id, scopes) = (&key.id, scopes_shown(&key));
         answer(&format!(
             "{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.",
             new.key
@@ -202,7 +202,7 @@ impl List {
                 state(key, now).to_owned(),
                 moment(Some(key.created_at)),
                 moment(key.last_used_at),
-                key.scopes.join(","),
+                scopes_shown(key),
             ]
         }));
         answer(&table(&rows))
@@ -250,6 +250,14 @@ fn shown(key: &ApiKey) -> Value {
         "revokedAt": moment(key.revoked_at),
         "createdAt": moment(Some(key.created_at)),
     })
+}
+
+/// The scopes for people: a key that may do everything says so.
+fn scopes_shown(key: &ApiKey) -> String {
+    match scopes::ALL.iter().all(|s| key.scopes.iter().any(|held| held == s)) {
+        true => "all".to_owned(),
+        false => key.scopes.join(","),
+    }
 }
 
 fn state(key: &ApiKey, now: i64) -> &'static str {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -46,55 +47,97 @@ pub struct Settings {
     #[serde(skip)]
     config: Option<PathBuf>,
     /// Address to serve the API on; port 0 takes a free one [default: 127.0.0.1:8080]
-    #[arg(long, env = "SWITCHBOARD_LISTEN", value_name = "ADDRESS:PORT")]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_LISTEN", value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
     /// Directory of the database, the master key and the installed connectors; made if it is missing [default: data]
-    #[arg(long, env = "SWITCHBOARD_DATA_DIR", value_name = "DIR")]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATA_DIR", value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Database: sqlite:///path/file.db or postgres://user:password@host/name [default: switchboard.db in the data directory]
-    #[arg(long, env = "SWITCHBOARD_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    #[arg(
+        long,
+        help_heading = "Store",
+        env = "SWITCHBOARD_DATABASE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
     database_url: Option<String>,
     /// File that holds the database URL, for URLs with a password
-    #[arg(long, env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
     database_url_file: Option<PathBuf>,
     /// URL under which clients and providers reach this service [default: http://<listen>]
-    #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
     /// Directory of connectors to load at start [default: target/connectors/bundle]
-    #[arg(long, env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
+    #[arg(long, help_heading = "Connectors", env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
     connectors: Option<PathBuf>,
     /// Load connectors again when files in --connectors change; for development
-    #[arg(long, env = "SWITCHBOARD_WATCH_CONNECTORS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(
+        long,
+        help_heading = "Connectors",
+        env = "SWITCHBOARD_WATCH_CONNECTORS",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+    )]
     watch_connectors: Option<bool>,
     /// Private network that providers may be in, for example 10.1.0.0/16 (repeatable); public addresses are always allowed
-    #[arg(long, env = "SWITCHBOARD_EGRESS_ALLOW", value_name = "CIDR", value_delimiter = ',')]
+    #[arg(
+        long,
+        help_heading = "Connectors",
+        env = "SWITCHBOARD_EGRESS_ALLOW",
+        value_name = "CIDR",
+        value_delimiter = ','
+    )]
     egress_allow: Vec<Network>,
     /// PEM file with certificate authorities to trust beside the usual ones (repeatable)
-    #[arg(long, env = "SWITCHBOARD_CA_FILE", value_name = "FILE", value_delimiter = ',')]
+    #[arg(
+        long,
+        help_heading = "Connectors",
+        env = "SWITCHBOARD_CA_FILE",
+        value_name = "FILE",
+        value_delimiter = ','
+    )]
     ca_file: Vec<PathBuf>,
     /// Serve the sandbox provider under /sandbox, to try everything out without an account anywhere
-    #[arg(long, env = "SWITCHBOARD_SANDBOX", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(
+        long,
+        help_heading = "Connectors",
+        env = "SWITCHBOARD_SANDBOX",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+    )]
     sandbox: Option<bool>,
     /// Proxy whose X-Forwarded-For is believed: an address or a network (repeatable)
-    #[arg(long, env = "SWITCHBOARD_TRUSTED_PROXY", value_name = "CIDR", value_delimiter = ',')]
+    #[arg(
+        long,
+        help_heading = "Network",
+        env = "SWITCHBOARD_TRUSTED_PROXY",
+        value_name = "CIDR",
+        value_delimiter = ','
+    )]
     trusted_proxy: Vec<Network>,
     /// How log lines look [default: human on a terminal, else json]
-    #[arg(long, env = "SWITCHBOARD_LOG_FORMAT", value_name = "FORMAT")]
+    #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<Format>,
     /// What is logged: error, warn, info, debug or trace, or by module, for example `info,switchboard::sync=debug` [default: info]
-    #[arg(long, env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
+    #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
     log_level: Option<String>,
     /// How old the local copy may be when it answers a read; older asks the provider first [default: 10000]
-    #[arg(long, env = "SWITCHBOARD_FRESHNESS_MS", value_name = "MS")]
+    #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_FRESHNESS_MS", value_name = "MS")]
     freshness_ms: Option<i64>,
     /// How often collections that clients follow are read from the provider [default: 60000]
-    #[arg(long, env = "SWITCHBOARD_POLL_INTERVAL_MS", value_name = "MS")]
+    #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_POLL_INTERVAL_MS", value_name = "MS")]
     poll_interval_ms: Option<i64>,
     /// Requests per minute from one address without a valid API key [default: 300]
-    #[arg(long, env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
     anonymous_rate_limit: Option<u64>,
     /// How long /readyz says 503 after SIGTERM before connections are refused [default: 1000]
-    #[arg(long, env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
     drain_delay_ms: Option<u64>,
     /// Commit writes in groups (SQLite); off only to compare
     #[arg(long, env = "SWITCHBOARD_GROUP_COMMIT", hide = true)]

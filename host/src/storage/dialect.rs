@@ -34,7 +34,7 @@ impl Dialect {
         match url::Url::parse(url) {
             Ok(mut parsed) if parsed.password().is_some() => {
                 // Cannot fail for a URL that had a password.
-                let _ = parsed.set_password(Some("…"));
+                let _ = parsed.set_password(Some("***"));
                 parsed.to_string()
             }
             _ => url.to_owned(),

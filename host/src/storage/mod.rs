@@ -122,6 +122,10 @@ impl Db {
     /// Waits for what was queued and closes the files.
     pub async fn close(&self) {
         self.writer.close().await;
+        if self.dialect == Dialect::Sqlite {
+            // The file alone is then the whole database, for those who copy it. Passive: it waits for nobody and may do less.
+            let _ = sqlx::query("pragma wal_checkpoint(passive)").execute(&self.readers).await;
+        }
         self.readers.close().await;
     }
 }
