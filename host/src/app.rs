@@ -17,7 +17,10 @@ use crate::ids::{self, Kind};
 use crate::keyring::{Keyring, MASTER_KEY_BYTES};
 use crate::locks::Locks;
 use crate::metrics::Metrics;
+use crate::recent::Recent;
 use crate::runtime::Runtime;
+use crate::storage::connections::Connection;
+use crate::storage::items::Item;
 use crate::storage::{Db, Options};
 use crate::usage::Counters;
 
@@ -35,6 +38,8 @@ pub struct Handles {
     pub runtime: Runtime,
     pub locks: Locks,
     pub freshness: Freshness,
+    /// Calendars that are read again and again, with their connections.
+    pub opened: Recent<(Connection, Item)>,
     pub usage: Counters,
     pub metrics: Metrics,
     /// Asked to end: not fit for new requests any more.
@@ -70,6 +75,7 @@ impl App {
             runtime,
             locks: Locks::default(),
             freshness: Freshness::default(),
+            opened: Recent::default(),
             usage: Counters::default(),
             metrics: Metrics::default(),
             draining: AtomicBool::new(false),

@@ -35,7 +35,9 @@ fn serve(data: &Path, port: u16) -> Child {
 
 fn key(data: &Path) -> String {
     let mut command = command();
-    command.args(["keys", "create", "--scopes", "all", "--rate-limit", "1000000", "--json", "--data-dir"]).arg(data);
+    command
+        .args(["keys", "create", "--scopes", "all", "--rate-limit", "1000000", "--json", "--data-dir"])
+        .arg(data);
     let made = command.stdout(Stdio::piped()).output().expect("the command runs");
     let made: Value = serde_json::from_slice(&made.stdout).expect("JSON");
     made["key"].as_str().expect("a key").to_owned()
@@ -50,7 +52,13 @@ struct Stubborn {
 }
 
 impl Stubborn {
-    async fn try_once(&self, method: &str, path: &str, body: &Value, key: &str) -> Option<(StatusCode, Value)> {
+    async fn try_once(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        key: &str,
+    ) -> Option<(StatusCode, Value)> {
         let method = method.parse().expect("a method");
         let request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.key);
         let request = request.header("content-type", "application/json").header("idempotency-key", key);
@@ -102,7 +110,13 @@ impl Stubborn {
 }
 
 /// Makes events and changes each, until told to stop; the titles that were acknowledged, with the ids that were told.
-async fn write(api: Stubborn, path: String, writer: u64, stop: Arc<AtomicBool>, acks: Arc<AtomicU64>) -> Vec<(String, String)> {
+async fn write(
+    api: Stubborn,
+    path: String,
+    writer: u64,
+    stop: Arc<AtomicBool>,
+    acks: Arc<AtomicU64>,
+) -> Vec<(String, String)> {
     let mut acknowledged = Vec::new();
     let mut n = 0;
     while !stop.load(Ordering::SeqCst) {
@@ -111,7 +125,9 @@ async fn write(api: Stubborn, path: String, writer: u64, stop: Arc<AtomicBool>, 
         let made = api.until_answered("POST", &path, &body, &format!("make {writer}-{n}")).await;
         let id = made["id"].as_str().expect("an id").to_owned();
         let change = json!({ "location": "Room 1", "etag": made["etag"] });
-        let changed = api.until_answered("PATCH", &format!("{path}/{id}"), &change, &format!("change {writer}-{n}")).await;
+        let changed = api
+            .until_answered("PATCH", &format!("{path}/{id}"), &change, &format!("change {writer}-{n}"))
+            .await;
         assert_eq!(changed["location"], "Room 1");
         acknowledged.push((title, id));
         acks.fetch_add(1, Ordering::SeqCst);
@@ -137,13 +153,15 @@ async fn fifty_kills_lose_and_double_nothing() {
         "scopes": ["calendar.read", "calendar.write"],
     });
     let connection = api.until_answered("POST", "/v1/connections", &account, "connect").await;
-    let calendar = json!({ "connectionId": connection["id"], "name": "Crashes", "timeZone": "Europe/Berlin" });
+    let calendar =
+        json!({ "connectionId": connection["id"], "name": "Crashes", "timeZone": "Europe/Berlin" });
     let calendar = api.until_answered("POST", "/v1/calendars", &calendar, "calendar").await;
     let path = format!("/v1/calendars/{}/events", calendar["id"].as_str().expect("an id"));
 
     let (stop, acks) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-    let writers: Vec<_> =
-        (0..WRITERS).map(|w| tokio::spawn(write(api.clone(), path.clone(), w, stop.clone(), acks.clone()))).collect();
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|w| tokio::spawn(write(api.clone(), path.clone(), w, stop.clone(), acks.clone())))
+        .collect();
     for kill in 0..KILLS {
         api.ready().await;
         // Somewhere in the first writes after the start, and a little later every time.
@@ -172,7 +190,8 @@ async fn fifty_kills_lose_and_double_nothing() {
     println!("{KILLS} kills, {} events acknowledged, {} there", acknowledged.len(), events.len());
     assert!(acknowledged.len() as u64 > WRITERS, "the writers got somewhere");
     for (title, id) in &acknowledged {
-        let there = by_title.get(title.as_str()).unwrap_or_else(|| panic!("{title} was acknowledged and is lost"));
+        let there =
+            by_title.get(title.as_str()).unwrap_or_else(|| panic!("{title} was acknowledged and is lost"));
         assert_eq!(there.len(), 1, "{title} is there twice");
         assert_eq!((&there[0]["id"], &there[0]["location"]), (&json!(id), &json!("Room 1")), "{title}");
     }

@@ -85,7 +85,8 @@ fn row(name: &str, error: &Error, took: Duration, neighbour_ms: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_hostile_component_gets_one_defined_error() {
     // Processor time enough for the others to meet their own limit first, on a slow and busy machine too.
-    let world = World::start(Limits { host_calls: 5_000, cpu_ms: 2_000, wall_ms: 12_000, ..tight() }, &[]).await;
+    let world =
+        World::start(Limits { host_calls: 5_000, cpu_ms: 2_000, wall_ms: 12_000, ..tight() }, &[]).await;
     world.install("noop", "").await;
     for (guest, _) in CASES {
         world.install(guest, "").await;

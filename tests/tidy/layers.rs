@@ -8,7 +8,17 @@ const HOST: &str = "host/src/";
 /// From the bottom to the top; an import points to its own row or to one before it.
 const LAYERS: [&[&str]; 7] = [
     &["clock", "config", "error", "ids", "keyring", "locks", "scopes", "telemetry", "tenant", "words"],
-    &["answer", "freshness", "metrics", "runtime", "sandbox_provider", "scheduling", "storage", "usage"],
+    &[
+        "answer",
+        "freshness",
+        "metrics",
+        "recent",
+        "runtime",
+        "sandbox_provider",
+        "scheduling",
+        "storage",
+        "usage",
+    ],
     &["app"],
     &["connections", "freebusy", "log", "resources", "sync", "webhooks"],
     &["bookings", "jobs"],

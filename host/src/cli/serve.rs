@@ -41,8 +41,8 @@ const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTE
 #[command(after_help = "\
 Examples:
   switchboard serve --sandbox
-  switchboard serve --listen 0.0.0.0:8080 --data-dir /var/lib/switchboard --public-url https://api.example.com \\
-    --trusted-proxy 10.0.0.0/8
+  switchboard serve --listen 0.0.0.0:8080 --data-dir /var/lib/switchboard
+  switchboard serve --public-url https://api.example.com --trusted-proxy 10.0.0.0/8
   switchboard serve --config /etc/switchboard.toml
   SWITCHBOARD_DATABASE_URL_FILE=/run/secrets/database-url switchboard serve
 

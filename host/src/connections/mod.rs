@@ -293,9 +293,8 @@ pub async fn save(
     let body = view::json(app, &connection, &states).to_string();
     let (status, attempt) = answer.map_or((200, None), |(attempt, status)| (status, Some(attempt.clone())));
     let answer = Answer::json(status, body.clone()).etag(&connection.etag);
-    let (app, kept) = (app.clone(), answer.clone());
-    app.clone()
-        .db
+    let (app, kept, held) = (app.clone(), answer.clone(), app.clone());
+    held.db
         .write(move |tx| {
             Box::pin(async move {
                 table::upsert(tx, &connection).await?;
@@ -308,6 +307,7 @@ pub async fn save(
             })
         })
         .await?;
+    held.opened.clear();
     Ok(answer)
 }
 
@@ -364,10 +364,9 @@ pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: 
 /// Disconnects: credentials and the local copy go, the id stays taken, the log keeps that it was there.
 pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
-    let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
+    let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
     let kept = answer.clone();
-    app.clone()
-        .db
+    held.db
         .write(move |tx| {
             Box::pin(async move {
                 if !table::delete(tx, &connection.tenant, &connection.id, app.now()).await? {
@@ -383,5 +382,6 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
             })
         })
         .await?;
+    held.opened.clear();
     Ok(answer)
 }

@@ -1,5 +1,7 @@
 //! Calendars: list, read, create, change, delete.
 
+use std::sync::Arc;
+
 use model::calendar::Calendar;
 use model::wire::Mutated;
 use model::wire::calendar::{CalendarDelete, CalendarWrite};
@@ -89,6 +91,18 @@ pub async fn open(app: &App, asker: &Asker, calendar_id: &str, scope: &str) -> R
     let item = asker.item(app, Kind::Calendar, calendar_id).await?;
     let connection = asker.connection(app, &item.connection_id, scope).await?;
     Ok((connection, item))
+}
+
+/// The same for reads, out of a cache that forgets within a second: a read of one event is then one query.
+pub async fn open_to_read(app: &App, asker: &Asker, calendar_id: &str) -> Result<Arc<(Connection, Item)>> {
+    let name = format!("{}/{calendar_id}", asker.tenant.application_id);
+    let now = app.now();
+    if let Some(found) = app.opened.get(&name, now).filter(|f| asker.may_use(&f.0.id)) {
+        return Ok(found);
+    }
+    let opened = Arc::new(open(app, asker, calendar_id, "calendar.read").await?);
+    app.opened.put(name, opened.clone(), now);
+    Ok(opened)
 }
 
 /// Reads one, fresh.
@@ -196,8 +210,8 @@ async fn commit(
         warnings.push(serde_json::to_value(warning)?);
     }
     let external_id = mutated.item.unwrap_or_default();
-    let (app, attempt) = (app.clone(), attempt.clone());
-    app.clone()
+    let (app, attempt, held) = (app.clone(), attempt.clone(), app.clone());
+    let written = held
         .db
         .write(move |tx| {
             Box::pin(async move {
@@ -220,7 +234,9 @@ async fn commit(
                 Ok::<_, Error>(answer)
             })
         })
-        .await
+        .await;
+    held.opened.clear();
+    written
 }
 
 /// Deletes a calendar with everything in it.
@@ -253,10 +269,9 @@ pub async fn delete(
         parent_id: String::new(),
         origin: Origin::Api,
     };
-    let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
+    let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
     let kept = answer.clone();
-    app.clone()
-        .db
+    held.db
         .write(move |tx| {
             Box::pin(async move {
                 pull::remove_collection(tx, &app, &place, &item.id).await?;
@@ -266,5 +281,6 @@ pub async fn delete(
             })
         })
         .await?;
+    held.opened.clear();
     Ok(answer)
 }

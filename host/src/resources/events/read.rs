@@ -109,10 +109,11 @@ fn matches(event: &Event, q: &str) -> bool {
 /// A page of a calendar's events, by start and id.
 pub async fn list(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
     query.check()?;
-    let (connection, calendar) = calendars::open(app, asker, &query.calendar_id, "calendar.read").await?;
-    ensure_fresh(app, &connection, &calendars::scope(&calendar)?, asker.no_cache).await?;
+    let opened = calendars::open_to_read(app, asker, &query.calendar_id).await?;
+    let (connection, calendar) = &*opened;
+    ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
     if query.expand {
-        return expanded(app, asker, &calendar, query, after, limit).await;
+        return expanded(app, asker, calendar, query, after, limit).await;
     }
     stored(app, asker, query, after, limit).await
 }
@@ -224,7 +225,8 @@ async fn expanded(
 
 /// Reads one event, stored or computed.
 pub async fn get(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Item> {
-    let (connection, calendar) = calendars::open(app, asker, calendar_id, "calendar.read").await?;
-    ensure_fresh(app, &connection, &calendars::scope(&calendar)?, asker.no_cache).await?;
+    let opened = calendars::open_to_read(app, asker, calendar_id).await?;
+    let (connection, calendar) = &*opened;
+    ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
     Ok(named(app, asker, calendar_id, event_id).await?.item())
 }
