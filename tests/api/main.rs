@@ -4,5 +4,6 @@ mod calendars;
 mod cli;
 mod contract;
 mod crash;
+mod dav;
 mod sandbox_connector;
 mod sandbox_provider;
