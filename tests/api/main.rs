@@ -2,8 +2,10 @@
 
 mod calendars;
 mod cli;
+mod connections;
 mod contract;
 mod crash;
 mod dav;
 mod sandbox_connector;
 mod sandbox_provider;
+mod usage;

@@ -187,6 +187,7 @@ async fn run(
 ) -> Response {
     let app = &gate.app;
     request.extensions_mut().insert(RequestId(seen.request_id.clone()));
+    request.extensions_mut().insert(seen.standing);
     let Some(caller) = &seen.caller else { return finished(next.run(request).await, seen) };
     request.extensions_mut().insert(caller.clone());
     if !operation.is_some_and(|o| o.built && o.is_write()) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::Extension;
 use axum::extract::State;
 use jiff::civil::Date;
 use model::Instant;
@@ -13,6 +14,7 @@ use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
+use crate::api::rate_limit::Standing;
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
 use crate::storage::usage::Bucket;
@@ -28,7 +30,12 @@ pub fn routes() -> Routes<App> {
         .returns::<Usage>()
 }
 
-async fn get(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    Extension(standing): Extension<Standing>,
+    params: Params,
+) -> Result<Answer, ApiError> {
     let (start, end) = period(&app, &params)?;
     let tenant = caller.tenant();
     let mut rows = usage::list(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
@@ -43,6 +50,7 @@ async fn get(State(app): State<App>, caller: Caller, params: Params) -> Result<A
         states.get("active").copied().unwrap_or(0) + states.get("degraded").copied().unwrap_or(0);
     answer.connections.reauth_required = states.get("reauth_required").copied().unwrap_or(0);
     answer.rate_limit.limit_per_minute = caller.key.rate_limit_per_minute;
+    answer.rate_limit.remaining = i64::try_from(standing.remaining).unwrap_or(i64::MAX);
     let (changes, bytes) = usage::storage(app.db.reader(), tenant, answer.period_start.as_millis()).await?;
     answer.sync.changes = changes;
     answer.webhooks.events = changes;
