@@ -9,11 +9,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{Result, not_found};
 use crate::log::{self, Note, Origin};
 use crate::resources::events::bounds;
 use crate::resources::{Kind, render};
 use crate::storage::Tx;
+use crate::storage::connections;
 use crate::storage::items::{self, Item};
 use crate::tenant::Tenant;
 
@@ -220,6 +221,10 @@ fn row(
 async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> Result<Option<i64>> {
     if changed.is_empty() {
         return Ok(None);
+    }
+    if !connections::is_live(tx, &place.connection_id).await? {
+        // It was disconnected while the provider was asked.
+        return Err(not_found("connection"));
     }
     let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
     let first = crate::storage::log::next_sequence(tx, &place.tenant, count).await?;

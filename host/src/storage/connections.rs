@@ -185,6 +185,15 @@ pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Whether it is still there: what is read from a provider must not outlive the connection that it was read through.
+pub async fn is_live(tx: &mut Tx, id: &str) -> Result<bool> {
+    let row = sqlx::query("select 1 as live from connections where id = $1 and deleted_at is null")
+        .bind(id.to_owned())
+        .fetch_optional(&mut *tx)
+        .await?;
+    Ok(row.is_some())
+}
+
 /// Makes a tombstone: secrets and settings go, the id stays taken. False when there is no live one.
 pub async fn delete(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
     let sql = "update connections set status = 'revoked', deleted_at = $1, updated_at = $1, credentials = '', \

@@ -131,20 +131,52 @@ pub async fn due(pool: &AnyPool, now: i64, limit: i64) -> Result<Vec<SyncState>,
     rows.iter().map(state).collect()
 }
 
-/// Writes the whole state.
+/// A statement that writes a new state whole, or these columns of the one that is there. A pull, a start and a reset each
+/// write what is theirs: a pull that was under way when somebody started or reset the sync must not undo that.
+macro_rules! upsert {
+    ($columns:literal) => {
+        concat!(
+            "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, ",
+            "status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, ",
+            "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence) ",
+            "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ",
+            "on conflict (connection_id, surface, scope_id) do update set ",
+            $columns
+        )
+    };
+}
+
+/// What a pull found: everything but what clients decide.
 pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
-    let sql = "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, \
-               status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, \
-               backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) \
-               on conflict (connection_id, surface, scope_id) do update set followed = excluded.followed, \
-               status = excluded.status, epoch = excluded.epoch, cursor = excluded.cursor, \
-               started_at = excluded.started_at, last_success_at = excluded.last_success_at, \
-               last_attempt_at = excluded.last_attempt_at, next_pull_at = excluded.next_pull_at, \
-               seen = excluded.seen, estimated = excluded.estimated, backfill_since = excluded.backfill_since, \
-               consecutive_errors = excluded.consecutive_errors, last_error = excluded.last_error, \
-               provider_resets = excluded.provider_resets, latest_sequence = excluded.latest_sequence, \
-               floor_sequence = excluded.floor_sequence";
+    let sql = upsert!(
+        "status = excluded.status, cursor = excluded.cursor, last_success_at = excluded.last_success_at, \
+         last_attempt_at = excluded.last_attempt_at, next_pull_at = excluded.next_pull_at, seen = excluded.seen, \
+         estimated = excluded.estimated, consecutive_errors = excluded.consecutive_errors, \
+         last_error = excluded.last_error, provider_resets = excluded.provider_resets, \
+         latest_sequence = excluded.latest_sequence"
+    );
+    write(tx, sql, s).await
+}
+
+/// That a client follows it from now on.
+pub async fn follow(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
+    let sql = upsert!(
+        "followed = excluded.followed, started_at = excluded.started_at, backfill_since = excluded.backfill_since, \
+         next_pull_at = excluded.next_pull_at"
+    );
+    write(tx, sql, s).await
+}
+
+/// That everything is to be read again; no pull is under way.
+pub async fn reset(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
+    let sql = upsert!(
+        "epoch = excluded.epoch, cursor = excluded.cursor, seen = excluded.seen, status = excluded.status, \
+         next_pull_at = excluded.next_pull_at, consecutive_errors = excluded.consecutive_errors"
+    );
+    write(tx, sql, s).await
+}
+
+async fn write(tx: &mut Tx, sql: &'static str, s: &SyncState) -> Result<(), sqlx::Error> {
     sqlx::query(sql)
         .bind(s.organization_id.clone())
         .bind(s.application_id.clone())

@@ -102,7 +102,10 @@ async fn store(
         .db
         .write(move |tx| {
             Box::pin(async move {
-                table::upsert(tx, &state).await?;
+                match event {
+                    Some("reset") => table::reset(tx, &state).await?,
+                    _ => table::follow(tx, &state).await?,
+                }
                 if let Some(note) = note {
                     log::append(tx, &app, &tenant, vec![note]).await?;
                 }

@@ -126,3 +126,31 @@ async fn a_reset_is_soft_or_hard() {
     again.catch_up(&api, &calendar, 100).await;
     assert_eq!(again.events, replica.events);
 }
+
+/// A pull that began before somebody started the sync ends after it, and must not take that back.
+#[tokio::test]
+async fn a_pull_under_way_does_not_undo_a_start() {
+    use switchboard::storage::sync_states;
+
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    api.all(&format!("/v1/calendars/{calendar}/events")).await;
+    let id = connection["id"].as_str().expect("an id");
+    let before = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
+    let before = before.expect("a query").expect("the calendar was read");
+    api.post(format!("/v1/calendars/{calendar}/sync/start"), json!({})).send().await.expect(202);
+    let late = before.clone();
+    server
+        .app
+        .db
+        .write(move |tx| {
+            Box::pin(async move { sync_states::upsert(tx, &late).await.map_err(anyhow::Error::new) })
+        })
+        .await
+        .expect("the pull writes what it found");
+    let after = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
+    let after = after.expect("a query").expect("a state");
+    assert!(!before.followed && after.followed && after.started_at.is_some());
+}
