@@ -164,7 +164,7 @@ impl Create {
         db.close().await;
         let key = written?;
         if self.json {
-            let mut shown = shown(&key);
+            let mut shown = key.json();
             shown["key"] = Value::from(new.key);
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
@@ -186,7 +186,9 @@ impl List {
         db.close().await;
         let keys = keys?;
         if self.json {
-            return answer(&serde_json::to_string_pretty(&keys.iter().map(shown).collect::<Vec<_>>())?);
+            return answer(&serde_json::to_string_pretty(
+                &keys.iter().map(ApiKey::json).collect::<Vec<_>>(),
+            )?);
         }
         let now = Clock::system().now_ms();
         let head = ["ID", "NAME", "KEY", "STATE", "CREATED", "LAST USED", "SCOPES"];
@@ -226,30 +228,6 @@ impl Revoke {
             false => answer(&format!("revoked {}; {SEEN_AFTER}", self.id)),
         }
     }
-}
-
-/// A key as JSON, named as the API names it.
-fn shown(key: &ApiKey) -> Value {
-    let moment = |at: Option<i64>| at.map(Instant::from_millis);
-    json!({
-        "id": key.id,
-        "name": key.name,
-        "prefix": key.prefix,
-        "last4": key.last4,
-        "scopes": key.scopes,
-        "applicationId": key.tenant.application_id,
-        "organizationId": key.tenant.organization_id,
-        "allowedDomains": key.allowed_domains,
-        "allowedIps": key.allowed_ips,
-        "connectionIds": key.connection_ids,
-        "rateLimitPerMinute": key.rate_limit_per_minute,
-        "expiresAt": moment(key.expires_at),
-        "lastUsedAt": moment(key.last_used_at),
-        "lastUsedIp": key.last_used_ip,
-        "createdBy": key.created_by,
-        "revokedAt": moment(key.revoked_at),
-        "createdAt": moment(Some(key.created_at)),
-    })
 }
 
 /// The scopes for people: a key that may do everything says so.

@@ -1,6 +1,8 @@
 //! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`.
 
 use anyhow::Result;
+use model::Instant;
+use serde_json::Value;
 use sqlx::any::AnyRow;
 use sqlx::{AnyPool, Row};
 
@@ -26,6 +28,32 @@ pub struct ApiKey {
     pub created_by: Option<String>,
     pub revoked_at: Option<i64>,
     pub created_at: i64,
+}
+
+impl ApiKey {
+    /// The key as the API and the `switchboard keys` command print it; the key itself is not in it.
+    pub fn json(&self) -> Value {
+        let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+        serde_json::json!({
+            "id": self.id,
+            "name": self.name,
+            "prefix": self.prefix,
+            "last4": self.last4,
+            "scopes": self.scopes,
+            "applicationId": self.tenant.application_id,
+            "organizationId": self.tenant.organization_id,
+            "allowedDomains": self.allowed_domains,
+            "allowedIps": self.allowed_ips,
+            "rateLimitPerMinute": self.rate_limit_per_minute,
+            "connectionIds": self.connection_ids,
+            "expiresAt": at(self.expires_at),
+            "lastUsedAt": at(self.last_used_at),
+            "lastUsedIp": self.last_used_ip,
+            "createdBy": self.created_by,
+            "revokedAt": at(self.revoked_at),
+            "createdAt": Instant::from_millis(self.created_at),
+        })
+    }
 }
 
 fn api_key(row: &AnyRow) -> Result<ApiKey> {

@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use http::HeaderMap;
 use model::Instant;
 use model::application::{ApiKey, CreatedApiKey, NewApiKey};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::Params;
@@ -38,30 +38,6 @@ pub fn routes() -> Routes<App> {
         .description("It is refused within a second, everywhere. The key stays in lists, with `revokedAt`.")
 }
 
-/// A key as the API prints it.
-fn view(key: &table::ApiKey) -> Value {
-    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
-    json!({
-        "id": key.id,
-        "name": key.name,
-        "prefix": key.prefix,
-        "last4": key.last4,
-        "scopes": key.scopes,
-        "applicationId": key.tenant.application_id,
-        "organizationId": key.tenant.organization_id,
-        "allowedDomains": key.allowed_domains,
-        "allowedIps": key.allowed_ips,
-        "rateLimitPerMinute": key.rate_limit_per_minute,
-        "connectionIds": key.connection_ids,
-        "expiresAt": at(key.expires_at),
-        "lastUsedAt": at(key.last_used_at),
-        "lastUsedIp": key.last_used_ip,
-        "createdBy": key.created_by,
-        "revokedAt": at(key.revoked_at),
-        "createdAt": Instant::from_millis(key.created_at),
-    })
-}
-
 async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -91,7 +67,7 @@ async fn create(
         revoked_at: None,
         created_at: app.now(),
     };
-    let mut body = view(&key);
+    let mut body = key.json();
     body["key"] = json!(made.key);
     let answer = Answer::created(body.to_string()).header("location", format!("/v1/api-keys/{}", key.id));
     let (hash, kept, at, keyed) = (made.hash, answer.clone(), app.now(), app.clone());
@@ -171,13 +147,13 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     let more = (keys.len() as i64) > limit;
     keys.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = keys.last().filter(|_| more).map(|k| binding.cursor(&app.keyring, &k.id));
-    let items: Vec<String> = keys.iter().map(|k| view(k).to_string()).collect();
+    let items: Vec<String> = keys.iter().map(|k| k.json().to_string()).collect();
     Ok(Answer::ok(page::page(&items, next.as_deref())))
 }
 
 async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
     let key = table::find(app.db.reader(), caller.tenant(), &id).await?;
-    Ok(Answer::ok(view(&key.ok_or_else(|| not_found("API key"))?).to_string()))
+    Ok(Answer::ok(key.ok_or_else(|| not_found("API key"))?.json().to_string()))
 }
 
 async fn revoke(
