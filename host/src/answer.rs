@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
+use bytes::Bytes;
 
 use crate::keyring::Keyring;
 use crate::storage::{Tx, idempotency};
@@ -16,28 +17,28 @@ pub struct Answer {
     /// Beyond those that every response has: `etag`, `location`.
     pub headers: Vec<(&'static str, String)>,
     /// Empty for 204.
-    pub body: String,
+    pub body: Bytes,
 }
 
 impl Answer {
-    pub fn json(status: u16, body: String) -> Self {
-        Answer { status, headers: Vec::new(), body }
+    pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
+        Answer { status, headers: Vec::new(), body: body.into() }
     }
 
-    pub fn ok(body: String) -> Self {
+    pub fn ok(body: impl Into<Bytes>) -> Self {
         Answer::json(200, body)
     }
 
-    pub fn created(body: String) -> Self {
+    pub fn created(body: impl Into<Bytes>) -> Self {
         Answer::json(201, body)
     }
 
-    pub fn accepted(body: String) -> Self {
+    pub fn accepted(body: impl Into<Bytes>) -> Self {
         Answer::json(202, body)
     }
 
     pub fn no_content() -> Self {
-        Answer::json(204, String::new())
+        Answer::json(204, Bytes::new())
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -102,7 +103,7 @@ impl Attempt {
         let stored = idempotency::StoredAnswer {
             status: i64::from(answer.status),
             headers: serde_json::to_string(&headers)?,
-            body: keyring.seal(&place, answer.body.as_bytes())?,
+            body: keyring.seal(&place, &answer.body)?,
         };
         let key = (claim.application_id.as_str(), claim.scope.as_str(), claim.fence.as_str());
         if !idempotency::answer(tx, key, &stored, now).await? {

@@ -1,11 +1,12 @@
 //! App: everything that a request or a job needs, in one concrete struct that is cheap to clone.
 
+use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use zeroize::Zeroizing;
@@ -17,11 +18,12 @@ use crate::ids::{self, Kind};
 use crate::keyring::{Keyring, MASTER_KEY_BYTES};
 use crate::locks::Locks;
 use crate::metrics::Metrics;
+use crate::pages::Pages;
 use crate::recent::Recent;
 use crate::runtime::Runtime;
 use crate::storage::connections::Connection;
 use crate::storage::items::Item;
-use crate::storage::{Db, Options};
+use crate::storage::{Db, Options, installation};
 use crate::usage::Counters;
 
 /// The shared handles.
@@ -40,6 +42,7 @@ pub struct Handles {
     pub freshness: Freshness,
     /// Calendars that are read again and again, with their connections.
     pub opened: Recent<(Connection, Item)>,
+    pub pages: Pages,
     pub usage: Counters,
     pub metrics: Metrics,
     /// Asked to end: not fit for new requests any more.
@@ -64,6 +67,7 @@ impl App {
         let keyring = open_keyring(&config.data_dir, &entropy)?;
         let options = Options { url: config.database(), group_commit: config.group_commit, readers: 8 };
         let db = Db::open(&options).await?;
+        same_keyring(&db, &keyring).await?;
         let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;
         let boot = ids::new(Kind::Request, &clock, &entropy);
         Ok(App(Arc::new(Handles {
@@ -76,6 +80,7 @@ impl App {
             locks: Locks::default(),
             freshness: Freshness::default(),
             opened: Recent::default(),
+            pages: Pages::default(),
             usage: Counters::default(),
             metrics: Metrics::default(),
             draining: AtomicBool::new(false),
@@ -101,6 +106,20 @@ impl App {
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
+}
+
+/// Fails when the database's secrets are sealed with another master key: this host could open none of them.
+pub async fn same_keyring(db: &Db, keyring: &Keyring) -> Result<()> {
+    let own = keyring.id().to_owned();
+    let settled: Result<String> =
+        db.write(move |tx| Box::pin(async move { installation::settle(tx, "keyring_id", &own).await })).await;
+    let settled = settled?;
+    ensure!(
+        settled == keyring.id(),
+        "this database belongs to the master key {settled}, and this host has {}: give it the right one with SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE, or put the right {MASTER_KEY_FILE} into the data directory",
+        keyring.id()
+    );
+    Ok(())
 }
 
 /// The store of installed connectors.
@@ -156,25 +175,33 @@ pub fn open_keyring(data_dir: &Path, entropy: &Entropy) -> Result<Keyring> {
 
 fn master_key_file(path: &Path) -> Result<Zeroizing<String>> {
     use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
 
+    match std::fs::read_to_string(path) {
+        Ok(text) => return Ok(Zeroizing::new(text)),
+        Err(e) if e.kind() == ErrorKind::NotFound => {}
+        Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
+    }
     let made = Zeroizing::new(BASE64_STANDARD.encode(Entropy::system().bytes::<MASTER_KEY_BYTES>()));
-    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(mut file) => {
-            file.write_all(made.as_bytes())
-                .and_then(|()| file.sync_all())
-                .context("cannot write the master key")?;
+    // Written aside and then linked to its name: a host that starts at the same moment sees all of it or nothing.
+    let folder = path.parent().context("the master key needs a directory")?;
+    let mut aside = tempfile::NamedTempFile::new_in(folder).context("cannot write the master key")?;
+    aside
+        .write_all(made.as_bytes())
+        .and_then(|()| aside.as_file().sync_all())
+        .context("cannot write the master key")?;
+    match aside.persist_noclobber(path) {
+        Ok(_) => {
             tracing::warn!(
                 file = %path.display(),
                 "made a new master key; back it up: without it stored credentials and API keys are lost"
             );
             Ok(made)
         }
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-            Ok(Zeroizing::new(text))
+        // Another host was first.
+        Err(e) if e.error.kind() == ErrorKind::AlreadyExists => {
+            let text = std::fs::read_to_string(path);
+            Ok(Zeroizing::new(text.with_context(|| format!("cannot read {}", path.display()))?))
         }
-        Err(e) => Err(e).with_context(|| format!("cannot make the master key {}", path.display())),
+        Err(e) => Err(e.error).with_context(|| format!("cannot make the master key {}", path.display())),
     }
 }

@@ -59,6 +59,11 @@ impl Keyring {
         })
     }
 
+    /// Tells this master key from others, and nothing else of it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Seals a secret for one row and column. `place` (table, column, row id, organization) is authenticated, so that a
     /// sealed value copied to another row does not open there.
     pub fn seal(&self, place: &str, secret: &[u8]) -> Result<String> {

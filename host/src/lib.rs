@@ -26,6 +26,7 @@ pub mod keyring;
 pub mod locks;
 pub mod log;
 pub mod metrics;
+pub mod pages;
 pub mod recent;
 pub mod scopes;
 pub mod telemetry;

@@ -403,3 +403,18 @@ async fn metrics_are_told() {
     }
     assert!(!page.contains("conn_unknown") && !page.contains("key_"), "{page}");
 }
+
+/// What one host stores another with its own master key could never open: it is told before it does anything.
+#[test]
+fn another_master_key_than_the_databases_is_refused() {
+    let dir = tempfile::tempdir().expect("a data directory");
+    let data = dir.path().to_str().expect("UTF-8");
+    let create = ["keys", "create", "--scopes", "calendar.read", "--data-dir", data, "--json"];
+    let first = printed(&create);
+    assert_eq!(first["scopes"], json!(["calendar.read"]));
+    std::fs::write(dir.path().join("master.key"), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+        .expect("written");
+    let (code, message) = refused(&mut switchboard(&create));
+    assert_eq!(code, Some(1));
+    assert!(message.contains("SWITCHBOARD_MASTER_KEY"), "{message}");
+}

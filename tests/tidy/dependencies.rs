@@ -4,10 +4,11 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 8] = [
+const HOMES: [(&str, &[&str]); 9] = [
     ("wasmtime", &["host/src/runtime/"]),
     ("wasmtime_wasi", &["host/src/runtime/"]),
-    ("sqlx", &["host/src/storage/", "host/src/app.rs"]),
+    ("rusqlite", &["host/src/storage/"]),
+    ("sqlx", &["host/src/storage/"]),
     ("oauth2", &["host/src/connections/"]),
     (
         "reqwest",

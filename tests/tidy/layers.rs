@@ -12,6 +12,7 @@ const LAYERS: [&[&str]; 7] = [
         "answer",
         "freshness",
         "metrics",
+        "pages",
         "recent",
         "runtime",
         "sandbox_provider",

@@ -48,14 +48,14 @@ pub struct Request<'a> {
 /// Claims the request's key, or finds the answer that it already has.
 pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<Next> {
     let Some(key) = key(request.headers)? else {
-        return Ok(Next::Run(Attempt::new(hex(&app.entropy.bytes::<16>()), false, None)));
+        return Ok(Next::Run(Attempt::new(hex::encode(&app.entropy.bytes::<16>()), false, None)));
     };
     let application_id = caller.tenant().application_id.as_str();
     let scope = hash(&[request.method, request.path, key]);
     let fingerprint = fingerprint(request);
     let waiting = tokio::time::Instant::now();
     loop {
-        let fence = hex(&app.entropy.bytes::<12>());
+        let fence = hex::encode(&app.entropy.bytes::<12>());
         let now = app.now();
         let claim = Claim { application_id: application_id.to_owned(), scope: scope.clone(), fence };
         if insert(app, &claim, &fingerprint, now).await? {
@@ -183,8 +183,7 @@ async fn expire(app: &App, claim: &Claim) -> Result<()> {
 }
 
 async fn store(app: &App, attempt: &Attempt, parts: &http::response::Parts, body: &Bytes) -> Result<()> {
-    let text = String::from_utf8(body.to_vec()).context("an answer that is not text cannot be replayed")?;
-    let mut answer = crate::answer::Answer::json(parts.status.as_u16(), text);
+    let mut answer = crate::answer::Answer::json(parts.status.as_u16(), body.clone());
     for (name, fixed) in
         [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")]
     {
@@ -234,7 +233,7 @@ fn fingerprint(request: &Request<'_>) -> String {
     let body =
         match serde_json::from_slice::<Value>(request.body).ok().and_then(|v| json::camel_keys(v, "").ok()) {
             Some(value) => canonical(&value),
-            None => hex(&Sha256::digest(request.body)),
+            None => hex::encode(&Sha256::digest(request.body)),
         };
     let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
     hash(&[request.query, if_match, &body])
@@ -261,11 +260,7 @@ fn hash(parts: &[&str]) -> String {
         sha.update((part.len() as u64).to_be_bytes());
         sha.update(part.as_bytes());
     }
-    hex(&sha.finalize()[..20])
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+    hex::encode(&sha.finalize()[..20])
 }
 
 #[cfg(test)]

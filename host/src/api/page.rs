@@ -43,6 +43,11 @@ impl Binding {
         Binding(BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(text)[..12]))
     }
 
+    /// The name of a page of the list: what is asked for, apart from what is stored.
+    pub fn page(&self, cursor: Option<&str>, limit: i64) -> String {
+        format!("{}/{limit}/{}", self.0, cursor.unwrap_or_default())
+    }
+
     /// The cursor for a place.
     pub fn cursor(&self, keyring: &Keyring, place: &impl Serialize) -> String {
         let sealed = Sealed { b: self.0.clone(), p: place };

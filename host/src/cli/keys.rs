@@ -129,6 +129,7 @@ impl Create {
         store::make_data_dir(&config)?;
         let keyring = app::open_keyring(&config.data_dir, &entropy)?;
         let db = store::open_or_make(&config).await?;
+        app::same_keyring(&db, &keyring).await?;
         let new = keyring.new_api_key();
         let (organization, application) = (self.organization, self.application);
         let ids =

@@ -33,7 +33,7 @@ impl Migrate {
             return Ok(ExitCode::SUCCESS);
         }
         let db = store::open(&config).await?;
-        let pending = migrations::pending(&mut *db.reader().acquire().await?).await;
+        let pending = migrations::pending(&db).await;
         db.close().await;
         match pending?.as_slice() {
             [] => {

@@ -26,8 +26,7 @@ pub fn etag(c: &Connection) -> String {
         c.created_at
     ]);
     let hash = Sha256::digest(seen.to_string());
-    let hex: String = hash[..8].iter().map(|b| format!("{b:02x}")).collect();
-    format!("\"{hex}\"")
+    format!("\"{}\"", hex::encode(&hash[..8]))
 }
 
 fn at(ms: Option<i64>) -> Value {

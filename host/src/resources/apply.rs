@@ -92,7 +92,7 @@ fn prepare_item(kind: Kind, body: Value) -> Result<PreparedItem, serde_json::Err
             (serde_json::to_string(&event)?, is_series, bounds(&event))
         }
     };
-    let hash = hex(&Sha256::digest(&body)[..16]);
+    let hash = hex::encode(&Sha256::digest(&body)[..16]);
     Ok(PreparedItem {
         external_id: String::new(),
         series_external_id: None,
@@ -290,7 +290,7 @@ pub async fn set_metadata(
 /// The version of an item: changes with every visible change, and with nothing else.
 fn etag(item: &Item) -> String {
     let text = format!("{}\n{}\n{}\n{}", item.id, item.sequence, item.hash, item.metadata);
-    format!("\"{}\"", hex(&Sha256::digest(text)[..8]))
+    format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8]))
 }
 
 /// Names of the top-level fields that differ.
@@ -303,8 +303,4 @@ fn changed_fields(before: &str, after: &str) -> Vec<String> {
         .filter(|(name, value)| before.get(name.as_str()) != Some(value))
         .map(|(n, _)| n.clone())
         .collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Code, Error, Result, invalid};
-use crate::log::Origin;
-use crate::resources::apply::{self, Place, Prepared};
-use crate::resources::{Asker, Expected, Kind, answer, mutate, patch, render};
+use crate::resources::apply;
+use crate::resources::commit::{Change, commit, place};
+use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
 use crate::storage::connections::{self as connections_table, Connection};
 use crate::storage::items::{self, Item};
 use crate::sync::{Scope, ensure_fresh, pull};
@@ -131,7 +131,7 @@ pub async fn create(
     let args = CalendarWrite { calendar: write.body, changed: write.changed, ..CalendarWrite::default() };
     let mutated: Mutated = mutate(app, &connection, asker, attempt, "calendars.create", &args).await?;
     let change = Change { status: 201, metadata: write.metadata, warnings };
-    commit(app, &connection, mutated, change, attempt).await
+    store(app, &connection, mutated, change, attempt).await
 }
 
 fn check(calendar: &Calendar) -> Result<()> {
@@ -171,7 +171,7 @@ pub async fn update(
     let change = Change { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
         let mutated = Mutated { item: Some(item.external_id.clone()), ..Mutated::default() };
-        return commit(app, &connection, mutated, change, attempt).await;
+        return store(app, &connection, mutated, change, attempt).await;
     }
     let args = CalendarWrite {
         source: Some(item.source_id.clone()),
@@ -180,63 +180,20 @@ pub async fn update(
         if_match: expected.provider_etag(&item),
     };
     let mutated: Mutated = mutate(app, &connection, asker, attempt, "calendars.update", &args).await?;
-    commit(app, &connection, mutated, change, attempt).await
+    store(app, &connection, mutated, change, attempt).await
 }
 
-struct Change {
-    status: u16,
-    metadata: Option<std::collections::BTreeMap<String, String>>,
-    warnings: Vec<Value>,
-}
-
-async fn commit(
+/// Stores it, and forgets what was read of calendars a moment ago.
+async fn store(
     app: &App,
     connection: &Connection,
     mutated: Mutated,
     change: Change,
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let place = Place {
-        tenant: connection.tenant.clone(),
-        connection_id: connection.id.clone(),
-        kind: Kind::Calendar,
-        parent_id: String::new(),
-        origin: Origin::Api,
-    };
-    let sources: Vec<Prepared> =
-        mutated.sources.into_iter().map(|s| apply::prepare(Kind::Calendar, s)).collect();
-    let mut warnings = change.warnings;
-    for warning in mutated.warnings {
-        warnings.push(serde_json::to_value(warning)?);
-    }
-    let external_id = mutated.item.unwrap_or_default();
-    let (app, attempt, held) = (app.clone(), attempt.clone(), app.clone());
-    let written = held
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                apply::apply(tx, &app, &place, &sources).await?;
-                let found =
-                    items::by_external_id(tx, &place.connection_id, place.kind.as_str(), "", &external_id)
-                        .await?;
-                let mut item = found.ok_or_else(|| {
-                    anyhow::anyhow!("the connector did not say what became of the calendar")
-                })?;
-                if let Some(metadata) = change.metadata {
-                    let text = serde_json::to_string(&metadata)?;
-                    item = apply::set_metadata(tx, &app, &place, item, text).await?;
-                }
-                let mut answer = answer(change.status, &item, &warnings);
-                if change.status == 201 {
-                    answer = answer.header("location", format!("/v1/calendars/{}", item.id));
-                }
-                attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-                Ok::<_, Error>(answer)
-            })
-        })
-        .await;
-    held.opened.clear();
-    written
+    let stored = commit(app, place(connection, Kind::Calendar, ""), mutated, change, attempt).await;
+    app.opened.clear();
+    stored
 }
 
 /// Deletes a calendar with everything in it.
@@ -262,13 +219,7 @@ pub async fn delete(
         Err(e) if e.code() == Some(Code::NotFound) && attempt.resumed => {}
         Err(e) => return Err(e),
     }
-    let place = Place {
-        tenant: connection.tenant.clone(),
-        connection_id: connection.id.clone(),
-        kind: Kind::Calendar,
-        parent_id: String::new(),
-        origin: Origin::Api,
-    };
+    let place = place(&connection, Kind::Calendar, "");
     let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
     let kept = answer.clone();
     held.db

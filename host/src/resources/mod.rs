@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod calendars;
+pub mod commit;
 pub mod events;
 pub mod metadata;
 pub mod patch;

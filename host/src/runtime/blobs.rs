@@ -109,7 +109,7 @@ impl BlobWriter {
     pub(crate) fn finish(self, content_type: Option<String>) -> Option<String> {
         let mut random = [0; 12];
         getrandom::fill(&mut random).ok()?;
-        let id = random.iter().fold("blob_".to_owned(), |id, byte| format!("{id}{byte:02x}"));
+        let id = format!("blob_{}", hex::encode(random));
         let data = match self.file {
             Some(file) => Data::File(Arc::new(file)),
             None => Data::Memory(self.memory.into()),

@@ -84,10 +84,10 @@ impl Package {
         let named = dir.join(format!("{}.wasm", manifest.name));
         let path = if source == Source::Installed { dir.join(COMPONENT) } else { named };
         let wasm = read_capped(&path, max_wasm as u64)?;
-        let sha256 = hex(&Sha256::digest(&wasm));
+        let sha256 = hex::encode(&Sha256::digest(&wasm));
         let both =
             Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(Sha256::digest(&wasm));
-        let digest = hex(&both.finalize());
+        let digest = hex::encode(&both.finalize());
         Ok(Package {
             manifest: Arc::new(manifest),
             manifest_text: text,
@@ -104,10 +104,6 @@ fn read_capped(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
     let size = std::fs::metadata(path).with_context(context)?.len();
     ensure!(size <= max, "{} is too large: {size} bytes, the limit is {max}", path.display());
     std::fs::read(path).with_context(context)
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |s, b| s + &format!("{b:02x}"))
 }
 
 /// Folders inside `dir` that hold a `connector.toml`, sorted. None if there is no such folder.

@@ -95,7 +95,7 @@ impl ListQuery {
         let lower = |value: &Option<String>| value.as_ref().map(|v| v.to_lowercase());
         let given = [&self.updated_min, &self.from, &self.to, &self.q, &self.uid, &self.guest];
         let print = serde_json::to_vec(&given).unwrap_or_default();
-        let print = Sha256::digest(print).iter().take(6).map(|b| format!("{b:02x}")).collect();
+        let print = hex::encode(&Sha256::digest(print)[..6]);
         Ok(Filter {
             updated_min_ms: at(&self.updated_min, "updatedMin", i64::MIN)?,
             from_ms: at(&self.from, "from", i64::MIN)?,

@@ -67,7 +67,7 @@ impl Change {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
-        hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+        hex::encode(hash.finalize())
     }
 }
 

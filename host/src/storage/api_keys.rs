@@ -1,10 +1,9 @@
 //! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`.
 
+use crate::storage::sql::{Reader, Row, query};
 use anyhow::Result;
 use model::Instant;
 use serde_json::Value;
-use sqlx::any::AnyRow;
-use sqlx::{AnyPool, Row};
 
 use crate::storage::{Tx, json, json_text};
 use crate::tenant::Tenant;
@@ -56,89 +55,81 @@ impl ApiKey {
     }
 }
 
-fn api_key(row: &AnyRow) -> Result<ApiKey> {
+fn api_key(row: &Row<'_>) -> Result<ApiKey> {
     Ok(ApiKey {
-        id: row.try_get("id")?,
+        id: row.get("id")?,
         tenant: Tenant {
-            organization_id: row.try_get("organization_id")?,
-            application_id: row.try_get("application_id")?,
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
         },
-        name: row.try_get("name")?,
-        prefix: row.try_get("prefix")?,
-        last4: row.try_get("last4")?,
+        name: row.get("name")?,
+        prefix: row.get("prefix")?,
+        last4: row.get("last4")?,
         scopes: json(row, "scopes")?,
         allowed_domains: json(row, "allowed_domains")?,
         allowed_ips: json(row, "allowed_ips")?,
         connection_ids: json(row, "connection_ids")?,
-        rate_limit_per_minute: row.try_get("rate_limit_per_minute")?,
-        expires_at: row.try_get("expires_at")?,
-        last_used_at: row.try_get("last_used_at")?,
-        last_used_ip: row.try_get("last_used_ip")?,
-        created_by: row.try_get("created_by")?,
-        revoked_at: row.try_get("revoked_at")?,
-        created_at: row.try_get("created_at")?,
+        rate_limit_per_minute: row.get("rate_limit_per_minute")?,
+        expires_at: row.get("expires_at")?,
+        last_used_at: row.get("last_used_at")?,
+        last_used_ip: row.get("last_used_ip")?,
+        created_by: row.get("created_by")?,
+        revoked_at: row.get("revoked_at")?,
+        created_at: row.get("created_at")?,
     })
 }
 
 /// The key with this hash, of whatever tenant: this is how a tenant is found.
-pub async fn by_hash(pool: &AnyPool, hash: &str) -> Result<Option<ApiKey>> {
-    let row = sqlx::query("select * from api_keys where hash = $1")
-        .bind(hash.to_owned())
-        .fetch_optional(pool)
-        .await?;
-    row.as_ref().map(api_key).transpose()
+pub async fn by_hash(reader: &Reader, hash: &str) -> Result<Option<ApiKey>> {
+    query("select * from api_keys where hash = $1").bind(hash).fetch_optional(reader, api_key).await
 }
 
-pub async fn find(pool: &AnyPool, tenant: &Tenant, id: &str) -> Result<Option<ApiKey>> {
-    let row =
-        sqlx::query("select * from api_keys where organization_id = $1 and application_id = $2 and id = $3")
-            .bind(tenant.organization_id.clone())
-            .bind(tenant.application_id.clone())
-            .bind(id.to_owned())
-            .fetch_optional(pool)
-            .await?;
-    row.as_ref().map(api_key).transpose()
+pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<ApiKey>> {
+    query("select * from api_keys where organization_id = $1 and application_id = $2 and id = $3")
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .fetch_optional(reader, api_key)
+        .await
 }
 
 /// Keys of the application, newest last, after an id.
-pub async fn list(pool: &AnyPool, tenant: &Tenant, after_id: &str, limit: i64) -> Result<Vec<ApiKey>> {
+pub async fn list(reader: &Reader, tenant: &Tenant, after_id: &str, limit: i64) -> Result<Vec<ApiKey>> {
     let sql = "select * from api_keys where organization_id = $1 and application_id = $2 and id > $3 \
                order by id limit $4";
-    let rows = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(after_id.to_owned())
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(after_id)
         .bind(limit)
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(api_key).collect()
+        .fetch_all(reader, api_key)
+        .await
 }
 
 /// Every key of every application, for the operator's command.
-pub async fn list_all(pool: &AnyPool) -> Result<Vec<ApiKey>> {
-    let rows = sqlx::query("select * from api_keys order by id").fetch_all(pool).await?;
-    rows.iter().map(api_key).collect()
+pub async fn list_all(reader: &Reader) -> Result<Vec<ApiKey>> {
+    query("select * from api_keys order by id").fetch_all(reader, api_key).await
 }
 
 pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
     let sql = "insert into api_keys (id, organization_id, application_id, name, prefix, last4, hash, scopes, \
                allowed_domains, allowed_ips, connection_ids, rate_limit_per_minute, expires_at, created_by, created_at) \
                values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
-    sqlx::query(sql)
-        .bind(key.id.clone())
-        .bind(key.tenant.organization_id.clone())
-        .bind(key.tenant.application_id.clone())
-        .bind(key.name.clone())
-        .bind(key.prefix.clone())
-        .bind(key.last4.clone())
-        .bind(hash.to_owned())
+    query(sql)
+        .bind(&key.id)
+        .bind(&key.tenant.organization_id)
+        .bind(&key.tenant.application_id)
+        .bind(&key.name)
+        .bind(&key.prefix)
+        .bind(&key.last4)
+        .bind(hash)
         .bind(json_text(&key.scopes))
         .bind(json_text(&key.allowed_domains))
         .bind(json_text(&key.allowed_ips))
         .bind(json_text(&key.connection_ids))
         .bind(key.rate_limit_per_minute)
         .bind(key.expires_at)
-        .bind(key.created_by.clone())
+        .bind(&key.created_by)
         .bind(key.created_at)
         .execute(&mut *tx)
         .await?;
@@ -149,32 +140,32 @@ pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
 pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
     let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where organization_id = $2 \
                and application_id = $3 and id = $4";
-    let done = sqlx::query(sql)
+    let done = query(sql)
         .bind(now)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(id.to_owned())
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
         .execute(&mut *tx)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }
 
 /// Revokes any key, for the operator's command.
 pub async fn revoke_any(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
-    let done = sqlx::query("update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2")
+    let done = query("update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2")
         .bind(now)
-        .bind(id.to_owned())
+        .bind(id)
         .execute(&mut *tx)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }
 
 /// Notes when and from where a key was last used.
 pub async fn note_use(tx: &mut Tx, id: &str, at: i64, ip: &str) -> Result<()> {
-    sqlx::query("update api_keys set last_used_at = $1, last_used_ip = $2 where id = $3")
+    query("update api_keys set last_used_at = $1, last_used_ip = $2 where id = $3")
         .bind(at)
-        .bind(ip.to_owned())
-        .bind(id.to_owned())
+        .bind(ip)
+        .bind(id)
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -188,16 +179,16 @@ pub async fn ensure_application(
     ids: (&str, &str),
     now: i64,
 ) -> Result<Tenant> {
-    let found = sqlx::query("select id from organizations where name = $1 order by id limit 1")
-        .bind(names.0.to_owned())
-        .fetch_optional(&mut *tx)
+    let found = query("select id from organizations where name = $1 order by id limit 1")
+        .bind(names.0)
+        .fetch_optional(&mut *tx, |row| row.get("id"))
         .await?;
     let organization_id: String = match found {
-        Some(row) => row.try_get("id")?,
+        Some(id) => id,
         None => {
-            sqlx::query("insert into organizations (id, name, created_at) values ($1, $2, $3)")
-                .bind(ids.0.to_owned())
-                .bind(names.0.to_owned())
+            query("insert into organizations (id, name, created_at) values ($1, $2, $3)")
+                .bind(ids.0)
+                .bind(names.0)
                 .bind(now)
                 .execute(&mut *tx)
                 .await?;
@@ -206,31 +197,19 @@ pub async fn ensure_application(
     };
     let insert = "insert into applications (id, organization_id, name, created_at) values ($1, $2, $3, $4) \
                   on conflict (organization_id, name) do nothing";
-    sqlx::query(insert)
-        .bind(ids.1.to_owned())
-        .bind(organization_id.clone())
-        .bind(names.1.to_owned())
-        .bind(now)
-        .execute(&mut *tx)
+    query(insert).bind(ids.1).bind(&organization_id).bind(names.1).bind(now).execute(&mut *tx).await?;
+    let application_id = query("select id from applications where organization_id = $1 and name = $2")
+        .bind(&organization_id)
+        .bind(names.1)
+        .fetch_one(&mut *tx, |row| row.get("id"))
         .await?;
-    let row = sqlx::query("select id from applications where organization_id = $1 and name = $2")
-        .bind(organization_id.clone())
-        .bind(names.1.to_owned())
-        .fetch_one(&mut *tx)
-        .await?;
-    Ok(Tenant { organization_id, application_id: row.try_get("id")? })
+    Ok(Tenant { organization_id, application_id })
 }
 
 /// Every application's tenant.
-pub async fn tenants(pool: &AnyPool) -> Result<Vec<Tenant>> {
-    let rows =
-        sqlx::query("select id, organization_id from applications order by id").fetch_all(pool).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Tenant {
-                organization_id: row.try_get("organization_id")?,
-                application_id: row.try_get("id")?,
-            })
-        })
-        .collect()
+pub async fn tenants(reader: &Reader) -> Result<Vec<Tenant>> {
+    let tenant = |row: &Row<'_>| {
+        Ok(Tenant { organization_id: row.get("organization_id")?, application_id: row.get("id")? })
+    };
+    query("select id, organization_id from applications order by id").fetch_all(reader, tenant).await
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::storage::sql::{Reader, Row, query};
 use anyhow::Result;
 use serde_json::{Map, Value};
-use sqlx::any::AnyRow;
-use sqlx::{AnyPool, Row};
 
 use crate::storage::{Tx, json, json_text};
 use crate::tenant::Tenant;
@@ -46,59 +45,58 @@ pub struct Connection {
     pub updated_at: i64,
 }
 
-fn connection(row: &AnyRow) -> Result<Connection> {
+fn connection(row: &Row<'_>) -> Result<Connection> {
     Ok(Connection {
-        id: row.try_get("id")?,
+        id: row.get("id")?,
         tenant: Tenant {
-            organization_id: row.try_get("organization_id")?,
-            application_id: row.try_get("application_id")?,
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
         },
-        provider: row.try_get("provider")?,
-        connector_version: row.try_get("connector_version")?,
-        status: row.try_get("status")?,
-        status_reason: row.try_get("status_reason")?,
-        status_changed_at: row.try_get("status_changed_at")?,
-        display_name: row.try_get("display_name")?,
-        email: row.try_get("email")?,
-        external_account_id: row.try_get("external_account_id")?,
-        username: row.try_get("username")?,
+        provider: row.get("provider")?,
+        connector_version: row.get("connector_version")?,
+        status: row.get("status")?,
+        status_reason: row.get("status_reason")?,
+        status_changed_at: row.get("status_changed_at")?,
+        display_name: row.get("display_name")?,
+        email: row.get("email")?,
+        external_account_id: row.get("external_account_id")?,
+        username: row.get("username")?,
         addresses: json(row, "addresses")?,
         surfaces: json(row, "surfaces")?,
         requested_scopes: json(row, "requested_scopes")?,
         granted_scopes: json(row, "granted_scopes")?,
         provider_scopes: json(row, "provider_scopes")?,
-        time_zone: row.try_get("time_zone")?,
+        time_zone: row.get("time_zone")?,
         settings: json(row, "settings")?,
-        credentials: row.try_get("credentials")?,
-        credentials_version: row.try_get("credentials_version")?,
-        token_expires_at: row.try_get("token_expires_at")?,
-        last_refresh_at: row.try_get("last_refresh_at")?,
-        last_refresh_error: row.try_get("last_refresh_error")?,
-        failing_since: row.try_get("failing_since")?,
+        credentials: row.get("credentials")?,
+        credentials_version: row.get("credentials_version")?,
+        token_expires_at: row.get("token_expires_at")?,
+        last_refresh_at: row.get("last_refresh_at")?,
+        last_refresh_error: row.get("last_refresh_error")?,
+        failing_since: row.get("failing_since")?,
         tags: json(row, "tags")?,
         metadata: json(row, "metadata")?,
-        etag: row.try_get("etag")?,
-        created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
+        etag: row.get("etag")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
     })
 }
 
 /// A live connection of the tenant.
-pub async fn find(pool: &AnyPool, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
+pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
     let sql = "select * from connections where organization_id = $1 and application_id = $2 and id = $3 \
                and deleted_at is null";
-    let row = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(id.to_owned())
-        .fetch_optional(pool)
-        .await?;
-    row.as_ref().map(connection).transpose()
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .fetch_optional(reader, connection)
+        .await
 }
 
 /// Live connections of the tenant, in id order, after an id; `provider` and `status` empty: any.
 pub async fn list(
-    pool: &AnyPool,
+    reader: &Reader,
     tenant: &Tenant,
     filter: (&str, &str),
     after_id: &str,
@@ -106,28 +104,27 @@ pub async fn list(
 ) -> Result<Vec<Connection>> {
     let sql = "select * from connections where organization_id = $1 and application_id = $2 and deleted_at is null \
                and ($3 = '' or provider = $3) and ($4 = '' or status = $4) and id > $5 order by id limit $6";
-    let rows = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(filter.0.to_owned())
-        .bind(filter.1.to_owned())
-        .bind(after_id.to_owned())
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(filter.0)
+        .bind(filter.1)
+        .bind(after_id)
         .bind(limit)
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(connection).collect()
+        .fetch_all(reader, connection)
+        .await
 }
 
 /// How many there are, by status.
-pub async fn count_by_status(pool: &AnyPool, tenant: &Tenant) -> Result<BTreeMap<String, i64>> {
+pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMap<String, i64>> {
     let sql = "select status, count(*) as n from connections where organization_id = $1 and application_id = $2 \
                and deleted_at is null group by status";
-    let rows = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .fetch_all(pool)
+    let counts = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .fetch_all(reader, |row| Ok((row.get("status")?, row.get("n")?)))
         .await?;
-    rows.iter().map(|row| Ok((row.try_get("status")?, row.try_get("n")?))).collect()
+    Ok(counts.into_iter().collect())
 }
 
 /// Writes the whole row.
@@ -149,35 +146,35 @@ pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
                last_refresh_at = excluded.last_refresh_at, last_refresh_error = excluded.last_refresh_error, \
                failing_since = excluded.failing_since, tags = excluded.tags, metadata = excluded.metadata, \
                etag = excluded.etag, updated_at = excluded.updated_at";
-    sqlx::query(sql)
-        .bind(c.id.clone())
-        .bind(c.tenant.organization_id.clone())
-        .bind(c.tenant.application_id.clone())
-        .bind(c.provider.clone())
-        .bind(c.connector_version.clone())
-        .bind(c.status.clone())
-        .bind(c.status_reason.clone())
+    query(sql)
+        .bind(&c.id)
+        .bind(&c.tenant.organization_id)
+        .bind(&c.tenant.application_id)
+        .bind(&c.provider)
+        .bind(&c.connector_version)
+        .bind(&c.status)
+        .bind(&c.status_reason)
         .bind(c.status_changed_at)
-        .bind(c.display_name.clone())
-        .bind(c.email.clone())
-        .bind(c.external_account_id.clone())
-        .bind(c.username.clone())
+        .bind(&c.display_name)
+        .bind(&c.email)
+        .bind(&c.external_account_id)
+        .bind(&c.username)
         .bind(json_text(&c.addresses))
         .bind(json_text(&c.surfaces))
         .bind(json_text(&c.requested_scopes))
         .bind(json_text(&c.granted_scopes))
         .bind(json_text(&c.provider_scopes))
-        .bind(c.time_zone.clone())
+        .bind(&c.time_zone)
         .bind(json_text(&c.settings))
-        .bind(c.credentials.clone())
+        .bind(&c.credentials)
         .bind(c.credentials_version)
         .bind(c.token_expires_at)
         .bind(c.last_refresh_at)
-        .bind(c.last_refresh_error.clone())
+        .bind(&c.last_refresh_error)
         .bind(c.failing_since)
         .bind(json_text(&c.tags))
         .bind(json_text(&c.metadata))
-        .bind(c.etag.clone())
+        .bind(&c.etag)
         .bind(c.created_at)
         .bind(c.updated_at)
         .execute(&mut *tx)
@@ -187,11 +184,11 @@ pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
 
 /// Whether it is still there: what is read from a provider must not outlive the connection that it was read through.
 pub async fn is_live(tx: &mut Tx, id: &str) -> Result<bool> {
-    let row = sqlx::query("select 1 as live from connections where id = $1 and deleted_at is null")
-        .bind(id.to_owned())
-        .fetch_optional(&mut *tx)
+    let found = query("select id from connections where id = $1 and deleted_at is null")
+        .bind(id)
+        .fetch_optional(&mut *tx, |row| row.get::<String>("id"))
         .await?;
-    Ok(row.is_some())
+    Ok(found.is_some())
 }
 
 /// Makes a tombstone: secrets and settings go, the id stays taken. False when there is no live one.
@@ -200,12 +197,12 @@ pub async fn delete(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<
                settings = '{}', addresses = '[]', username = null, email = null, display_name = null, \
                metadata = '{}', tags = '{}' \
                where organization_id = $2 and application_id = $3 and id = $4 and deleted_at is null";
-    let done = sqlx::query(sql)
+    let done = query(sql)
         .bind(now)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(id.to_owned())
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
         .execute(&mut *tx)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }

@@ -1,8 +1,6 @@
-//! What differs between SQLite and PostgreSQL, and nothing else.
+//! What differs between SQLite and PostgreSQL in SQL, and nothing else.
 
 use anyhow::{Result, bail};
-use sqlx::AnyConnection;
-use sqlx::Executor;
 
 /// The two engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +19,6 @@ impl Dialect {
         }
     }
 
-    /// The URL to connect with: a missing SQLite file is made.
-    pub fn connect_url(self, url: &str) -> String {
-        match self {
-            Dialect::Sqlite if !url.contains('?') => format!("{url}?mode=rwc"),
-            _ => url.to_owned(),
-        }
-    }
-
     /// The URL without its password, for messages.
     pub fn shown(self, url: &str) -> String {
         match url::Url::parse(url) {
@@ -41,22 +31,22 @@ impl Dialect {
         }
     }
 
-    /// Readies a fresh connection. WAL lets readers go on beside the writer; FULL makes a commit survive a power cut; the
-    /// timeout is for the moments in which another process (a `switchboard keys` command) writes.
-    pub async fn prepare(self, connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
-        if self == Dialect::Sqlite {
-            let pragmas = "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
-                           pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000;";
-            connection.execute(pragmas).await?;
+    /// How many tables there are with the name `$1`.
+    pub fn count_tables(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "select count(*) as n from sqlite_master where type = 'table' and name = $1",
+            Dialect::Postgres => {
+                "select count(*) as n from pg_catalog.pg_tables where schemaname = current_schema() and tablename = $1"
+            }
         }
-        Ok(())
     }
 
-    /// How a write transaction begins: SQLite takes the write lock at once, because a later upgrade can fail without waiting.
-    pub fn begin(self) -> &'static str {
+    /// Lets one process at a time change the schema. SQLite's write transaction does that by itself.
+    pub fn lock_schema(self) -> &'static str {
         match self {
-            Dialect::Sqlite => "begin immediate",
-            Dialect::Postgres => "begin",
+            Dialect::Sqlite => "select 1",
+            // An arbitrary number of ours, held until the transaction ends.
+            Dialect::Postgres => "select pg_advisory_xact_lock(7311952038)",
         }
     }
 }

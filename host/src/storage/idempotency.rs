@@ -1,6 +1,8 @@
 //! Claims and answers of idempotent writes. Table: `migrations/0006_idempotency.sql`.
 
-use sqlx::{AnyPool, Row};
+use anyhow::Result;
+
+use crate::storage::sql::{Reader, Row, query};
 
 use crate::storage::Tx;
 
@@ -34,120 +36,110 @@ pub struct NewClaim<'a> {
 }
 
 /// Claims a key; false when somebody has it.
-pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool, sqlx::Error> {
+pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool> {
     let sql = "insert into idempotency (application_id, scope, fingerprint, fence, owner, claimed_at, lease_until) \
                values ($1, $2, $3, $4, $5, $6, $7) on conflict (application_id, scope) do nothing";
-    let done = sqlx::query(sql)
-        .bind(c.application_id.to_owned())
-        .bind(c.scope.to_owned())
-        .bind(c.fingerprint.to_owned())
-        .bind(c.fence.to_owned())
-        .bind(c.owner.to_owned())
+    let done = query(sql)
+        .bind(c.application_id)
+        .bind(c.scope)
+        .bind(c.fingerprint)
+        .bind(c.fence)
+        .bind(c.owner)
         .bind(c.now)
         .bind(c.lease_until)
         .execute(&mut *tx)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }
 
 /// Takes over an unanswered claim from the fence that held it; false when that changed meanwhile.
-pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Result<bool, sqlx::Error> {
+pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Result<bool> {
     let sql = "update idempotency set fence = $1, owner = $2, claimed_at = $3, lease_until = $4 \
                where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
-    let done = sqlx::query(sql)
-        .bind(c.fence.to_owned())
-        .bind(c.owner.to_owned())
+    let done = query(sql)
+        .bind(c.fence)
+        .bind(c.owner)
         .bind(c.now)
         .bind(c.lease_until)
-        .bind(c.application_id.to_owned())
-        .bind(c.scope.to_owned())
-        .bind(from_fence.to_owned())
+        .bind(c.application_id)
+        .bind(c.scope)
+        .bind(from_fence)
         .execute(&mut *tx)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }
 
-pub async fn find(pool: &AnyPool, application_id: &str, scope: &str) -> Result<Option<Claim>, sqlx::Error> {
-    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer from idempotency \
-               where application_id = $1 and scope = $2";
-    let row =
-        sqlx::query(sql).bind(application_id.to_owned()).bind(scope.to_owned()).fetch_optional(pool).await?;
-    let Some(row) = row else { return Ok(None) };
-    let answered: Option<i64> = row.try_get("answered_at")?;
+fn claim(row: &Row<'_>) -> Result<Claim> {
+    let answered: Option<i64> = row.get("answered_at")?;
     let answer = match answered {
         None => None,
         Some(_) => Some(StoredAnswer {
-            status: row.try_get("status")?,
-            headers: row.try_get("headers")?,
-            body: row.try_get("answer")?,
+            status: row.get("status")?,
+            headers: row.get("headers")?,
+            body: row.get("answer")?,
         }),
     };
-    Ok(Some(Claim {
-        fingerprint: row.try_get("fingerprint")?,
-        fence: row.try_get("fence")?,
-        owner: row.try_get("owner")?,
-        lease_until: row.try_get("lease_until")?,
+    Ok(Claim {
+        fingerprint: row.get("fingerprint")?,
+        fence: row.get("fence")?,
+        owner: row.get("owner")?,
+        lease_until: row.get("lease_until")?,
         answer,
-    }))
+    })
+}
+
+pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<Option<Claim>> {
+    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer from idempotency \
+               where application_id = $1 and scope = $2";
+    query(sql).bind(application_id).bind(scope).fetch_optional(reader, claim).await
 }
 
 /// Stores the answer, in the transaction of the effect. False: the claim is no longer this fence's, so the effect must not
 /// be committed either.
-pub async fn answer(
-    tx: &mut Tx,
-    key: (&str, &str, &str),
-    answer: &StoredAnswer,
-    now: i64,
-) -> Result<bool, sqlx::Error> {
+pub async fn answer(tx: &mut Tx, key: (&str, &str, &str), answer: &StoredAnswer, now: i64) -> Result<bool> {
     let sql = "update idempotency set answered_at = $1, status = $2, headers = $3, answer = $4 \
                where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
-    let done = sqlx::query(sql)
+    let done = query(sql)
         .bind(now)
         .bind(answer.status)
-        .bind(answer.headers.clone())
-        .bind(answer.body.clone())
-        .bind(key.0.to_owned())
-        .bind(key.1.to_owned())
-        .bind(key.2.to_owned())
+        .bind(&answer.headers)
+        .bind(&answer.body)
+        .bind(key.0)
+        .bind(key.1)
+        .bind(key.2)
         .execute(&mut *tx)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(done > 0)
 }
 
 /// Frees an unanswered claim to be taken over at once.
-pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<(), sqlx::Error> {
+pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
     let sql = "update idempotency set lease_until = 0 where application_id = $1 and scope = $2 and fence = $3 \
                and answered_at is null";
-    sqlx::query(sql)
-        .bind(application_id.to_owned())
-        .bind(scope.to_owned())
-        .bind(fence.to_owned())
-        .execute(&mut *tx)
-        .await?;
+    query(sql).bind(application_id).bind(scope).bind(fence).execute(&mut *tx).await?;
     Ok(())
 }
 
 /// Gives up a claim that had no effect, so that the same key can be tried again.
-pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from idempotency where application_id = $1 and scope = $2 and fence = $3 and answered_at is null")
-        .bind(application_id.to_owned())
-        .bind(scope.to_owned())
-        .bind(fence.to_owned())
+pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
+    query("delete from idempotency where application_id = $1 and scope = $2 and fence = $3 and answered_at is null")
+        .bind(application_id)
+        .bind(scope)
+        .bind(fence)
         .execute(&mut *tx)
         .await?;
     Ok(())
 }
 
 /// Forgets keys claimed before `before`.
-pub async fn delete_older(tx: &mut Tx, before: i64) -> Result<u64, sqlx::Error> {
-    let done =
-        sqlx::query("delete from idempotency where claimed_at < $1").bind(before).execute(&mut *tx).await?;
-    Ok(done.rows_affected())
+pub async fn delete_older(tx: &mut Tx, before: i64) -> Result<u64> {
+    let done = query("delete from idempotency where claimed_at < $1").bind(before).execute(&mut *tx).await?;
+    Ok(done)
 }
 
 /// Takes every answer away, as if the process had died before each commit. For tests of what a retry then does.
-pub async fn unanswer_all(tx: &mut Tx) -> Result<(), sqlx::Error> {
-    sqlx::query("update idempotency set answered_at = null, status = null, headers = null, answer = null")
+pub async fn unanswer_all(tx: &mut Tx) -> Result<()> {
+    query("update idempotency set answered_at = null, status = null, headers = null, answer = null")
         .execute(&mut *tx)
         .await?;
     Ok(())

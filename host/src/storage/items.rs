@@ -1,8 +1,7 @@
 //! The local copy: one row per normalized resource. Table: `migrations/0003_items.sql`.
 
+use crate::storage::sql::{Reader, Row, query};
 use anyhow::Result;
-use sqlx::any::AnyRow;
-use sqlx::{AnyPool, Row};
 
 use crate::storage::Tx;
 use crate::tenant::Tenant;
@@ -44,61 +43,56 @@ macro_rules! select {
     };
 }
 
-fn item(row: &AnyRow) -> Result<Item, sqlx::Error> {
+fn item(row: &Row<'_>) -> Result<Item> {
+    // In the order of the column list: by number, because looking 20 names up costs more than reading the row.
+    let mut column = row.columns();
     Ok(Item {
-        id: row.try_get("id")?,
-        connection_id: row.try_get("connection_id")?,
-        kind: row.try_get("kind")?,
-        parent_id: row.try_get("parent_id")?,
-        external_id: row.try_get("external_id")?,
-        source_id: row.try_get("source_id")?,
-        series_id: row.try_get("series_id")?,
-        provider_etag: row.try_get("provider_etag")?,
-        etag: row.try_get("etag")?,
-        hash: row.try_get("hash")?,
-        body: row.try_get("body")?,
-        metadata: row.try_get("metadata")?,
-        provider_data: row.try_get("provider_data")?,
-        is_series: row.try_get::<i64, _>("is_series")? != 0,
-        sort_at: row.try_get("sort_at")?,
-        until_at: row.try_get("until_at")?,
-        sequence: row.try_get("sequence")?,
-        created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
-        deleted_at: row.try_get("deleted_at")?,
+        id: column.next()?,
+        connection_id: column.next()?,
+        kind: column.next()?,
+        parent_id: column.next()?,
+        external_id: column.next()?,
+        source_id: column.next()?,
+        series_id: column.next()?,
+        provider_etag: column.next()?,
+        etag: column.next()?,
+        hash: column.next()?,
+        body: column.next()?,
+        metadata: column.next()?,
+        provider_data: column.next()?,
+        is_series: column.next::<i64>()? != 0,
+        sort_at: column.next()?,
+        until_at: column.next()?,
+        sequence: column.next()?,
+        created_at: column.next()?,
+        updated_at: column.next()?,
+        deleted_at: column.next()?,
     })
 }
 
 /// A live item of the tenant.
-pub async fn find(
-    pool: &AnyPool,
-    tenant: &Tenant,
-    kind: &str,
-    id: &str,
-) -> Result<Option<Item>, sqlx::Error> {
+pub async fn find(reader: &Reader, tenant: &Tenant, kind: &str, id: &str) -> Result<Option<Item>> {
     let sql = select!(
         "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
     );
-    let row = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(id.to_owned())
-        .bind(kind.to_owned())
-        .fetch_optional(pool)
-        .await?;
-    row.as_ref().map(item).transpose()
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .bind(kind)
+        .fetch_optional(reader, item)
+        .await
 }
 
 /// The same inside a write transaction, tombstones included.
-pub async fn find_for_write(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Item>, sqlx::Error> {
+pub async fn find_for_write(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
     let sql = select!("where organization_id = $1 and application_id = $2 and id = $3");
-    let row = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(id.to_owned())
-        .fetch_optional(&mut *tx)
-        .await?;
-    row.as_ref().map(item).transpose()
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .fetch_optional(&mut *tx, item)
+        .await
 }
 
 /// Everything that was ever read from one source of the provider, tombstones included.
@@ -108,16 +102,9 @@ pub async fn of_source(
     kind: &str,
     parent_id: &str,
     source_id: &str,
-) -> Result<Vec<Item>, sqlx::Error> {
+) -> Result<Vec<Item>> {
     let sql = select!("where connection_id = $1 and kind = $2 and parent_id = $3 and source_id = $4");
-    let rows = sqlx::query(sql)
-        .bind(connection_id.to_owned())
-        .bind(kind.to_owned())
-        .bind(parent_id.to_owned())
-        .bind(source_id.to_owned())
-        .fetch_all(&mut *tx)
-        .await?;
-    rows.iter().map(item).collect()
+    query(sql).bind(connection_id).bind(kind).bind(parent_id).bind(source_id).fetch_all(&mut *tx, item).await
 }
 
 /// An item by the provider's id of it, tombstones included.
@@ -127,16 +114,15 @@ pub async fn by_external_id(
     kind: &str,
     parent_id: &str,
     external_id: &str,
-) -> Result<Option<Item>, sqlx::Error> {
+) -> Result<Option<Item>> {
     let sql = select!("where connection_id = $1 and kind = $2 and parent_id = $3 and external_id = $4");
-    let row = sqlx::query(sql)
-        .bind(connection_id.to_owned())
-        .bind(kind.to_owned())
-        .bind(parent_id.to_owned())
-        .bind(external_id.to_owned())
-        .fetch_optional(&mut *tx)
-        .await?;
-    row.as_ref().map(item).transpose()
+    query(sql)
+        .bind(connection_id)
+        .bind(kind)
+        .bind(parent_id)
+        .bind(external_id)
+        .fetch_optional(&mut *tx, item)
+        .await
 }
 
 /// Where a page of live items begins: after this sort key and id.
@@ -148,27 +134,26 @@ pub struct After {
 
 /// Live items of a connection that live directly in it (calendars), in id order, from an id on.
 pub async fn list_top(
-    pool: &AnyPool,
+    reader: &Reader,
     tenant: &Tenant,
     connection_id: Option<&str>,
     kind: &str,
     after_id: &str,
     limit: i64,
-) -> Result<Vec<Item>, sqlx::Error> {
+) -> Result<Vec<Item>> {
     let sql = select!(
         "where organization_id = $1 and application_id = $2 and ($3 = '' or connection_id = $3) and kind = $4 \
                and parent_id = '' and deleted_at is null and id > $5 order by id limit $6"
     );
-    let rows = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(connection_id.unwrap_or_default().to_owned())
-        .bind(kind.to_owned())
-        .bind(after_id.to_owned())
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(connection_id.unwrap_or_default())
+        .bind(kind)
+        .bind(after_id)
         .bind(limit)
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(item).collect()
+        .fetch_all(reader, item)
+        .await
 }
 
 /// Which items of a window.
@@ -194,22 +179,18 @@ pub struct Window<'a> {
 }
 
 /// Live items of a collection in a window. A moment (start = end) counts when it lies inside.
-pub async fn list_window(
-    pool: &AnyPool,
-    tenant: &Tenant,
-    window: &Window<'_>,
-) -> Result<Vec<Item>, sqlx::Error> {
+pub async fn list_window(reader: &Reader, tenant: &Tenant, window: &Window<'_>) -> Result<Vec<Item>> {
     let sql = select!(
         "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 and deleted_at is null \
                and sort_at < $6 and (until_at > $5 or (until_at = sort_at and sort_at >= $5)) and updated_at >= $7 \
                and (sort_at > $8 or (sort_at = $8 and id > $9)) and ($11 < 0 or is_series = $11) order by sort_at, id limit $10"
     );
     let after = window.after.clone().unwrap_or(After { sort_at: i64::MIN, id: String::new() });
-    let rows = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(window.parent_id.to_owned())
-        .bind(window.kind.to_owned())
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(window.parent_id)
+        .bind(window.kind)
         .bind(window.from)
         .bind(window.to)
         .bind(window.updated_after)
@@ -221,49 +202,45 @@ pub async fn list_window(
             Shape::Plain => 0,
             Shape::Series => 1,
         })
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(item).collect()
+        .fetch_all(reader, item)
+        .await
 }
 
 /// The live exceptions of a series.
-pub async fn exceptions(pool: &AnyPool, series_id: &str) -> Result<Vec<Item>, sqlx::Error> {
+pub async fn exceptions(reader: &Reader, series_id: &str) -> Result<Vec<Item>> {
     let sql = select!("where series_id = $1 and deleted_at is null order by id");
-    let rows = sqlx::query(sql).bind(series_id.to_owned()).fetch_all(pool).await?;
-    rows.iter().map(item).collect()
+    query(sql).bind(series_id).fetch_all(reader, item).await
 }
 
 /// The live exceptions of every series in a collection: one query for a whole window.
-pub async fn exceptions_in(pool: &AnyPool, parent_id: &str) -> Result<Vec<Item>, sqlx::Error> {
+pub async fn exceptions_in(reader: &Reader, parent_id: &str) -> Result<Vec<Item>> {
     let sql = select!("where parent_id = $1 and series_id is not null and deleted_at is null order by id");
-    let rows = sqlx::query(sql).bind(parent_id.to_owned()).fetch_all(pool).await?;
-    rows.iter().map(item).collect()
+    query(sql).bind(parent_id).fetch_all(reader, item).await
 }
 
 /// Items of a collection for a snapshot of its feed: live, or deleted only after `sequence`; in id order.
 pub async fn snapshot(
-    pool: &AnyPool,
+    reader: &Reader,
     tenant: &Tenant,
     collection: (&str, &str),
     sequence: i64,
     after_id: &str,
     limit: i64,
-) -> Result<Vec<Item>, sqlx::Error> {
+) -> Result<Vec<Item>> {
     let sql = select!(
         "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 \
                and (deleted_at is null or sequence > $5) and id > $6 order by id limit $7"
     );
-    let rows = sqlx::query(sql)
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(collection.0.to_owned())
-        .bind(collection.1.to_owned())
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(collection.0)
+        .bind(collection.1)
         .bind(sequence)
-        .bind(after_id.to_owned())
+        .bind(after_id)
         .bind(limit)
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(item).collect()
+        .fetch_all(reader, item)
+        .await
 }
 
 /// Distinct ids of the sources of a collection that have live items.
@@ -272,20 +249,19 @@ pub async fn live_sources(
     connection_id: &str,
     kind: &str,
     parent_id: &str,
-) -> Result<Vec<String>, sqlx::Error> {
+) -> Result<Vec<String>> {
     let sql = "select distinct source_id from items where connection_id = $1 and kind = $2 and parent_id = $3 \
                and deleted_at is null order by source_id";
-    let rows = sqlx::query(sql)
-        .bind(connection_id.to_owned())
-        .bind(kind.to_owned())
-        .bind(parent_id.to_owned())
-        .fetch_all(&mut *tx)
-        .await?;
-    rows.iter().map(|row| row.try_get("source_id")).collect()
+    query(sql)
+        .bind(connection_id)
+        .bind(kind)
+        .bind(parent_id)
+        .fetch_all(&mut *tx, |row| row.get("source_id"))
+        .await
 }
 
 /// Writes a row: a new one, or all changeable columns of the one with this id.
-pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<(), sqlx::Error> {
+pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
     let sql = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, \
                source_id, series_id, provider_etag, etag, hash, body, metadata, provider_data, is_series, sort_at, \
                until_at, sequence, created_at, updated_at, deleted_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
@@ -295,22 +271,22 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<(), sql
                body = excluded.body, metadata = excluded.metadata, provider_data = excluded.provider_data, \
                sort_at = excluded.sort_at, until_at = excluded.until_at, sequence = excluded.sequence, \
                updated_at = excluded.updated_at, deleted_at = excluded.deleted_at";
-    sqlx::query(sql)
-        .bind(item.id.clone())
-        .bind(tenant.organization_id.clone())
-        .bind(tenant.application_id.clone())
-        .bind(item.connection_id.clone())
-        .bind(item.kind.clone())
-        .bind(item.parent_id.clone())
-        .bind(item.external_id.clone())
-        .bind(item.source_id.clone())
-        .bind(item.series_id.clone())
-        .bind(item.provider_etag.clone())
-        .bind(item.etag.clone())
-        .bind(item.hash.clone())
-        .bind(item.body.clone())
-        .bind(item.metadata.clone())
-        .bind(item.provider_data.clone())
+    query(sql)
+        .bind(&item.id)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(&item.connection_id)
+        .bind(&item.kind)
+        .bind(&item.parent_id)
+        .bind(&item.external_id)
+        .bind(&item.source_id)
+        .bind(&item.series_id)
+        .bind(&item.provider_etag)
+        .bind(&item.etag)
+        .bind(&item.hash)
+        .bind(&item.body)
+        .bind(&item.metadata)
+        .bind(&item.provider_data)
         .bind(i64::from(item.is_series))
         .bind(item.sort_at)
         .bind(item.until_at)
@@ -324,31 +300,23 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<(), sql
 }
 
 /// Keeps the provider's version of an item that did not change otherwise.
-pub async fn set_provider_etag(
-    tx: &mut Tx,
-    id: &str,
-    provider_etag: Option<&str>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("update items set provider_etag = $1 where id = $2")
-        .bind(provider_etag.map(str::to_owned))
-        .bind(id.to_owned())
+pub async fn set_provider_etag(tx: &mut Tx, id: &str, provider_etag: Option<&str>) -> Result<()> {
+    query("update items set provider_etag = $1 where id = $2")
+        .bind(provider_etag)
+        .bind(id)
         .execute(&mut *tx)
         .await?;
     Ok(())
 }
 
 /// Ids of live items in a collection, for telling that they are gone with it.
-pub async fn live_in(tx: &mut Tx, parent_id: &str) -> Result<Vec<Item>, sqlx::Error> {
+pub async fn live_in(tx: &mut Tx, parent_id: &str) -> Result<Vec<Item>> {
     let sql = select!("where parent_id = $1 and deleted_at is null order by id");
-    let rows = sqlx::query(sql).bind(parent_id.to_owned()).fetch_all(&mut *tx).await?;
-    rows.iter().map(item).collect()
+    query(sql).bind(parent_id).fetch_all(&mut *tx, item).await
 }
 
 /// Removes every item of a connection.
-pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from items where connection_id = $1")
-        .bind(connection_id.to_owned())
-        .execute(&mut *tx)
-        .await?;
+pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
+    query("delete from items where connection_id = $1").bind(connection_id).execute(&mut *tx).await?;
     Ok(())
 }

@@ -5,32 +5,32 @@ pub mod api_keys;
 pub mod connections;
 pub mod dialect;
 pub mod idempotency;
+pub mod installation;
 pub mod items;
 pub mod log;
 pub mod migrations;
+mod postgres;
+pub mod sql;
+mod sqlite;
 pub mod sync_states;
 pub mod usage;
 mod writer;
 
-use std::time::Duration;
-
 use anyhow::{Context, Result};
 use futures::future::BoxFuture;
-use sqlx::any::{AnyPoolOptions, AnyRow};
-use sqlx::{AnyConnection, AnyPool, Row};
 
 use crate::storage::dialect::Dialect;
+use crate::storage::sql::{Reader, Row, query};
 use crate::storage::writer::Writer;
 
-/// The connection inside a transaction; queries take it as executor.
-pub type Tx = AnyConnection;
+pub use crate::storage::sql::Tx;
 
 /// The database: readers that never wait for writers, and writes that commit in groups (SQLite) or each in their own
 /// transaction (PostgreSQL). Cheap to clone.
 #[derive(Clone)]
 pub struct Db {
     dialect: Dialect,
-    readers: AnyPool,
+    reader: Reader,
     writer: Writer,
 }
 
@@ -49,40 +49,31 @@ impl Db {
     /// Fails on a schema that is newer than this program.
     pub async fn open(options: &Options) -> Result<Db> {
         let db = Db::connect(options).await?;
-        let mut connection = db.readers.acquire().await?;
-        migrations::apply(&mut connection).await?;
-        drop(connection);
+        migrations::apply(&db).await?;
         Ok(db)
     }
 
     /// Opens the database as it is, without migrating it.
     pub async fn connect(options: &Options) -> Result<Db> {
-        sqlx::any::install_default_drivers();
         let dialect = Dialect::of(&options.url)?;
-        let url = dialect.connect_url(&options.url);
-        let readers = AnyPoolOptions::new()
-            .max_connections(options.readers)
-            .min_connections(1)
-            .acquire_timeout(Duration::from_secs(5))
-            .test_before_acquire(dialect == Dialect::Postgres)
-            .after_connect(move |connection, _| Box::pin(dialect.prepare(connection)))
-            .connect(&url)
-            .await
-            .with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
-        let writer = match dialect {
-            Dialect::Sqlite => Writer::single(&url, options.group_commit).await?,
-            Dialect::Postgres => Writer::pooled(readers.clone()),
+        let opened = match dialect {
+            Dialect::Sqlite => open_sqlite(options),
+            Dialect::Postgres => postgres::open(&options.url, options.readers)
+                .await
+                .map(|pool| (Reader::Postgres(pool.clone()), Writer::pooled(pool))),
         };
-        Ok(Db { dialect, readers, writer })
+        let (reader, writer) =
+            opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
+        Ok(Db { dialect, reader, writer })
     }
 
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The pool for queries that change nothing.
-    pub fn reader(&self) -> &AnyPool {
-        &self.readers
+    /// For queries that change nothing.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
     }
 
     /// Runs `work` in a write transaction and commits it: when this returns `Ok`, the change is on disk. An error rolls back
@@ -98,8 +89,7 @@ impl Db {
 
     /// Whether the database answers and has this program's schema.
     pub async fn check(&self) -> Result<()> {
-        let mut connection = self.readers.acquire().await?;
-        migrations::check(&mut connection).await
+        migrations::check(self).await
     }
 
     /// What SQLite says of the file's integrity: `["ok"]`, or the damage. PostgreSQL looks after it itself.
@@ -107,11 +97,9 @@ impl Db {
         if self.dialect == Dialect::Postgres {
             return Ok(vec!["ok".to_owned()]);
         }
-        let rows = sqlx::query("pragma integrity_check")
-            .fetch_all(&self.readers)
-            .await
-            .context("cannot check the database")?;
-        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+        let checked =
+            query("pragma integrity_check").fetch_all(&self.reader, |row| row.columns().next()).await;
+        checked.context("cannot check the database")
     }
 
     /// Writes that wait for the writer now.
@@ -122,23 +110,23 @@ impl Db {
     /// Waits for what was queued and closes the files.
     pub async fn close(&self) {
         self.writer.close().await;
-        if self.dialect == Dialect::Sqlite {
-            // The file alone is then the whole database, for those who copy it. Passive: it waits for nobody and may do less.
-            let _ = sqlx::query("pragma wal_checkpoint(passive)").execute(&self.readers).await;
+        match &self.reader {
+            Reader::Sqlite(readers) => readers.close(),
+            Reader::Postgres(pool) => pool.close().await,
         }
-        self.readers.close().await;
     }
 }
 
-impl From<sqlx::Error> for crate::error::Error {
-    fn from(e: sqlx::Error) -> Self {
-        crate::error::Error::Internal(anyhow::Error::new(e).context("database"))
-    }
+fn open_sqlite(options: &Options) -> Result<(Reader, Writer)> {
+    let file = sqlite::file(&options.url);
+    // The writer first: it makes the file.
+    let writer = Writer::single(&file, options.group_commit)?;
+    Ok((Reader::Sqlite(sqlite::Readers::open(&file, options.readers as usize)?), writer))
 }
 
 /// A JSON column as a value. A row that we wrote always parses; if it does not, the error says which column.
-pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &AnyRow, column: &'static str) -> Result<T> {
-    let text: String = row.try_get(column)?;
+pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
+    let text: String = row.get(column)?;
     serde_json::from_str(&text)
         .with_context(|| format!("column {column} does not hold the JSON that it should"))
 }

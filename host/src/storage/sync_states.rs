@@ -1,8 +1,7 @@
 //! How far the local copy follows the provider. Tables: `migrations/0005_sync_states.sql`.
 
+use crate::storage::sql::{Reader, Row, query};
 use anyhow::Result;
-use sqlx::any::AnyRow;
-use sqlx::{AnyPool, Row};
 
 use crate::storage::Tx;
 use crate::tenant::Tenant;
@@ -42,29 +41,29 @@ impl SyncState {
     }
 }
 
-fn state(row: &AnyRow) -> Result<SyncState, sqlx::Error> {
+fn state(row: &Row<'_>) -> Result<SyncState> {
     Ok(SyncState {
-        organization_id: row.try_get("organization_id")?,
-        application_id: row.try_get("application_id")?,
-        connection_id: row.try_get("connection_id")?,
-        surface: row.try_get("surface")?,
-        scope_id: row.try_get("scope_id")?,
-        followed: row.try_get::<i64, _>("followed")? != 0,
-        status: row.try_get("status")?,
-        epoch: row.try_get("epoch")?,
-        cursor: row.try_get("cursor")?,
-        started_at: row.try_get("started_at")?,
-        last_success_at: row.try_get("last_success_at")?,
-        last_attempt_at: row.try_get("last_attempt_at")?,
-        next_pull_at: row.try_get("next_pull_at")?,
-        seen: row.try_get("seen")?,
-        estimated: row.try_get("estimated")?,
-        backfill_since: row.try_get("backfill_since")?,
-        consecutive_errors: row.try_get("consecutive_errors")?,
-        last_error: row.try_get("last_error")?,
-        provider_resets: row.try_get("provider_resets")?,
-        latest_sequence: row.try_get("latest_sequence")?,
-        floor_sequence: row.try_get("floor_sequence")?,
+        organization_id: row.get("organization_id")?,
+        application_id: row.get("application_id")?,
+        connection_id: row.get("connection_id")?,
+        surface: row.get("surface")?,
+        scope_id: row.get("scope_id")?,
+        followed: row.get::<i64>("followed")? != 0,
+        status: row.get("status")?,
+        epoch: row.get("epoch")?,
+        cursor: row.get("cursor")?,
+        started_at: row.get("started_at")?,
+        last_success_at: row.get("last_success_at")?,
+        last_attempt_at: row.get("last_attempt_at")?,
+        next_pull_at: row.get("next_pull_at")?,
+        seen: row.get("seen")?,
+        estimated: row.get("estimated")?,
+        backfill_since: row.get("backfill_since")?,
+        consecutive_errors: row.get("consecutive_errors")?,
+        last_error: row.get("last_error")?,
+        provider_resets: row.get("provider_resets")?,
+        latest_sequence: row.get("latest_sequence")?,
+        floor_sequence: row.get("floor_sequence")?,
     })
 }
 
@@ -79,56 +78,46 @@ pub struct Lag {
 }
 
 /// One row per surface that is followed.
-pub async fn lags(pool: &AnyPool) -> Result<Vec<Lag>, sqlx::Error> {
+pub async fn lags(reader: &Reader) -> Result<Vec<Lag>> {
     let sql = "select surface, count(*) as followed, \
                count(case when status in ('blocked', 'error') then 1 end) as stuck, \
                min(case when status in ('blocked', 'error') then null else coalesce(last_success_at, started_at) end) \
                as oldest_success_at from sync_states where followed = 1 group by surface order by surface";
-    let rows = sqlx::query(sql).fetch_all(pool).await?;
-    rows.iter()
-        .map(|row| {
-            Ok(Lag {
-                surface: row.try_get("surface")?,
-                followed: row.try_get("followed")?,
-                stuck: row.try_get("stuck")?,
-                oldest_success_at: row.try_get("oldest_success_at")?,
-            })
+    let lag = |row: &Row<'_>| {
+        Ok(Lag {
+            surface: row.get("surface")?,
+            followed: row.get("followed")?,
+            stuck: row.get("stuck")?,
+            oldest_success_at: row.get("oldest_success_at")?,
         })
-        .collect()
+    };
+    query(sql).fetch_all(reader, lag).await
 }
 
 /// The state of one collection; none when nothing was ever read of it.
 pub async fn find(
-    pool: &AnyPool,
+    reader: &Reader,
     connection_id: &str,
     surface: &str,
     scope_id: &str,
-) -> Result<Option<SyncState>, sqlx::Error> {
+) -> Result<Option<SyncState>> {
     let sql = "select * from sync_states where connection_id = $1 and surface = $2 and scope_id = $3";
-    let row = sqlx::query(sql)
-        .bind(connection_id.to_owned())
-        .bind(surface.to_owned())
-        .bind(scope_id.to_owned())
-        .fetch_optional(pool)
-        .await?;
-    row.as_ref().map(state).transpose()
+    query(sql).bind(connection_id).bind(surface).bind(scope_id).fetch_optional(reader, state).await
 }
 
 /// All states of a connection.
-pub async fn of_connection(pool: &AnyPool, connection_id: &str) -> Result<Vec<SyncState>, sqlx::Error> {
-    let rows = sqlx::query("select * from sync_states where connection_id = $1 order by surface, scope_id")
-        .bind(connection_id.to_owned())
-        .fetch_all(pool)
-        .await?;
-    rows.iter().map(state).collect()
+pub async fn of_connection(reader: &Reader, connection_id: &str) -> Result<Vec<SyncState>> {
+    query("select * from sync_states where connection_id = $1 order by surface, scope_id")
+        .bind(connection_id)
+        .fetch_all(reader, state)
+        .await
 }
 
 /// Followed states whose next pull is due.
-pub async fn due(pool: &AnyPool, now: i64, limit: i64) -> Result<Vec<SyncState>, sqlx::Error> {
+pub async fn due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<SyncState>> {
     let sql =
         "select * from sync_states where followed = 1 and next_pull_at <= $1 order by next_pull_at limit $2";
-    let rows = sqlx::query(sql).bind(now).bind(limit).fetch_all(pool).await?;
-    rows.iter().map(state).collect()
+    query(sql).bind(now).bind(limit).fetch_all(reader, state).await
 }
 
 /// A statement that writes a new state whole, or these columns of the one that is there. A pull, a start and a reset each
@@ -147,7 +136,7 @@ macro_rules! upsert {
 }
 
 /// What a pull found: everything but what clients decide.
-pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
+pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<()> {
     let sql = upsert!(
         "status = excluded.status, cursor = excluded.cursor, last_success_at = excluded.last_success_at, \
          last_attempt_at = excluded.last_attempt_at, next_pull_at = excluded.next_pull_at, seen = excluded.seen, \
@@ -159,7 +148,7 @@ pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
 }
 
 /// That a client follows it from now on.
-pub async fn follow(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
+pub async fn follow(tx: &mut Tx, s: &SyncState) -> Result<()> {
     let sql = upsert!(
         "followed = excluded.followed, started_at = excluded.started_at, backfill_since = excluded.backfill_since, \
          next_pull_at = excluded.next_pull_at"
@@ -168,7 +157,7 @@ pub async fn follow(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
 }
 
 /// That everything is to be read again; no pull is under way.
-pub async fn reset(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
+pub async fn reset(tx: &mut Tx, s: &SyncState) -> Result<()> {
     let sql = upsert!(
         "epoch = excluded.epoch, cursor = excluded.cursor, seen = excluded.seen, status = excluded.status, \
          next_pull_at = excluded.next_pull_at, consecutive_errors = excluded.consecutive_errors"
@@ -176,17 +165,17 @@ pub async fn reset(tx: &mut Tx, s: &SyncState) -> Result<(), sqlx::Error> {
     write(tx, sql, s).await
 }
 
-async fn write(tx: &mut Tx, sql: &'static str, s: &SyncState) -> Result<(), sqlx::Error> {
-    sqlx::query(sql)
-        .bind(s.organization_id.clone())
-        .bind(s.application_id.clone())
-        .bind(s.connection_id.clone())
-        .bind(s.surface.clone())
-        .bind(s.scope_id.clone())
+async fn write(tx: &mut Tx, sql: &'static str, s: &SyncState) -> Result<()> {
+    query(sql)
+        .bind(&s.organization_id)
+        .bind(&s.application_id)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
         .bind(i64::from(s.followed))
-        .bind(s.status.clone())
+        .bind(&s.status)
         .bind(s.epoch)
-        .bind(s.cursor.clone())
+        .bind(&s.cursor)
         .bind(s.started_at)
         .bind(s.last_success_at)
         .bind(s.last_attempt_at)
@@ -195,7 +184,7 @@ async fn write(tx: &mut Tx, sql: &'static str, s: &SyncState) -> Result<(), sqlx
         .bind(s.estimated)
         .bind(s.backfill_since)
         .bind(s.consecutive_errors)
-        .bind(s.last_error.clone())
+        .bind(&s.last_error)
         .bind(s.provider_resets)
         .bind(s.latest_sequence)
         .bind(s.floor_sequence)
@@ -205,25 +194,23 @@ async fn write(tx: &mut Tx, sql: &'static str, s: &SyncState) -> Result<(), sqlx
 }
 
 /// Removes every state of a connection.
-pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> {
+pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
     for sql in [
         "delete from sync_states where connection_id = $1",
         "delete from sync_item_errors where connection_id = $1",
     ] {
-        sqlx::query(sql).bind(connection_id.to_owned()).execute(&mut *tx).await?;
+        query(sql).bind(connection_id).execute(&mut *tx).await?;
     }
     Ok(())
 }
 
 /// Lifts the floor of every feed of an application: what the log forgot can no longer be asked for.
-pub async fn raise_floor(tx: &mut Tx, application_id: &str, sequence: i64) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "update sync_states set floor_sequence = $1 where application_id = $2 and floor_sequence < $1",
-    )
-    .bind(sequence)
-    .bind(application_id.to_owned())
-    .execute(&mut *tx)
-    .await?;
+pub async fn raise_floor(tx: &mut Tx, application_id: &str, sequence: i64) -> Result<()> {
+    query("update sync_states set floor_sequence = $1 where application_id = $2 and floor_sequence < $1")
+        .bind(sequence)
+        .bind(application_id)
+        .execute(&mut *tx)
+        .await?;
     Ok(())
 }
 
@@ -238,20 +225,20 @@ pub struct ItemError {
 }
 
 /// Notes that a source could not be read (again).
-pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<(), sqlx::Error> {
+pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<()> {
     let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
                source_id, code, message, attempts, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
                on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
                message = excluded.message, attempts = sync_item_errors.attempts + 1, at = excluded.at";
-    sqlx::query(sql)
-        .bind(s.organization_id.clone())
-        .bind(s.application_id.clone())
-        .bind(s.connection_id.clone())
-        .bind(s.surface.clone())
-        .bind(s.scope_id.clone())
-        .bind(error.source_id.clone())
-        .bind(error.code.clone())
-        .bind(error.message.clone())
+    query(sql)
+        .bind(&s.organization_id)
+        .bind(&s.application_id)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(&error.source_id)
+        .bind(&error.code)
+        .bind(&error.message)
         .bind(error.attempts)
         .bind(error.at)
         .execute(&mut *tx)
@@ -260,43 +247,40 @@ pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> R
 }
 
 /// It could be read now, or is gone.
-pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Result<(), sqlx::Error> {
+pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Result<()> {
     let sql = "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
                and source_id = $4";
-    sqlx::query(sql)
-        .bind(s.connection_id.clone())
-        .bind(s.surface.clone())
-        .bind(s.scope_id.clone())
-        .bind(source_id.to_owned())
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(source_id)
         .execute(&mut *tx)
         .await?;
     Ok(())
 }
 
 /// The newest unreadable sources of a collection, and how many there are.
-pub async fn item_errors(
-    pool: &AnyPool,
-    s: &SyncState,
-    limit: i64,
-) -> Result<(Vec<ItemError>, i64), sqlx::Error> {
+pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64)> {
     let sql = "select source_id, code, message, attempts, at, count(*) over () as total from sync_item_errors \
                where connection_id = $1 and surface = $2 and scope_id = $3 order by at desc, source_id limit $4";
-    let rows = sqlx::query(sql)
-        .bind(s.connection_id.clone())
-        .bind(s.surface.clone())
-        .bind(s.scope_id.clone())
+    let error = |row: &Row<'_>| {
+        let error = ItemError {
+            source_id: row.get("source_id")?,
+            code: row.get("code")?,
+            message: row.get("message")?,
+            attempts: row.get("attempts")?,
+            at: row.get("at")?,
+        };
+        Ok((error, row.get("total")?))
+    };
+    let rows: Vec<(ItemError, i64)> = query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
         .bind(limit)
-        .fetch_all(pool)
+        .fetch_all(reader, error)
         .await?;
-    let total = rows.first().map_or(Ok(0), |r| r.try_get("total"))?;
-    let errors = rows.iter().map(|row| {
-        Ok::<_, sqlx::Error>(ItemError {
-            source_id: row.try_get("source_id")?,
-            code: row.try_get("code")?,
-            message: row.try_get("message")?,
-            attempts: row.try_get("attempts")?,
-            at: row.try_get("at")?,
-        })
-    });
-    Ok((errors.collect::<Result<_, _>>()?, total))
+    let total = rows.first().map_or(0, |(_, total)| *total);
+    Ok((rows.into_iter().map(|(error, _)| error).collect(), total))
 }

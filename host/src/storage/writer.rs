@@ -1,25 +1,29 @@
-//! The writer. On SQLite one task owns the one writing connection and commits what waits as a group: one fsync serves many
+//! The writer. On SQLite one thread owns the one writing connection and commits what waits as a group: one fsync serves many
 //! writes, each inside its own savepoint so that one that fails takes nothing with it. On PostgreSQL a write is a
 //! transaction of its own.
 
 use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Error, Result, anyhow};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use sqlx::any::AnyConnectOptions;
-use sqlx::{AnyPool, ConnectOptions, Connection, Executor};
+use sqlx::PgPool;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::storage::Tx;
-use crate::storage::dialect::Dialect;
+use crate::storage::sql::{Tx, query};
+use crate::storage::sqlite;
 
 /// Writes that may wait; more wait for a place in the queue.
 const QUEUE: usize = 1024;
 /// Writes in one commit: bounds how long the first waits for the last.
 const GROUP: usize = 128;
+
+/// Takes the write lock at once: a later upgrade can fail without waiting.
+const BEGIN: &str = "begin immediate";
 
 type Ran = Result<(), ()>;
 type Run = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
@@ -33,7 +37,7 @@ struct Write {
 #[derive(Clone)]
 enum Kind {
     Single(mpsc::Sender<Write>),
-    Pooled(AnyPool),
+    Pooled(PgPool),
 }
 
 /// Runs write transactions. Cheap to clone.
@@ -44,18 +48,23 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// SQLite: one connection, one task. Without `group` every write is committed alone.
-    pub async fn single(url: &str, group: bool) -> Result<Writer> {
-        let connection = connect(url).await?;
+    /// SQLite: one connection, on a thread of its own because a commit waits for the disk. Without `group` every write is
+    /// committed alone.
+    pub fn single(file: &Path, group: bool) -> Result<Writer> {
+        let connection = connect(file)?;
         let (sender, queue) = mpsc::channel(QUEUE);
         let queued = Arc::new(AtomicUsize::new(0));
         let size = if group { GROUP } else { 1 };
-        tokio::spawn(serve(url.to_owned(), connection, queue, size));
+        let (file, runtime) = (file.to_owned(), Handle::current());
+        std::thread::Builder::new()
+            .name("database-writer".to_owned())
+            .spawn(move || runtime.block_on(serve(file, connection, queue, size)))
+            .context("cannot start the database writer")?;
         Ok(Writer { kind: Kind::Single(sender), queued })
     }
 
     /// PostgreSQL: transactions from the pool.
-    pub fn pooled(pool: AnyPool) -> Writer {
+    pub fn pooled(pool: PgPool) -> Writer {
         Writer { kind: Kind::Pooled(pool), queued: Arc::default() }
     }
 
@@ -85,11 +94,8 @@ impl Writer {
     }
 }
 
-async fn connect(url: &str) -> Result<Tx> {
-    let options: AnyConnectOptions = url.parse()?;
-    let mut connection = options.connect().await.context("cannot open the database for writing")?;
-    Dialect::Sqlite.prepare(&mut connection).await?;
-    Ok(connection)
+fn connect(file: &Path) -> Result<Tx> {
+    Ok(Tx::Sqlite(sqlite::open(file).context("cannot open the database for writing")?))
 }
 
 async fn queue<T, E, F>(sender: &mpsc::Sender<Write>, work: F) -> Result<T, E>
@@ -118,40 +124,40 @@ where
     outcome.await.map_err(|_| anyhow!("a write panicked"))?
 }
 
-async fn transact<T, E, F>(pool: &AnyPool, work: F) -> Result<T, E>
+async fn transact<T, E, F>(pool: &PgPool, work: F) -> Result<T, E>
 where
     E: From<Error>,
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>>,
 {
-    let mut tx = pool.begin().await.map_err(|e| Error::new(e).context("cannot begin a transaction"))?;
+    let begun = pool.begin().await.map_err(|e| Error::new(e).context("cannot begin a transaction"))?;
+    let mut tx = Tx::Postgres(begun);
     let done = work(&mut tx).await;
-    if done.is_ok() {
+    if let (Ok(_), Tx::Postgres(tx)) = (&done, tx) {
         tx.commit().await.map_err(|e| Error::new(e).context("cannot commit"))?;
     }
     done
 }
 
-/// The writer's task: take what waits, run it, commit once, tell everybody.
-async fn serve(url: String, mut connection: Tx, mut queue: mpsc::Receiver<Write>, size: usize) {
+/// The writer's thread: take what waits, run it, commit once, tell everybody.
+async fn serve(file: PathBuf, mut connection: Tx, mut queue: mpsc::Receiver<Write>, size: usize) {
     let mut group = Vec::with_capacity(size);
     while queue.recv_many(&mut group, size).await > 0 {
         let waiting: Vec<Write> = std::mem::take(&mut group);
         if commit_group(&mut connection, waiting).await.is_err() {
             // The connection's state is unknown: a fresh one has no half-done transaction.
             tracing::error!("the database writer lost its connection's state and reconnects");
-            match connect(&url).await {
+            match connect(&file) {
                 Ok(fresh) => connection = fresh,
                 Err(e) => tracing::error!(error = %format!("{e:#}"), "the database writer cannot reconnect"),
             }
         }
     }
-    let _ = connection.close().await;
 }
 
 /// Err: the connection cannot be trusted any more. Each write has been told its outcome either way.
 async fn commit_group(connection: &mut Tx, writes: Vec<Write>) -> Result<(), ()> {
     let mut ran: Vec<oneshot::Sender<Result<(), String>>> = Vec::with_capacity(writes.len());
-    let mut broken = connection.execute("begin immediate").await.map(|_| ()).map_err(|e| e.to_string());
+    let mut broken = run(connection, BEGIN).await.map_err(|e| e.to_string());
     let alone = writes.len() == 1;
     for write in writes {
         if broken.is_ok() {
@@ -160,12 +166,12 @@ async fn commit_group(connection: &mut Tx, writes: Vec<Write>) -> Result<(), ()>
         ran.push(write.committed);
     }
     let outcome = match broken {
-        Ok(()) => connection.execute("commit").await.map(|_| ()).map_err(|e| e.to_string()),
+        Ok(()) => run(connection, "commit").await.map_err(|e| e.to_string()),
         Err(cause) => Err(cause),
     };
     let mut trusted = Ok(());
     if outcome.is_err() {
-        trusted = connection.execute("rollback").await.map(|_| ()).map_err(|_| ());
+        trusted = run(connection, "rollback").await.map_err(|_| ());
     }
     for committed in ran {
         let _ = committed.send(outcome.clone());
@@ -175,24 +181,28 @@ async fn commit_group(connection: &mut Tx, writes: Vec<Write>) -> Result<(), ()>
 
 /// A write that fails leaves no trace; the others of its group go on. A lone one needs no savepoint: an empty transaction
 /// is as good as none.
-async fn run_one(connection: &mut Tx, run: Run, alone: bool) -> Result<(), sqlx::Error> {
+async fn run_one(connection: &mut Tx, work: Run, alone: bool) -> Result<()> {
     if !alone {
-        connection.execute("savepoint one").await?;
+        run(connection, "savepoint one").await?;
     }
-    let ran = run(connection).await;
+    let ran = work(connection).await;
     match (ran, alone) {
         (Ok(()), true) => {}
         (Ok(()), false) => {
-            connection.execute("release one").await?;
+            run(connection, "release one").await?;
         }
         (Err(()), true) => {
-            connection.execute("rollback").await?;
-            connection.execute("begin immediate").await?;
+            run(connection, "rollback").await?;
+            run(connection, BEGIN).await?;
         }
         (Err(()), false) => {
-            connection.execute("rollback to one").await?;
-            connection.execute("release one").await?;
+            run(connection, "rollback to one").await?;
+            run(connection, "release one").await?;
         }
     }
     Ok(())
+}
+
+async fn run(connection: &mut Tx, sql: &'static str) -> Result<()> {
+    query(sql).execute(connection).await.map(|_| ())
 }

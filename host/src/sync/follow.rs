@@ -94,7 +94,7 @@ async fn store(
         changed_fields: None,
         etag: None,
         origin: Origin::Api,
-        resource: Some(answer.body.clone()),
+        resource: Some(String::from_utf8_lossy(&answer.body).into_owned()),
     });
     let (app, answer, attempt, tenant) =
         (app.clone(), answer.clone(), attempt.clone(), connection.tenant.clone());

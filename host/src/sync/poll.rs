@@ -91,13 +91,7 @@ pub async fn clean(app: &App) -> Result<()> {
     let now = app.now();
     let keys_before = now - IDEMPOTENCY_HOURS * 3_600_000;
     let log_before = now - LOG_DAYS * 86_400_000;
-    app.db
-        .write(move |tx| {
-            Box::pin(
-                async move { idempotency::delete_older(tx, keys_before).await.map_err(anyhow::Error::new) },
-            )
-        })
-        .await?;
+    app.db.write(move |tx| Box::pin(async move { idempotency::delete_older(tx, keys_before).await })).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {
         app.db
             .write(move |tx| {

@@ -145,9 +145,7 @@ async fn a_pull_under_way_does_not_undo_a_start() {
     server
         .app
         .db
-        .write(move |tx| {
-            Box::pin(async move { sync_states::upsert(tx, &late).await.map_err(anyhow::Error::new) })
-        })
+        .write(move |tx| Box::pin(async move { sync_states::upsert(tx, &late).await }))
         .await
         .expect("the pull writes what it found");
     let after = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;

@@ -63,7 +63,7 @@ async fn forget_the_answer(server: &TestServer) {
     server
         .app
         .db
-        .write(|tx| Box::pin(async move { idempotency::unanswer_all(tx).await.map_err(anyhow::Error::new) }))
+        .write(|tx| Box::pin(async move { idempotency::unanswer_all(tx).await }))
         .await
         .expect("the claim is opened again");
 }

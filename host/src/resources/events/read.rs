@@ -1,6 +1,8 @@
 //! Lists and reads. A plain list splices stored rows; a filter looks into them; `expand` puts the instances of series in
 //! their place.
 
+use std::sync::Arc;
+
 use model::calendar::Event;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +11,7 @@ use crate::error::{Code, Result, invalid};
 use crate::resources::events::instances::{self, Instance};
 use crate::resources::events::named;
 use crate::resources::{Asker, Kind, calendars};
+use crate::storage::connections::Connection;
 use crate::storage::items::{self, After, Item, Shape, Window};
 use crate::sync::ensure_fresh;
 
@@ -106,12 +109,24 @@ fn matches(event: &Event, q: &str) -> bool {
     q.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
-/// A page of a calendar's events, by start and id.
-pub async fn list(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
+/// The calendar that is asked about, fresh enough to be read.
+pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Arc<(Connection, Item)>> {
     query.check()?;
     let opened = calendars::open_to_read(app, asker, &query.calendar_id).await?;
     let (connection, calendar) = &*opened;
     ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
+    Ok(opened)
+}
+
+/// A page of an opened calendar's events, by start and id.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    query: &Query,
+    after: Option<Place>,
+    limit: i64,
+) -> Result<Page> {
     if query.expand {
         return expanded(app, asker, calendar, query, after, limit).await;
     }

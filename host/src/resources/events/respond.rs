@@ -7,7 +7,8 @@ use model::wire::calendar::{EventConference, EventRespond, EventTarget, Recurren
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Code, Result, invalid, refuse};
-use crate::resources::events::write::{Change, Opened, commit, open};
+use crate::resources::commit::{Change, commit};
+use crate::resources::events::write::{Opened, open};
 use crate::resources::events::{Named, named};
 use crate::resources::{Asker, Expected, answer, calendars, mutate};
 use crate::storage::items::Item;
@@ -50,7 +51,14 @@ pub async fn respond(
         notify_organizer: response.notify_organizer,
     };
     let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.respond", &args).await?;
-    commit(app, &opened, mutated, Change { status: 200, metadata: None, warnings: Vec::new() }, attempt).await
+    commit(
+        app,
+        opened.place(),
+        mutated,
+        Change { status: 200, metadata: None, warnings: Vec::new() },
+        attempt,
+    )
+    .await
 }
 
 /// Asks the provider for a conference; an event that has one keeps it.
@@ -73,7 +81,14 @@ pub async fn conference(
     };
     let mutated: Mutated =
         mutate(app, &opened.connection, asker, attempt, "events.conference", &args).await?;
-    commit(app, &opened, mutated, Change { status: 200, metadata: None, warnings: Vec::new() }, attempt).await
+    commit(
+        app,
+        opened.place(),
+        mutated,
+        Change { status: 200, metadata: None, warnings: Vec::new() },
+        attempt,
+    )
+    .await
 }
 
 async fn opened(

@@ -1,8 +1,6 @@
 //! Create, change, delete. The provider is asked first, with its own version of the event where the caller insisted on ours;
 //! what it answers is stored with the log lines and the idempotent answer in one transaction.
 
-use std::collections::BTreeMap;
-
 use model::calendar::{Calendar, Event, EventType};
 use model::wire::calendar::{EventDelete, EventRef, EventTarget, EventWrite, Notify, RecurrenceScope};
 use model::wire::{Mutated, Sources};
@@ -12,7 +10,8 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Code, Error, Result, invalid, refuse};
 use crate::log::Origin;
-use crate::resources::apply::{self, Place, Prepared};
+use crate::resources::apply::{self, Place};
+use crate::resources::commit::{self, Change, commit, commit_deletion, prepared};
 use crate::resources::events::aim::{Aim, aim, aimed};
 use crate::resources::events::{Named, input, named, times};
 use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, mutate, patch, render, stale};
@@ -52,14 +51,9 @@ pub async fn open(app: &App, asker: &Asker, calendar_id: &str) -> Result<Opened>
 }
 
 impl Opened {
-    fn place(&self) -> Place {
-        Place {
-            tenant: self.connection.tenant.clone(),
-            connection_id: self.connection.id.clone(),
-            kind: Kind::Event,
-            parent_id: self.calendar.id.clone(),
-            origin: Origin::Api,
-        }
+    /// Where its events are stored.
+    pub fn place(&self) -> Place {
+        commit::place(&self.connection, Kind::Event, &self.calendar.id)
     }
 }
 
@@ -98,7 +92,8 @@ pub async fn create(
         notify: manner.notify,
     };
     let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.create", &args).await?;
-    commit(app, &opened, mutated, Change { status: 201, metadata: write.metadata, warnings }, attempt).await
+    commit(app, opened.place(), mutated, Change { status: 201, metadata: write.metadata, warnings }, attempt)
+        .await
 }
 
 /// Changes an event, an instance, or a series.
@@ -138,7 +133,7 @@ pub async fn update(
         notify: manner.notify,
     };
     match mutate(app, &opened.connection, asker, attempt, "events.update", &args).await {
-        Ok(mutated) => commit(app, &opened, mutated, change, attempt).await,
+        Ok(mutated) => commit(app, opened.place(), mutated, change, attempt).await,
         Err(e) => Err(conflict(app, asker, &opened, &named, e).await),
     }
 }
@@ -166,7 +161,7 @@ async fn unchanged(
         return Ok(answer(200, &aim.versioned, &change.warnings));
     }
     let mutated = Mutated { item: Some(aim.versioned.external_id.clone()), ..Mutated::default() };
-    commit(app, opened, mutated, change, attempt).await
+    commit(app, opened.place(), mutated, change, attempt).await
 }
 
 /// The provider had another version: read it, so that the caller gets the etag that is true now.
@@ -199,7 +194,7 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Res
         }
         Err(e) => return Err(e),
     };
-    let prepared: Vec<Prepared> = sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
+    let prepared = prepared(Kind::Event, sources);
     let place = Place { origin: Origin::Provider, ..opened.place() };
     let (app, tenant) = (app.clone(), opened.connection.tenant.clone());
     let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
@@ -210,57 +205,6 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Res
                 apply::apply(tx, &app, &place, &prepared).await?;
                 let current = items::find_for_write(tx, &tenant, &id).await?;
                 Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag))
-            })
-        })
-        .await
-}
-
-/// What the answer needs beside the provider's.
-pub struct Change {
-    pub status: u16,
-    pub metadata: Option<BTreeMap<String, String>>,
-    pub warnings: Vec<Value>,
-}
-
-/// Stores what the provider answered, and the answer to the client, in one transaction.
-pub async fn commit(
-    app: &App,
-    opened: &Opened,
-    mutated: Mutated,
-    change: Change,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let place = opened.place();
-    let sources: Vec<Prepared> =
-        mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
-    let mut warnings = change.warnings;
-    for warning in mutated.warnings {
-        warnings.push(serde_json::to_value(warning)?);
-    }
-    let external_id = mutated.item.unwrap_or_default();
-    let (app, attempt) = (app.clone(), attempt.clone());
-    app.clone()
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                apply::apply(tx, &app, &place, &sources).await?;
-                let kind = place.kind.as_str();
-                let found =
-                    items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &external_id)
-                        .await?;
-                let mut item = found
-                    .ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the event"))?;
-                if let Some(metadata) = change.metadata {
-                    let text = serde_json::to_string(&metadata)?;
-                    item = apply::set_metadata(tx, &app, &place, item, text).await?;
-                }
-                let mut answer = answer(change.status, &item, &warnings);
-                if change.status == 201 {
-                    let path = format!("/v1/calendars/{}/events/{}", place.parent_id, item.id);
-                    answer = answer.header("location", path);
-                }
-                attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-                Ok::<_, Error>(answer)
             })
         })
         .await
@@ -297,22 +241,7 @@ pub async fn delete(
         Err(e) if e.code() == Some(Code::NotFound) => gone(&aim.versioned),
         Err(e) => return Err(conflict(app, asker, &opened, &named, e).await),
     };
-    let place = opened.place();
-    let sources: Vec<Prepared> =
-        mutated.sources.into_iter().map(|s| apply::prepare(Kind::Event, s)).collect();
-    let (app, attempt, answer) = (app.clone(), attempt.clone(), Answer::no_content());
-    let kept = answer.clone();
-    app.clone()
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                apply::apply(tx, &app, &place, &sources).await?;
-                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
-                Ok::<_, Error>(())
-            })
-        })
-        .await?;
-    Ok(answer)
+    commit_deletion(app, opened.place(), mutated, attempt).await
 }
 
 /// Somebody else deleted it first: that is what was asked for.

@@ -18,7 +18,7 @@ use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::resources::events::read::{self, Query};
 use crate::resources::events::respond::{self, Response};
 use crate::resources::events::write::{self, Manner};
@@ -103,11 +103,20 @@ async fn list(
     };
     let binding = Binding::new(&asker.tenant, "events.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (items, place) = read::list(&app, &asker, &query, after, limit).await?;
     let raw = params.with_provider_data();
-    let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
-    let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    let opened = read::open(&app, &asker, &query).await?;
+    let print = async {
+        let (items, place) = read::list(&app, &asker, &opened.1, &query, after, limit).await?;
+        let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
+        let next = place.map(|p| binding.cursor(&app.keyring, &p));
+        Ok::<_, Error>(page::page(&texts, next.as_deref()))
+    };
+    if raw {
+        // What the model has no field for changes without a number in the log.
+        return Ok(Answer::ok(print.await?));
+    }
+    let name = binding.page(params.get("cursor"), limit);
+    Ok(Answer::ok(app.pages.printed(&app.db, &asker.tenant, &name, print).await?))
 }
 
 async fn get(
