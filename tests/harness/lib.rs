@@ -14,6 +14,7 @@ use switchboard::config::Config;
 use switchboard::ids::Kind;
 use switchboard::sandbox_provider;
 use switchboard::storage::api_keys::{self, ApiKey};
+use switchboard::storage::{Db, Options};
 use switchboard::tenant::Tenant;
 use tokio::net::TcpListener;
 
@@ -53,6 +54,19 @@ fn share_compiled_code(data: &Path) {
     std::os::unix::fs::symlink(&shared, data.join("cache")).expect("a link to the cache");
 }
 
+/// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts.
+async fn own_schema(url: &str) -> anyhow::Result<String> {
+    let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
+    let options = Options { url: url.to_owned(), group_commit: true, readers: 1 };
+    let db = Db::connect(&options).await?;
+    // Statements are fixed text everywhere else; this one is a few bytes of a test's memory.
+    let create: &'static str = format!("create schema {name}").leak();
+    db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await?;
+    db.close().await;
+    let sign = if url.contains('?') { '&' } else { '?' };
+    Ok(format!("{url}{sign}options[search_path]={name}"))
+}
+
 impl Builder {
     /// Changes a setting.
     pub fn config(mut self, change: impl FnOnce(&mut Config)) -> Self {
@@ -66,7 +80,10 @@ impl Builder {
         self
     }
 
-    pub async fn start(self) -> TestServer {
+    pub async fn start(mut self) -> TestServer {
+        if let Ok(url) = std::env::var("SWITCHBOARD_TEST_DATABASE_URL") {
+            self.config.database_url = Some(own_schema(&url).await.expect("a schema of its own"));
+        }
         let data = tempfile::tempdir().expect("a data directory");
         share_compiled_code(data.path());
         TestServer::open(self.config, self.clock, data).await

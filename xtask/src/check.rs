@@ -109,12 +109,26 @@ fn tests(arguments: &Arguments) -> Result<()> {
         command.arg("--workspace");
     }
     command.args(&arguments.cargo_test).envs(environment);
-    let outcome = counted(&mut command);
+    let mut outcome = counted(&mut command);
+    let postgres = peers.iter().flat_map(|p| &p.environment).find(|(name, _)| name == "POSTGRES_URL");
+    if let (Ok(()), false, Some((_, url))) = (&outcome, chosen, postgres) {
+        outcome = on_postgres(url);
+    }
     drop(peers);
     for what in &left_out {
         eprintln!("    NOT RUN: {what}");
     }
     outcome
+}
+
+/// The API's tests once more, with PostgreSQL in the place of SQLite.
+fn on_postgres(url: &str) -> Result<()> {
+    project::step("the API's tests on PostgreSQL");
+    let mut command = project::cargo();
+    command.args(["test", "--no-fail-fast", "-p", "switchboard-tests", "--test", "api", "--"]);
+    command.args(["calendars::", "connections::", "contract::", "sandbox_connector::", "usage::"]);
+    command.env("SWITCHBOARD_TEST_DATABASE_URL", url).env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
+    counted(&mut command)
 }
 
 /// Python with what the recurrence tests compare with, in a virtual environment of its own.
