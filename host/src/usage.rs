@@ -1,66 +1,130 @@
 //! Counts requests in memory and writes them every few seconds: figures for the usage operation, never on a request's path.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Mutex;
 
 use anyhow::Result;
+use model::Instant;
 
-use crate::storage::usage::Bucket;
-use crate::storage::{Db, api_keys, usage};
+use crate::storage::Db;
+use crate::storage::api_keys::{self, ApiKey};
+use crate::storage::usage::{self, Bucket};
+use crate::tenant::Tenant;
+
+const DAY_MS: i64 = 86_400_000;
 
 /// What was counted since the last flush.
 #[derive(Default)]
 pub struct Counters(Mutex<Pending>);
 
-#[derive(Default)]
-struct Pending {
-    requests: HashMap<Bucket, i64>,
-    /// Key id: when and from where it was last used.
-    uses: HashMap<String, (i64, String)>,
+/// By key id.
+type Pending = HashMap<String, OfKey>;
+
+struct OfKey {
+    tenant: Tenant,
+    /// Milliseconds since 1970 of the last request, and where it came from.
+    last_used: (i64, IpAddr),
+    requests: Vec<(Kind, i64)>,
+}
+
+/// What kind of request it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    pub surface: &'static str,
+    /// `success`, `clientError`, `serverError` or `rateLimited`.
+    pub outcome: &'static str,
+    /// Days since 1970-01-01, UTC.
+    pub day: i64,
+}
+
+impl Kind {
+    /// A request at this moment, in milliseconds since 1970.
+    pub fn at(ms: i64, surface: &'static str, outcome: &'static str) -> Kind {
+        Kind { surface, outcome, day: ms.div_euclid(DAY_MS) }
+    }
 }
 
 impl Counters {
-    /// Counts one request.
-    pub fn add(&self, bucket: Bucket, at: i64, ip: &str) {
+    /// Counts one request of a key.
+    pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: Kind) {
         let Ok(mut pending) = self.0.lock() else { return };
-        pending.uses.insert(bucket.key_id.clone(), (at, ip.to_owned()));
-        *pending.requests.entry(bucket).or_default() += 1;
+        if !pending.contains_key(&key.id) {
+            let fresh = OfKey { tenant: key.tenant.clone(), last_used: (at, ip), requests: Vec::new() };
+            pending.insert(key.id.clone(), fresh);
+        }
+        let Some(of_key) = pending.get_mut(&key.id) else { return };
+        of_key.last_used = (at, ip);
+        match of_key.requests.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, n)) => *n += 1,
+            None => of_key.requests.push((kind, 1)),
+        }
     }
 
     /// What is not written yet, for answers that should include the last seconds.
     pub fn pending(&self) -> Vec<(Bucket, i64)> {
-        self.0
-            .lock()
-            .map_or_else(|_| Vec::new(), |p| p.requests.iter().map(|(b, n)| (b.clone(), *n)).collect())
+        self.0.lock().map_or_else(|_| Vec::new(), |pending| buckets(&pending))
     }
 
     /// Writes what was counted. What cannot be written is counted again next time.
     pub async fn flush(&self, db: &Db) -> Result<()> {
         let Ok(taken) = self.0.lock().map(|mut p| std::mem::take(&mut *p)) else { return Ok(()) };
-        if taken.requests.is_empty() {
+        if taken.is_empty() {
             return Ok(());
         }
-        let again = taken.requests.clone();
+        let counts = buckets(&taken);
+        let uses: Vec<(String, i64, String)> =
+            taken.iter().map(|(id, k)| (id.clone(), k.last_used.0, k.last_used.1.to_string())).collect();
         let written: Result<()> = db
             .write(move |tx| {
                 Box::pin(async move {
-                    for (bucket, n) in &taken.requests {
+                    for (bucket, n) in &counts {
                         usage::add(tx, bucket, *n).await?;
                     }
-                    for (key, (at, ip)) in &taken.uses {
+                    for (key, at, ip) in &uses {
                         api_keys::note_use(tx, key, *at, ip).await?;
                     }
                     Ok(())
                 })
             })
             .await;
-        if written.is_err()
-            && let Ok(mut pending) = self.0.lock()
-        {
-            for (bucket, n) in again {
-                *pending.requests.entry(bucket).or_default() += n;
-            }
+        if written.is_err() {
+            self.count_again(taken);
         }
         written
     }
+
+    fn count_again(&self, taken: Pending) {
+        let Ok(mut pending) = self.0.lock() else { return };
+        for (id, old) in taken {
+            let Some(of_key) = pending.get_mut(&id) else {
+                pending.insert(id, old);
+                continue;
+            };
+            for (kind, n) in old.requests {
+                match of_key.requests.iter_mut().find(|(k, _)| *k == kind) {
+                    Some((_, more)) => *more += n,
+                    None => of_key.requests.push((kind, n)),
+                }
+            }
+        }
+    }
+}
+
+fn buckets(pending: &Pending) -> Vec<(Bucket, i64)> {
+    let of_key = |(id, of_key): (&String, &OfKey)| {
+        let (id, tenant) = (id.clone(), of_key.tenant.clone());
+        let bucket = move |(kind, n): &(Kind, i64)| {
+            let bucket = Bucket {
+                tenant: tenant.clone(),
+                key_id: id.clone(),
+                day: Instant::from_millis(kind.day * DAY_MS).timestamp().strftime("%Y-%m-%d").to_string(),
+                surface: kind.surface.to_owned(),
+                outcome: kind.outcome.to_owned(),
+            };
+            (bucket, *n)
+        };
+        of_key.requests.iter().map(bucket).collect::<Vec<_>>()
+    };
+    pending.iter().flat_map(of_key).collect()
 }

@@ -34,7 +34,7 @@ use crate::api::operation::{Operation, Operations};
 use crate::api::rate_limit::{RateLimiter, Standing};
 use crate::app::App;
 use crate::error::{Code, Error, Result, refuse};
-use crate::storage::usage::Bucket;
+use crate::usage::Kind;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -268,14 +268,7 @@ fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
         400.. => "clientError",
         _ => "success",
     };
-    let bucket = Bucket {
-        tenant: caller.tenant().clone(),
-        key_id: caller.key.id.clone(),
-        day: gate.app.clock.now().timestamp().strftime("%Y-%m-%d").to_string(),
-        surface: surface_of(route).to_owned(),
-        outcome: outcome.to_owned(),
-    };
-    gate.app.usage.add(bucket, at, &caller.ip.to_string());
+    gate.app.usage.add(&caller.key, caller.ip, at, Kind::at(at, surface_of(route), outcome));
 }
 
 /// The surface that a path belongs to, as usage groups it.

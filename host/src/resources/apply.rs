@@ -164,8 +164,8 @@ async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -
         let row = row(app, place, source, fresh, (id, series_id), known.as_ref());
         match known {
             Some(known) if known.deleted_at.is_none() && known.hash == row.hash => {
-                if known.provider_etag != row.provider_etag {
-                    items::set_provider_etag(tx, &known.id, row.provider_etag.as_deref()).await?;
+                if known.provider_etag != row.provider_etag || known.provider_data != row.provider_data {
+                    items::set_provider_side(tx, &known.id, &row.provider_etag, &row.provider_data).await?;
                 }
             }
             Some(known) if known.deleted_at.is_none() => {

@@ -299,12 +299,18 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the provider's version of an item that did not change otherwise.
-pub async fn set_provider_etag(tx: &mut Tx, id: &str, provider_etag: Option<&str>) -> Result<()> {
-    query("update items set provider_etag = $1 where id = $2")
+/// Keeps what only the provider changed of an item: its version, and what the model has no field for.
+pub async fn set_provider_side(
+    tx: &mut Tx,
+    id: &str,
+    provider_etag: &Option<String>,
+    provider_data: &Option<String>,
+) -> Result<()> {
+    query("update items set provider_etag = $1, provider_data = $2 where id = $3")
         .bind(provider_etag)
+        .bind(provider_data)
         .bind(id)
-        .execute(&mut *tx)
+        .execute(tx)
         .await?;
     Ok(())
 }

@@ -244,3 +244,32 @@ async fn wrong_input_is_told_by_field() {
     api.get(format!("{path}?expand=true")).send().await.refused(400, "missing_field");
     api.get(format!("{path}?cursor=made-up")).send().await.refused(400, "invalid_cursor");
 }
+
+/// A list that was asked for before is true each time: after a change here, after one at the provider, and for other filters.
+#[tokio::test]
+async fn a_list_that_is_asked_for_again_is_never_old() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let calendar = work_calendar(&api).await;
+    let path = format!("/v1/calendars/{calendar}/events");
+    let titles = async |query: &str| -> Vec<String> {
+        let page = api.get(format!("{path}?limit=200{query}")).send().await.expect(200);
+        let items = page["data"].as_array().expect("a list").iter();
+        items.map(|event| event["title"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let before = titles("").await;
+    assert_eq!(titles("").await, before);
+
+    let event = api.post(&path, lunch()).send().await.expect(201);
+    let with_lunch = titles("").await;
+    assert_eq!(with_lunch.len(), before.len() + 1);
+    assert_eq!(titles("&q=lunch").await, ["Lunch"]);
+
+    let one = format!("{path}/{}", event["id"].as_str().expect("an id"));
+    api.patch(&one, json!({ "title": "Brunch" })).send().await.expect(200);
+    assert!(titles("").await.contains(&"Brunch".to_owned()));
+    assert_eq!(titles("&q=lunch").await, Vec::<String>::new());
+
+    api.delete(&one).send().await.expect(204);
+    assert_eq!(titles("").await, before);
+}

@@ -6,7 +6,8 @@ use crate::bench::get_by_id::against_bare;
 use crate::bench::rig::Rig;
 use crate::bench::table::{Row, Target};
 
-/// One row: requests per second, ours to the baseline's.
+/// Two rows, requests per second, ours to the baseline's: a page that is asked for again and again while nothing changes, and a
+/// page that nobody asked for before.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let subject = rig.subject("list", &[])?;
     for number in 0..60 {
@@ -18,7 +19,10 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         page["data"].as_array().is_some_and(|items| items.len() == 50),
         "the page does not hold 50 events"
     );
-    let row = against_bare(rig, &subject, path, "list of 50", Target::AtLeast(0.5))?;
+    let again = against_bare(rig, &subject, path.clone(), "list of 50", Target::AtLeast(0.5))?;
+    // A filter that nobody used before, and that lets everything through.
+    let path = format!("{path}&updated_after=2000-01-01T00:00:00.{{n}}Z");
+    let first = against_bare(rig, &subject, path, "list of 50 with a new filter each", Target::None)?;
     subject.server.stop()?;
-    Ok(vec![row])
+    Ok(vec![again, first])
 }

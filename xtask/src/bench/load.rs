@@ -19,7 +19,7 @@ pub struct Load {
     pub path: String,
     /// Whole header lines without line ends.
     pub headers: Vec<String>,
-    /// The body; `{n}` in it and in the headers becomes a number that no other request of the run has.
+    /// The body; `{n}` in it, in the path and in the headers becomes a number that no other request of the run has.
     pub body: String,
     pub status: u16,
     pub clients: usize,
@@ -118,7 +118,8 @@ async fn client(mut stream: TcpStream, load: Load, stop: Arc<AtomicBool>) -> Res
 
 fn request(load: &Load) -> String {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
-    let mut text = format!("{} {} HTTP/1.1\r\nhost: {}\r\n", load.method, load.path, load.address);
+    let path = load.path.replace("{n}", &number);
+    let mut text = format!("{} {path} HTTP/1.1\r\nhost: {}\r\n", load.method, load.address);
     for line in &load.headers {
         text += &line.replace("{n}", &number);
         text += "\r\n";
