@@ -1,10 +1,12 @@
 //! The clock and the randomness that everything else is given: real in service, movable and seeded in tests.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use model::Instant;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroize;
 
 /// Where the time comes from. A fixed clock stands still until a test moves it.
 #[derive(Clone)]
@@ -54,6 +56,38 @@ fn system_ms() -> i64 {
         .map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
+thread_local! {
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool { bytes: [0; POOL_BYTES], left: 0 }) };
+}
+
+const POOL_BYTES: usize = 1024;
+
+/// Random bytes of the operating system, fetched for many requests at once: every request needs some.
+struct Pool {
+    bytes: [u8; POOL_BYTES],
+    left: usize,
+}
+
+impl Pool {
+    fn take(&mut self, out: &mut [u8]) {
+        let fill = |bytes: &mut [u8]| {
+            getrandom::fill(bytes).expect("the operating system's random generator works");
+        };
+        if out.len() > POOL_BYTES {
+            return fill(out);
+        }
+        if self.left < out.len() {
+            fill(&mut self.bytes);
+            self.left = POOL_BYTES;
+        }
+        let taken = &mut self.bytes[self.left - out.len()..self.left];
+        out.copy_from_slice(taken);
+        // What was given out may be a secret.
+        taken.zeroize();
+        self.left -= out.len();
+    }
+}
+
 /// Where random bytes come from. A seeded one repeats the same stream, so that a test can replay a run.
 #[derive(Clone)]
 pub struct Entropy(Option<(u64, Arc<AtomicU64>)>);
@@ -73,7 +107,7 @@ impl Entropy {
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut out = [0; N];
         match &self.0 {
-            None => getrandom::fill(&mut out).expect("the operating system's random generator works"),
+            None => POOL.with_borrow_mut(|pool| pool.take(&mut out)),
             Some((seed, counter)) => {
                 for chunk in out.chunks_mut(32) {
                     let n = counter.fetch_add(1, Ordering::SeqCst);

@@ -24,7 +24,7 @@ const KEY_CHECK_CHARS: usize = 6;
 /// Purpose-bound keys, each derived from the master key.
 pub struct Keyring {
     seal: Zeroizing<[u8; 32]>,
-    pepper: Zeroizing<[u8; 32]>,
+    pepper: Hmac<Sha256>,
     cursor: Zeroizing<[u8; 32]>,
     artefact: Zeroizing<[u8; 32]>,
     id: String,
@@ -51,7 +51,7 @@ impl Keyring {
         let id = BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(*derived("id"))[..6]);
         Ok(Keyring {
             seal: derived("seal"),
-            pepper: derived("api-key"),
+            pepper: keyed(&*derived("api-key")),
             cursor: derived("cursor"),
             artefact: derived("artefact"),
             id,
@@ -129,7 +129,9 @@ impl Keyring {
 
     /// What is stored of a key and looked up by: an HMAC, useless without the master key.
     pub fn api_key_hash(&self, key: &str) -> String {
-        BASE64_URL_SAFE_NO_PAD.encode(mac(&*self.pepper, &[key.as_bytes()]))
+        let mut mac = self.pepper.clone();
+        mac.update(key.as_bytes());
+        BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
     }
 
     /// `text` with a MAC, both base64url: a cursor that clients can hold but not make.
@@ -153,8 +155,12 @@ impl Keyring {
     }
 }
 
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    <Hmac<Sha256> as HmacKeyInit>::new_from_slice(key).expect("HMAC takes a key of any length")
+}
+
 fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = <Hmac<Sha256> as HmacKeyInit>::new_from_slice(key).expect("HMAC takes a key of any length");
+    let mut mac = keyed(key);
     for part in parts {
         mac.update(part);
     }

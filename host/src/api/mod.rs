@@ -26,7 +26,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::api::caller::{Caller, KeyCache};
 use crate::api::error::{ApiError, Pending};
@@ -108,16 +108,19 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let response = settle(response, &seen);
     count(&gate, &seen, &route, response.status(), started);
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
-    tracing::info!(
-        request_id = %seen.request_id,
-        %method,
-        route,
-        status = response.status().as_u16(),
-        ms = app.now() - started,
-        key = seen.caller.as_ref().map(|c| c.key.id.as_str()),
-        "request"
-    );
+    note(&seen, &method, &route, response.status(), app.now() - started);
     response
+}
+
+/// The request's line in the log. Reads that succeed are counted (`/metrics`); a line for each is for who asks for `debug`.
+fn note(seen: &Seen, method: &Method, route: &str, status: StatusCode, ms: i64) {
+    let (request_id, status) = (&seen.request_id, status.as_u16());
+    let key = seen.caller.as_ref().map(|c| c.key.id.as_str());
+    match (status, method) {
+        (500.., _) => tracing::warn!(request_id, %method, route, status, ms, key, "request"),
+        (..400, &Method::GET) => tracing::debug!(request_id, %method, route, status, ms, key, "request"),
+        _ => tracing::info!(request_id, %method, route, status, ms, key, "request"),
+    }
 }
 
 /// Key, allowlists, budget, scope: everything that is decided before any work.

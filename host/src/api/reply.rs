@@ -13,6 +13,8 @@ use crate::error::Result;
 pub fn response(answer: Answer) -> Response {
     let is_empty = answer.body.is_empty();
     let mut response = Response::new(Body::from(answer.body));
+    // Room for these and for the headers that every answer gets.
+    response.headers_mut().reserve(12);
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if !is_empty {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

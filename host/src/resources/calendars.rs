@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::calendar::Calendar;
 use model::wire::Mutated;
 use model::wire::calendar::{CalendarDelete, CalendarWrite};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
@@ -15,17 +16,33 @@ use crate::resources::commit::{Change, commit, place};
 use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
 use crate::storage::connections::{self as connections_table, Connection};
 use crate::storage::items::{self, Item};
-use crate::sync::{Scope, ensure_fresh, pull};
+use crate::sync::{Scope, ensure_fresh, pull, was_just_read};
 
 /// The scope of a calendar's events.
 pub fn scope(calendar: &Item) -> Result<Scope> {
-    let body: Calendar = serde_json::from_str(&calendar.body)?;
+    /// All that is needed of the body, on the path of every read.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Body {
+        time_zone: Option<String>,
+    }
+    let body: Body = serde_json::from_str(&calendar.body)?;
     Ok(Scope {
         kind: Kind::Event,
         scope_id: calendar.id.clone(),
         collection: Some(calendar.external_id.clone()),
         time_zone: body.time_zone,
     })
+}
+
+/// Sees to it that a calendar's events are fresh enough to be read.
+pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, calendar: &Item) -> Result<()> {
+    // Its name says whether it was just read; the rest of a scope costs a look into the body.
+    let name = Scope { kind: Kind::Event, scope_id: calendar.id.clone(), collection: None, time_zone: None };
+    if !asker.no_cache && was_just_read(app, connection, &name) {
+        return Ok(());
+    }
+    ensure_fresh(app, connection, &scope(calendar)?, asker.no_cache).await
 }
 
 /// A page of calendars in id order. Without a connection: of every usable connection that the key may see.

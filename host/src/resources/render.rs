@@ -11,41 +11,71 @@ use crate::storage::items::Item;
 
 /// The JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {
-    let mut out = String::with_capacity(item.body.len() + 512);
-    let _ = write!(out, "{{\"id\":{},\"connectionId\":{}", quoted(&item.id), quoted(&item.connection_id));
+    let mut out = String::with_capacity(item.body.len() + item.metadata.len() + 512);
+    field(&mut out, "{\"id\":", &item.id);
+    field(&mut out, ",\"connectionId\":", &item.connection_id);
     if Kind::parse(&item.kind) == Some(Kind::Event) {
-        let series = item.series_id.as_deref().map_or("null".into(), quoted);
-        let _ = write!(out, ",\"calendarId\":{},\"seriesId\":{series}", quoted(&item.parent_id));
+        field(&mut out, ",\"calendarId\":", &item.parent_id);
+        match &item.series_id {
+            Some(series) => field(&mut out, ",\"seriesId\":", series),
+            None => out.push_str(",\"seriesId\":null"),
+        }
     } else {
         // No provider behind today's connectors pushes changes: there is no channel to tell of.
         out.push_str(",\"watch\":null");
     }
-    let _ = write!(out, ",\"externalId\":{}", quoted(&item.external_id));
+    field(&mut out, ",\"externalId\":", &item.external_id);
     let body = item.body.trim();
     if body.len() > 2 {
         out.push(',');
         out.push_str(&body[1..body.len() - 1]);
     }
-    let _ = write!(
-        out,
-        ",\"metadata\":{},\"createdAt\":\"{}\",\"updatedAt\":\"{}\",\"etag\":{}",
-        item.metadata,
-        Instant::from_millis(item.created_at),
-        Instant::from_millis(item.updated_at),
-        quoted(&item.etag)
-    );
+    out.push_str(",\"metadata\":");
+    out.push_str(&item.metadata);
+    let (created, updated) = (Instant::from_millis(item.created_at), Instant::from_millis(item.updated_at));
+    // Writing to a string cannot fail.
+    let _ = write!(out, ",\"createdAt\":\"{created}\",\"updatedAt\":\"{updated}\"");
+    field(&mut out, ",\"etag\":", &item.etag);
     out.push_str(",\"warnings\":[");
     for (i, warning) in warnings.iter().enumerate() {
         let _ = write!(out, "{}{warning}", if i > 0 { "," } else { "" });
     }
     out.push(']');
     if with_provider_data {
-        let _ = write!(out, ",\"providerData\":{}", item.provider_data.as_deref().unwrap_or("null"));
+        out.push_str(",\"providerData\":");
+        out.push_str(item.provider_data.as_deref().unwrap_or("null"));
     }
     out.push('}');
     out
 }
 
-fn quoted(text: &str) -> String {
-    Value::String(text.to_owned()).to_string()
+/// `before`, and `text` as a JSON string.
+fn field(out: &mut String, before: &str, text: &str) {
+    out.push_str(before);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{0}'..='\u{1f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_is_a_json_string() {
+        for text in ["plain", "\"quoted\"", "back\\slash", "line\nbreak\t\u{1}\u{7f}", "Grüße ☕"] {
+            let mut out = String::new();
+            field(&mut out, "", text);
+            assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+        }
+    }
 }

@@ -70,6 +70,12 @@ pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now
     }
 }
 
+/// Whether this process read it within the time that the setting allows.
+pub fn was_just_read(app: &App, connection: &Connection, scope: &Scope) -> bool {
+    let since = app.now() - app.config.freshness_ms;
+    app.freshness.get(&scope.lock_name(connection)).is_some_and(|at| at >= since)
+}
+
 fn may_serve_old(e: &Error) -> bool {
     matches!(
         e.code(),

@@ -39,7 +39,8 @@ impl From<Timestamp> for Instant {
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.strftime("%Y-%m-%dT%H:%M:%S%.3fZ"))
+        // Milliseconds are all that it has, so this cuts nothing off.
+        write!(f, "{:.3}", self.0)
     }
 }
 

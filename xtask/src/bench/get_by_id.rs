@@ -22,7 +22,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
 
 /// Load on `path` of the server and on a baseline that answers the same body.
 pub fn against_bare(rig: &Rig, subject: &Subject, path: String, what: &str, target: Target) -> Result<Row> {
-    let body = subject.client.get(&path.replace("{n}", "0"))?.to_string();
+    let body = subject.client.get(&path.replace("{instant}", "2000-01-01T00:00:00Z"))?.to_string();
     let bare = Bare::start(&project::target().join("bench"), body.as_bytes())?;
     let ours = subject.load("GET", path, 200, CLIENTS);
     let baseline = Load { address: bare.address, path: "/".to_owned(), headers: Vec::new(), ..ours.clone() };

@@ -21,7 +21,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     );
     let again = against_bare(rig, &subject, path.clone(), "list of 50", Target::AtLeast(0.5))?;
     // A filter that nobody used before, and that lets everything through.
-    let path = format!("{path}&updated_after=2000-01-01T00:00:00.{{n}}Z");
+    let path = format!("{path}&updated_after={{instant}}");
     let first = against_bare(rig, &subject, path, "list of 50 with a new filter each", Target::None)?;
     subject.server.stop()?;
     Ok(vec![again, first])

@@ -19,7 +19,8 @@ pub struct Load {
     pub path: String,
     /// Whole header lines without line ends.
     pub headers: Vec<String>,
-    /// The body; `{n}` in it, in the path and in the headers becomes a number that no other request of the run has.
+    /// The body; `{n}` in it and in the headers becomes a number that no other request of the run has, and `{instant}` in the path an
+    /// instant of the year 2000 that no other has.
     pub body: String,
     pub status: u16,
     pub clients: usize,
@@ -116,9 +117,15 @@ async fn client(mut stream: TcpStream, load: Load, stop: Arc<AtomicBool>) -> Res
     Ok(micros)
 }
 
+/// This many milliseconds into the year 2000, at most a day.
+fn instant(ms: u64) -> String {
+    let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
+    format!("2000-01-01T{:02}:{:02}:{:02}.{ms:03}Z", s / 3600, s / 60 % 60, s % 60)
+}
+
 fn request(load: &Load) -> String {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
-    let path = load.path.replace("{n}", &number);
+    let path = load.path.replace("{instant}", &instant(number.parse().unwrap_or_default()));
     let mut text = format!("{} {path} HTTP/1.1\r\nhost: {}\r\n", load.method, load.address);
     for line in &load.headers {
         text += &line.replace("{n}", &number);

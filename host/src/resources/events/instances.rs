@@ -14,7 +14,6 @@ use crate::resources::events::Named;
 use crate::resources::{Asker, Kind, calendars};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item, Shape, Window};
-use crate::sync::ensure_fresh;
 
 /// Rows read at a time.
 const PAGE: i64 = 500;
@@ -133,7 +132,7 @@ pub async fn instances_between(
     to_ms: i64,
 ) -> Result<Vec<Instance>> {
     connections::usable(connection)?;
-    ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
+    calendars::freshen(app, asker, connection, calendar).await?;
     let range = (from_ms, to_ms);
     let mut found = Vec::new();
     for item in rows(app, asker, &calendar.id, range, Shape::Plain).await? {

@@ -77,6 +77,14 @@ pub enum Named {
 }
 
 impl Named {
+    /// The same, given away.
+    pub fn into_item(self) -> Item {
+        match self {
+            Named::Stored(item) => *item,
+            Named::Occurrence { series, instance } => instance.item(&series),
+        }
+    }
+
     /// As the API prints it.
     pub fn item(&self) -> Item {
         match self {

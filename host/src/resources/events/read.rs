@@ -13,7 +13,6 @@ use crate::resources::events::named;
 use crate::resources::{Asker, Kind, calendars};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, After, Item, Shape, Window};
-use crate::sync::ensure_fresh;
 
 /// Longest range that is expanded.
 const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
@@ -114,7 +113,7 @@ pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Arc<(Connec
     query.check()?;
     let opened = calendars::open_to_read(app, asker, &query.calendar_id).await?;
     let (connection, calendar) = &*opened;
-    ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
+    calendars::freshen(app, asker, connection, calendar).await?;
     Ok(opened)
 }
 
@@ -242,6 +241,6 @@ async fn expanded(
 pub async fn get(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Item> {
     let opened = calendars::open_to_read(app, asker, calendar_id).await?;
     let (connection, calendar) = &*opened;
-    ensure_fresh(app, connection, &calendars::scope(calendar)?, asker.no_cache).await?;
-    Ok(named(app, asker, calendar_id, event_id).await?.item())
+    calendars::freshen(app, asker, connection, calendar).await?;
+    Ok(named(app, asker, calendar_id, event_id).await?.into_item())
 }
