@@ -4,4 +4,5 @@ mod bundled;
 mod hostile;
 mod install;
 mod speed;
+mod wasi_http;
 mod world;

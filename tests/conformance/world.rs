@@ -28,10 +28,18 @@ pub fn guest_text(name: &str) -> String {
 
 /// A calendar connector made of this module.
 pub fn component(module_text: &str) -> Vec<u8> {
+    encode(module_text, "calendar-connector")
+}
+
+/// A component made of this module, of a world of `wit/` or of `guests/wasi_http.wit`.
+pub fn encode(module_text: &str, world: &str) -> Vec<u8> {
     let mut module = wat::parse_str(module_text).unwrap();
     let mut resolve = wit_parser::Resolve::default();
-    let (package, _) = resolve.push_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit")).unwrap();
-    let world = resolve.select_world(&[package], Some("calendar-connector")).unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (ours, _) = resolve.push_path(here.join("../wit")).unwrap();
+    let (of_wasi, _) = resolve.push_path(here.join("conformance/guests/wasi_http.wit")).unwrap();
+    let find = |package| resolve.packages[package].worlds.get(world).copied();
+    let world = find(ours).or_else(|| find(of_wasi)).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     ComponentEncoder::default().validate(true).module(&module).unwrap().encode().unwrap()
 }
@@ -250,7 +258,8 @@ pub async fn provider() -> String {
         .route("/only-fresh", any(only_fresh))
         .route("/redirect", any(redirect))
         .route("/slow", any(slow))
-        .route("/big", any(big));
+        .route("/big", any(big))
+        .route("/length", any(async |body: axum::body::Bytes| axum::Json(json!({ "length": body.len() }))));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });

@@ -4,9 +4,10 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 9] = [
+const HOMES: [(&str, &[&str]); 10] = [
     ("wasmtime", &["host/src/runtime/"]),
     ("wasmtime_wasi", &["host/src/runtime/"]),
+    ("wasmtime_wasi_http", &["host/src/runtime/outbound/"]),
     ("rusqlite", &["host/src/storage/"]),
     ("sqlx", &["host/src/storage/"]),
     ("oauth2", &["host/src/connections/"]),

@@ -12,6 +12,7 @@ use wasmtime::{Engine, Precompiled};
 
 use crate::runtime::limits::Limits;
 use crate::runtime::manifest::{Level, Manifest};
+use crate::runtime::outbound::wasi_http;
 use crate::runtime::packages::{Package, Source};
 use crate::runtime::state::State;
 use crate::runtime::stats::{Stats, StatsSnapshot};
@@ -63,6 +64,7 @@ impl Linkers {
         let mut compat = Linker::new(engine);
         imports::add_to_linker(&mut compat)?;
         wasi::add_to_linker(&mut compat)?;
+        wasi_http::add_to_linker(&mut compat)?;
         Ok(Linkers { strict, compat })
     }
 
@@ -155,9 +157,11 @@ fn offered(import: &str, level: Level) -> bool {
     match name.strip_prefix(PACKAGE) {
         Some(interface) => OFFERED.contains(&interface) && version.starts_with("1."),
         None => {
+            let linked =
+                |interface| wasi::OFFERED.contains(&interface) || wasi_http::OFFERED.contains(&interface);
             level == Level::Compat
                 && version.starts_with("0.2.")
-                && name.strip_prefix("wasi:").is_some_and(|interface| wasi::OFFERED.contains(&interface))
+                && name.strip_prefix("wasi:").is_some_and(linked)
         }
     }
 }

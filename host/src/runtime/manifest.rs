@@ -85,7 +85,8 @@ pub enum Level {
     /// The interfaces of `switchboard:connector` alone.
     Strict,
     /// Beside them WASI 0.2 cli, clocks, filesystem, io and random, with nothing granted: no files, no environment, no
-    /// arguments, no network; output goes to the log. What a `wasm32-wasip2` component needs.
+    /// arguments, no sockets; output goes to the log. What a `wasm32-wasip2` component needs. And `wasi:http` 0.2, which is the
+    /// `http` interface in other words.
     #[default]
     Compat,
 }

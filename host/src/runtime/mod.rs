@@ -29,6 +29,7 @@ mod stats;
 mod surface;
 mod traps;
 mod wasi;
+mod wasi_io;
 mod watch;
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
 use wasmtime::component::{InstancePre, ResourceTable};
 use wasmtime::{Store, UpdateDeadline};
 
@@ -13,6 +14,7 @@ use crate::runtime::limits::Limits;
 use crate::runtime::loaded::{Loaded, TRIAL_CPU};
 use crate::runtime::log::{LogBook, harmless};
 use crate::runtime::manifest::Level;
+use crate::runtime::outbound::wasi_http::WasiHttp;
 use crate::runtime::outbound::{CallEgress, Credentials, Egress, Meter, NoCredentials, Policy};
 use crate::runtime::state::{Cpu, HostCalls, Memory, NowMs, Random, State};
 use crate::runtime::stats::CallStats;
@@ -132,15 +134,19 @@ impl Sandbox {
             deadline: Instant::now() + cx.wall - (cx.wall / 10).min(Duration::from_millis(500)),
             meter: Meter::default(),
             redactor: Default::default(),
+            turns: Semaphore::new(limits.http_concurrent),
         };
+        let egress = Arc::new(egress);
         let mut table = ResourceTable::new();
-        table.set_max_capacity(10_000);
+        // Behind some of them the host holds memory: header fields up to 64 KiB, pieces of bodies up to 32.
+        table.set_max_capacity(2_000);
         let state = State {
             cpu: Cpu::new(cx.cpu),
             memory: Memory::new(loaded.memory_mib << 20),
             log,
             blobs: cx.blobs,
-            egress: Arc::new(egress),
+            wasi_http: WasiHttp::new(egress.clone()),
+            egress,
             now: self.now.clone(),
             random: Random::new(cx.seed),
             host_calls: HostCalls::new(limits.host_calls),

@@ -1,5 +1,7 @@
 //! What a store holds for the length of one call: the meters, the log, the blobs and the way out.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +15,7 @@ use crate::runtime::blobs::Blobs;
 use crate::runtime::engine::TABLE_ELEMENTS;
 use crate::runtime::log::LogBook;
 use crate::runtime::outbound::CallEgress;
+use crate::runtime::outbound::wasi_http::WasiHttp;
 
 /// The host's clock, ms since 1970.
 pub(crate) type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
@@ -28,6 +31,7 @@ pub(crate) struct State {
     pub(crate) host_calls: HostCalls,
     /// Level `compat` alone.
     pub(crate) wasi: Option<WasiCtx>,
+    pub(crate) wasi_http: WasiHttp,
     pub(crate) table: ResourceTable,
 }
 
@@ -82,7 +86,7 @@ impl std::fmt::Display for CpuSpent {
 impl std::error::Error for CpuSpent {}
 
 /// Most that is charged between two looks at the meter. A guest that computes is looked at every 5 ms, so more means that it
-/// waited in a host function that does not stop the meter (WASI's `poll`): waiting is not work.
+/// was not its work: the machine had none to spare.
 const LONGEST_CHARGE: Duration = Duration::from_millis(25);
 
 /// Meters the time in the guest, and in host functions on its behalf, but not the time that it waits for HTTP or for its turn.
@@ -121,6 +125,25 @@ impl Cpu {
     /// The guest computes from now on.
     pub(crate) fn resume(&self) {
         self.0.since_ns.store(self.now_ns(), Ordering::Relaxed);
+    }
+
+    /// Does `work` without charging for the time in which it cannot go on. What it does in between is charged: a guest that
+    /// asks ten thousand pollables over and over works.
+    pub(crate) async fn idling<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        let mut waits = false;
+        poll_fn(|cx| {
+            if std::mem::take(&mut waits) {
+                self.resume();
+            }
+            let polled = work.as_mut().poll(cx);
+            if polled.is_pending() {
+                self.pause();
+                waits = true;
+            }
+            polled
+        })
+        .await
     }
 
     /// What was used until the last pause.
@@ -239,6 +262,21 @@ mod tests {
         assert!(m.memory_growing(60, 100, None).unwrap());
         m.memory_grow_failed(wasmtime::Error::msg("the pool is full")).unwrap();
         assert_eq!((m.used, m.peak), (60, 100));
+    }
+
+    #[tokio::test]
+    async fn waiting_is_not_charged_and_work_is() {
+        let cpu = Cpu::new(Duration::from_secs(1));
+        for _ in 0..10 {
+            cpu.idling(tokio::time::sleep(Duration::from_millis(20))).await;
+            cpu.pause();
+            cpu.resume();
+        }
+        assert!(cpu.used() < Duration::from_millis(50), "waited for 200 ms: {:?}", cpu.used());
+        let work = async { while cpu.0.began.elapsed() < Duration::from_millis(300) {} };
+        cpu.idling(work).await;
+        cpu.pause();
+        assert!(cpu.used() >= LONGEST_CHARGE, "{:?}", cpu.used());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! WASI 0.2 for level `compat`: linked so that components of the usual toolchains start, with nothing granted. No files, no
-//! arguments, no environment; standard output and error go to the call's log. `wasi:sockets` is not linked at all.
+//! arguments, no environment; standard output and error go to the call's log. `wasi:sockets` is not linked at all, `wasi:http`
+//! is in `outbound/wasi_http.rs`.
 
 use std::time::Duration;
 
@@ -8,14 +9,16 @@ use bytes::Bytes;
 use tokio::io::AsyncWrite;
 use wasmtime::component::Linker;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream, WasiCli, WasiCliView};
+use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
-use wasmtime_wasi::p2::bindings::{cli, filesystem, random};
+use wasmtime_wasi::p2::bindings::{cli, clocks, filesystem, random};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
 use wasmtime_wasi::random::{Deterministic, WasiRandom};
 use wasmtime_wasi::{HostWallClock, WasiCtx, WasiView};
 
 use crate::runtime::log::{LogBook, LogLevel};
 use crate::runtime::state::{NowMs, Random, State};
+use crate::runtime::wasi_io;
 
 /// The interfaces of WASI that are linked, `wasi:` and version left off.
 pub(crate) const OFFERED: [&str; 20] = [
@@ -43,7 +46,13 @@ pub(crate) const OFFERED: [&str; 20] = [
 
 /// Links what [`OFFERED`] names.
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_proxy_interfaces_async(linker)?;
+    wasi_io::add_to_linker(linker)?;
+    clocks::wall_clock::add_to_linker::<State, WasiClocks>(linker, State::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(linker, State::clocks)?;
+    random::random::add_to_linker::<State, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
+    cli::stdin::add_to_linker::<State, WasiCli>(linker, State::cli)?;
+    cli::stdout::add_to_linker::<State, WasiCli>(linker, State::cli)?;
+    cli::stderr::add_to_linker::<State, WasiCli>(linker, State::cli)?;
     random::insecure::add_to_linker::<State, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
     random::insecure_seed::add_to_linker::<State, WasiRandom>(linker, |s| s.ctx().ctx.random())?;
     filesystem::preopens::add_to_linker::<State, WasiFilesystem>(linker, State::filesystem)?;

@@ -25,8 +25,13 @@ struct Prepared {
 
 impl CallEgress {
     pub(super) async fn send(self: Arc<Self>, r: Req) -> Result<Res, Err> {
+        self.send_within(r, Duration::MAX).await
+    }
+
+    /// `head` is how long the beginning of the answer may take.
+    pub(super) async fn send_within(self: Arc<Self>, r: Req, head: Duration) -> Result<Res, Err> {
         let max = r.max_bytes.map_or(u64::MAX, u64::from).min(self.shared.limits.http_response_bytes);
-        self.timed(r, async |egress, response| egress.read(response, max).await).await
+        self.timed(r, head, async |egress, response| egress.read(response, max).await).await
     }
 
     pub(super) async fn send_many(self: Arc<Self>, rs: Vec<Req>, at_once: u8) -> Vec<Result<Res, Err>> {
@@ -47,22 +52,28 @@ impl CallEgress {
             )
         })?;
         let max = max.min(self.shared.limits.blob_bytes);
-        self.timed(r, async |egress, response| egress.read_to_blob(response, &decode, max).await).await
+        let read = async |egress: &Self, response| egress.read_to_blob(response, &decode, max).await;
+        self.timed(r, Duration::MAX, read).await
     }
 
     /// Sends and reads within the time of the request, of the host and of the call.
     async fn timed<T>(
         &self,
         r: Req,
+        head: Duration,
         read: impl AsyncFnOnce(&Self, Response) -> Result<T, Err>,
     ) -> Result<T, Err> {
+        let late = || refused("timeout", "the provider did not answer in time");
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
         let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
-        let work = async { read(self, self.exchange(r).await?).await };
+        let work = async {
+            let response = tokio::time::timeout(head, self.exchange(r)).await.map_err(|_| late())??;
+            read(self, response).await
+        };
         let _waiting = self.meter.waiting();
-        tokio::time::timeout(own.min(host).min(self.remaining()), work)
-            .await
-            .unwrap_or_else(|_| Err(refused("timeout", "the provider did not answer in time")))
+        // `http` itself never has more under way than this; of `wasi:http` a guest may start any number.
+        let _turn = self.turns.acquire().await;
+        tokio::time::timeout(own.min(host).min(self.remaining()), work).await.unwrap_or_else(|_| Err(late()))
     }
 
     async fn exchange(&self, r: Req) -> Result<Response, Err> {

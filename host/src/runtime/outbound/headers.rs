@@ -6,7 +6,7 @@ use crate::runtime::bindings::http::Header;
 use crate::runtime::outbound::redact::Redactor;
 
 /// Owned by the host or the connection, or able to turn a permitted request into another one.
-fn forbidden(name: &str) -> bool {
+pub(crate) fn forbidden(name: &str) -> bool {
     const EXACT: [&str; 23] = [
         "authorization",
         "cookie",

@@ -10,6 +10,7 @@ mod policy;
 mod redact;
 #[cfg(test)]
 mod tests;
+pub(crate) mod wasi_http;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -118,6 +119,8 @@ pub(crate) struct CallEgress {
     pub(crate) deadline: Instant,
     pub(crate) meter: Meter,
     pub(crate) redactor: Mutex<redact::Redactor>,
+    /// Requests under way at once.
+    pub(crate) turns: Semaphore,
 }
 
 /// What the call has used.
@@ -129,6 +132,8 @@ pub(crate) struct Meter {
     sent: AtomicU64,
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
+    /// Of `wasi:http`: request bodies in memory.
+    held_bytes: AtomicU64,
     retry_after_ms: AtomicU64,
     in_flight: AtomicUsize,
 }

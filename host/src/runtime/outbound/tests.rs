@@ -101,6 +101,7 @@ async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
         deadline: Instant::now() + Duration::from_secs(20),
         meter: Meter::default(),
         redactor: Default::default(),
+        turns: tokio::sync::Semaphore::new(limits.http_concurrent),
     };
     (Arc::new(egress), origin)
 }
