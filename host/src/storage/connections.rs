@@ -185,6 +185,25 @@ pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Writes how a live connection stands and nothing else: the rest of the row may be somebody else's to change at the same
+/// moment. False when it is gone.
+pub async fn set_state(tx: &mut Tx, c: &Connection) -> Result<bool> {
+    let sql = "update connections set status = $1, status_reason = $2, status_changed_at = $3, failing_since = $4, \
+               last_refresh_error = $5, etag = $6, updated_at = $7 where id = $8 and deleted_at is null";
+    let done = sqlx::query(sql)
+        .bind(c.status.clone())
+        .bind(c.status_reason.clone())
+        .bind(c.status_changed_at)
+        .bind(c.failing_since)
+        .bind(c.last_refresh_error.clone())
+        .bind(c.etag.clone())
+        .bind(c.updated_at)
+        .bind(c.id.clone())
+        .execute(&mut *tx)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
 /// Whether it is still there: what is read from a provider must not outlive the connection that it was read through.
 pub async fn is_live(tx: &mut Tx, id: &str) -> Result<bool> {
     let row = sqlx::query("select 1 as live from connections where id = $1 and deleted_at is null")
