@@ -244,3 +244,20 @@ async fn wrong_input_is_told_by_field() {
     api.get(format!("{path}?expand=true")).send().await.refused(400, "missing_field");
     api.get(format!("{path}?cursor=made-up")).send().await.refused(400, "invalid_cursor");
 }
+
+/// A single event that is given a rule is a series from then on, and a single one again without it.
+#[tokio::test]
+async fn an_event_becomes_a_series_and_one_event_again() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let path = format!("/v1/calendars/{}/events", api.calendar(&connection, "Work").await);
+    let body = json!({ "title": "Often", "start": "2026-06-01T11:00:00Z", "end": "2026-06-01T12:00:00Z" });
+    let event = api.post(&path, body).send().await.expect(201);
+    let one = format!("{path}/{}", event["id"].as_str().expect("an id"));
+    for (rule, times) in [(json!(["RRULE:FREQ=DAILY;COUNT=3"]), 3), (json!([]), 1)] {
+        api.patch(&one, json!({ "recurrence": rule })).send().await.expect(200);
+        let expanded = "expand=true&start=2026-06-01T00:00:00Z&end=2026-06-08T00:00:00Z&q=often";
+        assert_eq!(api.all(&format!("{path}?{expanded}")).await.len(), times);
+    }
+}
