@@ -299,6 +299,7 @@ pub async fn save(
         .write(move |tx| {
             Box::pin(async move {
                 table::upsert(tx, &connection).await?;
+                sync_states::forget_attempts(tx, &connection.id).await?;
                 let note = Note::of_connection(&connection, change, Some(body));
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
                 if let Some(attempt) = &attempt {

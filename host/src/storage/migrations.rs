@@ -15,6 +15,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "sync states", include_str!("../../../migrations/0005_sync_states.sql")),
     (6, "idempotency", include_str!("../../../migrations/0006_idempotency.sql")),
     (7, "usage", include_str!("../../../migrations/0007_usage.sql")),
+    (8, "item error versions", include_str!("../../../migrations/0008_item_error_versions.sql")),
 ];
 
 fn migrator() -> Migrator {

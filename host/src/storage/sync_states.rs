@@ -231,18 +231,35 @@ pub async fn raise_floor(tx: &mut Tx, application_id: &str, sequence: i64) -> Re
 #[derive(Clone, Debug)]
 pub struct ItemError {
     pub source_id: String,
+    /// The provider's version that could not be read.
+    pub provider_etag: Option<String>,
     pub code: String,
     pub message: String,
+    /// How often that version was tried.
     pub attempts: i64,
+    /// When it was tried last.
     pub at: i64,
 }
 
-/// Notes that a source could not be read (again).
+fn item_error(row: &AnyRow) -> Result<ItemError, sqlx::Error> {
+    Ok(ItemError {
+        source_id: row.try_get("source_id")?,
+        provider_etag: row.try_get("provider_etag")?,
+        code: row.try_get("code")?,
+        message: row.try_get("message")?,
+        attempts: row.try_get("attempts")?,
+        at: row.try_get("at")?,
+    })
+}
+
+/// Keeps that a source could not be read.
 pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<(), sqlx::Error> {
     let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
-               source_id, code, message, attempts, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+               source_id, code, message, attempts, at, provider_etag) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
                on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
-               message = excluded.message, attempts = sync_item_errors.attempts + 1, at = excluded.at";
+               message = excluded.message, attempts = excluded.attempts, at = excluded.at, \
+               provider_etag = excluded.provider_etag";
     sqlx::query(sql)
         .bind(s.organization_id.clone())
         .bind(s.application_id.clone())
@@ -254,6 +271,7 @@ pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> R
         .bind(error.message.clone())
         .bind(error.attempts)
         .bind(error.at)
+        .bind(error.provider_etag.clone())
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -273,14 +291,24 @@ pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Re
     Ok(())
 }
 
+/// Everything that is unreadable in a connection has all its tries again.
+pub async fn forget_attempts(tx: &mut Tx, connection_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("update sync_item_errors set attempts = 0 where connection_id = $1")
+        .bind(connection_id.to_owned())
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
 /// The newest unreadable sources of a collection, and how many there are.
 pub async fn item_errors(
     pool: &AnyPool,
     s: &SyncState,
     limit: i64,
 ) -> Result<(Vec<ItemError>, i64), sqlx::Error> {
-    let sql = "select source_id, code, message, attempts, at, count(*) over () as total from sync_item_errors \
-               where connection_id = $1 and surface = $2 and scope_id = $3 order by at desc, source_id limit $4";
+    let sql = "select source_id, provider_etag, code, message, attempts, at, count(*) over () as total \
+               from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
+               order by at desc, source_id limit $4";
     let rows = sqlx::query(sql)
         .bind(s.connection_id.clone())
         .bind(s.surface.clone())
@@ -289,14 +317,38 @@ pub async fn item_errors(
         .fetch_all(pool)
         .await?;
     let total = rows.first().map_or(Ok(0), |r| r.try_get("total"))?;
-    let errors = rows.iter().map(|row| {
-        Ok::<_, sqlx::Error>(ItemError {
-            source_id: row.try_get("source_id")?,
-            code: row.try_get("code")?,
-            message: row.try_get("message")?,
-            attempts: row.try_get("attempts")?,
-            at: row.try_get("at")?,
-        })
-    });
-    Ok((errors.collect::<Result<_, _>>()?, total))
+    Ok((rows.iter().map(item_error).collect::<Result<_, _>>()?, total))
+}
+
+/// Unreadable sources of a collection that were tried less than `attempts` times, the longest untried first.
+pub async fn unsettled_item_errors(
+    pool: &AnyPool,
+    s: &SyncState,
+    attempts: i64,
+    limit: i64,
+) -> Result<Vec<ItemError>, sqlx::Error> {
+    let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 and attempts < $4 order by at limit $5";
+    let rows = sqlx::query(sql)
+        .bind(s.connection_id.clone())
+        .bind(s.surface.clone())
+        .bind(s.scope_id.clone())
+        .bind(attempts)
+        .bind(limit)
+        .fetch_all(pool)
+        .await?;
+    rows.iter().map(item_error).collect()
+}
+
+/// All unreadable sources of a collection, inside a write transaction.
+pub async fn known_item_errors(tx: &mut Tx, s: &SyncState) -> Result<Vec<ItemError>, sqlx::Error> {
+    let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3";
+    let rows = sqlx::query(sql)
+        .bind(s.connection_id.clone())
+        .bind(s.surface.clone())
+        .bind(s.scope_id.clone())
+        .fetch_all(&mut *tx)
+        .await?;
+    rows.iter().map(item_error).collect()
 }
