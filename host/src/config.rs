@@ -36,6 +36,8 @@ pub struct Config {
     pub freshness_ms: i64,
     /// How often a followed collection is pulled, in milliseconds.
     pub poll_interval_ms: i64,
+    /// How many sources a provider is asked for at a time. For tests: no flag changes it.
+    pub pull_page: u32,
     /// Requests per minute of a caller without a valid key, per address.
     pub anonymous_per_minute: u64,
     /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
@@ -58,6 +60,7 @@ impl Default for Config {
             group_commit: true,
             freshness_ms: 10_000,
             poll_interval_ms: 60_000,
+            pull_page: 200,
             anonymous_per_minute: 300,
             compile_program: None,
         }

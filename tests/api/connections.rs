@@ -2,6 +2,7 @@
 
 use harness::TestServer;
 use serde_json::json;
+use switchboard::storage::{api_keys, log};
 
 /// An account is connected, listed, read and disconnected; its secrets are never shown, and its data goes with it.
 #[tokio::test]
@@ -87,18 +88,74 @@ async fn refused_credentials_need_a_new_connection() {
     let path = format!("/v1/connections/{}", connection["id"].as_str().expect("an id"));
     api.post(format!("{path}/refresh"), json!({})).send().await.expect(200);
     let fault = json!({ "status": 401, "times": 10 });
-    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let sandbox = format!("http://{}/sandbox/faults", server.address);
-    let told = http.post(sandbox).basic_auth("alice@sandbox.test", Some("sandbox"));
-    let told = told
-        .header("content-type", "application/json")
-        .body(fault.to_string())
-        .send()
-        .await
-        .expect("an answer");
-    assert!(told.status().is_success(), "{}", told.status());
+    server.provider("alice").post("/sandbox/faults", fault).send().await.expect(201);
     api.post(format!("{path}/refresh"), json!({})).send().await.refused(409, "reauth_required");
     assert_eq!(api.get(&path).send().await.expect(200)["status"], "reauth_required");
     let of_it = format!("/v1/calendars?connection_id={}", connection["id"].as_str().expect("an id"));
     api.get(of_it).send().await.refused(409, "reauth_required");
+}
+
+/// How many lines the log has.
+async fn told(server: &TestServer) -> i64 {
+    let tenants = api_keys::tenants(server.app.db.reader()).await.expect("a query");
+    log::last_sequence(server.app.db.reader(), &tenants[0]).await.expect("a query")
+}
+
+const MINUTE_MS: i64 = 60_000;
+
+/// A provider that gives no answer for a quarter of an hour makes the connection degraded: it stays in use, and the first
+/// answer makes it active again. Each of the two is told once.
+#[tokio::test]
+async fn a_silent_provider_degrades_the_connection() {
+    let server = TestServer::start().await;
+    let (api, provider) = (server.client().await, server.provider("alice"));
+    let connection = api.connect_sandbox().await;
+    let path = format!("/v1/connections/{}", connection["id"].as_str().expect("an id"));
+    let calendars = format!("/v1/calendars?connection_id={}", connection["id"].as_str().expect("an id"));
+    let work = api.calendar(&connection, "Work").await;
+    let before = told(&server).await;
+    let fault = json!({ "status": 503, "times": 1000 });
+    provider.post("/sandbox/faults", fault.clone()).send().await.expect(201);
+    for minutes in [1, 7, 7] {
+        server.clock.advance_ms(minutes * MINUTE_MS);
+        api.get(&calendars).send().await.expect(200);
+        assert_eq!(api.get(&path).send().await.expect(200)["status"], "active");
+    }
+    // One answer in between, be it a refusal: the time begins anew.
+    provider.delete("/sandbox/faults").send().await.expect(204);
+    let refusal = json!({ "status": 404, "pathPrefix": "/sandbox/v1/calendars" });
+    provider.post("/sandbox/faults", refusal).send().await.expect(201);
+    server.clock.advance_ms(1);
+    api.get(&calendars).send().await.refused(404, "not_found");
+    provider.post("/sandbox/faults", fault.clone()).send().await.expect(201);
+    for minutes in [1, 14, 1] {
+        server.clock.advance_ms(minutes * MINUTE_MS);
+        assert_eq!(api.get(&path).send().await.expect(200)["status"], "active");
+        api.get(&calendars).send().await.expect(200);
+    }
+    assert_eq!(told(&server).await, before + 1);
+
+    let degraded = api.get(&path).send().await.expect(200);
+    assert_eq!(
+        (&degraded["status"], &degraded["statusReason"]),
+        (&json!("degraded"), &json!("provider_outage"))
+    );
+    assert_eq!(degraded["statusChangedAt"], "2026-03-01T08:31:00.001Z");
+    assert_ne!(degraded["etag"], connection["etag"]);
+    assert_eq!(api.all("/v1/connections?status=degraded").await, std::slice::from_ref(&degraded));
+    // It is still used: an old copy is read, and a write reaches for the provider.
+    api.get(format!("/v1/calendars/{work}")).send().await.expect(200);
+    let event = json!({ "title": "New", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" });
+    let events = format!("/v1/calendars/{work}/events");
+    api.post(&events, event.clone()).send().await.refused(503, "provider_unavailable");
+    api.post(format!("{path}/refresh"), json!({})).send().await.refused(503, "provider_unavailable");
+    assert_eq!(api.get(&path).send().await.expect(200), degraded);
+    assert_eq!(told(&server).await, before + 1);
+
+    provider.delete("/sandbox/faults").send().await.expect(204);
+    api.post(&events, event).send().await.expect(201);
+    let active = api.get(&path).send().await.expect(200);
+    assert_eq!((&active["status"], &active["statusReason"]), (&json!("active"), &json!(null)));
+    assert_eq!(active["etag"], connection["etag"]);
+    assert_eq!(told(&server).await, before + 3, "that it recovered, and the event");
 }

@@ -150,6 +150,11 @@ impl TestServer {
         Actor::new(self.address, Some(text))
     }
 
+    /// The sandbox provider's own API, for one of its accounts: what another program does there.
+    pub fn provider(&self, account: &str) -> Actor {
+        Actor::new(self.address, Some(format!("sandbox-{account}")))
+    }
+
     /// Somebody without a key.
     pub fn anonymous(&self) -> Actor {
         Actor::new(self.address, None)

@@ -5,6 +5,7 @@ pub mod call;
 pub mod capabilities;
 pub mod credentials;
 pub mod refusal;
+pub mod state;
 pub mod view;
 
 use std::collections::BTreeMap;
@@ -298,6 +299,7 @@ pub async fn save(
         .write(move |tx| {
             Box::pin(async move {
                 table::upsert(tx, &connection).await?;
+                sync_states::forget_attempts(tx, &connection.id).await?;
                 let note = Note::of_connection(&connection, change, Some(body));
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
                 if let Some(attempt) = &attempt {
@@ -328,37 +330,20 @@ pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Re
             fresh.last_refresh_error = None;
             fresh.failing_since = None;
             let recovered = fresh.status != "active";
-            set_status(app, &mut fresh, "active", None);
+            state::set_status(app, &mut fresh, "active", None);
             save(app, fresh, if recovered { "recovered" } else { "updated" }, Some((attempt, 200))).await
         }
         Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
-            mark_reauth_required(app, &connection, &r).await?;
+            state::mark_reauth_required(app, &connection, &r).await?;
             Err(Refusal { code: Code::ReauthRequired, ..*r }.into())
         }
-        Err(e) => Err(e),
+        Err(e) => {
+            if state::is_outage(&e) {
+                state::unanswered(app, &connection).await;
+            }
+            Err(e)
+        }
     }
-}
-
-/// The provider refused the credentials: nothing works until the account is connected again.
-pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refusal) -> Result<()> {
-    if connection.status == "reauth_required" {
-        return Ok(());
-    }
-    let mut marked = connection.clone();
-    set_status(app, &mut marked, "reauth_required", Some("credentials_invalid"));
-    let at = app.clock.now();
-    let error = serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at });
-    marked.last_refresh_error = Some(error.to_string());
-    save(app, marked, "reauth_required", None).await.map(|_| ())
-}
-
-/// Changes the status and when it changed.
-pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: Option<&str>) {
-    if connection.status != status {
-        connection.status = status.to_owned();
-        connection.status_changed_at = app.now();
-    }
-    connection.status_reason = reason.map(str::to_owned);
 }
 
 /// Disconnects: credentials and the local copy go, the id stays taken, the log keeps that it was there.

@@ -3,9 +3,9 @@
 use crate::error::{Code, Error, ProviderAnswer, Refusal};
 use crate::runtime::{self, Code as Cause};
 
-/// What a failed call means for the caller.
-pub fn of(provider: &str, e: &runtime::Error) -> Error {
-    let code = match e.code {
+/// The public code of a failed call.
+pub fn code(e: &runtime::Error) -> Code {
+    match e.code {
         Cause::AuthExpired => Code::ReauthRequired,
         Cause::Forbidden | Cause::Invalid => named(e).unwrap_or(Code::ProviderRejected),
         Cause::NotFound => Code::NotFound,
@@ -18,7 +18,12 @@ pub fn of(provider: &str, e: &runtime::Error) -> Error {
         Cause::Timeout | Cause::Deadline => Code::ProviderTimeout,
         Cause::Busy => Code::Overloaded,
         _ => Code::ConnectorError,
-    };
+    }
+}
+
+/// What a failed call means for the caller.
+pub fn of(provider: &str, e: &runtime::Error) -> Error {
+    let code = code(e);
     let mut refusal = Refusal::new(code, e.message.clone());
     refusal.retry_after_s = e.retry_after_ms.map(|ms| ms.div_ceil(1000).max(1));
     if refusal.retry_after_s.is_none() && matches!(code, Code::ProviderRateLimited | Code::Overloaded) {

@@ -117,28 +117,72 @@ struct Changed {
     item: Item,
     change: Change,
     fields: Option<Vec<String>>,
+    /// The sequence of the row that it replaces; 0 for a new one.
+    over: i64,
 }
+
+/// What the provider said may be older than what is stored: the row was written after the provider was asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Overtaken;
 
 /// Writes sources and their log lines. Returns the last sequence that was given, if anything changed.
 pub async fn apply(tx: &mut Tx, app: &App, place: &Place, sources: &[Prepared]) -> Result<Option<i64>> {
+    let changed = all_differences(tx, app, place, sources).await?;
+    write(tx, app, place, changed).await
+}
+
+/// The same for what was read while others may have written: nothing is written when it would undo a change that is younger
+/// than `as_of`, the log's last sequence when the provider was asked.
+pub async fn apply_read(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    sources: &[Prepared],
+    as_of: i64,
+) -> Result<Result<Option<i64>, Overtaken>> {
+    let changed = all_differences(tx, app, place, sources).await?;
+    if changed.iter().any(|c| c.over > as_of) {
+        return Ok(Err(Overtaken));
+    }
+    Ok(Ok(write(tx, app, place, changed).await?))
+}
+
+async fn all_differences(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    sources: &[Prepared],
+) -> Result<Vec<Changed>> {
     let mut changed = Vec::new();
     for source in sources {
         if source.error.is_none() {
             changed.extend(differences(tx, app, place, source).await?);
         }
     }
-    write(tx, app, place, changed).await
+    Ok(changed)
 }
 
-/// Makes tombstones of everything that the provider no longer has.
-pub async fn remove_sources(tx: &mut Tx, app: &App, place: &Place, gone: &[String]) -> Result<Option<i64>> {
+/// Makes tombstones of everything that the provider no longer has; what was written after `as_of` is spared. Returns the
+/// last sequence and the sources that were spared.
+pub async fn remove_sources(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    gone: &[String],
+    as_of: i64,
+) -> Result<(Option<i64>, Vec<String>)> {
     let mut changed = Vec::new();
+    let mut spared = Vec::new();
     for source_id in gone {
         let source =
             Prepared { source_id: source_id.clone(), provider_etag: None, items: Vec::new(), error: None };
-        changed.extend(differences(tx, app, place, &source).await?);
+        let of_source = differences(tx, app, place, &source).await?;
+        match of_source.iter().any(|c| c.over > as_of) {
+            true => spared.push(source_id.clone()),
+            false => changed.extend(of_source),
+        }
     }
-    write(tx, app, place, changed).await
+    Ok((write(tx, app, place, changed).await?, spared))
 }
 
 async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -> Result<Vec<Changed>> {
@@ -169,16 +213,20 @@ async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -
                 }
             }
             Some(known) if known.deleted_at.is_none() => {
-                let fields = changed_fields(&known.body, &row.body);
-                changed.push(Changed { item: row, change: Change::Updated, fields: Some(fields) });
+                let fields = Some(changed_fields(&known.body, &row.body));
+                changed.push(Changed { item: row, change: Change::Updated, fields, over: known.sequence });
             }
-            _ => changed.push(Changed { item: row, change: Change::Created, fields: None }),
+            known => {
+                let over = known.map_or(0, |k| k.sequence);
+                changed.push(Changed { item: row, change: Change::Created, fields: None, over });
+            }
         }
     }
     let kept: HashSet<&str> = source.items.iter().map(|i| i.external_id.as_str()).collect();
     for item in stored {
         if item.deleted_at.is_none() && !kept.contains(item.external_id.as_str()) {
-            changed.push(Changed { item, change: Change::Deleted, fields: None });
+            let over = item.sequence;
+            changed.push(Changed { item, change: Change::Deleted, fields: None, over });
         }
     }
     Ok(changed)
@@ -281,8 +329,8 @@ pub async fn set_metadata(
     item.sequence = sequence;
     item.etag = etag(&item);
     items::upsert(tx, &place.tenant, &item).await?;
-    let changed =
-        Changed { item: item.clone(), change: Change::Updated, fields: Some(vec!["metadata".to_owned()]) };
+    let fields = Some(vec!["metadata".to_owned()]);
+    let changed = Changed { item: item.clone(), change: Change::Updated, fields, over: 0 };
     log::insert(tx, app, &place.tenant, sequence, vec![note(place, changed)]).await?;
     Ok(item)
 }

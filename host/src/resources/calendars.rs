@@ -243,7 +243,8 @@ pub async fn delete(
         .write(move |tx| {
             Box::pin(async move {
                 pull::remove_collection(tx, &app, &place, &item.id).await?;
-                apply::remove_sources(tx, &app, &place, std::slice::from_ref(&item.source_id)).await?;
+                let source = std::slice::from_ref(&item.source_id);
+                apply::remove_sources(tx, &app, &place, source, i64::MAX).await?;
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;
                 Ok::<_, Error>(())
             })

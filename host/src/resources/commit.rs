@@ -1,4 +1,4 @@
-//! The end of every write: what the provider answered, its log lines and the answer to the client, in one transaction.
+//! What the ends of all writes share: what the provider answered, its log lines and the answer to the client, in one transaction.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place, Prepared};
 use crate::resources::{Kind, answer};
+use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 
@@ -33,18 +34,17 @@ pub fn place(connection: &Connection, kind: Kind, parent_id: &str) -> Place {
     }
 }
 
-/// Stores what became of a resource, and answers with it.
+/// Stores what became of a resource that nobody else can have changed meanwhile, and answers with it.
 pub async fn commit(
     app: &App,
     place: Place,
     mutated: Mutated,
-    change: Change,
+    mut change: Change,
     attempt: &Attempt,
 ) -> Result<Answer> {
     let sources = prepared(place.kind, mutated.sources);
-    let mut warnings = change.warnings;
     for warning in mutated.warnings {
-        warnings.push(serde_json::to_value(warning)?);
+        change.warnings.push(serde_json::to_value(warning)?);
     }
     let external_id = mutated.item.unwrap_or_default();
     let (app, attempt) = (app.clone(), attempt.clone());
@@ -52,19 +52,7 @@ pub async fn commit(
     db.write(move |tx| {
         Box::pin(async move {
             apply::apply(tx, &app, &place, &sources).await?;
-            let kind = place.kind.as_str();
-            let found =
-                items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, &external_id).await?;
-            let mut item = found
-                .ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {kind}"))?;
-            if let Some(metadata) = change.metadata {
-                let text = serde_json::to_string(&metadata)?;
-                item = apply::set_metadata(tx, &app, &place, item, text).await?;
-            }
-            let mut answer = answer(change.status, &item, &warnings);
-            if change.status == 201 {
-                answer = answer.header("location", location(&item, place.kind));
-            }
+            let answer = shown(tx, &app, &place, &external_id, &change).await?;
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })
@@ -72,20 +60,26 @@ pub async fn commit(
     .await
 }
 
-/// Stores what is left after a deletion, and answers 204.
-pub async fn commit_deletion(app: &App, place: Place, mutated: Mutated, attempt: &Attempt) -> Result<Answer> {
-    let sources = prepared(place.kind, mutated.sources);
-    let (app, attempt) = (app.clone(), attempt.clone());
-    let db = app.db.clone();
-    db.write(move |tx| {
-        Box::pin(async move {
-            let answer = Answer::no_content();
-            apply::apply(tx, &app, &place, &sources).await?;
-            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-            Ok::<_, Error>(answer)
-        })
-    })
-    .await
+/// The answer that shows a stored resource; its new metadata is stored first.
+pub async fn shown(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    external_id: &str,
+    change: &Change,
+) -> Result<Answer> {
+    let kind = place.kind.as_str();
+    let found = items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, external_id).await?;
+    let mut item =
+        found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {kind}"))?;
+    if let Some(metadata) = &change.metadata {
+        item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
+    }
+    let mut answer = answer(change.status, &item, &change.warnings);
+    if change.status == 201 {
+        answer = answer.header("location", location(&item, place.kind));
+    }
+    Ok(answer)
 }
 
 /// A connector's sources, ready to be stored.

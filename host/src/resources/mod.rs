@@ -155,7 +155,10 @@ where
     let target = Target::of(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
     match reply {
-        Ok(reply) => Ok(reply.body),
+        Ok(reply) => {
+            connections::state::note(app, connection, Ok(())).await;
+            Ok(reply.body)
+        }
         Err(e) => Err(failed(app, connection, &e).await),
     }
 }
@@ -182,16 +185,20 @@ where
     let target = Target::of(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
     match reply {
-        Ok(reply) => Ok(reply.body),
+        Ok(reply) => {
+            connections::state::note(app, connection, Ok(())).await;
+            Ok(reply.body)
+        }
         Err(e) => Err(failed(app, connection, &e).await),
     }
 }
 
-/// A failed call as the caller's error; refused credentials also change the connection's state.
+/// A failed call as the caller's error; a silent provider and refused credentials also change the connection's state.
 pub async fn failed(app: &App, connection: &Connection, e: &runtime::Error) -> Error {
+    connections::state::note(app, connection, Err(e)).await;
     let error = refusal::of(&connection.provider, e);
     if let (runtime::Code::AuthExpired, Error::Refused(r)) = (e.code, &error)
-        && let Err(e) = connections::mark_reauth_required(app, connection, r).await
+        && let Err(e) = connections::state::mark_reauth_required(app, connection, r).await
     {
         tracing::error!(error = %e, connection = %connection.id, "cannot mark a connection");
     }

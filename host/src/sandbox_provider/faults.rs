@@ -33,14 +33,20 @@ pub struct Fault {
     pub retry_after_s: Option<u32>,
     /// Waits first, at most 120,000.
     pub delay_ms: u64,
+    /// Does the request, then waits before it answers, at most 120,000.
+    pub answer_delay_ms: u64,
     /// Does the request, then drops the connection without an answer.
     pub lost_answer: bool,
+    /// Does the request, and answers with events that have no times, which nobody can read.
+    pub garbled: bool,
     /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
     pub sync_token_only: bool,
     /// Only this method.
     pub method: Option<String>,
     /// Only paths that begin so, for example `/sandbox/v1/calendars`.
     pub path_prefix: Option<String>,
+    /// How many such requests pass before the first that it hits.
+    pub after: u32,
     /// How many requests it hits, 1 to 1,000.
     pub times: u32,
 }
@@ -51,10 +57,13 @@ impl Default for Fault {
             status: None,
             retry_after_s: None,
             delay_ms: 0,
+            answer_delay_ms: 0,
             lost_answer: false,
+            garbled: false,
             sync_token_only: false,
             method: None,
             path_prefix: None,
+            after: 0,
             times: 1,
         }
     }
@@ -65,17 +74,21 @@ impl Fault {
         if self.status.is_some_and(|s| !(400..600).contains(&s)) {
             return Err(Problem::field("status", "status must be 400 to 599"));
         }
-        if self.delay_ms > MAX_DELAY_MS {
-            return Err(Problem::field("delayMs", format!("delayMs must be at most {MAX_DELAY_MS}")));
+        for (field, ms) in [("delayMs", self.delay_ms), ("answerDelayMs", self.answer_delay_ms)] {
+            if ms > MAX_DELAY_MS {
+                return Err(Problem::field(field, format!("{field} must be at most {MAX_DELAY_MS}")));
+            }
         }
         if !(1..=1000).contains(&self.times) {
             return Err(Problem::field("times", "times must be 1 to 1000"));
         }
-        if self.status.is_none() && self.delay_ms == 0 && !self.lost_answer {
-            return Err(Problem::field("status", "give status, delayMs or lostAnswer"));
+        let delays = self.delay_ms > 0 || self.answer_delay_ms > 0;
+        if self.status.is_none() && !delays && !self.lost_answer && !self.garbled {
+            let message = "give status, delayMs, answerDelayMs, lostAnswer or garbled";
+            return Err(Problem::field("status", message));
         }
-        if self.status.is_some() && self.lost_answer {
-            return Err(Problem::field("lostAnswer", "status and lostAnswer exclude each other"));
+        if [self.status.is_some(), self.lost_answer, self.garbled].into_iter().filter(|is| *is).count() > 1 {
+            return Err(Problem::field("status", "status, lostAnswer and garbled exclude each other"));
         }
         Ok(())
     }
@@ -118,7 +131,15 @@ impl Faults {
     fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
         self.with(|all| {
             let faults = all.get_mut(mail)?;
-            let at = faults.iter().position(|f| f.hits(method, path, query))?;
+            let mut hit = None;
+            for (at, fault) in faults.iter_mut().enumerate().filter(|(_, f)| f.hits(method, path, query)) {
+                if fault.after == 0 {
+                    hit = Some(at);
+                    break;
+                }
+                fault.after -= 1;
+            }
+            let at = hit?;
             faults[at].times -= 1;
             let fault = faults[at].clone();
             if fault.times == 0 {
@@ -151,6 +172,12 @@ pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, nex
         }
     }
     let answer = next.run(request).await;
+    if let Some(fault) = fault.as_ref().filter(|f| f.answer_delay_ms > 0) {
+        tokio::time::sleep(Duration::from_millis(fault.answer_delay_ms)).await;
+    }
+    if fault.as_ref().is_some_and(|f| f.garbled) {
+        return garbled(answer).await;
+    }
     if fault.is_some_and(|f| f.lost_answer) || answer.extensions().get::<LoseAnswer>().is_some() {
         return lost();
     }
@@ -162,6 +189,27 @@ fn lost() -> Response {
     let broken =
         futures::stream::once(async { Err::<Bytes, _>(std::io::Error::other("the answer is lost")) });
     Response::new(Body::from_stream(broken))
+}
+
+/// The answer with the times taken out of every event in it.
+async fn garbled(answer: Response) -> Response {
+    fn garble(value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(garble),
+            Value::Object(fields) => {
+                if let Some(when) = fields.get_mut("when") {
+                    *when = json!({});
+                }
+                fields.values_mut().for_each(garble);
+            }
+            _ => {}
+        }
+    }
+    let (status, body) = (answer.status(), axum::body::to_bytes(answer.into_body(), usize::MAX).await);
+    let body = body.ok().and_then(|b| serde_json::from_slice::<Value>(&b).ok());
+    let Some(mut body) = body else { return lost() };
+    garble(&mut body);
+    (status, Json(body)).into_response()
 }
 
 /// What a word in an event's subject asks for.

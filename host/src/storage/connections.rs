@@ -182,6 +182,25 @@ pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Writes how a live connection stands and nothing else: the rest of the row may be somebody else's to change at the same
+/// moment. False when it is gone.
+pub async fn set_state(tx: &mut Tx, c: &Connection) -> Result<bool> {
+    let sql = "update connections set status = $1, status_reason = $2, status_changed_at = $3, failing_since = $4, \
+               last_refresh_error = $5, etag = $6, updated_at = $7 where id = $8 and deleted_at is null";
+    let done = query(sql)
+        .bind(&c.status)
+        .bind(&c.status_reason)
+        .bind(c.status_changed_at)
+        .bind(c.failing_since)
+        .bind(&c.last_refresh_error)
+        .bind(&c.etag)
+        .bind(c.updated_at)
+        .bind(&c.id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done > 0)
+}
+
 /// Whether it is still there: what is read from a provider must not outlive the connection that it was read through.
 pub async fn is_live(tx: &mut Tx, id: &str) -> Result<bool> {
     let found = query("select id from connections where id = $1 and deleted_at is null")

@@ -269,8 +269,9 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
                external_id = excluded.external_id, source_id = excluded.source_id, series_id = excluded.series_id, \
                provider_etag = excluded.provider_etag, etag = excluded.etag, hash = excluded.hash, \
                body = excluded.body, metadata = excluded.metadata, provider_data = excluded.provider_data, \
-               sort_at = excluded.sort_at, until_at = excluded.until_at, sequence = excluded.sequence, \
-               updated_at = excluded.updated_at, deleted_at = excluded.deleted_at";
+               is_series = excluded.is_series, sort_at = excluded.sort_at, until_at = excluded.until_at, \
+               sequence = excluded.sequence, created_at = excluded.created_at, updated_at = excluded.updated_at, \
+               deleted_at = excluded.deleted_at";
     query(sql)
         .bind(&item.id)
         .bind(&tenant.organization_id)

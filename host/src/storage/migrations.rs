@@ -20,6 +20,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (6, "idempotency", include_str!("../../../migrations/0006_idempotency.sql")),
     (7, "usage", include_str!("../../../migrations/0007_usage.sql")),
     (8, "installation", include_str!("../../../migrations/0008_installation.sql")),
+    (9, "item error versions", include_str!("../../../migrations/0009_item_error_versions.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

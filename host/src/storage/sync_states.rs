@@ -218,18 +218,35 @@ pub async fn raise_floor(tx: &mut Tx, application_id: &str, sequence: i64) -> Re
 #[derive(Clone, Debug)]
 pub struct ItemError {
     pub source_id: String,
+    /// The provider's version that could not be read.
+    pub provider_etag: Option<String>,
     pub code: String,
     pub message: String,
+    /// How often that version was tried.
     pub attempts: i64,
+    /// When it was tried last.
     pub at: i64,
 }
 
-/// Notes that a source could not be read (again).
+fn item_error(row: &Row<'_>) -> Result<ItemError> {
+    Ok(ItemError {
+        source_id: row.get("source_id")?,
+        provider_etag: row.get("provider_etag")?,
+        code: row.get("code")?,
+        message: row.get("message")?,
+        attempts: row.get("attempts")?,
+        at: row.get("at")?,
+    })
+}
+
+/// Keeps that a source could not be read.
 pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<()> {
     let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
-               source_id, code, message, attempts, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+               source_id, code, message, attempts, at, provider_etag) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
                on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
-               message = excluded.message, attempts = sync_item_errors.attempts + 1, at = excluded.at";
+               message = excluded.message, attempts = excluded.attempts, at = excluded.at, \
+               provider_etag = excluded.provider_etag";
     query(sql)
         .bind(&s.organization_id)
         .bind(&s.application_id)
@@ -241,6 +258,7 @@ pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> R
         .bind(&error.message)
         .bind(error.attempts)
         .bind(error.at)
+        .bind(&error.provider_etag)
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -260,27 +278,53 @@ pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Re
     Ok(())
 }
 
+/// Everything that is unreadable in a connection has all its tries again.
+pub async fn forget_attempts(tx: &mut Tx, connection_id: &str) -> Result<()> {
+    query("update sync_item_errors set attempts = 0 where connection_id = $1")
+        .bind(connection_id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
 /// The newest unreadable sources of a collection, and how many there are.
 pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64)> {
-    let sql = "select source_id, code, message, attempts, at, count(*) over () as total from sync_item_errors \
-               where connection_id = $1 and surface = $2 and scope_id = $3 order by at desc, source_id limit $4";
-    let error = |row: &Row<'_>| {
-        let error = ItemError {
-            source_id: row.get("source_id")?,
-            code: row.get("code")?,
-            message: row.get("message")?,
-            attempts: row.get("attempts")?,
-            at: row.get("at")?,
-        };
-        Ok((error, row.get("total")?))
-    };
+    let sql = "select source_id, provider_etag, code, message, attempts, at, count(*) over () as total \
+               from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
+               order by at desc, source_id limit $4";
     let rows: Vec<(ItemError, i64)> = query(sql)
         .bind(&s.connection_id)
         .bind(&s.surface)
         .bind(&s.scope_id)
         .bind(limit)
-        .fetch_all(reader, error)
+        .fetch_all(reader, |row| Ok((item_error(row)?, row.get("total")?)))
         .await?;
     let total = rows.first().map_or(0, |(_, total)| *total);
     Ok((rows.into_iter().map(|(error, _)| error).collect(), total))
+}
+
+/// Unreadable sources of a collection that were tried less than `attempts` times, the longest untried first.
+pub async fn unsettled_item_errors(
+    reader: &Reader,
+    s: &SyncState,
+    attempts: i64,
+    limit: i64,
+) -> Result<Vec<ItemError>> {
+    let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 and attempts < $4 order by at limit $5";
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(attempts)
+        .bind(limit)
+        .fetch_all(reader, item_error)
+        .await
+}
+
+/// All unreadable sources of a collection, inside a write transaction.
+pub async fn known_item_errors(tx: &mut Tx, s: &SyncState) -> Result<Vec<ItemError>> {
+    let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3";
+    query(sql).bind(&s.connection_id).bind(&s.surface).bind(&s.scope_id).fetch_all(&mut *tx, item_error).await
 }

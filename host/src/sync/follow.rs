@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::log::{self, Note, Origin};
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, SyncState};
-use crate::sync::{Scope, pull, state};
+use crate::sync::{Scope, pull, state, unreadable};
 
 /// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
 /// Starting what is started changes nothing and answers 200.
@@ -103,7 +103,10 @@ async fn store(
         .write(move |tx| {
             Box::pin(async move {
                 match event {
-                    Some("reset") => table::reset(tx, &state).await?,
+                    Some("reset") => {
+                        table::reset(tx, &state).await?;
+                        table::forget_attempts(tx, &state.connection_id).await?;
+                    }
                     _ => table::follow(tx, &state).await?,
                 }
                 if let Some(note) = note {
@@ -127,7 +130,7 @@ pub async fn view(app: &App, state: &SyncState) -> Result<Value> {
                 "code": e.code,
                 "message": e.message,
                 "attempts": e.attempts,
-                "quarantined": pull::is_quarantined(e),
+                "quarantined": unreadable::is_quarantined(e),
                 "at": Instant::from_millis(e.at),
             })
         })

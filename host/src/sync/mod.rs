@@ -1,10 +1,12 @@
 //! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the
-//! feed that clients read, `follow` is start, reset, renew and status, `poll` pulls by itself what clients follow.
+//! feed that clients read, `follow` is start, reset, renew and status, `poll` pulls by itself what clients follow,
+//! `unreadable` keeps apart what cannot be read.
 
 pub mod changes;
 pub mod follow;
 pub mod poll;
 pub mod pull;
+pub mod unreadable;
 
 use crate::app::App;
 use crate::error::{Code, Error, Result};

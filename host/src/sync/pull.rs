@@ -8,37 +8,37 @@ use model::wire::{ChangesRequest, Sources};
 use serde_json::json;
 
 use crate::app::App;
+use crate::connections;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::{Error, Result};
 use crate::log::Origin;
-use crate::resources::apply::{self, Place, Prepared};
+use crate::resources::apply::{self, Overtaken, Place, Prepared};
 use crate::resources::{Kind, failed};
 use crate::runtime::{self, Surface, Verb};
 use crate::storage::connections::Connection;
-use crate::storage::items;
-use crate::storage::sync_states::{self as table, ItemError, SyncState};
-use crate::sync::{Scope, save, state};
+use crate::storage::sync_states::{self as table, SyncState};
+use crate::storage::{items, log};
+use crate::sync::{Scope, save, state, unreadable};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
-/// Sources that a page is asked for.
-const PAGE: u32 = 200;
-/// Times that one source may fail before it is set aside for good.
-const ATTEMPTS: i64 = 3;
+/// Times in a row that a page is read again because somebody wrote in the meantime.
+const OVERTAKEN: usize = 3;
 
 /// Brings the copy of a scope up to date. The caller holds the scope's lock.
 pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: bool) -> Result<()> {
     let mut state = state(app, connection, scope).await?;
+    let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
     state.last_attempt_at = Some(app.now());
     if state.last_success_at.is_none() {
         state.status = "initial".to_owned();
         save(app, &state).await?;
     }
-    let mut pull = Pull { app, connection, scope, background, restarted: false };
+    let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false };
     match pull.read_to_the_end(&mut state).await {
         Ok(()) => {
             app.freshness.set(&scope.lock_name(connection), app.now());
-            Ok(())
+            pull.retry_unreadable(&state).await
         }
         Err(Failed::Provider(e)) => {
             note_failure(app, &mut state, &e).await?;
@@ -64,45 +64,94 @@ struct Pull<'a> {
     connection: &'a Connection,
     scope: &'a Scope,
     background: bool,
+    /// When the stored state became what a quiet pull would make of it.
+    was_well_at: Option<i64>,
     restarted: bool,
+}
+
+/// An answer of the connector, as it is written.
+struct Page {
+    sources: Vec<Prepared>,
+    /// The log's last sequence when the provider was asked for it.
+    as_of: i64,
+    /// The enumeration that it belongs to.
+    enumeration: Option<Enumeration>,
+    cursor: Option<String>,
+    more: bool,
+}
+
+/// What an enumeration named so far.
+#[derive(Clone)]
+struct Enumeration {
+    seen: HashSet<String>,
+    /// The log's last sequence when it began.
+    as_of: i64,
+}
+
+impl Page {
+    /// Everything that the provider has, where an enumeration ends here.
+    fn whole(&self) -> Option<&Enumeration> {
+        self.enumeration.as_ref().filter(|_| !self.more)
+    }
 }
 
 impl Pull<'_> {
     async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<(), Failed> {
         // An enumeration's cursor lives here until its end: a crash starts it again, which repeats work and loses nothing.
         let mut cursor = state.cursor.clone();
-        let mut enumerated: Option<HashSet<String>> = None;
+        let mut enumeration: Option<Enumeration> = None;
+        let mut overtaken = 0;
         for _ in 0..MAX_PAGES {
-            let page = match self.page(cursor.clone()).await {
-                Ok(page) => page,
+            let as_of = log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?;
+            let reply = match self.page(cursor.clone()).await {
+                Ok(reply) => reply,
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
                     // The provider forgot our place: read everything and tell only what differs.
                     self.restarted = true;
                     state.provider_resets += 1;
                     cursor = None;
-                    enumerated = None;
+                    enumeration = None;
                     continue;
                 }
                 Err(e) => return Err(Failed::Provider(Box::new(e))),
             };
-            if page.more && page.cursor == cursor {
+            connections::state::note(self.app, self.connection, Ok(())).await;
+            if reply.more && reply.cursor == cursor {
                 let e = runtime::Error::bad_output("the same cursor came back though there is more");
                 return Err(Failed::Provider(Box::new(e)));
             }
-            let sources: Vec<Prepared> =
-                page.body.sources.into_iter().map(|s| apply::prepare(self.scope.kind, s)).collect();
-            if page.body.enumeration {
-                let seen = enumerated.get_or_insert_default();
-                seen.extend(sources.iter().map(|s| s.source_id.clone()));
+            let more = reply.more;
+            let page = self.arranged(reply, &mut enumeration, as_of);
+            let next = page.cursor.clone();
+            // Somebody who writes the same source all the time must not keep everybody else's changes out: then what was
+            // read is written, and the next pull, which finds those writes at the provider, puts it right.
+            let as_of = if overtaken < OVERTAKEN { as_of } else { i64::MAX };
+            if self.store(state, Page { as_of, ..page }).await?.is_err() {
+                overtaken += 1;
+                continue;
             }
-            cursor = page.cursor;
-            self.store(state, sources, enumerated.as_ref(), cursor.clone(), page.more).await?;
-            if !page.more {
+            (cursor, overtaken) = (next, 0);
+            if !more {
                 return Ok(());
             }
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
         Err(Failed::Provider(Box::new(e)))
+    }
+
+    fn arranged(&self, reply: Reply<Sources>, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
+        let sources: Vec<Prepared> =
+            reply.body.sources.into_iter().map(|s| apply::prepare(self.scope.kind, s)).collect();
+        if reply.body.enumeration {
+            let enumeration = enumeration.get_or_insert(Enumeration { seen: HashSet::new(), as_of });
+            enumeration.seen.extend(sources.iter().map(|s| s.source_id.clone()));
+        }
+        // Only the last page needs to know all that was seen.
+        let enumeration = match (reply.more, &enumeration) {
+            (true, Some(e)) => Some(Enumeration { seen: HashSet::new(), as_of: e.as_of }),
+            (_, e) => (*e).clone(),
+        };
+        Page { sources, as_of, enumeration, cursor: reply.cursor, more: reply.more }
     }
 
     async fn page(&self, cursor: Option<String>) -> Result<Reply<Sources>, runtime::Error> {
@@ -111,7 +160,7 @@ impl Pull<'_> {
         let args = ChangesRequest {
             collection: self.scope.collection.clone(),
             time_zone: self.scope.time_zone.clone(),
-            limit: PAGE,
+            limit: self.app.config.pull_page,
         };
         let (verb, name) = match self.scope.kind {
             Kind::Calendar => (Verb::Fetch, "calendars.list"),
@@ -123,85 +172,94 @@ impl Pull<'_> {
     }
 
     /// Writes a page: items, log lines, state, cursor.
-    async fn store(
-        &self,
-        state: &mut SyncState,
-        sources: Vec<Prepared>,
-        enumerated: Option<&HashSet<String>>,
-        cursor: Option<String>,
-        more: bool,
-    ) -> Result<(), Failed> {
+    async fn store(&self, state: &mut SyncState, page: Page) -> Result<Result<(), Overtaken>, Failed> {
         let app = self.app;
         let is_first = state.last_success_at.is_none();
-        state.seen = if is_first { state.seen + sources.len() as i64 } else { state.seen };
-        if enumerated.is_none() || !more {
-            state.cursor = if self.scope.kind == Kind::Calendar { None } else { cursor };
+        let mut next = state.clone();
+        next.seen = if is_first { next.seen + page.sources.len() as i64 } else { next.seen };
+        if page.enumeration.is_none() || !page.more {
+            next.cursor = if self.scope.kind == Kind::Calendar { None } else { page.cursor.clone() };
         }
-        if !more {
+        if !page.more {
             let now = app.now();
-            state.status = "caught_up".to_owned();
-            state.last_success_at = Some(now);
-            state.next_pull_at = Some(now + app.config.poll_interval_ms);
-            state.consecutive_errors = 0;
-            state.last_error = None;
+            next.status = "caught_up".to_owned();
+            next.last_success_at = Some(now);
+            next.next_pull_at = Some(now + app.config.poll_interval_ms);
+            next.consecutive_errors = 0;
+            next.last_error = None;
         }
-        let place = Place {
+        let says_nothing = !page.more && page.enumeration.is_none() && page.sources.is_empty();
+        if says_nothing && !state.followed && self.was_well_lately() {
+            // Nothing new: the time of the last look is only worth a write now and then.
+            return Ok(Ok(()));
+        }
+        let place = self.place(if is_first { Origin::Backfill } else { Origin::Provider });
+        let held = app.clone();
+        let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
+        Ok(written.map(|written| *state = written))
+    }
+
+    /// A good state that was written less than a poll interval ago.
+    fn was_well_lately(&self) -> bool {
+        self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
+    }
+
+    fn place(&self, origin: Origin) -> Place {
+        Place {
             tenant: self.connection.tenant.clone(),
             connection_id: self.connection.id.clone(),
             kind: self.scope.kind,
             parent_id: self.scope.scope_id.clone(),
-            origin: if is_first { Origin::Backfill } else { Origin::Provider },
-        };
-        let whole = enumerated.filter(|_| !more).cloned();
-        if !more && whole.is_none() && sources.is_empty() && !is_first && is_quiet(app, state) {
-            // Nothing new: the time of the last look is only worth a write now and then.
+            origin,
+        }
+    }
+
+    /// Asks for each of the sources that could not be read and may be readable by now.
+    async fn retry_unreadable(&self, state: &SyncState) -> Result<()> {
+        if !unreadable::is_retried(self.scope.kind) {
             return Ok(());
         }
-        let (app, written) = (app.clone(), state.clone());
-        let last = app
-            .clone()
-            .db
-            .write(move |tx| Box::pin(write_page(tx, app, place, sources, whole, written)))
-            .await?;
-        state.latest_sequence = last.unwrap_or(state.latest_sequence);
+        let (app, mut state) = (self.app, state.clone());
+        for error in unreadable::due(app, &state).await? {
+            let as_of = log::last_sequence(app.db.reader(), &self.connection.tenant).await?;
+            let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
+            let Some(sources) = again else { return Ok(()) };
+            let sources = sources.into_iter().map(|s| apply::prepare(self.scope.kind, s)).collect();
+            let page = Page { sources, as_of, enumeration: None, cursor: None, more: false };
+            let (held, place, next) = (app.clone(), self.place(Origin::Provider), state.clone());
+            let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
+            // Overtaken by somebody's write: it is read with the next pull.
+            state = written.unwrap_or(state);
+        }
         Ok(())
     }
 }
 
-/// A state that was written less than a poll interval ago and shows no trouble.
-fn is_quiet(app: &App, state: &SyncState) -> bool {
-    state.last_attempt_at.is_some_and(|at| app.now() - at < app.config.poll_interval_ms) && !state.followed
-}
-
+/// Returns the state as it was written; nothing is when the page is older than what is stored.
 async fn write_page(
     tx: &mut crate::storage::Tx,
     app: App,
     place: Place,
-    sources: Vec<Prepared>,
-    whole: Option<HashSet<String>>,
+    page: Page,
     mut state: SyncState,
-) -> Result<Option<i64>> {
-    let mut last = apply::apply(tx, &app, &place, &sources).await?;
-    for source in &sources {
-        match &source.error {
-            Some((code, message)) => {
-                let error = ItemError {
-                    source_id: source.source_id.clone(),
-                    code: code.clone(),
-                    message: message.clone(),
-                    attempts: 1,
-                    at: app.now(),
-                };
-                table::note_item_error(tx, &state, &error).await?;
-            }
-            None => table::clear_item_error(tx, &state, &source.source_id).await?,
-        }
-    }
-    if let Some(seen) = whole {
+) -> Result<Result<SyncState, Overtaken>> {
+    let mut last = match apply::apply_read(tx, &app, &place, &page.sources, page.as_of).await? {
+        Ok(last) => last,
+        Err(overtaken) => return Ok(Err(overtaken)),
+    };
+    let whole = page.whole();
+    unreadable::keep(tx, &state, &page.sources, whole.map(|w| &w.seen), app.now()).await?;
+    if let Some(whole) = whole {
         let live =
             items::live_sources(tx, &place.connection_id, place.kind.as_str(), &place.parent_id).await?;
-        let gone: Vec<String> = live.into_iter().filter(|id| !seen.contains(id)).collect();
-        last = apply::remove_sources(tx, &app, &place, &gone).await?.or(last);
+        let mut gone: Vec<String> = live.into_iter().filter(|id| !whole.seen.contains(id)).collect();
+        let (removed, spared) = apply::remove_sources(tx, &app, &place, &gone, whole.as_of).await?;
+        last = removed.or(last);
+        if !spared.is_empty() {
+            // Written here while the provider was read: whether it is there, the next enumeration will show.
+            state.cursor = None;
+            gone.retain(|id| !spared.contains(id));
+        }
         if place.kind == Kind::Calendar {
             last = remove_contents(tx, &app, &place, &gone).await?.or(last);
         }
@@ -210,7 +268,7 @@ async fn write_page(
         state.latest_sequence = last;
     }
     table::upsert(tx, &state).await?;
-    Ok(last)
+    Ok(Ok(state))
 }
 
 /// Events of calendars that are gone.
@@ -240,7 +298,7 @@ pub async fn remove_collection(
 ) -> Result<Option<i64>> {
     let inside = Place { kind: Kind::Event, parent_id: collection_id.to_owned(), ..place.clone() };
     let sources = items::live_sources(tx, &place.connection_id, Kind::Event.as_str(), collection_id).await?;
-    apply::remove_sources(tx, app, &inside, &sources).await
+    Ok(apply::remove_sources(tx, app, &inside, &sources, i64::MAX).await?.0)
 }
 
 async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {
@@ -266,9 +324,4 @@ async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> R
 /// 15 s, doubled each time, at most 30 minutes.
 fn backoff_ms(errors: i64) -> i64 {
     (15_000_i64 << errors.clamp(1, 8).saturating_sub(1)).min(30 * 60_000)
-}
-
-/// Whether a source has failed so often that it is set aside until it changes.
-pub fn is_quarantined(error: &ItemError) -> bool {
-    error.attempts >= ATTEMPTS
 }

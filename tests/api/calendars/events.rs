@@ -260,16 +260,34 @@ async fn a_list_that_is_asked_for_again_is_never_old() {
     let before = titles("").await;
     assert_eq!(titles("").await, before);
 
-    let event = api.post(&path, lunch()).send().await.expect(201);
-    let with_lunch = titles("").await;
-    assert_eq!(with_lunch.len(), before.len() + 1);
-    assert_eq!(titles("&q=lunch").await, ["Lunch"]);
+    let quince =
+        json!({ "title": "Quince jam", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" });
+    let event = api.post(&path, quince).send().await.expect(201);
+    assert_eq!(titles("").await.len(), before.len() + 1);
+    assert_eq!(titles("&q=quince").await, ["Quince jam"]);
 
     let one = format!("{path}/{}", event["id"].as_str().expect("an id"));
-    api.patch(&one, json!({ "title": "Brunch" })).send().await.expect(200);
-    assert!(titles("").await.contains(&"Brunch".to_owned()));
-    assert_eq!(titles("&q=lunch").await, Vec::<String>::new());
+    api.patch(&one, json!({ "title": "Plum jam" })).send().await.expect(200);
+    assert!(titles("").await.contains(&"Plum jam".to_owned()));
+    assert_eq!(titles("&q=quince").await, Vec::<String>::new());
 
     api.delete(&one).send().await.expect(204);
     assert_eq!(titles("").await, before);
+}
+
+/// A single event that is given a rule is a series from then on, and a single one again without it.
+#[tokio::test]
+async fn an_event_becomes_a_series_and_one_event_again() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let path = format!("/v1/calendars/{}/events", api.calendar(&connection, "Work").await);
+    let body = json!({ "title": "Often", "start": "2026-06-01T11:00:00Z", "end": "2026-06-01T12:00:00Z" });
+    let event = api.post(&path, body).send().await.expect(201);
+    let one = format!("{path}/{}", event["id"].as_str().expect("an id"));
+    for (rule, times) in [(json!(["RRULE:FREQ=DAILY;COUNT=3"]), 3), (json!([]), 1)] {
+        api.patch(&one, json!({ "recurrence": rule })).send().await.expect(200);
+        let expanded = "expand=true&start=2026-06-01T00:00:00Z&end=2026-06-08T00:00:00Z&q=often";
+        assert_eq!(api.all(&format!("{path}?{expanded}")).await.len(), times);
+    }
 }

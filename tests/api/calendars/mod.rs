@@ -4,3 +4,4 @@ mod availability;
 mod events;
 mod freebusy;
 mod sync;
+mod unreadable;

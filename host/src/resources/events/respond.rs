@@ -1,16 +1,16 @@
 //! Answering invitations, and asking for a conference.
 
 use model::calendar::{ConferenceProvider, Event, ResponseStatus};
-use model::wire::Mutated;
 use model::wire::calendar::{EventConference, EventRespond, EventTarget, RecurrenceScope};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Code, Result, invalid, refuse};
-use crate::resources::commit::{Change, commit};
+use crate::resources::commit::Change;
+use crate::resources::events::settle::{commit, done};
 use crate::resources::events::write::{Opened, open};
 use crate::resources::events::{Named, named};
-use crate::resources::{Asker, Expected, answer, calendars, mutate};
+use crate::resources::{Asker, Expected, answer, calendars};
 use crate::storage::items::Item;
 use crate::sync::ensure_fresh;
 
@@ -50,15 +50,9 @@ pub async fn respond(
         comment: response.comment,
         notify_organizer: response.notify_organizer,
     };
-    let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.respond", &args).await?;
-    commit(
-        app,
-        opened.place(),
-        mutated,
-        Change { status: 200, metadata: None, warnings: Vec::new() },
-        attempt,
-    )
-    .await
+    let done = done(app, &opened, asker, attempt, "events.respond", &args).await?;
+    let change = Change { status: 200, metadata: None, warnings: Vec::new() };
+    commit(app, &opened, asker, done, change, attempt).await
 }
 
 /// Asks the provider for a conference; an event that has one keeps it.
@@ -79,16 +73,9 @@ pub async fn conference(
         target: target(&item, &event, None, &Expected::Anything)?,
         provider,
     };
-    let mutated: Mutated =
-        mutate(app, &opened.connection, asker, attempt, "events.conference", &args).await?;
-    commit(
-        app,
-        opened.place(),
-        mutated,
-        Change { status: 200, metadata: None, warnings: Vec::new() },
-        attempt,
-    )
-    .await
+    let done = done(app, &opened, asker, attempt, "events.conference", &args).await?;
+    let change = Change { status: 200, metadata: None, warnings: Vec::new() };
+    commit(app, &opened, asker, done, change, attempt).await
 }
 
 async fn opened(

@@ -1,5 +1,5 @@
 //! Create, change, delete. The provider is asked first, with its own version of the event where the caller insisted on ours;
-//! what it answers is stored with the log lines and the idempotent answer in one transaction.
+//! `settle` stores what it answers.
 
 use model::calendar::{Calendar, Event, EventType};
 use model::wire::calendar::{EventDelete, EventRef, EventTarget, EventWrite, Notify, RecurrenceScope};
@@ -11,12 +11,14 @@ use crate::app::App;
 use crate::error::{Code, Error, Result, invalid, refuse};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place};
-use crate::resources::commit::{self, Change, commit, commit_deletion, prepared};
+use crate::resources::commit::{self, Change, prepared};
 use crate::resources::events::aim::{Aim, aim, aimed};
+use crate::resources::events::settle::{Done, commit, commit_deletion, done};
 use crate::resources::events::{Named, input, named, times};
-use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, mutate, patch, render, stale};
+use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, patch, render, stale};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
+use crate::storage::log;
 use crate::sync::ensure_fresh;
 
 /// How a write is to be done, beside what is written.
@@ -51,7 +53,7 @@ pub async fn open(app: &App, asker: &Asker, calendar_id: &str) -> Result<Opened>
 }
 
 impl Opened {
-    /// Where its events are stored.
+    /// Where what the provider answers is written.
     pub fn place(&self) -> Place {
         commit::place(&self.connection, Kind::Event, &self.calendar.id)
     }
@@ -91,9 +93,9 @@ pub async fn create(
         changed: write.changed,
         notify: manner.notify,
     };
-    let mutated: Mutated = mutate(app, &opened.connection, asker, attempt, "events.create", &args).await?;
-    commit(app, opened.place(), mutated, Change { status: 201, metadata: write.metadata, warnings }, attempt)
-        .await
+    let done = done(app, &opened, asker, attempt, "events.create", &args).await?;
+    let change = Change { status: 201, metadata: write.metadata, warnings };
+    commit(app, &opened, asker, done, change, attempt).await
 }
 
 /// Changes an event, an instance, or a series.
@@ -120,7 +122,7 @@ pub async fn update(
     }
     let change = Change { status: 200, metadata: write.metadata, warnings };
     if is_done {
-        return unchanged(app, &opened, aim, change, attempt).await;
+        return unchanged(app, asker, &opened, aim, change, attempt).await;
     }
     let event = aimed(&aim, write.body, &write.changed)?;
     input::check(&event)?;
@@ -132,8 +134,8 @@ pub async fn update(
         changed: write.changed,
         notify: manner.notify,
     };
-    match mutate(app, &opened.connection, asker, attempt, "events.update", &args).await {
-        Ok(mutated) => commit(app, opened.place(), mutated, change, attempt).await,
+    match done(app, &opened, asker, attempt, "events.update", &args).await {
+        Ok(done) => commit(app, &opened, asker, done, change, attempt).await,
         Err(e) => Err(conflict(app, asker, &opened, &named, e).await),
     }
 }
@@ -146,6 +148,7 @@ fn lock_name(event_id: &str) -> String {
 
 async fn unchanged(
     app: &App,
+    asker: &Asker,
     opened: &Opened,
     aim: Aim,
     change: Change,
@@ -160,8 +163,8 @@ async fn unchanged(
     if is_computed {
         return Ok(answer(200, &aim.versioned, &change.warnings));
     }
-    let mutated = Mutated { item: Some(aim.versioned.external_id.clone()), ..Mutated::default() };
-    commit(app, opened.place(), mutated, change, attempt).await
+    let done = Done::nothing(&aim.versioned.external_id);
+    commit(app, opened, asker, done, change, attempt).await
 }
 
 /// The provider had another version: read it, so that the caller gets the etag that is true now.
@@ -186,6 +189,7 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Res
         source: item.source_id.clone(),
         time_zone: Some(opened.zone.clone()),
     };
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let read: Result<Sources> = fetch(app, &opened.connection, asker, "events.get", &args).await;
     let sources = match read {
         Ok(sources) => sources.sources,
@@ -202,7 +206,8 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Res
         .db
         .write(move |tx| {
             Box::pin(async move {
-                apply::apply(tx, &app, &place, &prepared).await?;
+                // Overtaken by a pull: then that is the current version, or the next pull has it.
+                let _ = apply::apply_read(tx, &app, &place, &prepared, as_of).await?;
                 let current = items::find_for_write(tx, &tenant, &id).await?;
                 Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag))
             })
@@ -234,14 +239,13 @@ pub async fn delete(
         target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
         notify: manner.notify,
     };
-    let deleted: Result<Mutated> =
-        mutate(app, &opened.connection, asker, attempt, "events.delete", &args).await;
-    let mutated = match deleted {
-        Ok(mutated) => mutated,
-        Err(e) if e.code() == Some(Code::NotFound) => gone(&aim.versioned),
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let done = match done(app, &opened, asker, attempt, "events.delete", &args).await {
+        Ok(done) => done,
+        Err(e) if e.code() == Some(Code::NotFound) => Done { mutated: gone(&aim.versioned), as_of },
         Err(e) => return Err(conflict(app, asker, &opened, &named, e).await),
     };
-    commit_deletion(app, opened.place(), mutated, attempt).await
+    commit_deletion(app, &opened, asker, done, attempt).await
 }
 
 /// Somebody else deleted it first: that is what was asked for.

@@ -1,0 +1,151 @@
+//! How a connection stands: `active`, `degraded` while its provider does not answer, `reauth_required` once it refuses the
+//! credentials. A change of status is told in the log; a call that changes nothing writes nothing and asks nothing.
+
+use crate::app::App;
+use crate::connections::{find, refusal, view};
+use crate::error::{Code, Error, Refusal, Result};
+use crate::log::{self, Note};
+use crate::runtime;
+use crate::storage::connections::{self as table, Connection};
+use crate::storage::sync_states;
+
+/// A provider that has not answered for so long is down; before that, it is having a moment.
+const OUTAGE_MS: i64 = 15 * 60_000;
+
+/// What a change of the state comes to.
+enum Turn {
+    /// Nothing is to be written.
+    Nothing,
+    /// Written, but of no interest to anybody.
+    Quiet,
+    /// Written and told as `connection.<word>`.
+    Told(&'static str),
+}
+
+/// Keeps what the outcome of a call says of the provider; `connection` as it was read for the call.
+pub async fn note(app: &App, connection: &Connection, outcome: Result<(), &runtime::Error>) {
+    match outcome {
+        Ok(()) => answered(app, connection).await,
+        Err(e) if is_silence(refusal::code(e)) => unanswered(app, connection).await,
+        // It says no, and so it is there. Refused credentials are a state of their own; without a status it may be the
+        // connector or this host that failed, which says nothing of the provider.
+        Err(e) if e.code != runtime::Code::AuthExpired && e.provider_status.is_some() => {
+            answered(app, connection).await;
+        }
+        Err(_) => {}
+    }
+}
+
+/// Whether an error means that the provider gave no answer.
+pub fn is_outage(e: &Error) -> bool {
+    e.code().is_some_and(is_silence)
+}
+
+fn is_silence(code: Code) -> bool {
+    matches!(code, Code::ProviderUnavailable | Code::ProviderTimeout)
+}
+
+async fn answered(app: &App, connection: &Connection) {
+    if connection.failing_since.is_none() && connection.status != "degraded" {
+        return;
+    }
+    let turn = change(app, connection, |fresh| {
+        let was_down = fresh.status == "degraded";
+        if fresh.failing_since.take().is_none() && !was_down {
+            return Turn::Nothing;
+        }
+        if !was_down {
+            return Turn::Quiet;
+        }
+        set_status(app, fresh, "active", None);
+        Turn::Told("recovered")
+    });
+    report(connection, turn.await);
+}
+
+/// The provider gave no answer. Once that has lasted, the connection is degraded: still used, since it may be over.
+pub async fn unanswered(app: &App, connection: &Connection) {
+    let is_long = |c: &Connection| c.failing_since.is_some_and(|since| app.now() - since >= OUTAGE_MS);
+    if connection.failing_since.is_some() && !(is_long(connection) && connection.status == "active") {
+        return;
+    }
+    let turn = change(app, connection, |fresh| {
+        if fresh.failing_since.is_none() {
+            fresh.failing_since = Some(app.now());
+            return Turn::Quiet;
+        }
+        if !is_long(fresh) || fresh.status != "active" {
+            return Turn::Nothing;
+        }
+        set_status(app, fresh, "degraded", Some("provider_outage"));
+        Turn::Told("degraded")
+    });
+    report(connection, turn.await);
+}
+
+/// The call has its own outcome, which matters more to its caller.
+fn report(connection: &Connection, turn: Result<()>) {
+    if let Err(e) = turn {
+        tracing::error!(error = %e, connection = %connection.id, "cannot keep how a connection stands");
+    }
+}
+
+/// The provider refused the credentials: nothing works until the account is connected again.
+pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refusal) -> Result<()> {
+    let at = app.clock.now();
+    let error = serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at });
+    change(app, connection, |fresh| {
+        if fresh.status == "reauth_required" {
+            return Turn::Nothing;
+        }
+        set_status(app, fresh, "reauth_required", Some("credentials_invalid"));
+        fresh.failing_since = None;
+        fresh.last_refresh_error = Some(error.to_string());
+        Turn::Told("reauth_required")
+    })
+    .await
+}
+
+/// Changes the status and when it changed.
+pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: Option<&str>) {
+    if connection.status != status {
+        connection.status = status.to_owned();
+        connection.status_changed_at = app.now();
+    }
+    connection.status_reason = reason.map(str::to_owned);
+}
+
+/// Decides on the row as it is now, one at a time: the caller's may be older than what another call has just found out.
+async fn change(app: &App, connection: &Connection, act: impl FnOnce(&mut Connection) -> Turn) -> Result<()> {
+    let _one = app.locks.lock(&format!("state:{}", connection.id)).await;
+    let mut fresh = find(app, &connection.tenant, &connection.id).await?;
+    let word = match act(&mut fresh) {
+        Turn::Nothing => return Ok(()),
+        Turn::Quiet => None,
+        Turn::Told(word) => Some(word),
+    };
+    let mut body = None;
+    if word.is_some() {
+        fresh.updated_at = app.now();
+        fresh.etag = view::etag(&fresh);
+        let states = sync_states::of_connection(app.db.reader(), &fresh.id).await?;
+        body = Some(view::json(app, &fresh, &states).to_string());
+    }
+    let (app, held) = (app.clone(), app.clone());
+    held.db
+        .write(move |tx| {
+            Box::pin(async move {
+                // Disconnected meanwhile: a tombstone has no state.
+                if table::set_state(tx, &fresh).await?
+                    && let Some(word) = word
+                {
+                    let note = Note::of_connection(&fresh, word, body);
+                    log::append(tx, &app, &fresh.tenant, vec![note]).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    held.opened.clear();
+    Ok(())
+}

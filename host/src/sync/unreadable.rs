@@ -1,0 +1,172 @@
+//! Sources that cannot be read. They are kept apart, so that the others go on; tried again a few times, because the fault may
+//! have been the provider's of a moment; then set aside until the provider has another version of them, or until somebody
+//! asks for everything again by a reset of the sync or a refresh of the connection.
+
+use std::collections::{HashMap, HashSet};
+
+use model::wire::calendar::EventRef;
+use model::wire::{ItemError as WireError, Source, Sources};
+
+use crate::app::App;
+use crate::connections::call::{self, Op, Options, Reply, Target};
+use crate::error::Result;
+use crate::resources::Kind;
+use crate::resources::apply::Prepared;
+use crate::runtime::{self, Code, Surface, Verb};
+use crate::storage::Tx;
+use crate::storage::connections::Connection;
+use crate::storage::sync_states::{self as table, ItemError, SyncState};
+use crate::sync::Scope;
+
+/// After how long a version that could not be read is tried again, for each time more.
+const RETRY_AFTER_MS: [i64; 2] = [60_000, 15 * 60_000];
+/// Times that a version is tried before it is set aside.
+const ATTEMPTS: i64 = 1 + RETRY_AFTER_MS.len() as i64;
+/// Sources that one pull tries again: each is a call of its own.
+const RETRIES: usize = 20;
+/// Rows that are looked at for them.
+const LOOKED_AT: i64 = 200;
+/// Characters of a connector's message that are kept.
+const MESSAGE_CHARS: usize = 500;
+
+/// Whether a source has failed so often that it is set aside until it changes.
+pub fn is_quarantined(error: &ItemError) -> bool {
+    error.attempts >= ATTEMPTS
+}
+
+fn is_due(error: &ItemError, now: i64) -> bool {
+    if is_quarantined(error) {
+        return false;
+    }
+    // 0: somebody asked for everything again.
+    let waited = usize::try_from(error.attempts - 1).ok().and_then(|n| RETRY_AFTER_MS.get(n));
+    waited.is_none_or(|wait| now - error.at >= *wait)
+}
+
+/// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone. `whole`: everything that
+/// the provider has, where an enumeration ended with this page.
+pub async fn keep(
+    tx: &mut Tx,
+    state: &SyncState,
+    sources: &[Prepared],
+    whole: Option<&HashSet<String>>,
+    now: i64,
+) -> Result<()> {
+    let known = table::known_item_errors(tx, state).await?;
+    let mut known: HashMap<&str, &ItemError> = known.iter().map(|e| (e.source_id.as_str(), e)).collect();
+    for source in sources {
+        let before = known.remove(source.source_id.as_str());
+        match (&source.error, before) {
+            (None, Some(_)) => table::clear_item_error(tx, state, &source.source_id).await?,
+            (None, None) => {}
+            (Some(_), before) => {
+                if let Some(error) = tried(source, before, now) {
+                    table::note_item_error(tx, state, &error).await?;
+                }
+            }
+        }
+    }
+    let Some(whole) = whole else { return Ok(()) };
+    for source_id in known.into_keys().filter(|id| !whole.contains(*id)) {
+        table::clear_item_error(tx, state, source_id).await?;
+    }
+    Ok(())
+}
+
+/// The error with one try more; none where the same version was seen again before its time, which happens whenever
+/// everything is enumerated, and counts for nothing.
+fn tried(source: &Prepared, before: Option<&ItemError>, now: i64) -> Option<ItemError> {
+    let (code, message) = source.error.clone()?;
+    let attempts = match before {
+        Some(before) if before.provider_etag == source.provider_etag => {
+            if !is_due(before, now) {
+                return None;
+            }
+            before.attempts + 1
+        }
+        _ => 1,
+    };
+    Some(ItemError {
+        source_id: source.source_id.clone(),
+        provider_etag: source.provider_etag.clone(),
+        code: code.chars().take(64).collect(),
+        message: message.chars().take(MESSAGE_CHARS).collect(),
+        attempts,
+        at: now,
+    })
+}
+
+/// The sources whose time for another try has come.
+pub async fn due(app: &App, state: &SyncState) -> Result<Vec<ItemError>> {
+    let unsettled = table::unsettled_item_errors(app.db.reader(), state, ATTEMPTS, LOOKED_AT).await?;
+    Ok(unsettled.into_iter().filter(|e| is_due(e, app.now())).take(RETRIES).collect())
+}
+
+/// Tries one again. None: the provider was not to be asked just now, which says nothing of the source.
+pub async fn again(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    error: &ItemError,
+    background: bool,
+) -> Result<Option<Vec<Source>>> {
+    let args = EventRef {
+        collection: scope.collection.clone().unwrap_or_default(),
+        source: error.source_id.clone(),
+        time_zone: scope.time_zone.clone(),
+    };
+    let op = Op { surface: Surface::Calendar, verb: Verb::Fetch, name: "events.get" };
+    let options = Options { background, ..Options::default() };
+    let target = Target::of(app, connection)?;
+    let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
+    Ok(match reply {
+        Ok(reply) => Some(reply.body.sources),
+        Err(e) if e.code == Code::NotFound => {
+            Some(vec![Source { external_id: error.source_id.clone(), deleted: true, ..Source::default() }])
+        }
+        Err(e) if matches!(e.code, Code::RateLimited | Code::Busy | Code::AuthExpired | Code::Host) => None,
+        Err(e) => Some(vec![Source {
+            external_id: error.source_id.clone(),
+            etag: error.provider_etag.clone(),
+            error: Some(WireError { code: e.code.as_str().to_owned(), message: e.message }),
+            ..Source::default()
+        }]),
+    })
+}
+
+/// Whether sources of this kind have to be asked for one by one: calendars come whole with every pull.
+pub fn is_retried(kind: Kind) -> bool {
+    kind == Kind::Event
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(etag: &str) -> Prepared {
+        Prepared {
+            source_id: "a".into(),
+            provider_etag: Some(etag.into()),
+            items: Vec::new(),
+            error: Some(("unreadable".into(), "x".repeat(1_000))),
+        }
+    }
+
+    #[test]
+    fn a_version_has_three_tries_and_another_one_has_its_own() {
+        let mut now = 0;
+        let first = tried(&source("1"), None, now).unwrap();
+        assert_eq!((first.attempts, first.message.len()), (1, MESSAGE_CHARS));
+        assert!(tried(&source("1"), Some(&first), now + 59_999).is_none(), "too early to count");
+        now += 60_000;
+        let second = tried(&source("1"), Some(&first), now).unwrap();
+        assert!(tried(&source("1"), Some(&second), now + 60_000).is_none());
+        now += 15 * 60_000;
+        let third = tried(&source("1"), Some(&second), now).unwrap();
+        assert!(is_quarantined(&third) && !is_quarantined(&second));
+        assert!(tried(&source("1"), Some(&third), i64::MAX / 2).is_none(), "set aside for good");
+        assert_eq!(tried(&source("2"), Some(&third), now).unwrap().attempts, 1);
+        let forgotten = ItemError { attempts: 0, ..third };
+        assert_eq!(tried(&source("1"), Some(&forgotten), now).unwrap().attempts, 1);
+    }
+}
