@@ -113,7 +113,7 @@ pub async fn authenticate(
     let key = match cache.get(&hash, now) {
         Some(key) => key,
         None => {
-            let found = api_keys::by_hash(db.reader(), &hash).await?;
+            let found = Box::pin(api_keys::by_hash(db.reader(), &hash)).await?;
             let key =
                 Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
             cache.put(hash, key.clone(), now);

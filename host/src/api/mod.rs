@@ -196,6 +196,10 @@ async fn run(
     if !operation.is_some_and(|o| o.built && o.is_write()) {
         return finished(next.run(request).await, seen);
     }
+    Box::pin(write(app, caller, seen, request, next)).await
+}
+
+async fn write(app: &App, caller: &Caller, seen: &Seen, request: Request, next: Next) -> Response {
     let begun = match read_whole(request).await {
         Ok((parts, bytes)) => {
             let claim = idempotency::Request {

@@ -42,7 +42,8 @@ pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, calendar
     if !asker.no_cache && was_just_read(app, connection, &name) {
         return Ok(());
     }
-    ensure_fresh(app, connection, &scope(calendar)?, asker.no_cache).await
+    // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
+    Box::pin(ensure_fresh(app, connection, &scope(calendar)?, asker.no_cache)).await
 }
 
 /// A page of calendars in id order. Without a connection: of every usable connection that the key may see.
@@ -117,7 +118,7 @@ pub async fn open_to_read(app: &App, asker: &Asker, calendar_id: &str) -> Result
     if let Some(found) = app.opened.get(&name, now).filter(|f| asker.may_use(&f.0.id)) {
         return Ok(found);
     }
-    let opened = Arc::new(open(app, asker, calendar_id, "calendar.read").await?);
+    let opened = Arc::new(Box::pin(open(app, asker, calendar_id, "calendar.read")).await?);
     app.opened.put(name, opened.clone(), now);
     Ok(opened)
 }

@@ -177,10 +177,13 @@ impl<'q> Query<'q> {
         match on.into() {
             On::Reader(Reader::Sqlite(readers)) => readers.with(|c| sqlite::rows(c, &self, &mut read)),
             On::Tx(Tx::Sqlite(connection)) => sqlite::rows(connection, &self, &mut read),
+            // Boxed: what waits for a server is large, and every future that asks a question would be as large.
             On::Reader(Reader::Postgres(pool)) => {
-                postgres::read(&postgres::rows(pool, self).await?, &mut read)
+                postgres::read(&Box::pin(postgres::rows(pool, self)).await?, &mut read)
             }
-            On::Tx(Tx::Postgres(tx)) => postgres::read(&postgres::rows(&mut **tx, self).await?, &mut read),
+            On::Tx(Tx::Postgres(tx)) => {
+                postgres::read(&Box::pin(postgres::rows(&mut **tx, self)).await?, &mut read)
+            }
         }
     }
 
@@ -208,7 +211,7 @@ impl<'q> Query<'q> {
     pub async fn execute(self, tx: &mut Tx) -> Result<u64> {
         match tx {
             Tx::Sqlite(connection) => sqlite::execute(connection, &self),
-            Tx::Postgres(tx) => postgres::execute(&mut **tx, self).await,
+            Tx::Postgres(tx) => Box::pin(postgres::execute(&mut **tx, self)).await,
         }
     }
 }

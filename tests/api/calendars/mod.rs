@@ -1,6 +1,7 @@
 //! `/v1/calendars`
 
 mod availability;
+mod convergence;
 mod events;
 mod freebusy;
 mod sync;

