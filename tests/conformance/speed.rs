@@ -93,9 +93,9 @@ impl Dataset {
             let status = axum::http::StatusCode::MULTI_STATUS;
             (status, [("content-type", "application/xml")], data.answer(&asked).to_owned())
         }));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let origin = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let origin = format!("http://{}", listener.local_addr().expect("an address"));
+        tokio::spawn(async move { axum::serve(listener, app).await.expect("the fake runs") });
         origin
     }
 }
@@ -105,21 +105,21 @@ fn native(data: &Dataset, body_json: &str) -> (Duration, String) {
     let data = data.clone();
     let answer = move |asked: &Request| -> Result<Response, _> {
         let asked = body(asked);
-        let text = data.answer(std::str::from_utf8(&asked).unwrap());
+        let text = data.answer(std::str::from_utf8(&asked).expect("UTF-8"));
         Ok(response(207, &[("content-type", "application/xml")], text))
     };
     let host = Recorded::answering(answer);
     let request =
         connector_sdk::Request { op: "events".into(), body: body_json.to_owned(), ..Default::default() };
     let started = Instant::now();
-    let answer = surface::calendar::changes::<Dav>(&host, request).unwrap();
+    let answer = surface::calendar::changes::<Dav>(&host, request).expect("a page");
     (started.elapsed(), answer.body)
 }
 
 fn page(origin: &str, body_json: &str) -> Call {
     let mut call = call("dav");
     (call.verb, call.op, call.body) = (Verb::Changes, "events".to_owned(), body_json.to_owned());
-    call.context.settings = json!({ "serverUrl": origin }).as_object().unwrap().clone();
+    call.context.settings = json!({ "serverUrl": origin }).as_object().expect("an object").clone();
     call
 }
 

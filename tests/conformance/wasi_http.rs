@@ -20,7 +20,7 @@ async fn world(egress_allow: &[&str]) -> (World, String) {
     let world = World::start(Limits { cpu_ms: 3_000, ..tight() }, egress_allow).await;
     let wasm = encode(&guest_text("wasi_http"), "wasi-http");
     let dir = world.write(NAME, &compat(NAME), NAME, &wasm);
-    world.runtime.install(&dir).await.unwrap();
+    world.runtime.install(&dir).await.expect("it is fit to be installed");
     (world, provider().await)
 }
 

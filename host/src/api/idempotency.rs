@@ -48,14 +48,14 @@ pub struct Request<'a> {
 /// Claims the request's key, or finds the answer that it already has.
 pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<Next> {
     let Some(key) = key(request.headers)? else {
-        return Ok(Next::Run(Attempt::new(hex::encode(&app.entropy.bytes::<16>()), false, None)));
+        return Ok(Next::Run(Attempt::new(hex::encode(app.entropy.bytes::<16>()), false, None)));
     };
     let application_id = caller.tenant().application_id.as_str();
     let scope = hash(&[request.method, request.path, key]);
     let fingerprint = fingerprint(request);
     let waiting = tokio::time::Instant::now();
     loop {
-        let fence = hex::encode(&app.entropy.bytes::<12>());
+        let fence = hex::encode(app.entropy.bytes::<12>());
         let now = app.now();
         let claim = Claim { application_id: application_id.to_owned(), scope: scope.clone(), fence };
         if insert(app, &claim, &fingerprint, now).await? {
@@ -233,7 +233,7 @@ fn fingerprint(request: &Request<'_>) -> String {
     let body =
         match serde_json::from_slice::<Value>(request.body).ok().and_then(|v| json::camel_keys(v, "").ok()) {
             Some(value) => canonical(&value),
-            None => hex::encode(&Sha256::digest(request.body)),
+            None => hex::encode(Sha256::digest(request.body)),
         };
     let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
     hash(&[request.query, if_match, &body])

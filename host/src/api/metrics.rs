@@ -179,7 +179,7 @@ async fn store(registry: &mut Registry, app: &App) {
 }
 
 async fn lags(app: &App) -> Result<Vec<Lag>> {
-    Ok(sync_states::lags(app.db.reader()).await?)
+    sync_states::lags(app.db.reader()).await
 }
 
 /// The names that Prometheus gives to what every process has. Linux only: elsewhere they are left out.

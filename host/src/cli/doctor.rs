@@ -198,7 +198,7 @@ fn clock(config: &Config) -> Found {
 }
 
 async fn schema(db: &Db) -> Found {
-    let pending = migrations::pending(&db).await?;
+    let pending = migrations::pending(db).await?;
     match pending.len() {
         0 => ok("up to date"),
         n => warn(format!("{n} migrations are missing; the next start applies them")),
