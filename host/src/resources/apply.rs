@@ -147,12 +147,22 @@ pub async fn apply_read(
     Ok(Ok(write(tx, app, place, changed).await?))
 }
 
+/// Before the first look at what is stored: what is decided on it must still be so when it is written.
+async fn hold(tx: &mut Tx, place: &Place) -> Result<()> {
+    match connections::hold(tx, &place.connection_id).await? {
+        true => Ok(()),
+        // It was disconnected while the provider was asked.
+        false => Err(not_found("connection")),
+    }
+}
+
 async fn all_differences(
     tx: &mut Tx,
     app: &App,
     place: &Place,
     sources: &[Prepared],
 ) -> Result<Vec<Changed>> {
+    hold(tx, place).await?;
     let mut changed = Vec::new();
     for source in sources {
         if source.error.is_none() {
@@ -171,6 +181,7 @@ pub async fn remove_sources(
     gone: &[String],
     as_of: i64,
 ) -> Result<(Option<i64>, Vec<String>)> {
+    hold(tx, place).await?;
     let mut changed = Vec::new();
     let mut spared = Vec::new();
     for source_id in gone {
@@ -269,10 +280,6 @@ fn row(
 async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> Result<Option<i64>> {
     if changed.is_empty() {
         return Ok(None);
-    }
-    if !connections::is_live(tx, &place.connection_id).await? {
-        // It was disconnected while the provider was asked.
-        return Err(not_found("connection"));
     }
     let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
     let first = crate::storage::log::next_sequence(tx, &place.tenant, count).await?;

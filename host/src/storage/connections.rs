@@ -201,12 +201,15 @@ pub async fn set_state(tx: &mut Tx, c: &Connection) -> Result<bool> {
     Ok(done > 0)
 }
 
-/// Whether it is still there: what is read from a provider must not outlive the connection that it was read through.
-pub async fn is_live(tx: &mut Tx, id: &str) -> Result<bool> {
-    let found = query("select id from connections where id = $1 and deleted_at is null")
-        .bind(id)
-        .fetch_optional(&mut *tx, |row| row.get::<String>("id"))
-        .await?;
+/// Whether it is still there: what is read from a provider must not outlive the connection that it was read through. The row
+/// is the transaction's from here on: two that store what they read of one account do so one after the other.
+pub async fn hold(tx: &mut Tx, id: &str) -> Result<bool> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => "select id from connections where id = $1 and deleted_at is null",
+        Tx::Postgres(_) => "select id from connections where id = $1 and deleted_at is null for update",
+    };
+    let found = query(sql).bind(id).fetch_optional(&mut *tx, |row| row.get::<String>("id")).await?;
     Ok(found.is_some())
 }
 
