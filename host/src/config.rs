@@ -76,10 +76,7 @@ impl Config {
 
     /// The database's file; none on PostgreSQL and in memory.
     pub fn sqlite_file(&self) -> Option<PathBuf> {
-        let url = self.database();
-        let path = url.strip_prefix("sqlite:")?;
-        let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
-        (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
+        sqlite_file(&self.database())
     }
 
     /// The address that clients know, without a trailing slash.
@@ -87,4 +84,10 @@ impl Config {
         let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
     }
+}
+/// The file that a database URL names; none on PostgreSQL and in memory.
+pub fn sqlite_file(url: &str) -> Option<PathBuf> {
+    let path = url.strip_prefix("sqlite:")?;
+    let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
+    (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
 }

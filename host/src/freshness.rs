@@ -13,6 +13,11 @@ impl Freshness {
         self.0.lock().ok().and_then(|f| f.get(name).copied())
     }
 
+    /// Whether the last pull was at this moment or later.
+    pub fn is_since(&self, name: &str, since: i64) -> bool {
+        self.get(name).is_some_and(|at| at >= since)
+    }
+
     pub fn set(&self, name: &str, at: i64) {
         if let Ok(mut fresh) = self.0.lock() {
             if fresh.len() > 100_000 {

@@ -28,6 +28,15 @@ struct OfKey {
     requests: Vec<(Kind, i64)>,
 }
 
+impl OfKey {
+    fn count(&mut self, kind: Kind, more: i64) {
+        match self.requests.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, n)) => *n += more,
+            None => self.requests.push((kind, more)),
+        }
+    }
+}
+
 /// What kind of request it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
@@ -55,10 +64,7 @@ impl Counters {
         }
         let Some(of_key) = pending.get_mut(&key.id) else { return };
         of_key.last_used = (at, ip);
-        match of_key.requests.iter_mut().find(|(k, _)| *k == kind) {
-            Some((_, n)) => *n += 1,
-            None => of_key.requests.push((kind, 1)),
-        }
+        of_key.count(kind, 1);
     }
 
     /// What is not written yet, for answers that should include the last seconds.
@@ -102,10 +108,7 @@ impl Counters {
                 continue;
             };
             for (kind, n) in old.requests {
-                match of_key.requests.iter_mut().find(|(k, _)| *k == kind) {
-                    Some((_, more)) => *more += n,
-                    None => of_key.requests.push((kind, n)),
-                }
+                of_key.count(kind, n);
             }
         }
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::resources::Kind;
 use crate::storage::items::Item;
+use crate::storage::json_text;
 
 /// The JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {
@@ -52,18 +53,7 @@ pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String
 /// `before`, and `text` as a JSON string.
 fn field(out: &mut String, before: &str, text: &str) {
     out.push_str(before);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{0}'..='\u{1f}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
+    out.push_str(&json_text(text));
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod writer;
 use anyhow::{Context, Result};
 use futures::future::BoxFuture;
 
+use crate::config::sqlite_file;
 use crate::storage::dialect::Dialect;
 use crate::storage::sql::{Reader, Row, query};
 use crate::storage::writer::Writer;
@@ -118,7 +119,7 @@ impl Db {
 }
 
 fn open_sqlite(options: &Options) -> Result<(Reader, Writer)> {
-    let file = sqlite::file(&options.url);
+    let file = sqlite_file(&options.url).context("a SQLite database needs a file")?;
     // The writer first: it makes the file.
     let writer = Writer::single(&file, options.group_commit)?;
     Ok((Reader::Sqlite(sqlite::Readers::open(&file, options.readers as usize)?), writer))
@@ -132,6 +133,6 @@ pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &'stat
 }
 
 /// A value as a JSON column.
-pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("our own types always serialise")
 }

@@ -17,12 +17,6 @@ const STATEMENTS: usize = 256;
 const PRAGMAS: &str = "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
                        pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000;";
 
-/// The file that a `sqlite:` URL names.
-pub fn file(url: &str) -> PathBuf {
-    let path = url.strip_prefix("sqlite:").unwrap_or(url);
-    PathBuf::from(path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default())
-}
-
 /// Opens the database, and makes the file if there is none.
 pub fn open(file: &Path) -> Result<Connection> {
     let connection = Connection::open(file)?;

@@ -48,7 +48,7 @@ impl Scope {
 // Contract silent: how fresh a read is. At most `freshness_ms` old, or newer on `Cache-Control: no-cache`.
 pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now_please: bool) -> Result<()> {
     let name = scope.lock_name(connection);
-    let is_fresh = |since: i64| app.freshness.get(&name).is_some_and(|at| at >= since);
+    let is_fresh = |since: i64| app.freshness.is_since(&name, since);
     let asked = app.now();
     if !now_please && is_fresh(asked - app.config.freshness_ms) {
         return Ok(());
@@ -74,8 +74,7 @@ pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now
 
 /// Whether this process read it within the time that the setting allows.
 pub fn was_just_read(app: &App, connection: &Connection, scope: &Scope) -> bool {
-    let since = app.now() - app.config.freshness_ms;
-    app.freshness.get(&scope.lock_name(connection)).is_some_and(|at| at >= since)
+    app.freshness.is_since(&scope.lock_name(connection), app.now() - app.config.freshness_ms)
 }
 
 fn may_serve_old(e: &Error) -> bool {

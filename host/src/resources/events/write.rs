@@ -15,7 +15,7 @@ use crate::resources::commit::{self, Change, prepared};
 use crate::resources::events::aim::{Aim, aim, aimed};
 use crate::resources::events::settle::{Done, commit, commit_deletion, done};
 use crate::resources::events::{Named, input, named, times};
-use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, patch, render, stale};
+use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, mutate, patch, render, stale};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 use crate::storage::log;
@@ -240,12 +240,13 @@ pub async fn delete(
         notify: manner.notify,
     };
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let done = match done(app, &opened, asker, attempt, "events.delete", &args).await {
-        Ok(done) => done,
-        Err(e) if e.code() == Some(Code::NotFound) => Done { mutated: gone(&aim.versioned), as_of },
+    let deleted = mutate(app, &opened.connection, asker, attempt, "events.delete", &args).await;
+    let mutated = match deleted {
+        Ok(mutated) => mutated,
+        Err(e) if e.code() == Some(Code::NotFound) => gone(&aim.versioned),
         Err(e) => return Err(conflict(app, asker, &opened, &named, e).await),
     };
-    commit_deletion(app, &opened, asker, done, attempt).await
+    commit_deletion(app, &opened, asker, Done { mutated, as_of }, attempt).await
 }
 
 /// Somebody else deleted it first: that is what was asked for.
