@@ -340,3 +340,38 @@ fn long_answers_are_asked_for_in_halves() {
         answer.body.sources.iter().filter(|s| s.error.is_some()).map(|s| s.external_id.as_str()).collect();
     assert_eq!(errors, ["/cal/work/4.ics"]);
 }
+
+/// Names alone: no object is read, the page is cut as it would be otherwise, and the next one goes on behind it.
+#[test]
+fn a_page_of_names_reads_nothing() {
+    let read = Rc::new(RefCell::new(0));
+    let reads = read.clone();
+    let host = Recorded::answering(move |request| {
+        if is_multiget(request) {
+            *reads.borrow_mut() += 1;
+            return Ok(multiget(request));
+        }
+        let gone = "<d:response><d:href>/cal/work/0.ics</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>";
+        let there = |n: u32| member(&format!("/cal/work/{n}.ics"), &format!("<d:getetag>\"{n}\"</d:getetag>"));
+        let text = String::from_utf8(body(request)).unwrap();
+        let gone = if text.contains(">t0<") { gone } else { "" };
+        Ok(multistatus(&format!("{gone}{}{}<d:sync-token>t1</d:sync-token>", there(1), there(2))))
+    });
+    let first = changes(&host, None, 0).unwrap();
+    let at = first.cursor.unwrap().replace("t1", "t0");
+    let args = ChangesRequest {
+        collection: Some("/cal/work/".into()),
+        limit: 2,
+        names_only: true,
+        ..ChangesRequest::default()
+    };
+    *read.borrow_mut() = 0;
+    let named = Dav::changes(&Context::new(&host, connection()).at(Some(at)), args).unwrap();
+    assert_eq!(*read.borrow(), 0);
+    let told: Vec<_> =
+        named.body.sources.iter().map(|s| (s.external_id.as_str(), s.etag.as_deref(), s.deleted)).collect();
+    assert_eq!(told, [("/cal/work/0.ics", None, true), ("/cal/work/1.ics", Some("\"1\""), false)]);
+    assert!(named.more);
+    let rest = changes(&host, named.cursor, 2).unwrap();
+    assert_eq!((rest.body.sources.len(), rest.body.sources[0].items.len(), rest.more), (1, 1, false));
+}

@@ -50,7 +50,8 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
         (None, Some(token)) => (format!("s{token}"), false),
         (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
     };
-    let sources = page.events.iter().map(|event| listed(event)).collect();
+    let read = if args.names_only { named } else { listed };
+    let sources = page.events.iter().map(|event| read(event)).collect();
     Ok(Answer { body: Sources { sources, enumeration }, cursor: Some(cursor), more })
 }
 
@@ -69,14 +70,20 @@ fn listed(event: &RawValue) -> Source {
         event_source(&event).map_err(|e| e.message)
     });
     source.unwrap_or_else(|message| {
-        let known = serde_json::from_str::<Value>(event.get()).unwrap_or_default();
-        Source {
-            external_id: known["id"].as_str().unwrap_or_default().to_owned(),
-            etag: known["etag"].as_str().map(str::to_owned),
-            error: Some(ItemError { code: "unreadable".to_owned(), message }),
-            ..Source::default()
-        }
+        let error = Some(ItemError { code: "unreadable".to_owned(), message });
+        Source { error, ..named(event) }
     })
+}
+
+/// Only which event of a list it is.
+fn named(event: &RawValue) -> Source {
+    let known = serde_json::from_str::<Value>(event.get()).unwrap_or_default();
+    Source {
+        external_id: known["id"].as_str().unwrap_or_default().to_owned(),
+        etag: known["etag"].as_str().map(str::to_owned),
+        deleted: known["deleted"] == true,
+        ..Source::default()
+    }
 }
 
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {

@@ -72,6 +72,22 @@ fn odd_and_deleted_events() {
     assert!(sources[3].deleted && sources[3].items.is_empty());
 }
 
+/// Names alone: what an event holds is not looked at.
+#[test]
+fn names_without_content() {
+    let url = "http://h/sandbox/v1/calendars/work/events?limit=250";
+    let provider = Recorded::new().expect("GET", url, response(200, &[], PAGE));
+    let names = ChangesRequest { names_only: true, ..work() };
+    let page = Sandbox::changes(&Context::new(&provider, connection()), names).unwrap();
+    let read = sources();
+    assert_eq!(page.body.sources.len(), read.len());
+    for (named, read) in page.body.sources.iter().zip(read) {
+        assert!(named.items.is_empty() && named.error.is_none());
+        assert_eq!((&named.external_id, &named.etag), (&read.external_id, &read.etag));
+        assert_eq!(named.deleted, read.deleted);
+    }
+}
+
 /// Nothing of an event is lost on the way there and back.
 #[test]
 fn there_and_back() {

@@ -51,7 +51,7 @@ pub struct Limits {
     pub blob_bytes: u64,
     /// Largest component that is accepted, bytes.
     pub component_bytes: usize,
-    /// Threads that guests run on; 0 runs them on the caller's runtime.
+    /// Threads for guests that compute for longer than a tick of the epoch; one at the least.
     pub guest_threads: usize,
 }
 

@@ -14,6 +14,7 @@ mod compile;
 mod engine;
 mod error;
 mod files;
+mod guests;
 mod imports;
 mod limits;
 mod loaded;
@@ -37,7 +38,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -46,9 +46,9 @@ use wasmtime::Engine;
 use crate::runtime::admission::Admission;
 use crate::runtime::artefacts::Artefacts;
 use crate::runtime::compile::Compiler;
+use crate::runtime::guests::{Computes, Guests};
 use crate::runtime::registry::{Registry, blocking};
 use crate::runtime::sandbox::{Running, Sandbox, micros};
-use crate::runtime::spawned::Spawned;
 use crate::runtime::state::NowMs;
 
 pub use crate::runtime::admission::Occupancy;
@@ -190,40 +190,6 @@ struct Inner {
     guests: Guests,
 }
 
-/// The threads that guests run on: their own, so that a guest that computes does not hold up requests.
-struct Guests(Option<tokio::runtime::Runtime>);
-
-impl Guests {
-    fn start(threads: usize) -> anyhow::Result<Self> {
-        if threads == 0 {
-            return Ok(Guests(None));
-        }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(threads)
-            .thread_name("guest")
-            .enable_all()
-            .build()
-            .context("starting the threads for connectors")?;
-        Ok(Guests(Some(runtime)))
-    }
-
-    fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Spawned<T> {
-        Spawned::new(match &self.0 {
-            Some(runtime) => runtime.spawn(work),
-            None => tokio::spawn(work),
-        })
-    }
-}
-
-impl Drop for Guests {
-    fn drop(&mut self) {
-        // Dropping a tokio runtime waits, which is not allowed inside another one.
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
 impl Runtime {
     /// Loads the bundled and the installed connectors; compiles what is not in the cache. A connector that cannot be loaded
     /// is noted in [`Runtime::status`] and does not stop the others. From then on, changes of the store by other processes
@@ -262,12 +228,13 @@ impl Runtime {
         let (memory, background) = (loaded.memory_mib, call.context.background);
         let admitted = self.0.admission.admit(&call.context.tenant, &loaded.name, memory, background).await?;
         let queue_us = micros(queued.elapsed());
-        let sandbox = self.0.sandbox.clone();
+        let (sandbox, computes) = (self.0.sandbox.clone(), Computes::default());
+        let meter = computes.clone();
         let work = async move {
             // Room is given back when the instance is gone, not when the caller stops waiting.
             let _admitted = admitted;
             let running = Running::new(&loaded);
-            let mut result = sandbox.call(&loaded, call).await;
+            let mut result = sandbox.call(&loaded, call, meter).await;
             match &mut result {
                 Ok(answer) => answer.stats.queue_us = queue_us,
                 Err(error) => error.stats.queue_us = queue_us,
@@ -275,7 +242,8 @@ impl Runtime {
             running.done(of, &result);
             result
         };
-        self.0.guests.spawn(work).await.unwrap_or_else(|| Err(Error::new(Code::Host, "the call was stopped")))
+        let done = self.0.guests.run(computes, work).await;
+        done.unwrap_or_else(|| Err(Error::new(Code::Host, "the call was stopped")))
     }
 
     /// The connectors in service, by name.

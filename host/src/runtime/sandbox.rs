@@ -10,6 +10,7 @@ use wasmtime::{Store, UpdateDeadline};
 use crate::runtime::bindings::{CallFn, Failure, Request, Response};
 use crate::runtime::blobs::Blobs;
 use crate::runtime::error::{Blame, Code, Error};
+use crate::runtime::guests::Computes;
 use crate::runtime::limits::Limits;
 use crate::runtime::loaded::{Loaded, TRIAL_CPU};
 use crate::runtime::log::{LogBook, harmless};
@@ -36,7 +37,7 @@ struct Context {
     credentials: Arc<dyn Credentials>,
     seed: Option<u64>,
     blobs: Blobs,
-    cpu: Duration,
+    cpu: Cpu,
     wall: Duration,
 }
 
@@ -44,7 +45,12 @@ type Outcome = wasmtime::Result<Result<Response, Failure>>;
 
 impl Sandbox {
     /// Calls one function of a connector that is admitted already.
-    pub(crate) async fn call(&self, loaded: &Loaded, call: Call) -> Result<Answer, Error> {
+    pub(crate) async fn call(
+        &self,
+        loaded: &Loaded,
+        call: Call,
+        computes: Computes,
+    ) -> Result<Answer, Error> {
         let verb = (call.surface, call.verb);
         let wall = call.context.timeout_ms.map_or(self.limits.wall_ms, |ms| ms.min(self.limits.wall_ms));
         let wall = Duration::from_millis(wall);
@@ -64,7 +70,7 @@ impl Sandbox {
             credentials: call.context.credentials,
             seed: call.context.seed,
             blobs: call.blobs,
-            cpu: Duration::from_millis(self.limits.cpu_ms),
+            cpu: Cpu::new(Duration::from_millis(self.limits.cpu_ms), computes),
             wall,
         };
         let started = Instant::now();
@@ -86,7 +92,7 @@ impl Sandbox {
             credentials: Arc::new(NoCredentials),
             seed: None,
             blobs: Blobs::new(0),
-            cpu: TRIAL_CPU,
+            cpu: Cpu::new(TRIAL_CPU, Computes::default()),
             wall,
         };
         let mut store = self.store(loaded, context)?;
@@ -138,10 +144,10 @@ impl Sandbox {
         };
         let egress = Arc::new(egress);
         let mut table = ResourceTable::new();
-        // Behind some of them the host holds memory: header fields up to 64 KiB, pieces of bodies up to 32.
+        // Behind some of them the host holds memory: header fields, pieces of bodies (the sizes are in `wasi_http`).
         table.set_max_capacity(2_000);
         let state = State {
-            cpu: Cpu::new(cx.cpu),
+            cpu: cx.cpu,
             memory: Memory::new(loaded.memory_mib << 20),
             log,
             blobs: cx.blobs,
@@ -259,8 +265,7 @@ fn meter(store: &mut Store<State>) {
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|cx| {
         let cpu = cx.data().cpu.clone();
-        cpu.pause();
-        cpu.check()?;
+        cpu.tick()?;
         // Every tick the guest makes room for its neighbours.
         let turn = async move {
             tokio::task::yield_now().await;

@@ -13,6 +13,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::runtime::blobs::Blobs;
 use crate::runtime::engine::TABLE_ELEMENTS;
+use crate::runtime::guests::Computes;
 use crate::runtime::log::LogBook;
 use crate::runtime::outbound::CallEgress;
 use crate::runtime::outbound::wasi_http::WasiHttp;
@@ -99,6 +100,7 @@ struct Metered {
     began: Instant,
     budget: Duration,
     used_ns: AtomicU64,
+    computes: Computes,
     /// When the guest got the processor, ns after `began`; [`STOPPED`] while it waits.
     since_ns: AtomicU64,
 }
@@ -107,9 +109,9 @@ const STOPPED: u64 = u64::MAX;
 
 impl Cpu {
     /// A meter that runs.
-    pub(crate) fn new(budget: Duration) -> Self {
+    pub(crate) fn new(budget: Duration, computes: Computes) -> Self {
         let (used_ns, since_ns) = (AtomicU64::new(0), AtomicU64::new(0));
-        Cpu(Arc::new(Metered { began: Instant::now(), budget, used_ns, since_ns }))
+        Cpu(Arc::new(Metered { began: Instant::now(), budget, used_ns, computes, since_ns }))
     }
 
     /// The guest waits from now on.
@@ -151,7 +153,10 @@ impl Cpu {
         Duration::from_nanos(self.0.used_ns.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn check(&self) -> wasmtime::Result<()> {
+    /// The guest computed until now: a trap when its budget is spent.
+    pub(crate) fn tick(&self) -> wasmtime::Result<()> {
+        self.pause();
+        self.0.computes.seen();
         if self.used() >= self.0.budget {
             return Err(wasmtime::Error::new(CpuSpent(self.0.budget)));
         }
@@ -266,7 +271,7 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_is_not_charged_and_work_is() {
-        let cpu = Cpu::new(Duration::from_secs(1));
+        let cpu = Cpu::new(Duration::from_secs(1), Computes::default());
         for _ in 0..10 {
             cpu.idling(tokio::time::sleep(Duration::from_millis(20))).await;
             cpu.pause();

@@ -220,7 +220,8 @@ pub enum Magic {
 }
 
 /// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
-/// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection.
+/// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. One more is not the
+/// provider's: the sandbox connector crashes when it reads an event with `[sandbox:crash]`.
 pub fn magic(subject: &str) -> Option<Magic> {
     let word = subject.split_once("[sandbox:")?.1.split_once(']')?.0;
     let refuse = |status: u16| {

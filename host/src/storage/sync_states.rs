@@ -1,6 +1,6 @@
 //! How far the local copy follows the provider. Tables: `migrations/0005_sync_states.sql`.
 
-use crate::storage::sql::{Reader, Row, query};
+use crate::storage::sql::{On, Reader, Row, query};
 use anyhow::Result;
 
 use crate::storage::Tx;
@@ -322,9 +322,42 @@ pub async fn unsettled_item_errors(
         .await
 }
 
-/// All unreadable sources of a collection, inside a write transaction.
-pub async fn known_item_errors(tx: &mut Tx, s: &SyncState) -> Result<Vec<ItemError>> {
+/// What is known of one source.
+pub async fn find_item_error(
+    on: impl Into<On<'_>>,
+    s: &SyncState,
+    source_id: &str,
+) -> Result<Option<ItemError>> {
     let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
-               where connection_id = $1 and surface = $2 and scope_id = $3";
-    query(sql).bind(&s.connection_id).bind(&s.surface).bind(&s.scope_id).fetch_all(&mut *tx, item_error).await
+               where connection_id = $1 and surface = $2 and scope_id = $3 and source_id = $4";
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(source_id)
+        .fetch_optional(on, item_error)
+        .await
+}
+
+/// Whether a collection has unreadable sources: most have none.
+pub async fn has_item_errors(tx: &mut Tx, s: &SyncState) -> Result<bool> {
+    let sql = "select source_id from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 limit 1";
+    let found: Option<String> = query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .fetch_optional(&mut *tx, |row| row.get("source_id"))
+        .await?;
+    Ok(found.is_some())
+}
+
+/// The ids of all unreadable sources of a collection.
+pub async fn unreadable_sources(tx: &mut Tx, s: &SyncState) -> Result<Vec<String>> {
+    query("select source_id from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3")
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .fetch_all(&mut *tx, |row| row.get("source_id"))
+        .await
 }

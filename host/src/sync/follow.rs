@@ -1,14 +1,17 @@
 //! Start, reset, renew and status of a sync.
 
+use anyhow::Context;
 use model::Instant;
-use serde_json::{Value, json};
+use model::sync::{self, SyncItemError, SyncProgress, Watch, WatchStatus};
+use serde::de::DeserializeOwned;
+use serde::de::value::StrDeserializer;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::log::{self, Note, Origin};
 use crate::storage::connections::Connection;
-use crate::storage::sync_states::{self as table, SyncState};
+use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::{Scope, pull, state, unreadable};
 
 /// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
@@ -31,8 +34,7 @@ pub async fn start(
             state.status = "initial".to_owned();
         }
     }
-    let body = json(app, &state, &[], 0).to_string();
-    let answer = Answer::json(status, body);
+    let answer = Answer::json(status, serde_json::to_string(&view(app, &state).await?)?);
     store(app, connection, state, (status == 202).then_some("started"), &answer, attempt).await?;
     pull_behind(app, connection, scope);
     Ok(answer)
@@ -57,7 +59,7 @@ pub async fn reset(
         state.seen = 0;
         state.status = "initial".to_owned();
     }
-    let answer = Answer::accepted(json(app, &state, &[], 0).to_string());
+    let answer = Answer::accepted(serde_json::to_string(&view(app, &state).await?)?);
     store(app, connection, state, Some("reset"), &answer, attempt).await?;
     app.freshness.forget(&scope.lock_name(connection));
     pull_behind(app, connection, scope);
@@ -102,15 +104,16 @@ async fn store(
         .db
         .write(move |tx| {
             Box::pin(async move {
+                // First the log, then the state, as a pull does: two hosts on one database must not wait for each other.
+                if let Some(note) = note {
+                    log::append(tx, &app, &tenant, vec![note]).await?;
+                }
                 match event {
                     Some("reset") => {
                         table::reset(tx, &state).await?;
                         table::forget_attempts(tx, &state.connection_id).await?;
                     }
                     _ => table::follow(tx, &state).await?,
-                }
-                if let Some(note) = note {
-                    log::append(tx, &app, &tenant, vec![note]).await?;
                 }
                 attempt.store(tx, &app.keyring, &answer, app.now()).await?;
                 Ok::<_, Error>(())
@@ -119,52 +122,52 @@ async fn store(
         .await
 }
 
+/// Errors of single items that an answer shows.
+const ITEM_ERRORS: i64 = 20;
+
 /// The state as the API prints it, with the sources that could not be read.
-pub async fn view(app: &App, state: &SyncState) -> Result<Value> {
-    let (errors, total) = table::item_errors(app.db.reader(), state, 20).await?;
-    let errors: Vec<Value> = errors
-        .iter()
-        .map(|e| {
-            json!({
-                "externalId": e.source_id,
-                "code": e.code,
-                "message": e.message,
-                "attempts": e.attempts,
-                "quarantined": unreadable::is_quarantined(e),
-                "at": Instant::from_millis(e.at),
-            })
-        })
-        .collect();
-    Ok(json(app, state, &errors, total))
+pub async fn view(app: &App, s: &SyncState) -> Result<sync::SyncState> {
+    let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
+    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+    Ok(sync::SyncState {
+        connection_id: s.connection_id.clone(),
+        surface: stored(&s.surface)?,
+        scope_id: (!s.scope_id.is_empty()).then(|| s.scope_id.clone()),
+        status: stored(&s.status)?,
+        epoch: s.epoch,
+        started_at: at(s.started_at),
+        last_success_at: at(s.last_success_at),
+        last_attempt_at: at(s.last_attempt_at),
+        lag_seconds: s.last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
+        progress: SyncProgress { seen: s.seen, estimated: s.estimated },
+        backfill_since: at(s.backfill_since),
+        watch: Some(watch()),
+        consecutive_errors: s.consecutive_errors,
+        last_error: s.last_error.as_deref().map(serde_json::from_str).transpose()?,
+        provider_resets: s.provider_resets,
+        latest_sequence: s.latest_sequence,
+        item_errors: item_errors.into_iter().map(item_error).collect(),
+        item_error_count,
+    })
 }
 
 /// The push channel: none of today's providers has one.
-pub fn watch() -> Value {
-    json!({ "status": "unsupported", "expiresAt": null, "lastNotificationAt": null })
+pub fn watch() -> Watch {
+    Watch { status: WatchStatus::Unsupported, expires_at: None, last_notification_at: None }
 }
 
-fn json(app: &App, s: &SyncState, item_errors: &[Value], item_error_count: i64) -> Value {
-    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
-    let last_error = s.last_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
-    let scope_id = (!s.scope_id.is_empty()).then_some(&s.scope_id);
-    json!({
-        "connectionId": s.connection_id,
-        "surface": s.surface,
-        "scopeId": scope_id,
-        "status": s.status,
-        "epoch": s.epoch,
-        "startedAt": at(s.started_at),
-        "lastSuccessAt": at(s.last_success_at),
-        "lastAttemptAt": at(s.last_attempt_at),
-        "lagSeconds": s.last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
-        "progress": { "seen": s.seen, "estimated": s.estimated },
-        "backfillSince": at(s.backfill_since),
-        "watch": watch(),
-        "consecutiveErrors": s.consecutive_errors,
-        "lastError": last_error,
-        "providerResets": s.provider_resets,
-        "latestSequence": s.latest_sequence,
-        "itemErrors": item_errors,
-        "itemErrorCount": item_error_count,
-    })
+fn item_error(e: ItemError) -> SyncItemError {
+    SyncItemError {
+        quarantined: unreadable::is_quarantined(&e),
+        external_id: e.source_id,
+        code: e.code,
+        message: e.message,
+        attempts: e.attempts,
+        at: Instant::from_millis(e.at),
+    }
+}
+
+/// A word of the model that the database keeps.
+fn stored<T: DeserializeOwned>(word: &str) -> Result<T> {
+    Ok(T::deserialize(StrDeserializer::<serde::de::value::Error>::new(word)).with_context(|| word.to_owned())?)
 }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply::{self, Overtaken, Place, Prepared};
 use crate::resources::{Kind, failed};
-use crate::runtime::{self, Surface, Verb};
+use crate::runtime::{self, Blame, Surface, Verb};
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, SyncState};
 use crate::storage::{items, log};
@@ -22,6 +22,10 @@ use crate::sync::{Scope, save, state, unreadable};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
+/// Sources that are read one by one where a page stops the connector: each is a call.
+const NAMES: u32 = 50;
+/// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
+const HOPELESS: usize = 5;
 /// Times in a row that a page is read again because somebody wrote in the meantime.
 const OVERTAKEN: usize = 3;
 
@@ -80,6 +84,13 @@ struct Page {
     more: bool,
 }
 
+/// What a page is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PageOf {
+    Sources,
+    Names,
+}
+
 /// What an enumeration named so far.
 #[derive(Clone)]
 struct Enumeration {
@@ -103,7 +114,7 @@ impl Pull<'_> {
         let mut overtaken = 0;
         for _ in 0..MAX_PAGES {
             let as_of = log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?;
-            let reply = match self.page(cursor.clone()).await {
+            let reply = match self.page(cursor.clone(), PageOf::Sources).await {
                 Ok(reply) => reply,
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
                     // The provider forgot our place: read everything and tell only what differs.
@@ -112,6 +123,10 @@ impl Pull<'_> {
                     cursor = None;
                     enumeration = None;
                     continue;
+                }
+                Err(e) if e.code == runtime::Code::CursorExpired => return Err(forgetful(&e)),
+                Err(e) if e.blame == Blame::Connector && unreadable::is_retried(self.scope.kind) => {
+                    self.rescued(state, cursor.clone(), e).await?
                 }
                 Err(e) => return Err(Failed::Provider(Box::new(e))),
             };
@@ -154,13 +169,41 @@ impl Pull<'_> {
         Page { sources, as_of, enumeration, cursor: reply.cursor, more: reply.more }
     }
 
-    async fn page(&self, cursor: Option<String>) -> Result<Reply<Sources>, runtime::Error> {
+    /// A page that killed the connector, read source by source. What killed it is among them and kept out; or it is the
+    /// connector that fails at everything, and then the first error stands.
+    async fn rescued(
+        &self,
+        state: &SyncState,
+        cursor: Option<String>,
+        error: runtime::Error,
+    ) -> Result<Reply<Sources>, Failed> {
+        let Ok(mut reply) = self.page(cursor, PageOf::Names).await else {
+            return Err(Failed::Provider(Box::new(error)));
+        };
+        let (app, connection, scope) = (self.app, self.connection, self.scope);
+        let named = std::mem::take(&mut reply.body.sources);
+        tracing::warn!(connection = %connection.id, scope = %scope.scope_id, sources = named.len(),
+            "a page of the provider's data stopped the connector, its sources are read one by one");
+        let read = unreadable::one_by_one(app, connection, scope, state, named, self.background).await?;
+        let read = read.map_err(|e| Failed::Provider(Box::new(e)))?;
+        if read.len() >= HOPELESS && read.iter().all(|source| source.error.is_some()) {
+            return Err(Failed::Provider(Box::new(error)));
+        }
+        reply.body.sources = read;
+        Ok(reply)
+    }
+
+    async fn page(&self, cursor: Option<String>, of: PageOf) -> Result<Reply<Sources>, runtime::Error> {
         let target = Target::of(self.app, self.connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let args = ChangesRequest {
             collection: self.scope.collection.clone(),
             time_zone: self.scope.time_zone.clone(),
-            limit: self.app.config.pull_page,
+            limit: match of {
+                PageOf::Sources => self.app.config.pull_page,
+                PageOf::Names => self.app.config.pull_page.min(NAMES),
+            },
+            names_only: of == PageOf::Names,
         };
         let (verb, name) = match self.scope.kind {
             Kind::Calendar => (Verb::Fetch, "calendars.list"),
@@ -233,6 +276,14 @@ impl Pull<'_> {
         }
         Ok(())
     }
+}
+
+/// The provider forgot its own fresh cursor. No client can mend that by starting anew.
+fn forgetful(e: &runtime::Error) -> Failed {
+    let message = "the provider forgot the place that it had just named";
+    let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());
+    error.message = message.to_owned();
+    Failed::Provider(Box::new(error))
 }
 
 /// Returns the state as it was written; nothing is when the page is older than what is stored.

@@ -2,7 +2,7 @@
 //! have been the provider's of a moment; then set aside until the provider has another version of them, or until somebody
 //! asks for everything again by a reset of the sync or a refresh of the connection.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use model::wire::calendar::EventRef;
 use model::wire::{ItemError as WireError, Source, Sources};
@@ -12,7 +12,7 @@ use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::Prepared;
-use crate::runtime::{self, Code, Surface, Verb};
+use crate::runtime::{self, Blame, Code, Surface, Verb};
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
@@ -52,22 +52,21 @@ pub async fn keep(
     whole: Option<&HashSet<String>>,
     now: i64,
 ) -> Result<()> {
-    let known = table::known_item_errors(tx, state).await?;
-    let mut known: HashMap<&str, &ItemError> = known.iter().map(|e| (e.source_id.as_str(), e)).collect();
-    for source in sources {
-        let before = known.remove(source.source_id.as_str());
+    let has_any = table::has_item_errors(tx, state).await?;
+    for source in sources.iter().filter(|source| has_any || source.error.is_some()) {
+        let before = table::find_item_error(&mut *tx, state, &source.source_id).await?;
         match (&source.error, before) {
             (None, Some(_)) => table::clear_item_error(tx, state, &source.source_id).await?,
             (None, None) => {}
             (Some(_), before) => {
-                if let Some(error) = tried(source, before, now) {
+                if let Some(error) = tried(source, before.as_ref(), now) {
                     table::note_item_error(tx, state, &error).await?;
                 }
             }
         }
     }
-    let Some(whole) = whole else { return Ok(()) };
-    for source_id in known.into_keys().filter(|id| !whole.contains(*id)) {
+    let Some(whole) = whole.filter(|_| has_any) else { return Ok(()) };
+    for source_id in table::unreadable_sources(tx, state).await?.iter().filter(|id| !whole.contains(*id)) {
         table::clear_item_error(tx, state, source_id).await?;
     }
     Ok(())
@@ -110,9 +109,56 @@ pub async fn again(
     error: &ItemError,
     background: bool,
 ) -> Result<Option<Vec<Source>>> {
+    let etag = error.provider_etag.clone();
+    Ok(match read_one(app, connection, scope, &error.source_id, background).await? {
+        Ok(sources) => Some(sources),
+        Err(e) if matches!(e.code, Code::RateLimited | Code::Busy | Code::AuthExpired | Code::Host) => None,
+        Err(e) => Some(vec![failed(error.source_id.clone(), etag, &e)]),
+    })
+}
+
+/// Reads what a page names one by one, after the page as a whole killed the connector: whatever does it is kept out, the
+/// others are read. An error that is not the connector's fault says nothing of the source, and ends this.
+pub async fn one_by_one(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    state: &SyncState,
+    named: Vec<Source>,
+    background: bool,
+) -> Result<Result<Vec<Source>, runtime::Error>> {
+    let mut read = Vec::with_capacity(named.len());
+    for source in named {
+        if source.deleted {
+            read.push(source);
+            continue;
+        }
+        let known = table::find_item_error(app.db.reader(), state, &source.external_id).await?;
+        if let Some(known) = known.filter(|k| is_quarantined(k) && k.provider_etag == source.etag) {
+            let error = Some(WireError { code: known.code, message: known.message });
+            read.push(Source { error, ..source });
+            continue;
+        }
+        match read_one(app, connection, scope, &source.external_id, background).await? {
+            Ok(sources) => read.extend(sources),
+            Err(e) if e.blame == Blame::Connector => read.push(failed(source.external_id, source.etag, &e)),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    Ok(Ok(read))
+}
+
+/// One source, as the provider has it now.
+async fn read_one(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    source_id: &str,
+    background: bool,
+) -> Result<Result<Vec<Source>, runtime::Error>> {
     let args = EventRef {
         collection: scope.collection.clone().unwrap_or_default(),
-        source: error.source_id.clone(),
+        source: source_id.to_owned(),
         time_zone: scope.time_zone.clone(),
     };
     let op = Op { surface: Surface::Calendar, verb: Verb::Fetch, name: "events.get" };
@@ -120,18 +166,17 @@ pub async fn again(
     let target = Target::of(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
     Ok(match reply {
-        Ok(reply) => Some(reply.body.sources),
+        Ok(reply) => Ok(reply.body.sources),
         Err(e) if e.code == Code::NotFound => {
-            Some(vec![Source { external_id: error.source_id.clone(), deleted: true, ..Source::default() }])
+            Ok(vec![Source { external_id: source_id.to_owned(), deleted: true, ..Source::default() }])
         }
-        Err(e) if matches!(e.code, Code::RateLimited | Code::Busy | Code::AuthExpired | Code::Host) => None,
-        Err(e) => Some(vec![Source {
-            external_id: error.source_id.clone(),
-            etag: error.provider_etag.clone(),
-            error: Some(WireError { code: e.code.as_str().to_owned(), message: e.message }),
-            ..Source::default()
-        }]),
+        Err(e) => Err(e),
     })
+}
+
+fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Source {
+    let error = Some(WireError { code: e.code.as_str().to_owned(), message: e.message.clone() });
+    Source { external_id, etag, error, ..Source::default() }
 }
 
 /// Whether sources of this kind have to be asked for one by one: calendars come whole with every pull.

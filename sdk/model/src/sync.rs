@@ -45,6 +45,26 @@ pub struct SyncState {
     pub provider_resets: i64,
     /// Of the last change in the log.
     pub latest_sequence: i64,
+    /// What could not be read, newest first, at most 20. The rest of the copy is in step all the same.
+    pub item_errors: Vec<SyncItemError>,
+    /// How many there are.
+    pub item_error_count: i64,
+}
+
+/// An item of the provider that could not be read: it is missing in the copy, and held up nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SyncItemError {
+    /// The provider's id of it.
+    pub external_id: String,
+    pub code: String,
+    pub message: String,
+    /// How often this version of it was tried.
+    pub attempts: i64,
+    /// Tried often enough: left alone until the provider has another version, or until a reset of the sync.
+    pub quarantined: bool,
+    /// The last try.
+    pub at: Instant,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -105,7 +125,8 @@ pub struct SyncError {
 pub struct SyncStart {
     /// Needed where the path names no resource of the connection.
     pub connection_id: Option<String>,
-    /// How far back the first scan goes; everything where it is absent.
+    /// How far back the first scan goes at the least; everything where it is absent. Calendars, contacts and tasks are read
+    /// whole in any case: what answers questions about them must be complete.
     pub backfill_since: Option<Instant>,
     /// Email: keep bodies in the copy.
     pub include_bodies: bool,

@@ -36,8 +36,12 @@ impl World {
 
     /// Somebody makes an event in another program.
     async fn made(&self, id: &str) {
+        self.made_as(id, id).await;
+    }
+
+    async fn made_as(&self, id: &str, subject: &str) {
         let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour}:00:00Z"), "zone": "UTC" });
-        let body = json!({ "id": id, "subject": id, "when": { "from": at(11), "to": at(12) } });
+        let body = json!({ "id": id, "subject": subject, "when": { "from": at(11), "to": at(12) } });
         self.provider.post(&self.theirs, body).send().await.expect(201);
     }
 
@@ -149,4 +153,62 @@ async fn a_reset_tries_what_was_set_aside() {
         assert!(world.events(1).await.contains(&"poison".to_owned()));
         assert_eq!(world.unreadable().await, []);
     }
+}
+
+/// In a subject: the sandbox connector crashes when it reads the event.
+const CRASH: &str = "[sandbox:crash]";
+
+/// An event that the connector does not survive is kept out and tried three times in all; what is on the same page is read.
+#[tokio::test]
+async fn an_event_that_kills_the_connector_is_set_aside() {
+    let world = World::new().await;
+    world.made("one").await;
+    world.made_as("poison", CRASH).await;
+    world.made("two").await;
+    let has = |events: &[String], title: &str| events.iter().any(|e| e == title);
+    let events = world.events(1).await;
+    assert!(has(&events, "one") && has(&events, "two") && !has(&events, CRASH));
+    assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
+    let path = format!("/v1/calendars/{}/sync/status", world.calendar);
+    let status = world.api.get(&path).send().await.expect(200);
+    assert_eq!((&status["status"], &status["itemErrors"][0]["code"]), (&json!("caught_up"), &json!("panic")));
+
+    // The cursor has moved on.
+    world.made("three").await;
+    assert!(has(&world.events(1).await, "three"));
+    assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
+    for (later_ms, tries) in [(MINUTE_MS, 2), (15 * MINUTE_MS, 3)] {
+        world.events(later_ms).await;
+        assert_eq!(world.unreadable().await, [("poison".to_owned(), tries, tries == 3)]);
+    }
+
+    // Everything is read again, and it is tried once more; then it is mended.
+    world.sync("reset", json!({})).await;
+    assert!(has(&world.events(1).await, "three"));
+    assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
+    let change = json!({ "subject": "mended" });
+    world.provider.patch(format!("{}/poison", world.theirs), change).send().await.expect(200);
+    assert!(has(&world.events(1).await, "mended"));
+    assert_eq!(world.unreadable().await, []);
+}
+
+/// A connector that fails at everything is broken itself: no event is blamed, and the next pull goes on from the same place.
+#[tokio::test]
+async fn a_connector_that_fails_at_everything_sets_nothing_aside() {
+    let world = World::new().await;
+    let ids: Vec<String> = (0..6).map(|n| format!("poison{n}")).collect();
+    for id in &ids {
+        world.made_as(id, CRASH).await;
+    }
+    world.events(1).await;
+    let path = format!("/v1/calendars/{}/sync/status", world.calendar);
+    let status = world.api.get(&path).send().await.expect(200);
+    assert_eq!((&status["status"], &status["lastError"]["code"]), (&json!("error"), &json!("panic")));
+    assert_eq!(world.unreadable().await, []);
+    for id in &ids {
+        let change = json!({ "subject": format!("mended {id}") });
+        world.provider.patch(format!("{}/{id}", world.theirs), change).send().await.expect(200);
+    }
+    let events = world.events(30 * MINUTE_MS).await;
+    assert_eq!(events.iter().filter(|title| title.starts_with("mended")).count(), ids.len());
 }

@@ -48,7 +48,15 @@ struct Cursor {
 /// One thing that a round says: here (with its etag) or gone.
 struct Change {
     id: String,
+    etag: Option<String>,
     gone: bool,
+}
+
+/// What the host wants of a page.
+#[derive(Clone, Copy)]
+struct Wish {
+    limit: usize,
+    names_only: bool,
 }
 
 pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
@@ -59,18 +67,19 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         0 => PAGE,
         wanted => wanted.min(MAX_PAGE),
     };
+    let wish = Wish { limit, names_only: args.names_only };
     let cursor = match &cx.cursor {
         None => Cursor { enumeration: true, ..Cursor::default() },
         Some(text) => serde_json::from_str(text)
             .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector"))?,
     };
     if cursor.scan {
-        return session.scan(&collection, limit, cursor);
+        return session.scan(&collection, wish, cursor);
     }
     match session.report(&collection, limit, cursor.from.as_deref())? {
-        Some(answer) => session.round(&collection, limit, cursor, answer),
+        Some(answer) => session.round(&collection, wish, cursor, answer),
         None => {
-            session.scan(&collection, limit, Cursor { scan: true, enumeration: true, ..Cursor::default() })
+            session.scan(&collection, wish, Cursor { scan: true, enumeration: true, ..Cursor::default() })
         }
     }
 }
@@ -112,7 +121,7 @@ impl Session<'_> {
     fn round(
         &self,
         collection: &Url,
-        limit: usize,
+        wish: Wish,
         cursor: Cursor,
         answer: Multistatus,
     ) -> Outcome<Answer<Sources>> {
@@ -134,7 +143,8 @@ impl Session<'_> {
             if id.ends_with('/') || useless {
                 continue;
             }
-            changes.push(Change { id, gone });
+            let etag = member.text(DAV, "getetag").map(str::to_owned);
+            changes.push(Change { id, etag, gone });
         }
         let first_page = cursor.to.is_none();
         let cursor = Cursor {
@@ -142,11 +152,11 @@ impl Session<'_> {
             truncated: if first_page { truncated } else { cursor.truncated },
             ..cursor
         };
-        self.page(collection, limit, cursor, changes)
+        self.page(collection, wish, cursor, changes)
     }
 
     /// Everything, by PROPFIND, unless the collection is as it was.
-    fn scan(&self, collection: &Url, limit: usize, cursor: Cursor) -> Outcome<Answer<Sources>> {
+    fn scan(&self, collection: &Url, wish: Wish, cursor: Cursor) -> Outcome<Answer<Sources>> {
         let names = [(DAV, "getetag"), (DAV, "resourcetype"), (CALENDARSERVER, "getctag")];
         let listed = self.client.propfind(collection, "1", &names, "listing the events")?;
         let own = self.client.id(collection);
@@ -166,16 +176,16 @@ impl Session<'_> {
             let cursor = Cursor { scan: true, from: Some(state), ..Cursor::default() };
             return Ok(Answer { body: Sources::default(), cursor: Some(print(&cursor)), more: false });
         }
-        let changes = found.into_iter().map(|(id, _)| Change { id, gone: false }).collect();
+        let changes = found.into_iter().map(|(id, etag)| Change { id, etag: Some(etag), gone: false }).collect();
         let cursor = Cursor { scan: true, enumeration: true, to: Some(cursor.to.unwrap_or(state)), ..cursor };
-        self.page(collection, limit, cursor, changes)
+        self.page(collection, wish, cursor, changes)
     }
 
     /// The next `limit` changes of a round, read, and where to go on.
     fn page(
         &self,
         collection: &Url,
-        limit: usize,
+        wish: Wish,
         cursor: Cursor,
         mut changes: Vec<Change>,
     ) -> Outcome<Answer<Sources>> {
@@ -184,8 +194,23 @@ impl Session<'_> {
         if let Some(after) = &cursor.after {
             changes.retain(|change| change.id > *after);
         }
-        let rest = changes.len() > limit;
-        changes.truncate(limit);
+        let rest = changes.len() > wish.limit;
+        changes.truncate(wish.limit);
+        let sources = match wish.names_only {
+            true => changes.iter().map(named).collect(),
+            false => self.read(collection, &changes, &cursor)?,
+        };
+        let body = Sources { sources, enumeration: cursor.enumeration };
+        let next = match (rest, cursor.truncated) {
+            (true, _) => Cursor { after: changes.last().map(|change| change.id.clone()), ..cursor },
+            (false, true) => Cursor { from: cursor.to, to: None, after: None, truncated: false, ..cursor },
+            (false, false) => Cursor { scan: cursor.scan, from: cursor.to, ..Cursor::default() },
+        };
+        let more = next.enumeration || next.after.is_some() || cursor.truncated;
+        Ok(Answer { body, cursor: Some(print(&next)), more })
+    }
+
+    fn read(&self, collection: &Url, changes: &[Change], cursor: &Cursor) -> Outcome<Vec<Source>> {
         let there: Vec<String> =
             changes.iter().filter(|change| !change.gone).map(|change| change.id.clone()).collect();
         let mut sources: Vec<Source> = Vec::with_capacity(changes.len());
@@ -198,14 +223,16 @@ impl Session<'_> {
             // What is no event (a task in the same collection) need not be told, nor what went while it was being read.
             sources.retain(|source| source.error.is_some() || !source.items.is_empty());
         }
-        let body = Sources { sources, enumeration: cursor.enumeration };
-        let next = match (rest, cursor.truncated) {
-            (true, _) => Cursor { after: changes.last().map(|change| change.id.clone()), ..cursor },
-            (false, true) => Cursor { from: cursor.to, to: None, after: None, truncated: false, ..cursor },
-            (false, false) => Cursor { scan: cursor.scan, from: cursor.to, ..Cursor::default() },
-        };
-        let more = next.enumeration || next.after.is_some() || cursor.truncated;
-        Ok(Answer { body, cursor: Some(print(&next)), more })
+        Ok(sources)
+    }
+}
+
+fn named(change: &Change) -> Source {
+    Source {
+        external_id: change.id.clone(),
+        etag: change.etag.clone(),
+        deleted: change.gone,
+        ..Source::default()
     }
 }
 

@@ -66,6 +66,10 @@ pub struct ChangesRequest {
     pub time_zone: Option<String>,
     /// At most about this many sources in one answer; 0: the connector's choice.
     pub limit: u32,
+    /// Only name the sources (`externalId`, `etag`, `deleted`) and read nothing of what is in them. The host asks so for the
+    /// page that killed the connector, to read its sources one by one and find the one that does it. A connector that cannot
+    /// ignores it, and such a source holds up its collection.
+    pub names_only: bool,
 }
 
 /// Answer of every `mutate`.

@@ -112,7 +112,7 @@ async fn renew(
     Path(calendar_id): Path<String>,
 ) -> Result<Answer, ApiError> {
     opened(&app, &asker, &calendar_id).await?;
-    Ok(Answer::ok(follow::watch().to_string()))
+    Ok(Answer::ok(serde_json::to_string(&follow::watch())?))
 }
 
 async fn reset(
@@ -136,5 +136,5 @@ async fn status(
 ) -> Result<Answer, ApiError> {
     let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
     let state = sync::state(&app, &connection, &scope).await?;
-    Ok(Answer::ok(follow::view(&app, &state).await?.to_string()))
+    Ok(Answer::ok(serde_json::to_string(&follow::view(&app, &state).await?)?))
 }
