@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use harness::door::{Account, Door};
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
@@ -200,7 +201,10 @@ async fn a_connection_is_checked_before_it_is_stored() {
         .send()
         .await
         .refused(503, "provider_unavailable");
-    api.post("/v1/connections", body("http://169.254.169.254/", "secret")).send().await;
+    let metadata = api.post("/v1/connections", body("http://169.254.169.254/", "secret")).send().await;
+    let error = metadata.refused(400, "provider_rejected");
+    assert_eq!(error["param"], "settings");
+    assert_eq!(error["message"], "the operator does not allow requests to this address");
     let mut missing = body(&url, "secret");
     missing["settings"] = json!({});
     let error = api.post("/v1/connections", missing).send().await.refused(400, "missing_field");
@@ -212,4 +216,41 @@ async fn a_connection_is_checked_before_it_is_stored() {
         .refused(400, "invalid_url");
     assert_eq!(error["param"], "settings.serverUrl");
     assert_eq!(api.all("/v1/connections").await, Vec::<Value>::new());
+}
+
+/// A server that takes access tokens, under a certificate that only the operator's own authority vouches for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_access_token_over_tls() {
+    let Some(url) = peer("RADICALE_URL") else { return };
+    let account = Account { token: "token-of-t07-0123456789", user: "t07", password: "secret" };
+    let door = Door::open(&url, account.clone()).await;
+    let body = |token: &str| {
+        json!({
+            "provider": "dav", "settings": { "serverUrl": door.origin },
+            "credentials": { "accessToken": token }, "scopes": ["calendar.read", "calendar.write"],
+        })
+    };
+    let suspicious = server().await;
+    let refused = suspicious.client().await.post("/v1/connections", body(account.token)).send().await;
+    refused.refused(503, "provider_unavailable");
+
+    let files = tempfile::tempdir().expect("a folder");
+    let authority = files.path().join("authority.pem");
+    std::fs::write(&authority, &door.authority_pem).expect("a file");
+    let trusting = TestServer::builder().real_time().config(|c| {
+        c.egress_allow = vec!["127.0.0.0/8".parse().expect("a network")];
+        c.ca_files = vec![authority];
+    });
+    let trusting = trusting.start().await;
+    let api = trusting.client().await;
+    let wrong = api.post("/v1/connections", body("token-of-nobody-0123456789")).send().await;
+    assert_eq!(wrong.refused(400, "provider_rejected")["param"], "credentials");
+    let connection = api.connect(body(account.token)).await;
+    let new = json!({ "connectionId": connection["id"], "name": "Behind the door" });
+    let calendar = api.post("/v1/calendars", new).send().await.expect(201);
+    let path = format!("/v1/calendars/{}", calendar["id"].as_str().expect("an id"));
+    let event = json!({ "title": "In", "start": "2027-03-02T11:00:00Z", "end": "2027-03-02T12:00:00Z" });
+    let made = api.post(format!("{path}/events"), event).send().await.expect(201);
+    assert_eq!(api.all(&format!("{path}/events")).await, [made]);
+    api.delete(path).send().await.expect(204);
 }

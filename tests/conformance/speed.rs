@@ -1,6 +1,10 @@
 //! What the sandbox costs. Figures, not promises: `cargo xtask bench` holds the promises, in a release build.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -115,6 +119,39 @@ fn native(data: &Dataset, body_json: &str) -> (Duration, String) {
     (started.elapsed(), answer.body)
 }
 
+/// The same in a process of its own, `connectors/dav/examples/mapping.rs`, which is compiled as components are. `cargo xtask
+/// bench` names it.
+struct NativeProcess {
+    child: Child,
+    /// Closed before the child is waited for.
+    asks: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl NativeProcess {
+    fn start(program: &OsStr, data: &Path) -> Self {
+        let mut command = Command::new(program);
+        let command = command.arg(data).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the native side starts");
+        let answers = BufReader::new(child.stdout.take().expect("its output"));
+        NativeProcess { asks: child.stdin.take(), answers, child }
+    }
+
+    fn run(&mut self) -> Duration {
+        writeln!(self.asks.as_mut().expect("its input"), "once more").expect("it listens");
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("it answers");
+        Duration::from_nanos(line.trim().parse().expect("nanoseconds"))
+    }
+}
+
+impl Drop for NativeProcess {
+    fn drop(&mut self) {
+        self.asks = None;
+        self.child.wait().expect("it ends with its input");
+    }
+}
+
 fn page(origin: &str, body_json: &str) -> Call {
     let mut call = call("dav");
     (call.verb, call.op, call.body) = (Verb::Changes, "events".to_owned(), body_json.to_owned());
@@ -151,12 +188,24 @@ async fn mapping_records_in_the_component_is_near_native() {
     let sources = serde_json::from_str::<serde_json::Value>(&expected).unwrap();
     assert_eq!(sources["sources"].as_array().unwrap().len(), RECORDS);
 
+    let mut process = std::env::var_os("SWITCHBOARD_NATIVE_MAPPING").map(|program| {
+        let file = world.path("mapping.json");
+        let whole =
+            json!({ "listing": &*data.listing, "batches": &*data.batches, "body": body_json }).to_string();
+        std::fs::write(&file, whole).unwrap();
+        NativeProcess::start(&program, &file)
+    });
+    let mut natively_once = || match &mut process {
+        Some(process) => process.run(),
+        None => native(&data, &body_json).0,
+    };
+    natively_once();
     let (mut natively, mut inside, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..if cfg!(debug_assertions) { 3 } else { 25 } {
         // A B B A, so that neither side has the warmer machine.
         for is_native in if round % 2 == 0 { [true, false] } else { [false, true] } {
             if is_native {
-                natively.push(native(&data, &body_json).0);
+                natively.push(natively_once());
             } else {
                 let stats = component().await.stats;
                 inside.push(Duration::from_micros(stats.cpu_us));
@@ -169,7 +218,7 @@ async fn mapping_records_in_the_component_is_near_native() {
     let bench_line = json!({
         "what": format!("mapping {RECORDS} CalDAV records to events ({} KiB of JSON)", expected.len() >> 10),
         "ours": format!("in the component: p50 {:.1} ms of processor time ({:.1} ms with HTTP on loopback)", ms(inside), ms(whole)),
-        "baseline": format!("the same code native: p50 {:.1} ms", ms(natively)),
+        "baseline": format!("the same code native, compiled alike: p50 {:.1} ms", ms(natively)),
         "figure": inside.as_secs_f64() / natively.as_secs_f64(),
         "unit": "×",
         "atMost": 1.8,

@@ -1,6 +1,8 @@
 //! What the API tests share: a server in this process with a clock that stands still until a test moves it, and the actor
 //! that sends requests to it over real HTTP.
 
+pub mod door;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

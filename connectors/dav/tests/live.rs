@@ -119,7 +119,8 @@ impl Session {
         cursor: Option<String>,
         limit: u32,
     ) -> Result<Answer<Sources>, Failure> {
-        let args = ChangesRequest { collection: Some(calendar.into()), time_zone: zone(), limit };
+        let args =
+            ChangesRequest { collection: Some(calendar.into()), time_zone: zone(), limit, names_only: false };
         Dav::changes(&self.cx().at(cursor), args)
     }
 

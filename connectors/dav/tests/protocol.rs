@@ -60,7 +60,8 @@ fn changes(
     cursor: Option<String>,
     limit: u32,
 ) -> Result<connector_sdk::Answer<model::wire::Sources>, connector_sdk::Failure> {
-    let args = ChangesRequest { collection: Some("/cal/work/".into()), time_zone: None, limit };
+    let args =
+        ChangesRequest { collection: Some("/cal/work/".into()), time_zone: None, limit, names_only: false };
     Dav::changes(&Context::new(host, connection()).at(cursor), args)
 }
 
@@ -352,7 +353,8 @@ fn a_page_of_names_reads_nothing() {
             return Ok(multiget(request));
         }
         let gone = "<d:response><d:href>/cal/work/0.ics</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>";
-        let there = |n: u32| member(&format!("/cal/work/{n}.ics"), &format!("<d:getetag>\"{n}\"</d:getetag>"));
+        let there =
+            |n: u32| member(&format!("/cal/work/{n}.ics"), &format!("<d:getetag>\"{n}\"</d:getetag>"));
         let text = String::from_utf8(body(request)).unwrap();
         let gone = if text.contains(">t0<") { gone } else { "" };
         Ok(multistatus(&format!("{gone}{}{}<d:sync-token>t1</d:sync-token>", there(1), there(2))))

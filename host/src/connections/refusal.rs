@@ -51,6 +51,10 @@ fn named(e: &runtime::Error) -> Option<Code> {
 /// While connecting, refused credentials are the request's fault and not a connection's state.
 pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
     match (e.code, of(provider, e)) {
+        // Nobody was asked: it is a place that the manifest or the operator forbids.
+        (Cause::Forbidden, Error::Refused(r)) if e.provider_status.is_none() => {
+            Refusal { code: Code::ProviderRejected, ..*r }.param("settings").into()
+        }
         (Cause::AuthExpired | Cause::Forbidden, Error::Refused(r)) => {
             let message = "the provider refuses these credentials";
             Refusal { code: Code::ProviderRejected, message: message.into(), ..*r }

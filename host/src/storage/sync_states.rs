@@ -220,6 +220,8 @@ pub struct ItemError {
     pub source_id: String,
     /// The provider's version that could not be read.
     pub provider_etag: Option<String>,
+    /// The build of the connector that could not read it.
+    pub connector: Option<String>,
     pub code: String,
     pub message: String,
     /// How often that version was tried.
@@ -232,6 +234,7 @@ fn item_error(row: &Row<'_>) -> Result<ItemError> {
     Ok(ItemError {
         source_id: row.get("source_id")?,
         provider_etag: row.get("provider_etag")?,
+        connector: row.get("connector")?,
         code: row.get("code")?,
         message: row.get("message")?,
         attempts: row.get("attempts")?,
@@ -242,11 +245,11 @@ fn item_error(row: &Row<'_>) -> Result<ItemError> {
 /// Keeps that a source could not be read.
 pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<()> {
     let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
-               source_id, code, message, attempts, at, provider_etag) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+               source_id, code, message, attempts, at, provider_etag, connector) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
                on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
                message = excluded.message, attempts = excluded.attempts, at = excluded.at, \
-               provider_etag = excluded.provider_etag";
+               provider_etag = excluded.provider_etag, connector = excluded.connector";
     query(sql)
         .bind(&s.organization_id)
         .bind(&s.application_id)
@@ -259,6 +262,7 @@ pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> R
         .bind(error.attempts)
         .bind(error.at)
         .bind(&error.provider_etag)
+        .bind(&error.connector)
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -289,7 +293,7 @@ pub async fn forget_attempts(tx: &mut Tx, connection_id: &str) -> Result<()> {
 
 /// The newest unreadable sources of a collection, and how many there are.
 pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64)> {
-    let sql = "select source_id, provider_etag, code, message, attempts, at, count(*) over () as total \
+    let sql = "select source_id, provider_etag, connector, code, message, attempts, at, count(*) over () as total \
                from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
                order by at desc, source_id limit $4";
     let rows: Vec<(ItemError, i64)> = query(sql)
@@ -303,21 +307,24 @@ pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(
     Ok((rows.into_iter().map(|(error, _)| error).collect(), total))
 }
 
-/// Unreadable sources of a collection that were tried less than `attempts` times, the longest untried first.
+/// Unreadable sources of a collection that this build of the connector has tried less than `attempts` times, the longest
+/// untried first.
 pub async fn unsettled_item_errors(
     reader: &Reader,
     s: &SyncState,
-    attempts: i64,
+    (attempts, connector): (i64, Option<&str>),
     limit: i64,
 ) -> Result<Vec<ItemError>> {
-    let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
-               where connection_id = $1 and surface = $2 and scope_id = $3 and attempts < $4 order by at limit $5";
+    let sql = "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and (attempts < $4 or connector is null or connector <> $6) order by at limit $5";
     query(sql)
         .bind(&s.connection_id)
         .bind(&s.surface)
         .bind(&s.scope_id)
         .bind(attempts)
         .bind(limit)
+        .bind(connector)
         .fetch_all(reader, item_error)
         .await
 }
@@ -328,7 +335,7 @@ pub async fn find_item_error(
     s: &SyncState,
     source_id: &str,
 ) -> Result<Option<ItemError>> {
-    let sql = "select source_id, provider_etag, code, message, attempts, at from sync_item_errors \
+    let sql = "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
                where connection_id = $1 and surface = $2 and scope_id = $3 and source_id = $4";
     query(sql)
         .bind(&s.connection_id)
@@ -354,10 +361,12 @@ pub async fn has_item_errors(tx: &mut Tx, s: &SyncState) -> Result<bool> {
 
 /// The ids of all unreadable sources of a collection.
 pub async fn unreadable_sources(tx: &mut Tx, s: &SyncState) -> Result<Vec<String>> {
-    query("select source_id from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3")
-        .bind(&s.connection_id)
-        .bind(&s.surface)
-        .bind(&s.scope_id)
-        .fetch_all(&mut *tx, |row| row.get("source_id"))
-        .await
+    query(
+        "select source_id from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3",
+    )
+    .bind(&s.connection_id)
+    .bind(&s.surface)
+    .bind(&s.scope_id)
+    .fetch_all(&mut *tx, |row| row.get("source_id"))
+    .await
 }

@@ -169,5 +169,6 @@ fn item_error(e: ItemError) -> SyncItemError {
 
 /// A word of the model that the database keeps.
 fn stored<T: DeserializeOwned>(word: &str) -> Result<T> {
-    Ok(T::deserialize(StrDeserializer::<serde::de::value::Error>::new(word)).with_context(|| word.to_owned())?)
+    Ok(T::deserialize(StrDeserializer::<serde::de::value::Error>::new(word))
+        .with_context(|| word.to_owned())?)
 }

@@ -76,6 +76,8 @@ struct Pull<'a> {
 /// An answer of the connector, as it is written.
 struct Page {
     sources: Vec<Prepared>,
+    /// The build of the connector that read them.
+    connector: Option<String>,
     /// The log's last sequence when the provider was asked for it.
     as_of: i64,
     /// The enumeration that it belongs to.
@@ -166,7 +168,8 @@ impl Pull<'_> {
             (true, Some(e)) => Some(Enumeration { seen: HashSet::new(), as_of: e.as_of }),
             (_, e) => (*e).clone(),
         };
-        Page { sources, as_of, enumeration, cursor: reply.cursor, more: reply.more }
+        let connector = unreadable::connector(self.app, self.connection);
+        Page { sources, connector, as_of, enumeration, cursor: reply.cursor, more: reply.more }
     }
 
     /// A page that killed the connector, read source by source. What killed it is among them and kept out; or it is the
@@ -263,12 +266,13 @@ impl Pull<'_> {
             return Ok(());
         }
         let (app, mut state) = (self.app, state.clone());
-        for error in unreadable::due(app, &state).await? {
+        for error in unreadable::due(app, self.connection, &state).await? {
             let as_of = log::last_sequence(app.db.reader(), &self.connection.tenant).await?;
             let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
             let Some(sources) = again else { return Ok(()) };
             let sources = sources.into_iter().map(|s| apply::prepare(self.scope.kind, s)).collect();
-            let page = Page { sources, as_of, enumeration: None, cursor: None, more: false };
+            let connector = unreadable::connector(app, self.connection);
+            let page = Page { sources, connector, as_of, enumeration: None, cursor: None, more: false };
             let (held, place, next) = (app.clone(), self.place(Origin::Provider), state.clone());
             let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
             // Overtaken by somebody's write: it is read with the next pull.
@@ -299,7 +303,8 @@ async fn write_page(
         Err(overtaken) => return Ok(Err(overtaken)),
     };
     let whole = page.whole();
-    unreadable::keep(tx, &state, &page.sources, whole.map(|w| &w.seen), app.now()).await?;
+    unreadable::keep(tx, &state, &page.sources, page.connector.as_deref(), whole.map(|w| &w.seen), app.now())
+        .await?;
     if let Some(whole) = whole {
         let live =
             items::live_sources(tx, &place.connection_id, place.kind.as_str(), &place.parent_id).await?;

@@ -43,12 +43,18 @@ fn is_due(error: &ItemError, now: i64) -> bool {
     waited.is_none_or(|wait| now - error.at >= *wait)
 }
 
+/// The build of a connection's connector.
+pub fn connector(app: &App, connection: &Connection) -> Option<String> {
+    app.runtime.find(&connection.provider).map(|loaded| loaded.digest.clone())
+}
+
 /// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone. `whole`: everything that
 /// the provider has, where an enumeration ended with this page.
 pub async fn keep(
     tx: &mut Tx,
     state: &SyncState,
     sources: &[Prepared],
+    connector: Option<&str>,
     whole: Option<&HashSet<String>>,
     now: i64,
 ) -> Result<()> {
@@ -59,7 +65,7 @@ pub async fn keep(
             (None, Some(_)) => table::clear_item_error(tx, state, &source.source_id).await?,
             (None, None) => {}
             (Some(_), before) => {
-                if let Some(error) = tried(source, before.as_ref(), now) {
+                if let Some(error) = tried(source, before.as_ref(), connector, now) {
                     table::note_item_error(tx, state, &error).await?;
                 }
             }
@@ -74,10 +80,17 @@ pub async fn keep(
 
 /// The error with one try more; none where the same version was seen again before its time, which happens whenever
 /// everything is enumerated, and counts for nothing.
-fn tried(source: &Prepared, before: Option<&ItemError>, now: i64) -> Option<ItemError> {
+fn tried(
+    source: &Prepared,
+    before: Option<&ItemError>,
+    connector: Option<&str>,
+    now: i64,
+) -> Option<ItemError> {
     let (code, message) = source.error.clone()?;
     let attempts = match before {
-        Some(before) if before.provider_etag == source.provider_etag => {
+        Some(before)
+            if before.provider_etag == source.provider_etag && before.connector.as_deref() == connector =>
+        {
             if !is_due(before, now) {
                 return None;
             }
@@ -88,6 +101,7 @@ fn tried(source: &Prepared, before: Option<&ItemError>, now: i64) -> Option<Item
     Some(ItemError {
         source_id: source.source_id.clone(),
         provider_etag: source.provider_etag.clone(),
+        connector: connector.map(str::to_owned),
         code: code.chars().take(64).collect(),
         message: message.chars().take(MESSAGE_CHARS).collect(),
         attempts,
@@ -96,9 +110,12 @@ fn tried(source: &Prepared, before: Option<&ItemError>, now: i64) -> Option<Item
 }
 
 /// The sources whose time for another try has come.
-pub async fn due(app: &App, state: &SyncState) -> Result<Vec<ItemError>> {
-    let unsettled = table::unsettled_item_errors(app.db.reader(), state, ATTEMPTS, LOOKED_AT).await?;
-    Ok(unsettled.into_iter().filter(|e| is_due(e, app.now())).take(RETRIES).collect())
+pub async fn due(app: &App, connection: &Connection, state: &SyncState) -> Result<Vec<ItemError>> {
+    let connector = connector(app, connection);
+    let settled = (ATTEMPTS, connector.as_deref());
+    let unsettled = table::unsettled_item_errors(app.db.reader(), state, settled, LOOKED_AT).await?;
+    let is_due = |e: &ItemError| e.connector != connector || is_due(e, app.now());
+    Ok(unsettled.into_iter().filter(is_due).take(RETRIES).collect())
 }
 
 /// Tries one again. None: the provider was not to be asked just now, which says nothing of the source.
@@ -127,6 +144,7 @@ pub async fn one_by_one(
     named: Vec<Source>,
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
+    let connector = connector(app, connection);
     let mut read = Vec::with_capacity(named.len());
     for source in named {
         if source.deleted {
@@ -134,7 +152,9 @@ pub async fn one_by_one(
             continue;
         }
         let known = table::find_item_error(app.db.reader(), state, &source.external_id).await?;
-        if let Some(known) = known.filter(|k| is_quarantined(k) && k.provider_etag == source.etag) {
+        let is_settled =
+            |k: &ItemError| is_quarantined(k) && k.provider_etag == source.etag && k.connector == connector;
+        if let Some(known) = known.filter(is_settled) {
             let error = Some(WireError { code: known.code, message: known.message });
             read.push(Source { error, ..source });
             continue;
@@ -200,6 +220,8 @@ mod tests {
     #[test]
     fn a_version_has_three_tries_and_another_one_has_its_own() {
         let mut now = 0;
+        let tried =
+            |source: &Prepared, before: Option<&ItemError>, now| tried(source, before, Some("b1"), now);
         let first = tried(&source("1"), None, now).unwrap();
         assert_eq!((first.attempts, first.message.len()), (1, MESSAGE_CHARS));
         assert!(tried(&source("1"), Some(&first), now + 59_999).is_none(), "too early to count");
@@ -211,6 +233,8 @@ mod tests {
         assert!(is_quarantined(&third) && !is_quarantined(&second));
         assert!(tried(&source("1"), Some(&third), i64::MAX / 2).is_none(), "set aside for good");
         assert_eq!(tried(&source("2"), Some(&third), now).unwrap().attempts, 1);
+        let of_another = ItemError { connector: Some("b0".into()), ..third.clone() };
+        assert_eq!(tried(&source("1"), Some(&of_another), now).unwrap().attempts, 1, "another build");
         let forgotten = ItemError { attempts: 0, ..third };
         assert_eq!(tried(&source("1"), Some(&forgotten), now).unwrap().attempts, 1);
     }

@@ -162,20 +162,20 @@ const CRASH: &str = "[sandbox:crash]";
 #[tokio::test]
 async fn an_event_that_kills_the_connector_is_set_aside() {
     let world = World::new().await;
-    world.made("one").await;
+    world.made("first").await;
     world.made_as("poison", CRASH).await;
-    world.made("two").await;
+    world.made("second").await;
     let has = |events: &[String], title: &str| events.iter().any(|e| e == title);
     let events = world.events(1).await;
-    assert!(has(&events, "one") && has(&events, "two") && !has(&events, CRASH));
+    assert!(has(&events, "first") && has(&events, "second") && !has(&events, CRASH));
     assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
     let path = format!("/v1/calendars/{}/sync/status", world.calendar);
     let status = world.api.get(&path).send().await.expect(200);
     assert_eq!((&status["status"], &status["itemErrors"][0]["code"]), (&json!("caught_up"), &json!("panic")));
 
     // The cursor has moved on.
-    world.made("three").await;
-    assert!(has(&world.events(1).await, "three"));
+    world.made("third").await;
+    assert!(has(&world.events(1).await, "third"));
     assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
     for (later_ms, tries) in [(MINUTE_MS, 2), (15 * MINUTE_MS, 3)] {
         world.events(later_ms).await;
@@ -184,7 +184,7 @@ async fn an_event_that_kills_the_connector_is_set_aside() {
 
     // Everything is read again, and it is tried once more; then it is mended.
     world.sync("reset", json!({})).await;
-    assert!(has(&world.events(1).await, "three"));
+    assert!(has(&world.events(1).await, "third"));
     assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
     let change = json!({ "subject": "mended" });
     world.provider.patch(format!("{}/poison", world.theirs), change).send().await.expect(200);

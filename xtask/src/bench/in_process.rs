@@ -11,6 +11,10 @@ use crate::project;
 /// The rows that the tests printed.
 pub fn run(_rig: &Rig) -> Result<Vec<Row>> {
     let mut cargo = project::cargo();
+    cargo.args(["build", "--profile", "connector", "-p", "connector-dav", "--example", "mapping"]);
+    project::run(&mut cargo, "building the native side of the mapping")?;
+    let mut cargo = project::cargo();
+    cargo.env("SWITCHBOARD_NATIVE_MAPPING", project::target().join("connector/examples/mapping"));
     cargo.args(["test", "--release", "-p", "switchboard-tests", "--test", "conformance", "--", "speed::"]);
     cargo.args(["--nocapture", "--test-threads", "1"]);
     let printed = project::output(&mut cargo, "measuring connector calls")?;

@@ -176,7 +176,8 @@ impl Session<'_> {
             let cursor = Cursor { scan: true, from: Some(state), ..Cursor::default() };
             return Ok(Answer { body: Sources::default(), cursor: Some(print(&cursor)), more: false });
         }
-        let changes = found.into_iter().map(|(id, etag)| Change { id, etag: Some(etag), gone: false }).collect();
+        let changes =
+            found.into_iter().map(|(id, etag)| Change { id, etag: Some(etag), gone: false }).collect();
         let cursor = Cursor { scan: true, enumeration: true, to: Some(cursor.to.unwrap_or(state)), ..cursor };
         self.page(collection, wish, cursor, changes)
     }
