@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place, Prepared};
 use crate::resources::{Kind, answer};
@@ -72,6 +72,10 @@ pub async fn shown(
     let found = items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, external_id).await?;
     let mut item =
         found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {kind}"))?;
+    if item.deleted_at.is_some() {
+        // Somebody else deleted it while we were at it. Nothing of a tombstone is told as if it were there.
+        return Err(not_found(kind));
+    }
     if let Some(metadata) = &change.metadata {
         item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
     }
