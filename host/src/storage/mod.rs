@@ -103,6 +103,12 @@ impl Db {
         checked.context("cannot check the database")
     }
 
+    /// How often this process has committed: while it stays the same, so does what readers find. None where others may write
+    /// too. (Beside a running host on SQLite, a command of ours may write API keys, and nothing else.)
+    pub fn commits(&self) -> Option<u64> {
+        self.writer.commits()
+    }
+
     /// Writes that wait for the writer now.
     pub fn queued_writes(&self) -> usize {
         self.writer.queued()

@@ -8,9 +8,9 @@ use serde::de::value::StrDeserializer;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, not_found};
 use crate::log::{self, Note, Origin};
-use crate::storage::connections::Connection;
+use crate::storage::connections::{self, Connection};
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::{Scope, pull, state, unreadable};
 
@@ -104,7 +104,10 @@ async fn store(
         .db
         .write(move |tx| {
             Box::pin(async move {
-                // First the log, then the state, as a pull does: two hosts on one database must not wait for each other.
+                // The connection, the log, the state, in the order of a pull: two transactions must not wait for each other.
+                if !connections::hold(tx, &state.connection_id).await? {
+                    return Err(not_found("connection"));
+                }
                 if let Some(note) = note {
                     log::append(tx, &app, &tenant, vec![note]).await?;
                 }

@@ -15,9 +15,13 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let subject = rig.subject("get-by-id", &[])?;
     let event = subject.create_event(0)?;
     let path = format!("/v1/calendars/{}/events/{event}", subject.calendar);
+    let raw = format!("{path}?include=providerData");
     let row = against_bare(rig, &subject, path, "authenticated GET by id", Target::AtLeast(0.4))?;
+    // What was printed before serves the first; this is read from the database every time.
+    let every_time = "the same with the provider's data, which is never kept printed";
+    let cold = against_bare(rig, &subject, raw, every_time, Target::None)?;
     subject.server.stop()?;
-    Ok(vec![row])
+    Ok(vec![row, cold])
 }
 
 /// Load on `path` of the server and on a baseline that answers the same body.

@@ -237,10 +237,14 @@ async fn expanded(
     Ok((found.into_iter().map(|(item, _)| item).collect(), place))
 }
 
-/// Reads one event, stored or computed.
-pub async fn get(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Item> {
+/// Sees to it that the events of a calendar that the caller may read are fresh.
+pub async fn freshen(app: &App, asker: &Asker, calendar_id: &str) -> Result<()> {
     let opened = calendars::open_to_read(app, asker, calendar_id).await?;
     let (connection, calendar) = &*opened;
-    calendars::freshen(app, asker, connection, calendar).await?;
+    calendars::freshen(app, asker, connection, calendar).await
+}
+
+/// Reads one event, stored or computed, of a calendar that was freshened.
+pub async fn get(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Item> {
     Ok(named(app, asker, calendar_id, event_id).await?.into_item())
 }

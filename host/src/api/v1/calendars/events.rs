@@ -109,14 +109,14 @@ async fn list(
         let (items, place) = Box::pin(read::list(&app, &asker, &opened.1, &query, after, limit)).await?;
         let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
-        Ok::<_, Error>(page::page(&texts, next.as_deref()))
+        Ok::<_, Error>(Answer::ok(page::page(&texts, next.as_deref())))
     };
     if raw {
         // What the model has no field for changes without a number in the log.
-        return Ok(Answer::ok(print.await?));
+        return Ok(print.await?);
     }
     let name = binding.page(params.get("cursor"), limit);
-    Ok(Answer::ok(app.pages.printed(&app.db, &asker.tenant, &name, print).await?))
+    Ok(app.pages.printed(&app.db, &asker.tenant, &name, print).await?)
 }
 
 async fn get(
@@ -125,8 +125,18 @@ async fn get(
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
 ) -> Result<Answer, ApiError> {
-    let item = read::get(&app, &asker, &calendar_id, &event_id).await?;
-    Ok(Answer::ok(render::item(&item, &[], params.with_provider_data())).etag(&item.etag))
+    read::freshen(&app, &asker, &calendar_id).await?;
+    let raw = params.with_provider_data();
+    let print = async {
+        let item = Box::pin(read::get(&app, &asker, &calendar_id, &event_id)).await?;
+        Ok::<_, Error>(Answer::ok(render::item(&item, &[], raw)).etag(&item.etag))
+    };
+    if raw {
+        // What the model has no field for changes without a number in the log.
+        return Ok(print.await?);
+    }
+    let name = ["events.get", &calendar_id, &event_id].join("/");
+    Ok(app.pages.printed(&app.db, &asker.tenant, &name, print).await?)
 }
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.
