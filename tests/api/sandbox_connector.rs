@@ -127,7 +127,7 @@ fn at(text: &str) -> Instant {
 }
 
 fn event(source: &Source, item: usize) -> Event {
-    serde_json::from_value(source.items[item].body.clone()).unwrap()
+    source.items[item].body.read().unwrap()
 }
 
 fn lunch() -> Event {
@@ -198,9 +198,7 @@ fn every_field_of_a_calendar() {
     };
     let args = CalendarWrite { calendar: calendar.clone(), ..CalendarWrite::default() };
     let made = Sandbox::create_calendar(&api.context().keyed("c1"), args.clone()).unwrap();
-    let body = |mutated: &Mutated| {
-        serde_json::from_value::<Calendar>(mutated.sources[0].items[0].body.clone()).unwrap()
-    };
+    let body = |mutated: &Mutated| mutated.sources[0].items[0].body.read::<Calendar>().unwrap();
     assert_eq!(body(&made), calendar);
     let again = Sandbox::create_calendar(&api.context().keyed("c1"), args).unwrap();
     assert_eq!(again, made, "a repeated create finds what the first one left");

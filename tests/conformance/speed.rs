@@ -201,6 +201,7 @@ async fn mapping_records_in_the_component_is_near_native() {
     };
     natively_once();
     let (mut natively, mut inside, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    let mut peak = 0;
     for round in 0..if cfg!(debug_assertions) { 3 } else { 25 } {
         // A B B A, so that neither side has the warmer machine.
         for is_native in if round % 2 == 0 { [true, false] } else { [false, true] } {
@@ -210,6 +211,7 @@ async fn mapping_records_in_the_component_is_near_native() {
                 let stats = component().await.stats;
                 inside.push(Duration::from_micros(stats.cpu_us));
                 whole.push(Duration::from_micros(stats.wall_us));
+                peak = stats.peak_memory >> 20;
             }
         }
     }
@@ -217,7 +219,7 @@ async fn mapping_records_in_the_component_is_near_native() {
     let ms = |time: Duration| time.as_secs_f64() * 1_000.0;
     let bench_line = json!({
         "what": format!("mapping {RECORDS} CalDAV records to events ({} KiB of JSON)", expected.len() >> 10),
-        "ours": format!("in the component: p50 {:.1} ms of processor time ({:.1} ms with HTTP on loopback)", ms(inside), ms(whole)),
+        "ours": format!("in the component: p50 {:.1} ms of processor time ({:.1} ms with HTTP on loopback), {peak} MiB of memory", ms(inside), ms(whole)),
         "baseline": format!("the same code native, compiled alike: p50 {:.1} ms", ms(natively)),
         "figure": inside.as_secs_f64() / natively.as_secs_f64(),
         "unit": "×",

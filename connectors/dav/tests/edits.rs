@@ -43,7 +43,7 @@ fn changed(names: &[&str]) -> Vec<String> {
 /// The events of a resource, as the model has them.
 fn read(text: &str) -> Vec<Event> {
     let items = reader().items("/x.ics", &crlf(text)).unwrap();
-    items.into_iter().map(|item| serde_json::from_value(item.body).unwrap()).collect()
+    items.into_iter().map(|item| item.body.read().unwrap()).collect()
 }
 
 /// The lines that differ, as `-old` and `+new`.

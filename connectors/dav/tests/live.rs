@@ -180,7 +180,7 @@ fn instance(source: &Source, recurrence_id: &str, scope: RecurrenceScope) -> Eve
 
 fn body(source: &Source, at: usize) -> Event {
     assert_eq!(source.error, None);
-    serde_json::from_value(source.items[at].body.clone()).unwrap()
+    source.items[at].body.read().unwrap()
 }
 
 fn series(session: &Session, calendar: &str, key: &str) -> Source {
@@ -239,22 +239,28 @@ fn calendars_are_made_changed_and_deleted() {
         assert!(listed.enumeration);
         let find = |listed: &Sources| -> Option<Calendar> {
             let source = listed.sources.iter().find(|source| source.external_id == id)?;
-            Some(serde_json::from_value(source.items[0].body.clone()).unwrap())
+            Some(source.items[0].body.read().unwrap())
         };
         let found = find(&listed).unwrap();
         assert_eq!((found.name, found.description), (calendar.name, calendar.description));
         assert_eq!((found.time_zone, found.color), (calendar.time_zone, calendar.color));
         assert!(found.is_owned && !found.read_only);
-        let primary =
-            listed.sources.iter().filter(|source| source.items[0].body["isPrimary"] == true).count();
+        let primary = listed
+            .sources
+            .iter()
+            .filter(|source| source.items[0].body.read::<serde_json::Value>().unwrap()["isPrimary"] == true)
+            .count();
         assert_eq!(primary, 1, "exactly one calendar is the default");
 
         let renamed = Calendar { name: "Tours".into(), description: None, ..Calendar::default() };
         let changed = vec!["name".into(), "description".into()];
         let args = CalendarWrite { source: Some(id.clone()), calendar: renamed, changed, if_match: None };
         let mutated = Dav::update_calendar(&session.cx(), args).unwrap();
-        assert_eq!(mutated.sources[0].items[0].body["name"], "Tours");
-        assert_eq!(mutated.sources[0].items[0].body["description"], serde_json::Value::Null);
+        assert_eq!(mutated.sources[0].items[0].body.read::<serde_json::Value>().unwrap()["name"], "Tours");
+        assert_eq!(
+            mutated.sources[0].items[0].body.read::<serde_json::Value>().unwrap()["description"],
+            serde_json::Value::Null
+        );
 
         session.drop_calendar(&id);
         session.drop_calendar(&id);

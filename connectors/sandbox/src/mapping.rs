@@ -5,7 +5,7 @@ use model::calendar::{
     Attendee, Calendar, Conference, ConferencePhone, Event, EventAttachment, Location, Person, Reminder,
     Reminders,
 };
-use model::wire::{Item, Source};
+use model::wire::{Item, JsonText, Source};
 use serde_json::{Map, Value, json};
 
 use crate::native;
@@ -187,9 +187,8 @@ fn event_item(theirs: &native::Event, series: Option<&str>) -> Outcome<Item> {
     })
 }
 
-fn json(value: &impl serde::Serialize) -> Outcome<Value> {
-    serde_json::to_value(value)
-        .map_err(|e| Failure::unavailable(format!("the item cannot be written as JSON: {e}")))
+fn json(value: &impl serde::Serialize) -> Outcome<JsonText> {
+    JsonText::of(value).map_err(|e| Failure::unavailable(format!("the item cannot be written as JSON: {e}")))
 }
 
 /// The part of the provider's JSON that the named fields of the model concern; none: everything that can be written.

@@ -33,7 +33,7 @@ fn sources() -> Vec<Source> {
 }
 
 fn event(source: &Source, item: usize) -> Event {
-    serde_json::from_value(source.items[item].body.clone()).unwrap()
+    source.items[item].body.read().unwrap()
 }
 
 /// A series and its changed instances are one source with one etag.

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use model::calendar::{Calendar, Event, EventType};
-use model::wire::Source;
+use model::wire::{JsonText, Source};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -63,7 +63,7 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
         return prepared;
     }
     for item in source.items {
-        match prepare_item(kind, item.body) {
+        match prepare_item(kind, &item.body) {
             Ok(body) => prepared.items.push(PreparedItem {
                 external_id: item.external_id,
                 series_external_id: item.series_external_id,
@@ -79,14 +79,14 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
     prepared
 }
 
-fn prepare_item(kind: Kind, body: Value) -> Result<PreparedItem, serde_json::Error> {
+fn prepare_item(kind: Kind, body: &JsonText) -> Result<PreparedItem, serde_json::Error> {
     let (body, is_series, (sort_at, until_at)) = match kind {
         Kind::Calendar => {
-            let calendar: Calendar = serde_json::from_value(body)?;
+            let calendar: Calendar = body.read()?;
             (serde_json::to_string(&calendar)?, false, (0, 0))
         }
         Kind::Event => {
-            let mut event: Event = serde_json::from_value(body)?;
+            let mut event: Event = body.read()?;
             event.busy = event.derived_busy();
             let is_series = event.event_type == EventType::Series;
             (serde_json::to_string(&event)?, is_series, bounds(&event))

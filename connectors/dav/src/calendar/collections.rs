@@ -3,7 +3,7 @@
 use connector_sdk::{Answer, Context, Failure, Outcome, code, http};
 use model::calendar::{AccessRole, Calendar, IncludeInAvailability};
 use model::wire::calendar::{CalendarDelete, CalendarWrite};
-use model::wire::{ChangesRequest, Item, Mutated, Source, Sources, Warning};
+use model::wire::{ChangesRequest, Item, JsonText, Mutated, Source, Sources, Warning};
 use url::Url;
 
 use crate::calendar::{Session, list_setting, stable_id};
@@ -65,8 +65,7 @@ fn first_usable(found: &[(String, Calendar)]) -> Option<String> {
 }
 
 fn source(id: String, calendar: &Calendar) -> Outcome<Source> {
-    let body =
-        serde_json::to_value(calendar).map_err(|error| Failure::new(code::INTERNAL, error.to_string()))?;
+    let body = JsonText::of(calendar).map_err(|error| Failure::new(code::INTERNAL, error.to_string()))?;
     let item = Item { external_id: id.clone(), body, ..Item::default() };
     Ok(Source { external_id: id, items: vec![item], ..Source::default() })
 }

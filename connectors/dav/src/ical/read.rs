@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use jiff::civil::Date;
 use model::Instant;
 use model::calendar::{Event, EventAttachment, EventStatus, EventType, Location, ShowAs, Visibility};
-use model::wire::{Item, ItemError};
+use model::wire::{Item, ItemError, JsonText};
 
 use crate::ical::lines::{keyword, line, line_text, lines, param, raw_line, set_param, text};
 use crate::ical::people::{Selves, attendees, organizer};
@@ -52,7 +52,7 @@ impl Reader {
             items.push(Item {
                 external_id: own_id,
                 series_external_id: (exception && master.is_some()).then(|| external_id.to_owned()),
-                body: serde_json::to_value(&body).map_err(|error| unreadable(error.to_string()))?,
+                body: JsonText::of(&body).map_err(|error| unreadable(error.to_string()))?,
                 provider_data: extra::extra(event),
             });
         }

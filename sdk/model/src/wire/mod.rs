@@ -2,10 +2,13 @@
 //! here, per surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
 
 pub mod calendar;
+mod text;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use crate::wire::text::JsonText;
 
 /// One thing of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
 /// It holds one or more of our items: a CalDAV resource holds the series and its exceptions.
@@ -33,7 +36,7 @@ pub struct Item {
     /// Exceptions of a series: the series' `externalId`.
     pub series_external_id: Option<String>,
     /// The normalized resource: `calendar::Event`, `calendar::Calendar`, ...
-    pub body: Value,
+    pub body: JsonText,
     /// What the model has no field for, as the provider has it; null where there is nothing to add.
     pub provider_data: Option<Value>,
 }
