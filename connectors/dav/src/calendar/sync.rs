@@ -98,9 +98,8 @@ impl Session<'_> {
         };
         // RFC 6578 section 3.2: depth 0, the sync-level says how deep.
         let mut response = self.cx().send(request("REPORT", collection, "0", &body(Some(limit))))?;
-        if response.status == 507
-            || conditions(&response).iter().any(|c| c == "number-of-matches-within-limits")
-        {
+        let limited = |c: &String| c == "number-of-matches-within-limits";
+        if response.status == 507 || response.status >= 400 && conditions(&response).iter().any(limited) {
             // Section 3.6: a server that cannot cut its answer refuses the limit.
             response = self.cx().send(request("REPORT", collection, "0", &body(None)))?;
         }

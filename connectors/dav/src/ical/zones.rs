@@ -4,16 +4,18 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ical::tree::cst::IcalCst;
+use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tz::{IcalTz, IcalTzTransition};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-use crate::ical::lines::{components, line, line_text, text};
+use crate::ical::lines::{components, line, line_text, raw_line, set_line, text};
 
 /// Years before and after an event in which a VTIMEZONE has to agree with an IANA zone to be taken for it.
 const AGREEING_YEARS: i64 = 1;
+/// Years before an event from which on the transitions of its VTIMEZONE are known.
+const EARLIER_YEARS: i32 = 10;
 /// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays tell zones apart.
 const PROBE_S: i64 = 7 * 86_400;
 
@@ -176,14 +178,37 @@ fn transitions(definition: &IcalCst, year: i16) -> Option<(Vec<(i64, i64)>, i64)
     if observances().any(odd) {
         return None;
     }
+    let mut recent = definition.clone().into_static();
+    begin_lately(&mut recent, year);
     let mut calendar = IcalCst::v2();
-    calendar.push_component(definition.clone().into_static());
+    calendar.push_component(recent);
     let decoded = calendar.decode();
     let zone = decoded.components.iter().find_map(IcalTz::of_component)?;
     let all = zone.transitions(i32::from(year) + 3);
     let before = i64::from(all.first()?.from);
     let instant = |t: &IcalTzTransition| (t.local.seconds() - i64::from(t.from), i64::from(t.to));
     Some((all.iter().map(instant).collect(), before))
+}
+
+/// Lets observances that go on for ever begin a few years before `year`: Outlook's begin in 1601, and nobody asks what was
+/// between. The first transition may then be on another day than the rule says; the years that count come after it.
+fn begin_lately(definition: &mut IcalCst<'static>, year: i16) {
+    let first = i32::from(year) - EARLIER_YEARS;
+    for item in &mut definition.items {
+        let IcalItem::Component(observance) = item else { continue };
+        let is_endless = line(observance, "RDATE").is_none()
+            && line(observance, "RRULE").is_some_and(|rule| {
+                let rule = rule.raw_value_str().to_ascii_uppercase();
+                !rule.contains("UNTIL=") && !rule.contains("COUNT=") && !rule.contains("INTERVAL=")
+            });
+        let start = line(observance, "DTSTART").map(|start| start.raw_value_str().trim().to_owned());
+        if let Some((began, rest)) = start.as_deref().and_then(|start| start.split_at_checked(4))
+            && is_endless
+            && began.parse().is_ok_and(|began: i32| began < first)
+        {
+            set_line(observance, raw_line("DTSTART", &[], &format!("{first:04}{rest}")));
+        }
+    }
 }
 
 /// The IANA zone that has the same offsets around this year.

@@ -1,6 +1,8 @@
 //! XML as WebDAV uses it: a small tree with resolved namespaces, and escaping for request bodies. No DTD is ever read, so there
 //! are no entities but the five of XML itself.
 
+use std::borrow::Cow;
+
 use quick_xml::NsReader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
@@ -36,7 +38,8 @@ impl Element {
     /// Reads a document. The error says what is wrong, never what is in it.
     pub fn parse(bytes: &[u8]) -> Result<Element, String> {
         // One broken byte in one resource must not hide the others.
-        let document = String::from_utf8_lossy(bytes);
+        // Checked as a whole first: that goes by words, the lossy way by bytes.
+        let document = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         let mut reader = NsReader::from_str(document.strip_prefix('\u{FEFF}').unwrap_or(&document));
         let mut open: Vec<Element> = Vec::new();
         loop {
