@@ -12,7 +12,8 @@ want=${WASM_TOOLCHAIN:-auto}
 say() { echo "wasm-toolchain: $*" >&2; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${WASM_TOOLCHAIN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/switchboard-wasm}
-flags="--remap-path-prefix=$root=/src --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+# Vectors: every host that wasmtime compiles for has them. Inlining: each call of a function looks at the clock of the sandbox.
+flags="--remap-path-prefix=$root=/src --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo -Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=500"
 
 has_target() { local s; s=$(cd "$root" && rustc --print sysroot 2>/dev/null) && compgen -G "$s/lib/rustlib/$T/lib/libcore-*.rlib" >/dev/null; }
 apt_get() {

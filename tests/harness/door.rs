@@ -53,7 +53,7 @@ impl Door {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let behind = behind.trim_end_matches('/').to_owned();
-        let client = reqwest::Client::new();
+        let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
         let through = async move |request: Request| pass(&client, &behind, &account, request).await;
         let app = axum::Router::new().fallback(through);
         let tls = Tls { listener, acceptor: TlsAcceptor::from(Arc::new(config)) };

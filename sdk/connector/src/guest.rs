@@ -11,11 +11,6 @@ use crate::error::{Failure, Outcome};
 use crate::http::{BlobInfo, Http, Request, Response, Segment, SendError};
 use crate::surface;
 
-/// The memory of a call lives as long as the call, and one thread has it to itself: an allocator made for that.
-#[cfg(target_arch = "wasm32")]
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
-
 /// The imports. Calling one outside the sandbox panics.
 struct Imports;
 

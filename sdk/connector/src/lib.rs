@@ -18,6 +18,9 @@
 //! # fn main() {}
 //! ```
 
+#[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "an allocator is made of raw memory")]
+mod allocator;
 mod bindings;
 mod context;
 mod dispatch;

@@ -81,8 +81,12 @@ pub fn is_inline(line: &ical::tree::line::IcalLine) -> bool {
 fn vendor(event: &IcalCst) -> Map<String, Value> {
     let mut found = Map::new();
     for line in all_lines(event) {
-        let name = line.name.get().to_ascii_uppercase();
-        if !name.starts_with("X-") || SAID.contains(&name.as_str()) || found.len() == MAX_PROPERTIES {
+        let name = line.name.get();
+        if !name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("X-")) {
+            continue;
+        }
+        let name = name.to_ascii_uppercase();
+        if SAID.contains(&name.as_str()) || found.len() == MAX_PROPERTIES {
             continue;
         }
         found.insert(name, json!(line_text(line).chars().take(MAX_CHARACTERS).collect::<String>()));

@@ -16,10 +16,15 @@ pub fn component_name(component: &IcalCst) -> String {
         .unwrap_or_default()
 }
 
+/// Whether the component has this name.
+pub fn is_named(component: &IcalCst, name: &str) -> bool {
+    component.begin.as_ref().is_some_and(|begin| begin.raw_value_str().trim().eq_ignore_ascii_case(name))
+}
+
 /// The direct subcomponents of this name.
 pub fn components<'c, 'a>(parent: &'c IcalCst<'a>, name: &'c str) -> impl Iterator<Item = &'c IcalCst<'a>> {
     parent.items.iter().filter_map(move |item| match item {
-        IcalItem::Component(child) if component_name(child) == name => Some(&**child),
+        IcalItem::Component(child) if is_named(child, name) => Some(&**child),
         _ => None,
     })
 }
@@ -64,6 +69,9 @@ pub fn param(line: &IcalLine, name: &str) -> Option<String> {
     let node = line.params.iter().find(|node| node.name.get().eq_ignore_ascii_case(name))?;
     let raw = node.values.first()?.get();
     let bare = raw.strip_prefix('"').map_or(raw, |rest| rest.strip_suffix('"').unwrap_or(rest));
+    if !bare.contains('^') {
+        return (!bare.is_empty()).then(|| bare.to_owned());
+    }
     let mut text = String::with_capacity(bare.len());
     let mut characters = bare.chars().peekable();
     while let Some(character) = characters.next() {
