@@ -37,8 +37,8 @@ fn json_text(status: StatusCode, text: String) -> Response {
 
 /// The process is there. It never asks the store: a dead database is no reason to kill the process.
 async fn healthz() -> Response {
-    let tzdb = jiff::tz::db().available().count();
-    let body = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION"), "timeZones": tzdb });
+    let (version, tzdb) = (env!("CARGO_PKG_VERSION"), recurrence::TZDB_RELEASE);
+    let body = json!({ "status": "ok", "version": version, "timeZoneDatabase": tzdb });
     json_text(StatusCode::OK, body.to_string())
 }
 

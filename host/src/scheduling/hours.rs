@@ -44,7 +44,7 @@ impl Zone {
         // jiff would read "" and paths as it pleases; an IANA name is ASCII without blanks.
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_+-".contains(&b));
-        let rules = is_name.then(|| TimeZone::get(name).ok()).flatten()?;
+        let rules = is_name.then(|| recurrence::iana_zone(name).ok()).flatten()?;
         Some(Zone { name: name.to_owned(), rules })
     }
 

@@ -43,4 +43,4 @@ pub use series::{Length, Series, Start};
 pub use suffix::{Suffix, instance_suffix, parse_suffix};
 pub use validate::validate;
 pub use windows::iana_from_windows;
-pub use zones::zone;
+pub use zones::{TZDB_RELEASE, iana_zone, zone};

