@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use harness::TestServer;
 use serde_json::Value;
 use switchboard::api::openapi;
 use switchboard::api::operation::{ANY_KEY, Operation, Priority};
