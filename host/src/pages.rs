@@ -44,14 +44,16 @@ impl Default for Pages {
 
 impl Pages {
     /// The answer with this name if nothing of the application has changed since it was printed, else what `print` prints.
-    /// `name` tells everything that the answer depends on apart from the stored resources.
+    /// `name` tells everything that the answer depends on apart from the stored resources; without one it is never kept, as one with
+    /// the provider's data, which changes without a number in the log.
     pub async fn printed<E: From<anyhow::Error>>(
         &self,
         db: &Db,
         tenant: &Tenant,
-        name: &str,
+        name: Option<&str>,
         print: impl Future<Output = Result<Answer, E>>,
     ) -> Result<Answer, E> {
+        let Some(name) = name else { return print.await };
         let name = [&tenant.application_id, name].join("/");
         let known = self.0.get(&name);
         // Both before anything is read: a change meanwhile makes the answer old.
@@ -59,7 +61,7 @@ impl Pages {
         if let Some(printed) = known.as_ref().filter(|p| commits.is_some() && p.commits == commits) {
             return Ok(printed.answer.clone());
         }
-        let sequence = log::last_sequence(db.reader(), tenant).await?;
+        let sequence = log::last_sequence(db.resources(), tenant).await?;
         let answer = match known.filter(|p| p.sequence == sequence) {
             Some(printed) => printed.answer,
             None => print.await?,

@@ -133,7 +133,7 @@ impl Asker {
         if !ids::is_plausible(id) {
             return Err(not_found(what));
         }
-        let found = items::find(app.db.reader(), &self.tenant, kind.as_str(), id).await?;
+        let found = items::find(app.db.resources(), &self.tenant, kind.as_str(), id).await?;
         found.filter(|item| self.may_use(&item.connection_id)).ok_or_else(|| not_found(what))
     }
 }

@@ -7,17 +7,22 @@ use model::Instant;
 use serde_json::Value;
 
 use crate::resources::Kind;
-use crate::storage::items::Item;
+use crate::storage::items::{Item, Shown};
 use crate::storage::json_text;
 
 /// The JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {
+    shown(&Shown::from(item), warnings, with_provider_data)
+}
+
+/// The same of a row where it lies.
+pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> String {
     let mut out = String::with_capacity(item.body.len() + item.metadata.len() + 512);
-    field(&mut out, "{\"id\":", &item.id);
-    field(&mut out, ",\"connectionId\":", &item.connection_id);
-    if Kind::parse(&item.kind) == Some(Kind::Event) {
-        field(&mut out, ",\"calendarId\":", &item.parent_id);
-        match &item.series_id {
+    field(&mut out, "{\"id\":", item.id);
+    field(&mut out, ",\"connectionId\":", item.connection_id);
+    if Kind::parse(item.kind) == Some(Kind::Event) {
+        field(&mut out, ",\"calendarId\":", item.parent_id);
+        match item.series_id {
             Some(series) => field(&mut out, ",\"seriesId\":", series),
             None => out.push_str(",\"seriesId\":null"),
         }
@@ -25,18 +30,18 @@ pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String
         // No provider behind today's connectors pushes changes: there is no channel to tell of.
         out.push_str(",\"watch\":null");
     }
-    field(&mut out, ",\"externalId\":", &item.external_id);
+    field(&mut out, ",\"externalId\":", item.external_id);
     let body = item.body.trim();
     if body.len() > 2 {
         out.push(',');
         out.push_str(&body[1..body.len() - 1]);
     }
     out.push_str(",\"metadata\":");
-    out.push_str(&item.metadata);
+    out.push_str(item.metadata);
     let (created, updated) = (Instant::from_millis(item.created_at), Instant::from_millis(item.updated_at));
     // Writing to a string cannot fail.
     let _ = write!(out, ",\"createdAt\":\"{created}\",\"updatedAt\":\"{updated}\"");
-    field(&mut out, ",\"etag\":", &item.etag);
+    field(&mut out, ",\"etag\":", item.etag);
     out.push_str(",\"warnings\":[");
     for (i, warning) in warnings.iter().enumerate() {
         let _ = write!(out, "{}{warning}", if i > 0 { "," } else { "" });
@@ -44,7 +49,7 @@ pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String
     out.push(']');
     if with_provider_data {
         out.push_str(",\"providerData\":");
-        out.push_str(item.provider_data.as_deref().unwrap_or("null"));
+        out.push_str(item.provider_data.unwrap_or("null"));
     }
     out.push('}');
     out
@@ -53,7 +58,14 @@ pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String
 /// `before`, and `text` as a JSON string.
 fn field(out: &mut String, before: &str, text: &str) {
     out.push_str(before);
-    out.push_str(&json_text(text));
+    // Ids have nothing to escape. Every byte is looked at, without a way out: that goes by vectors.
+    if !text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&json_text(text));
+    }
 }
 
 #[cfg(test)]

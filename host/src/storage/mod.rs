@@ -32,6 +32,7 @@ pub use crate::storage::sql::Tx;
 pub struct Db {
     dialect: Dialect,
     reader: Reader,
+    resources: Reader,
     writer: Writer,
 }
 
@@ -65,7 +66,8 @@ impl Db {
         };
         let (reader, writer) =
             opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
-        Ok(Db { dialect, reader, writer })
+        let resources = reader.holding();
+        Ok(Db { dialect, reader, resources, writer })
     }
 
     pub fn dialect(&self) -> Dialect {
@@ -75,6 +77,12 @@ impl Db {
     /// For queries that change nothing.
     pub fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// The same for what only this process writes, resources above all: cheaper where one database file is read again and again.
+    /// (Beside a running host on SQLite, a command of ours may write API keys and their applications, and nothing else.)
+    pub fn resources(&self) -> &Reader {
+        &self.resources
     }
 
     /// Runs `work` in a write transaction and commits it: when this returns `Ok`, the change is on disk. An error rolls back
@@ -103,10 +111,13 @@ impl Db {
         checked.context("cannot check the database")
     }
 
-    /// How often this process has committed: while it stays the same, so does what readers find. None where others may write
-    /// too. (Beside a running host on SQLite, a command of ours may write API keys, and nothing else.)
+    /// How often this process has committed: while it stays the same, so does what `resources` finds. None while it commits, and
+    /// where others may write too.
     pub fn commits(&self) -> Option<u64> {
-        self.writer.commits()
+        match &self.reader {
+            Reader::Sqlite(readers) => readers.commits(),
+            Reader::Postgres(_) => None,
+        }
     }
 
     /// Writes that wait for the writer now.
@@ -126,9 +137,9 @@ impl Db {
 
 fn open_sqlite(options: &Options) -> Result<(Reader, Writer)> {
     let file = sqlite_file(&options.url).context("a SQLite database needs a file")?;
-    // The writer first: it makes the file.
-    let writer = Writer::single(&file, options.group_commit)?;
-    Ok((Reader::Sqlite(sqlite::Readers::open(&file, options.readers as usize)?), writer))
+    let readers = sqlite::Readers::open(&file, options.readers as usize)?;
+    let writer = Writer::single(&file, readers.clone(), options.group_commit)?;
+    Ok((Reader::Sqlite(readers), writer))
 }
 
 /// A JSON column as a value. A row that we wrote always parses; if it does not, the error says which column.

@@ -16,6 +16,16 @@ pub enum Reader {
     Postgres(PgPool),
 }
 
+impl Reader {
+    /// See `Readers::holding`; PostgreSQL has nothing to hold.
+    pub fn holding(&self) -> Reader {
+        match self {
+            Reader::Sqlite(readers) => Reader::Sqlite(readers.holding()),
+            Reader::Postgres(pool) => Reader::Postgres(pool.clone()),
+        }
+    }
+}
+
 /// A write transaction.
 pub enum Tx {
     Sqlite(rusqlite::Connection),
@@ -137,7 +147,17 @@ pub struct Columns<'a, 'r> {
     next: usize,
 }
 
-impl Columns<'_, '_> {
+impl<'a> Columns<'a, '_> {
+    /// The next column, a text that stays where it lies; none for null.
+    pub fn text(&mut self) -> Result<Option<&'a str>> {
+        let at = self.next;
+        self.next += 1;
+        match self.row {
+            Row::Sqlite(row) => Ok(row.get_ref(at)?.as_str_or_null()?),
+            Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
+        }
+    }
+
     /// The next column.
     #[expect(clippy::should_implement_trait, reason = "each column has a type of its own")]
     pub fn next<T: Column>(&mut self) -> Result<T> {

@@ -5,7 +5,7 @@
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Error, Result, anyhow};
 use futures::FutureExt;
@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::storage::sql::{Tx, query};
-use crate::storage::sqlite;
+use crate::storage::sqlite::{self, Readers};
 
 /// Writes that may wait; more wait for a place in the queue.
 const QUEUE: usize = 1024;
@@ -36,7 +36,7 @@ struct Write {
 
 #[derive(Clone)]
 enum Kind {
-    Single(mpsc::Sender<Write>, Arc<AtomicU64>),
+    Single(mpsc::Sender<Write>),
     Pooled(PgPool),
 }
 
@@ -49,20 +49,18 @@ pub struct Writer {
 
 impl Writer {
     /// SQLite: one connection, on a thread of its own because a commit waits for the disk. Without `group` every write is
-    /// committed alone.
-    pub fn single(file: &Path, group: bool) -> Result<Writer> {
+    /// committed alone. `readers` are told of every commit.
+    pub fn single(file: &Path, readers: Readers, group: bool) -> Result<Writer> {
         let connection = connect(file)?;
         let (sender, queue) = mpsc::channel(QUEUE);
         let queued = Arc::new(AtomicUsize::new(0));
         let size = if group { GROUP } else { 1 };
         let (file, runtime) = (file.to_owned(), Handle::current());
-        let commits = Arc::<AtomicU64>::default();
-        let counter = commits.clone();
         std::thread::Builder::new()
             .name("database-writer".to_owned())
-            .spawn(move || runtime.block_on(serve(file, connection, queue, size, &counter)))
+            .spawn(move || runtime.block_on(serve(file, connection, queue, size, &readers)))
             .context("cannot start the database writer")?;
-        Ok(Writer { kind: Kind::Single(sender, commits), queued })
+        Ok(Writer { kind: Kind::Single(sender), queued })
     }
 
     /// PostgreSQL: transactions from the pool.
@@ -74,14 +72,6 @@ impl Writer {
         self.queued.load(Ordering::Relaxed)
     }
 
-    /// See `Db::commits`.
-    pub fn commits(&self) -> Option<u64> {
-        match &self.kind {
-            Kind::Single(_, commits) => Some(commits.load(Ordering::Acquire)),
-            Kind::Pooled(_) => None,
-        }
-    }
-
     /// See `Db::write`.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
@@ -91,7 +81,7 @@ impl Writer {
     {
         self.queued.fetch_add(1, Ordering::Relaxed);
         let outcome = match &self.kind {
-            Kind::Single(sender, _) => queue(sender, work).await,
+            Kind::Single(sender) => queue(sender, work).await,
             Kind::Pooled(pool) => transact(pool, work).await,
         };
         self.queued.fetch_sub(1, Ordering::Relaxed);
@@ -154,12 +144,12 @@ async fn serve(
     mut connection: Tx,
     mut queue: mpsc::Receiver<Write>,
     size: usize,
-    commits: &AtomicU64,
+    readers: &Readers,
 ) {
     let mut group = Vec::with_capacity(size);
     while queue.recv_many(&mut group, size).await > 0 {
         let waiting: Vec<Write> = std::mem::take(&mut group);
-        if commit_group(&mut connection, waiting, commits).await.is_err() {
+        if commit_group(&mut connection, waiting, readers).await.is_err() {
             // The connection's state is unknown: a fresh one has no half-done transaction.
             tracing::error!("the database writer lost its connection's state and reconnects");
             match connect(&file) {
@@ -171,7 +161,7 @@ async fn serve(
 }
 
 /// Err: the connection cannot be trusted any more. Each write has been told its outcome either way.
-async fn commit_group(connection: &mut Tx, writes: Vec<Write>, commits: &AtomicU64) -> Result<(), ()> {
+async fn commit_group(connection: &mut Tx, writes: Vec<Write>, readers: &Readers) -> Result<(), ()> {
     let mut ran: Vec<oneshot::Sender<Result<(), String>>> = Vec::with_capacity(writes.len());
     let mut broken = run(connection, BEGIN).await.map_err(|e| e.to_string());
     let alone = writes.len() == 1;
@@ -181,12 +171,13 @@ async fn commit_group(connection: &mut Tx, writes: Vec<Write>, commits: &AtomicU
         }
         ran.push(write.committed);
     }
+    readers.commit_begins();
     let outcome = match broken {
         Ok(()) => run(connection, "commit").await.map_err(|e| e.to_string()),
         Err(cause) => Err(cause),
     };
     // Before anybody is told: who knows of a write must find it. Counted too when the commit failed, which may have been late.
-    commits.fetch_add(1, Ordering::Release);
+    readers.commit_ended();
     let mut trusted = Ok(());
     if outcome.is_err() {
         trusted = run(connection, "rollback").await.map_err(|_| ());

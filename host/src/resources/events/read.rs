@@ -6,13 +6,15 @@ use std::sync::Arc;
 use model::calendar::Event;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Answer;
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
+use crate::ids;
 use crate::resources::events::instances::{self, Instance};
 use crate::resources::events::named;
-use crate::resources::{Asker, Kind, calendars};
+use crate::resources::{Asker, Kind, calendars, render};
 use crate::storage::connections::Connection;
-use crate::storage::items::{self, After, Item, Shape, Window};
+use crate::storage::items::{self, After, Item, Shape, Shown, Window};
 
 /// Longest range that is expanded.
 const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
@@ -34,6 +36,9 @@ pub struct Query {
     pub attendee: Option<String>,
     pub status: Option<String>,
     pub show_cancelled: bool,
+    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
+    #[serde(skip)]
+    pub with_provider_data: bool,
 }
 
 /// A place in the list: after this start and id.
@@ -45,8 +50,8 @@ pub struct Place {
     pub id: String,
 }
 
-/// A page of rows to print, and where the next begins.
-pub type Page = (Vec<Item>, Option<Place>);
+/// A page of printed events, and where the next begins.
+pub type Page = (Vec<String>, Option<Place>);
 
 impl Query {
     fn check(&self) -> Result<()> {
@@ -134,30 +139,19 @@ pub async fn list(
 
 async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut found: Vec<Item> = Vec::new();
+    let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
     loop {
-        let window = Window {
-            parent_id: &query.calendar_id,
-            kind: Kind::Event.as_str(),
-            from: query.start.unwrap_or(i64::MIN / 2),
-            to: query.end.unwrap_or(i64::MAX),
-            shape: Shape::Any,
-            updated_after: query.updated_after.unwrap_or(i64::MIN),
-            after: place.clone().map(|p| After { sort_at: p.sort_at, id: p.id }),
-            limit: limit + 1,
-        };
-        let rows = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
+        // One more than wanted tells whether anything comes after.
+        let rows = scan(app, asker, query, place.as_ref(), limit + 1).await?;
         let is_last = rows.len() <= wanted;
         scanned += rows.len();
-        for row in rows.into_iter().take(wanted) {
-            place = Some(Place { sort_at: row.sort_at, id: row.id.clone() });
-            if is_listed(query, &row)? {
-                found.push(row);
-                if found.len() == wanted {
-                    break;
-                }
+        for (at, text) in rows.into_iter().take(wanted) {
+            place = Some(at);
+            found.extend(text);
+            if found.len() == wanted {
+                break;
             }
         }
         let full = found.len() == wanted;
@@ -165,30 +159,47 @@ async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, l
             return Ok((found, None));
         }
         if full || scanned >= MAX_SCANNED {
-            let ended =
-                is_last && place.as_ref().is_some_and(|p| found.last().is_some_and(|f| f.id == p.id)) && {
-                    // The page is full: is there anything behind it?
-                    let rest = Window {
-                        after: place.clone().map(|p| After { sort_at: p.sort_at, id: p.id }),
-                        limit: 1,
-                        ..window
-                    };
-                    items::list_window(app.db.reader(), &asker.tenant, &rest).await?.is_empty()
-                };
+            let ended = is_last && full && scan(app, asker, query, place.as_ref(), 1).await?.is_empty();
             return Ok((found, if ended { None } else { place }));
         }
     }
 }
 
-fn is_listed(query: &Query, row: &Item) -> Result<bool> {
+/// The next rows of the window; the text of each that is listed.
+async fn scan(
+    app: &App,
+    asker: &Asker,
+    query: &Query,
+    after: Option<&Place>,
+    limit: i64,
+) -> Result<Vec<(Place, Option<String>)>> {
+    let window = Window {
+        parent_id: &query.calendar_id,
+        kind: Kind::Event.as_str(),
+        from: query.start.unwrap_or(i64::MIN / 2),
+        to: query.end.unwrap_or(i64::MAX),
+        shape: Shape::Any,
+        updated_after: query.updated_after.unwrap_or(i64::MIN),
+        after: after.cloned().map(|p| After { sort_at: p.sort_at, id: p.id }),
+        limit,
+    };
+    let with_provider_data = query.with_provider_data;
+    let print = |row: Shown<'_>| {
+        let text = is_listed(query, row.body)?.then(|| render::shown(&row, &[], with_provider_data));
+        Ok((Place { sort_at: row.sort_at, id: row.id.to_owned() }, text))
+    };
+    Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
+}
+
+fn is_listed(query: &Query, body: &str) -> serde_json::Result<bool> {
     if query.is_plain() && query.show_cancelled {
         return Ok(true);
     }
     // A cheap look before the costly one: most events are confirmed and most lists have no filter.
-    if query.is_plain() && !row.body.contains("\"status\":\"cancelled\"") {
+    if query.is_plain() && !body.contains("\"status\":\"cancelled\"") {
         return Ok(true);
     }
-    Ok(query.admits(&serde_json::from_str::<Event>(&row.body)?))
+    Ok(query.admits(&serde_json::from_str::<Event>(body)?))
 }
 
 async fn expanded(
@@ -234,7 +245,8 @@ async fn expanded(
     let more = found.len() > wanted;
     found.truncate(wanted);
     let place = found.last().filter(|_| more).map(|(item, at)| Place { sort_at: *at, id: item.id.clone() });
-    Ok((found.into_iter().map(|(item, _)| item).collect(), place))
+    let texts = found.iter().map(|(item, _)| render::item(item, &[], query.with_provider_data));
+    Ok((texts.collect(), place))
 }
 
 /// Sees to it that the events of a calendar that the caller may read are fresh.
@@ -244,7 +256,24 @@ pub async fn freshen(app: &App, asker: &Asker, calendar_id: &str) -> Result<()> 
     calendars::freshen(app, asker, connection, calendar).await
 }
 
-/// Reads one event, stored or computed, of a calendar that was freshened.
-pub async fn get(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Item> {
-    Ok(named(app, asker, calendar_id, event_id).await?.into_item())
+/// One event, stored or computed, of a calendar that was freshened.
+pub async fn get(
+    app: &App,
+    asker: &Asker,
+    (calendar_id, event_id): (&str, &str),
+    with_provider_data: bool,
+) -> Result<Answer> {
+    let printed = |row: &Shown<'_>| Answer::ok(render::shown(row, &[], with_provider_data)).etag(row.etag);
+    let is_asked = |row: &Shown<'_>| row.parent_id == calendar_id && asker.may_use(row.connection_id);
+    let read = |row: Shown<'_>| is_asked(&row).then(|| printed(&row));
+    let row = (Kind::Event.as_str(), event_id);
+    if ids::is_plausible(event_id)
+        && let Some(Some(answer)) =
+            items::read(app.db.resources(), &asker.tenant, row, with_provider_data, read).await?
+    {
+        return Ok(answer);
+    }
+    // An instance, or nothing.
+    let item = Box::pin(named(app, asker, calendar_id, event_id)).await?.into_item();
+    Ok(printed(&Shown::from(&item)))
 }

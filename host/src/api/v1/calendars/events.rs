@@ -19,10 +19,10 @@ use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
 use crate::error::{Error, Result};
+use crate::resources::Asker;
 use crate::resources::events::read::{self, Query};
 use crate::resources::events::respond::{self, Response};
 use crate::resources::events::write::{self, Manner};
-use crate::resources::{Asker, render};
 use crate::words::field_error;
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
@@ -100,23 +100,18 @@ async fn list(
         attendee: params.text("attendee", 320)?,
         status: params.word("status", &["confirmed", "tentative", "cancelled"])?,
         show_cancelled: params.flag("show_cancelled")?,
+        with_provider_data: params.with_provider_data(),
     };
     let binding = Binding::new(&asker.tenant, "events.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let raw = params.with_provider_data();
     let opened = read::open(&app, &asker, &query).await?;
     let print = async {
-        let (items, place) = Box::pin(read::list(&app, &asker, &opened.1, &query, after, limit)).await?;
-        let texts: Vec<String> = items.iter().map(|i| render::item(i, &[], raw)).collect();
+        let (texts, place) = Box::pin(read::list(&app, &asker, &opened.1, &query, after, limit)).await?;
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
         Ok::<_, Error>(Answer::ok(page::page(&texts, next.as_deref())))
     };
-    if raw {
-        // What the model has no field for changes without a number in the log.
-        return Ok(print.await?);
-    }
-    let name = binding.page(params.get("cursor"), limit);
-    Ok(app.pages.printed(&app.db, &asker.tenant, &name, print).await?)
+    let name = (!query.with_provider_data).then(|| binding.page(params.get("cursor"), limit));
+    Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
 }
 
 async fn get(
@@ -127,16 +122,9 @@ async fn get(
 ) -> Result<Answer, ApiError> {
     read::freshen(&app, &asker, &calendar_id).await?;
     let raw = params.with_provider_data();
-    let print = async {
-        let item = Box::pin(read::get(&app, &asker, &calendar_id, &event_id)).await?;
-        Ok::<_, Error>(Answer::ok(render::item(&item, &[], raw)).etag(&item.etag))
-    };
-    if raw {
-        // What the model has no field for changes without a number in the log.
-        return Ok(print.await?);
-    }
-    let name = ["events.get", &calendar_id, &event_id].join("/");
-    Ok(app.pages.printed(&app.db, &asker.tenant, &name, print).await?)
+    let print = read::get(&app, &asker, (&calendar_id, &event_id), raw);
+    let name = (!raw).then(|| ["events.get", &calendar_id, &event_id].join("/"));
+    Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
 }
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.

@@ -1,9 +1,9 @@
 //! The local copy: one row per normalized resource. Table: `migrations/0003_items.sql`.
 
-use crate::storage::sql::{Reader, Row, query};
 use anyhow::Result;
 
 use crate::storage::Tx;
+use crate::storage::sql::{Reader, Row, query};
 use crate::tenant::Tenant;
 
 /// A stored resource.
@@ -32,9 +32,47 @@ pub struct Item {
     pub deleted_at: Option<i64>,
 }
 
+/// What an answer shows of an item, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    pub id: &'a str,
+    pub connection_id: &'a str,
+    pub kind: &'a str,
+    pub parent_id: &'a str,
+    pub external_id: &'a str,
+    pub series_id: Option<&'a str>,
+    pub etag: &'a str,
+    pub body: &'a str,
+    pub metadata: &'a str,
+    pub provider_data: Option<&'a str>,
+    pub sort_at: i64,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+impl<'a> From<&'a Item> for Shown<'a> {
+    fn from(item: &'a Item) -> Self {
+        Shown {
+            id: &item.id,
+            connection_id: &item.connection_id,
+            kind: &item.kind,
+            parent_id: &item.parent_id,
+            external_id: &item.external_id,
+            series_id: item.series_id.as_deref(),
+            etag: &item.etag,
+            body: &item.body,
+            metadata: &item.metadata,
+            provider_data: item.provider_data.as_deref(),
+            sort_at: item.sort_at,
+            created_at: item.created_at,
+            updated_at: item.updated_at,
+        }
+    }
+}
+
 /// A query for whole rows with this condition: one column list for all of them, still one `&'static str` each.
 macro_rules! select {
-    ($rest:literal) => {
+    ($rest:expr) => {
         concat!(
             "select id, connection_id, kind, parent_id, external_id, source_id, series_id, provider_etag, etag, hash, ",
             "body, metadata, provider_data, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at from items ",
@@ -68,6 +106,64 @@ fn item(row: &Row<'_>) -> Result<Item> {
         updated_at: column.next()?,
         deleted_at: column.next()?,
     })
+}
+
+/// The columns of `Shown` but for the one that few ask for, which is there if this parameter is 1.
+macro_rules! shown_columns {
+    ($with_provider_data:literal) => {
+        concat!(
+            "select id, connection_id, kind, parent_id, external_id, series_id, etag, body, metadata, sort_at, created_at, ",
+            "updated_at, case when ",
+            $with_provider_data,
+            " = 1 then provider_data end from items "
+        )
+    };
+}
+
+mod window;
+
+pub use window::{After, Shape, Window, list_window, read_window};
+
+/// In the order of `shown_columns`.
+fn shown<'a>(row: &'a Row<'_>) -> Result<Shown<'a>> {
+    let mut column = row.columns();
+    Ok(Shown {
+        id: column.text()?.unwrap_or_default(),
+        connection_id: column.text()?.unwrap_or_default(),
+        kind: column.text()?.unwrap_or_default(),
+        parent_id: column.text()?.unwrap_or_default(),
+        external_id: column.text()?.unwrap_or_default(),
+        series_id: column.text()?,
+        etag: column.text()?.unwrap_or_default(),
+        body: column.text()?.unwrap_or_default(),
+        metadata: column.text()?.unwrap_or_default(),
+        sort_at: column.next()?,
+        created_at: column.next()?,
+        updated_at: column.next()?,
+        provider_data: column.text()?,
+    })
+}
+
+/// What `read` makes of a live item of the tenant, where it lies: copying twenty columns costs more than finding the row.
+pub async fn read<T>(
+    reader: &Reader,
+    tenant: &Tenant,
+    (kind, id): (&str, &str),
+    with_provider_data: bool,
+    mut read: impl FnMut(Shown<'_>) -> T,
+) -> Result<Option<T>> {
+    let sql = concat!(
+        shown_columns!("$5"),
+        "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
+    );
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .bind(kind)
+        .bind(i64::from(with_provider_data))
+        .fetch_optional(reader, |row| Ok(read(shown(row)?)))
+        .await
 }
 
 /// A live item of the tenant.
@@ -125,13 +221,6 @@ pub async fn by_external_id(
         .await
 }
 
-/// Where a page of live items begins: after this sort key and id.
-#[derive(Clone, Debug)]
-pub struct After {
-    pub sort_at: i64,
-    pub id: String,
-}
-
 /// Live items of a connection that live directly in it (calendars), in id order, from an id on.
 pub async fn list_top(
     reader: &Reader,
@@ -152,56 +241,6 @@ pub async fn list_top(
         .bind(kind)
         .bind(after_id)
         .bind(limit)
-        .fetch_all(reader, item)
-        .await
-}
-
-/// Which items of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    Any,
-    Plain,
-    Series,
-}
-
-/// A stretch of a collection: items that overlap `[from, to)`, in (sort_at, id) order.
-#[derive(Clone, Debug)]
-pub struct Window<'a> {
-    pub parent_id: &'a str,
-    pub kind: &'a str,
-    pub from: i64,
-    pub to: i64,
-    /// Only series, only what is none, or both.
-    pub shape: Shape,
-    pub updated_after: i64,
-    pub after: Option<After>,
-    pub limit: i64,
-}
-
-/// Live items of a collection in a window. A moment (start = end) counts when it lies inside.
-pub async fn list_window(reader: &Reader, tenant: &Tenant, window: &Window<'_>) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 and deleted_at is null \
-               and sort_at < $6 and (until_at > $5 or (until_at = sort_at and sort_at >= $5)) and updated_at >= $7 \
-               and (sort_at > $8 or (sort_at = $8 and id > $9)) and ($11 < 0 or is_series = $11) order by sort_at, id limit $10"
-    );
-    let after = window.after.clone().unwrap_or(After { sort_at: i64::MIN, id: String::new() });
-    query(sql)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(window.parent_id)
-        .bind(window.kind)
-        .bind(window.from)
-        .bind(window.to)
-        .bind(window.updated_after)
-        .bind(after.sort_at)
-        .bind(after.id)
-        .bind(window.limit)
-        .bind(match window.shape {
-            Shape::Any => -1_i64,
-            Shape::Plain => 0,
-            Shape::Series => 1,
-        })
         .fetch_all(reader, item)
         .await
 }
