@@ -1,4 +1,6 @@
-//! An authenticated GET of one event from the store, against axum answering the same bytes.
+//! An authenticated GET of an event from the store, against axum answering the same bytes.
+
+use std::sync::Arc;
 
 use anyhow::Result;
 
@@ -9,30 +11,35 @@ use crate::bench::table::{Row, Target};
 use crate::project;
 
 const CLIENTS: usize = 16;
+const EVENTS: usize = 1_000;
 
-/// One row: requests per second, ours to the baseline's.
+/// Two rows, requests per second, ours to the baseline's: answers that may be kept as they were printed until something changes,
+/// which happens ten times a second; and answers that are read from the database every time.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let subject = rig.subject("get-by-id", &[])?;
-    let event = subject.create_event(0)?;
-    let path = format!("/v1/calendars/{}/events/{event}", subject.calendar);
-    let raw = format!("{path}?include=providerData");
-    let row = against_bare(rig, &subject, path, "authenticated GET by id", Target::AtLeast(0.4))?;
-    // What was printed before serves the first; this is read from the database every time.
-    let every_time = "the same with the provider's data, which is never kept printed";
-    let cold = against_bare(rig, &subject, raw, every_time, Target::None)?;
+    let events = (0..EVENTS).map(|number| subject.create_event(number)).collect::<Result<Arc<[String]>>>()?;
+    let one = format!("/v1/calendars/{}/events/{{one}}", subject.calendar);
+    let load = Load { choices: events.clone(), ..subject.load("GET", one.clone(), 200, CLIENTS) };
+    let what = format!("authenticated GET by id, {EVENTS} events in no order, ten changes a second");
+    let kept = subject.while_changing(&events[0], || {
+        against_bare(rig, &subject, load.clone(), &what, Target::AtLeast(0.4))
+    })?;
+    // What the model has no field for is never kept printed.
+    let what = "the same with the provider's data: read from the database every time";
+    let load = Load { path: format!("{one}?include=providerData"), ..load };
+    let read = against_bare(rig, &subject, load, what, Target::AtLeast(0.4))?;
     subject.server.stop()?;
-    Ok(vec![row, cold])
+    Ok(vec![kept, read])
 }
 
-/// Load on `path` of the server and on a baseline that answers the same body.
-pub fn against_bare(rig: &Rig, subject: &Subject, path: String, what: &str, target: Target) -> Result<Row> {
-    let body = subject.client.get(&path.replace("{instant}", "2000-01-01T00:00:00Z"))?.to_string();
+/// Load on the server and on a baseline that answers the same body.
+pub fn against_bare(rig: &Rig, subject: &Subject, ours: Load, what: &str, target: Target) -> Result<Row> {
+    let body = subject.client.get(&ours.sample())?.to_string();
     let bare = Bare::start(&project::target().join("bench"), body.as_bytes())?;
-    let ours = subject.load("GET", path, 200, CLIENTS);
     let baseline = Load { address: bare.address, path: "/".to_owned(), headers: Vec::new(), ..ours.clone() };
     let (a, b) = abba(&ours, &baseline, rig.seconds)?;
     Ok(Row {
-        what: format!("{what} ({} B, {CLIENTS} clients)", body.len()),
+        what: format!("{what} ({} B, {} clients)", body.len(), ours.clients),
         ours: a.shown(),
         baseline: format!("bare axum handler: {}", b.shown()),
         figure: a.rate() / b.rate(),

@@ -1,28 +1,49 @@
 //! A list of 50 events from the store, against axum answering the same bytes.
 
+use std::sync::Arc;
+
 use anyhow::{Result, ensure};
 
 use crate::bench::get_by_id::against_bare;
-use crate::bench::rig::Rig;
+use crate::bench::load::Load;
+use crate::bench::rig::{Rig, Subject};
 use crate::bench::table::{Row, Target};
 
-/// Two rows, requests per second, ours to the baseline's: a page that is asked for again and again while nothing changes, and a
-/// page that nobody asked for before.
+const CLIENTS: usize = 16;
+const PAGES: usize = 20;
+const PAGE: usize = 50;
+
+/// Two rows, requests per second, ours to the baseline's: pages that are asked for again and again while ten changes a second
+/// make them old; and a page that nobody asked for before.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let subject = rig.subject("list", &[])?;
-    for number in 0..60 {
-        subject.create_event(number)?;
-    }
-    let path = format!("/v1/calendars/{}/events?limit=50", subject.calendar);
-    let page = subject.client.get(&path)?;
-    ensure!(
-        page["data"].as_array().is_some_and(|items| items.len() == 50),
-        "the page does not hold 50 events"
-    );
-    let again = against_bare(rig, &subject, path.clone(), "list of 50", Target::AtLeast(0.5))?;
+    let events = (0..PAGES * PAGE).map(|n| subject.create_event(n)).collect::<Result<Vec<String>>>()?;
+    let load = Load { choices: pages(&subject)?, ..subject.load("GET", "{one}".to_owned(), 200, CLIENTS) };
+    let what = format!("list of {PAGE}, {PAGES} pages in no order, ten changes a second");
+    let again = subject
+        .while_changing(&events[0], || against_bare(rig, &subject, load, &what, Target::AtLeast(0.5)))?;
     // A filter that nobody used before, and that lets everything through.
-    let path = format!("{path}&updated_after={{instant}}");
-    let first = against_bare(rig, &subject, path, "list of 50 with a new filter each", Target::None)?;
+    let path = format!("{}&updated_after={{instant}}", first_page(&subject));
+    let load = subject.load("GET", path, 200, CLIENTS);
+    let what = format!("list of {PAGE} with a new filter each: read from the database every time");
+    let first = against_bare(rig, &subject, load, &what, Target::None)?;
     subject.server.stop()?;
     Ok(vec![again, first])
+}
+
+fn first_page(subject: &Subject) -> String {
+    format!("/v1/calendars/{}/events?limit={PAGE}", subject.calendar)
+}
+
+/// The paths of all pages, as a client finds them.
+fn pages(subject: &Subject) -> Result<Arc<[String]>> {
+    let mut paths = vec![first_page(subject)];
+    loop {
+        let page = subject.client.get(&paths[paths.len() - 1])?;
+        ensure!(page["data"].as_array().is_some_and(|items| items.len() == PAGE), "not a page of {PAGE}");
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        paths.push(format!("{}&cursor={cursor}", first_page(subject)));
+    }
+    ensure!(paths.len() == PAGES, "there are {} pages", paths.len());
+    Ok(paths.into())
 }

@@ -1,6 +1,7 @@
 //! Closed-loop load over kept connections: each client sends its next request when the answer to the last is there. HTTP/1.1 by
 //! hand, because a general client costs more than the servers that are measured.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,14 +17,24 @@ use tokio::task::JoinSet;
 pub struct Load {
     pub address: SocketAddr,
     pub method: &'static str,
+    /// `{instant}` in it becomes an instant of the year 2000 that no other request of the run has, `{one}` one of `choices`, evenly
+    /// and in no order.
     pub path: String,
+    pub choices: Arc<[String]>,
     /// Whole header lines without line ends.
     pub headers: Vec<String>,
-    /// The body; `{n}` in it and in the headers becomes a number that no other request of the run has, and `{instant}` in the path an
-    /// instant of the year 2000 that no other has.
+    /// The body; `{n}` in it and in the headers becomes a number that no other request of the run has.
     pub body: String,
     pub status: u16,
     pub clients: usize,
+}
+
+impl Load {
+    /// The path of one of its requests.
+    pub fn sample(&self) -> String {
+        let one = self.choices.first().map_or("", String::as_str);
+        self.path.replace("{instant}", &instant(0)).replace("{one}", one)
+    }
 }
 
 /// What one turn of load has shown.
@@ -117,6 +128,12 @@ async fn client(mut stream: TcpStream, load: Load, stop: Arc<AtomicBool>) -> Res
     Ok(micros)
 }
 
+/// A place below `length`: the upper bits of the number times the golden ratio walk over all of them in no order.
+fn scattered(number: u64, length: usize) -> usize {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    (mixed as usize * length) >> 32
+}
+
 /// This many milliseconds into the year 2000, at most a day.
 fn instant(ms: u64) -> String {
     let (s, ms) = (ms / 1000 % 86_400, ms % 1000);
@@ -124,8 +141,15 @@ fn instant(ms: u64) -> String {
 }
 
 fn request(load: &Load) -> String {
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_string();
-    let path = load.path.replace("{instant}", &instant(number.parse().unwrap_or_default()));
+    let count = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let number = count.to_string();
+    let mut path = Cow::Borrowed(load.path.as_str());
+    if path.contains("{instant}") {
+        path = path.replace("{instant}", &instant(count)).into();
+    }
+    if !load.choices.is_empty() {
+        path = path.replace("{one}", &load.choices[scattered(count, load.choices.len())]).into();
+    }
     let mut text = format!("{} {path} HTTP/1.1\r\nhost: {}\r\n", load.method, load.address);
     for line in &load.headers {
         text += &line.replace("{n}", &number);
@@ -177,6 +201,7 @@ mod tests {
             address: SocketAddr::from(([127, 0, 0, 1], 1)),
             method: "POST",
             path: "/".to_owned(),
+            choices: Arc::default(),
             headers: vec!["idempotency-key: {n}".to_owned()],
             body: "{}".to_owned(),
             status: 200,
@@ -184,5 +209,14 @@ mod tests {
         };
         assert_ne!(request(&load), request(&load));
         assert!(request(&load).ends_with("content-length: 2\r\n\r\n{}"));
+    }
+
+    #[test]
+    fn every_choice_has_its_turn() {
+        let mut seen = [0; 20];
+        for number in 0..2_000 {
+            seen[scattered(number, seen.len())] += 1;
+        }
+        assert!(seen.iter().all(|times| (80..120).contains(times)), "{seen:?}");
     }
 }

@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use serde_json::{Value, json};
 
 use crate::bench::load::Load;
@@ -79,6 +82,30 @@ impl Subject {
         id(&self.client.send("POST", &path, &[], Some(&body))?.expect(&[201])?)
     }
 
+    /// What `work` returns, while one event changes every 100 ms: what nobody changes is easy to keep ready.
+    pub fn while_changing<T>(&self, event: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let path = format!("/v1/calendars/{}/events/{event}", self.calendar);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| -> Result<()> {
+                let client = Client::new(&self.server.url, &self.key);
+                for number in 0.. {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let body = json!({ "metadata": { "number": number.to_string() } });
+                    client.send("PATCH", &path, &[], Some(&body))?.expect(&[200])?;
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                Ok(())
+            });
+            let outcome = work();
+            stop.store(true, Ordering::Relaxed);
+            writer.join().map_err(|_| anyhow!("the writer panicked"))??;
+            outcome
+        })
+    }
+
     /// Load on one path of this server, with the key.
     pub fn load(&self, method: &'static str, path: String, status: u16, clients: usize) -> Load {
         let headers = vec![format!("authorization: Bearer {}", self.key)];
@@ -86,6 +113,7 @@ impl Subject {
             address: self.server.options.listen,
             method,
             path,
+            choices: Arc::default(),
             headers,
             body: String::new(),
             status,
