@@ -85,6 +85,7 @@ impl Config {
         url.trim_end_matches('/').to_owned()
     }
 }
+
 /// The file that a database URL names; none on PostgreSQL and in memory.
 pub fn sqlite_file(url: &str) -> Option<PathBuf> {
     let path = url.strip_prefix("sqlite:")?;

@@ -60,7 +60,10 @@ pub async fn keep(
 ) -> Result<()> {
     let has_any = table::has_item_errors(tx, state).await?;
     for source in sources.iter().filter(|source| has_any || source.error.is_some()) {
-        let before = table::find_item_error(&mut *tx, state, &source.source_id).await?;
+        let before = match has_any {
+            true => table::find_item_error(&mut *tx, state, &source.source_id).await?,
+            false => None,
+        };
         match (&source.error, before) {
             (None, Some(_)) => table::clear_item_error(tx, state, &source.source_id).await?,
             (None, None) => {}

@@ -61,7 +61,8 @@ pub struct SyncItemError {
     pub message: String,
     /// How often this version of it was tried.
     pub attempts: i64,
-    /// Tried often enough: left alone until the provider has another version, or until a reset of the sync.
+    /// Tried often enough: left alone until the provider has another version, until there is another build of the connector, or
+    /// until a reset of the sync.
     pub quarantined: bool,
     /// The last try.
     pub at: Instant,
