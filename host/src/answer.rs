@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::keyring::Keyring;
 use crate::storage::{Tx, idempotency};
@@ -43,6 +44,16 @@ impl Answer {
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
+        self
+    }
+
+    /// With `warnings` at the end of the JSON object that the body is.
+    pub fn warned(mut self, warnings: &[Value]) -> Self {
+        if let Some(object) = self.body.strip_suffix(b"}") {
+            let comma = if object.ends_with(b"{") { "" } else { "," };
+            let warnings = format!("{comma}\"warnings\":{}}}", Value::from(warnings));
+            self.body = [object, warnings.as_bytes()].concat().into();
+        }
         self
     }
 

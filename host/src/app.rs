@@ -21,6 +21,7 @@ use crate::metrics::Metrics;
 use crate::pages::Pages;
 use crate::recent::Recent;
 use crate::runtime::Runtime;
+use crate::storage::api_keys::ApiKey;
 use crate::storage::connections::Connection;
 use crate::storage::items::Item;
 use crate::storage::{Db, Options, installation};
@@ -42,6 +43,8 @@ pub struct Handles {
     pub freshness: Freshness,
     /// Calendars that are read again and again, with their connections.
     pub opened: Recent<(Connection, Item)>,
+    /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
+    pub keys: Recent<ApiKey>,
     pub pages: Pages,
     pub usage: Counters,
     pub metrics: Metrics,
@@ -80,6 +83,7 @@ impl App {
             locks: Locks::default(),
             freshness: Freshness::default(),
             opened: Recent::default(),
+            keys: Recent::default(),
             pages: Pages::default(),
             usage: Counters::default(),
             metrics: Metrics::default(),

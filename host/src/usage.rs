@@ -18,13 +18,13 @@ const DAY_MS: i64 = 86_400_000;
 #[derive(Default)]
 pub struct Counters(Mutex<Pending>);
 
-/// By key id.
+/// By key id; what no key asked for by application id.
 type Pending = HashMap<String, OfKey>;
 
 struct OfKey {
     tenant: Tenant,
-    /// Milliseconds since 1970 of the last request, and where it came from.
-    last_used: (i64, IpAddr),
+    /// The key's id and its last request: milliseconds since 1970, and where it came from.
+    key: Option<(String, i64, IpAddr)>,
     requests: Vec<(Kind, i64)>,
 }
 
@@ -41,7 +41,8 @@ impl OfKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     pub surface: &'static str,
-    /// `success`, `clientError`, `serverError` or `rateLimited`.
+    /// `success`, `clientError`, `serverError` or `rateLimited`; of requests to providers `providerCall`, or `providerThrottled` where
+    /// the provider asked to slow down.
     pub outcome: &'static str,
     /// Days since 1970-01-01, UTC.
     pub day: i64,
@@ -59,12 +60,22 @@ impl Counters {
     pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: Kind) {
         let Ok(mut pending) = self.0.lock() else { return };
         if !pending.contains_key(&key.id) {
-            let fresh = OfKey { tenant: key.tenant.clone(), last_used: (at, ip), requests: Vec::new() };
+            let fresh = OfKey { tenant: key.tenant.clone(), key: None, requests: Vec::new() };
             pending.insert(key.id.clone(), fresh);
         }
         let Some(of_key) = pending.get_mut(&key.id) else { return };
-        of_key.last_used = (at, ip);
+        match &mut of_key.key {
+            Some(key) => (key.1, key.2) = (at, ip),
+            None => of_key.key = Some((key.id.clone(), at, ip)),
+        }
         of_key.count(kind, 1);
+    }
+
+    /// Counts what a connector asked a provider.
+    pub fn add_provider(&self, tenant: &Tenant, kind: Kind, requests: i64) {
+        let Ok(mut pending) = self.0.lock() else { return };
+        let fresh = || OfKey { tenant: tenant.clone(), key: None, requests: Vec::new() };
+        pending.entry(tenant.application_id.clone()).or_insert_with(fresh).count(kind, requests);
     }
 
     /// What is not written yet, for answers that should include the last seconds.
@@ -79,8 +90,7 @@ impl Counters {
             return Ok(());
         }
         let counts = buckets(&taken);
-        let uses: Vec<(String, i64, String)> =
-            taken.iter().map(|(id, k)| (id.clone(), k.last_used.0, k.last_used.1.to_string())).collect();
+        let uses: Vec<(String, i64, IpAddr)> = taken.values().filter_map(|k| k.key.clone()).collect();
         let written: Result<()> = db
             .write(move |tx| {
                 Box::pin(async move {
@@ -88,7 +98,7 @@ impl Counters {
                         usage::add(tx, bucket, *n).await?;
                     }
                     for (key, at, ip) in &uses {
-                        api_keys::note_use(tx, key, *at, ip).await?;
+                        api_keys::note_use(tx, key, *at, &ip.to_string()).await?;
                     }
                     Ok(())
                 })
@@ -115,8 +125,9 @@ impl Counters {
 }
 
 fn buckets(pending: &Pending) -> Vec<(Bucket, i64)> {
-    let of_key = |(id, of_key): (&String, &OfKey)| {
-        let (id, tenant) = (id.clone(), of_key.tenant.clone());
+    let of_key = |of_key: &OfKey| {
+        let id = of_key.key.as_ref().map_or(String::new(), |key| key.0.clone());
+        let tenant = of_key.tenant.clone();
         let bucket = move |(kind, n): &(Kind, i64)| {
             let bucket = Bucket {
                 tenant: tenant.clone(),
@@ -129,5 +140,5 @@ fn buckets(pending: &Pending) -> Vec<(Bucket, i64)> {
         };
         of_key.requests.iter().map(bucket).collect::<Vec<_>>()
     };
-    pending.iter().flat_map(of_key).collect()
+    pending.values().flat_map(of_key).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::error::{Code, Error, invalid};
+use crate::error::{Code, Error, Result, invalid};
 
 /// A fault of one field. `cause` is the deserializer's sentence.
 pub fn field_error(field: &str, cause: &str) -> Error {
@@ -14,6 +14,40 @@ pub fn field_error(field: &str, cause: &str) -> Error {
     let field = if field == "." || field.is_empty() { "body" } else { field };
     let cause = cause.split(" at line ").next().unwrap_or(cause);
     invalid(Code::InvalidParameter, field, format!("{field}: {cause}"))
+}
+
+/// Compares what was given with what was understood of it: names the fields that were passed over, however deep they are, and
+/// refuses a list where an object belongs, whose items would be taken for the object's fields in their order.
+pub fn compare(given: &Value, understood: &Value, path: &str, unknown: &mut Vec<String>) -> Result<()> {
+    match (given, understood) {
+        (Value::Object(given), Value::Object(understood)) => {
+            for (name, value) in given {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                match understood.get(name) {
+                    Some(found) => compare(value, found, &path, unknown)?,
+                    None if value.is_null() => {}
+                    None => unknown.push(path),
+                }
+            }
+            Ok(())
+        }
+        (Value::Array(given), Value::Array(understood)) => {
+            let pairs = given.iter().zip(understood).enumerate();
+            pairs.map(|(i, (g, u))| compare(g, u, &format!("{path}[{i}]"), unknown)).collect()
+        }
+        (Value::Array(_), Value::Object(_)) => {
+            Err(invalid(Code::InvalidParameter, path, format!("{path} must be an object, not a list")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// An exact host name in lower case; none for what a browser cannot send as the host of an origin.
+pub fn host_name(text: &str) -> Option<String> {
+    let host = text.trim().to_ascii_lowercase();
+    let url = url::Url::parse(&format!("https://{host}/")).ok()?;
+    let exact = url.host_str() == Some(&host) && url.port().is_none() && !host.ends_with('.');
+    (exact && !host.contains('*')).then_some(host)
 }
 
 /// A field that the operation does not know, for callers that are strict.

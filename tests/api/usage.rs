@@ -22,6 +22,17 @@ async fn what_the_application_used() {
         (&usage["periodStart"], &usage["periodEnd"]),
         (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))
     );
+    // Whatever a connector asked the provider counts, and no key is blamed for it.
+    assert!(usage["sync"]["providerCalls"].as_i64().is_some_and(|n| n > 0), "{usage:#}");
+    assert_eq!(
+        (&usage["sync"]["providerThrottled"], usage["keys"].as_array().map(Vec::len)),
+        (&json!(0), Some(1))
+    );
+    assert_eq!(usage["rateLimit"]["resetAt"], "2026-03-01T08:01:00.000Z");
+    server.app.usage.flush(&server.app.db).await.expect("the counts are written");
+    let written = api.get("/v1/usage").send().await.expect(200);
+    assert_eq!(written["sync"], usage["sync"]);
+    assert_eq!((&written["keys"][0]["name"], &written["keys"][0]["requests"]), (&json!("test"), &json!(3)));
     let other = server.key("other", |_| {}).await;
     assert_eq!(other.get("/v1/usage").send().await.expect(200)["requests"]["total"], 0);
     let error =

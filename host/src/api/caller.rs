@@ -1,26 +1,20 @@
 //! The API key: where it stands in the request, whether it is valid, and what it may do.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
 
+use crate::app::App;
 use crate::error::{Code, Result, refuse};
 use crate::keyring::Keyring;
-use crate::storage::Db;
 use crate::storage::api_keys::{self, ApiKey};
 use crate::tenant::Tenant;
 
 /// The other form of carrying the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// How long a key is believed without a look at the database: the longest time that a revoked key still works.
-const CACHE_MS: i64 = 1_000;
-/// Keys in the cache; more empty it.
-const CACHE_KEYS: usize = 10_000;
 
 /// Who calls: extractable by handlers through the request's extensions.
 #[derive(Clone, Debug)]
@@ -45,33 +39,6 @@ impl Caller {
     }
 }
 
-/// Recently used keys by hash.
-#[derive(Default)]
-pub struct KeyCache(Mutex<HashMap<String, (Arc<ApiKey>, i64)>>);
-
-impl KeyCache {
-    fn get(&self, hash: &str, now: i64) -> Option<Arc<ApiKey>> {
-        let cache = self.0.lock().ok()?;
-        cache.get(hash).filter(|(_, at)| now - at < CACHE_MS && now >= *at).map(|(key, _)| key.clone())
-    }
-
-    fn put(&self, hash: String, key: Arc<ApiKey>, now: i64) {
-        if let Ok(mut cache) = self.0.lock() {
-            if cache.len() >= CACHE_KEYS {
-                cache.clear();
-            }
-            cache.insert(hash, (key, now));
-        }
-    }
-
-    /// Forgets everything: the next use of any key asks the database.
-    pub fn clear(&self) {
-        if let Ok(mut cache) = self.0.lock() {
-            cache.clear();
-        }
-    }
-}
-
 /// The key text in the request: `Authorization: Bearer …` or `X-Api-Key: …`; both only if they agree.
 pub fn presented(headers: &HeaderMap) -> Result<Option<&str>> {
     let bearer = headers.get(header::AUTHORIZATION).map(|v| {
@@ -92,14 +59,7 @@ pub fn presented(headers: &HeaderMap) -> Result<Option<&str>> {
 }
 
 /// The caller behind a key. `now` in milliseconds.
-pub async fn authenticate(
-    db: &Db,
-    keyring: &Keyring,
-    cache: &KeyCache,
-    headers: &HeaderMap,
-    ip: IpAddr,
-    now: i64,
-) -> Result<Caller> {
+pub async fn authenticate(app: &App, headers: &HeaderMap, ip: IpAddr, now: i64) -> Result<Caller> {
     let Some(text) = presented(headers)? else {
         return Err(refuse(
             Code::MissingApiKey,
@@ -109,14 +69,14 @@ pub async fn authenticate(
     if !Keyring::is_well_formed(text) {
         return Err(refuse(Code::InvalidApiKey, "this is not an API key of this service"));
     }
-    let hash = keyring.api_key_hash(text);
-    let key = match cache.get(&hash, now) {
+    let hash = app.keyring.api_key_hash(text);
+    let key = match app.keys.get(&hash, now) {
         Some(key) => key,
         None => {
-            let found = Box::pin(api_keys::by_hash(db.reader(), &hash)).await?;
+            let found = Box::pin(api_keys::by_hash(app.db.reader(), &hash)).await?;
             let key =
                 Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
-            cache.put(hash, key.clone(), now);
+            app.keys.put(hash, key.clone(), now);
             key
         }
     };

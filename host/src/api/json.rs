@@ -4,12 +4,13 @@
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::{HeaderMap, header};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
 use crate::error::{Code, Result, invalid, refuse};
-use crate::words::field_error;
+use crate::words::{compare, field_error};
 
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 1 << 20;
@@ -96,19 +97,13 @@ pub fn camel(key: &str) -> String {
 }
 
 /// A body as a type: the error names the field; unknown fields are returned.
-pub fn typed<T: DeserializeOwned>(map: Map<String, Value>) -> Result<(T, Vec<String>)> {
+pub fn typed<T: DeserializeOwned + Serialize>(map: Map<String, Value>) -> Result<(T, Vec<String>)> {
+    let given = Value::Object(map);
+    let parsed: T = serde_path_to_error::deserialize(&given)
+        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))?;
     let mut unknown = Vec::new();
-    let value = Value::Object(map);
-    let mut track = serde_path_to_error::Track::new();
-    let watched = serde_path_to_error::Deserializer::new(&value, &mut track);
-    let parsed = serde_ignored::deserialize(watched, |path| unknown.push(path.to_string()));
-    match parsed {
-        Ok(value) => Ok((value, unknown)),
-        Err(e) => {
-            let field = track.path().to_string();
-            Err(field_error(&field, &e.to_string()))
-        }
-    }
+    compare(&given, &serde_json::to_value(&parsed)?, "", &mut unknown)?;
+    Ok((parsed, unknown))
 }
 
 /// Whether the caller wants unknown fields refused (RFC 7240).
@@ -148,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_error_names_the_field() {
-        #[derive(serde::Deserialize, Debug)]
+        #[derive(Serialize, serde::Deserialize, Debug)]
         struct In {
             #[serde(rename = "n")]
             _n: Vec<i64>,

@@ -28,7 +28,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::api::caller::{Caller, KeyCache};
+use crate::api::caller::Caller;
 use crate::api::error::{ApiError, Pending};
 use crate::api::operation::{Operation, Operations};
 use crate::api::rate_limit::{RateLimiter, Standing};
@@ -47,7 +47,6 @@ const MAX_BODY: usize = 40 << 20;
 struct Gate {
     app: App,
     operations: Operations,
-    keys: Arc<KeyCache>,
     limiter: Arc<RateLimiter>,
 }
 
@@ -60,7 +59,7 @@ pub fn service(app: App) -> Router {
     let (routes, operations) = v1::routes().into_router();
     let limiter = Arc::<RateLimiter>::default();
     let outside = system::routes(&operations, limiter.clone(), &app);
-    let gate = Gate { app: app.clone(), operations, keys: Arc::default(), limiter };
+    let gate = Gate { app: app.clone(), operations, limiter };
     let v1 = routes
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
@@ -137,7 +136,7 @@ async fn admit(
         seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
         return within(seen.standing);
     }
-    let known = caller::authenticate(&app.db, &app.keyring, &gate.keys, headers, ip, now).await;
+    let known = caller::authenticate(app, headers, ip, now).await;
     let caller = match known {
         Ok(caller) => caller,
         Err(e) => {

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-const WINDOW_MS: i64 = 60_000;
+/// How far back requests count, in milliseconds.
+pub const WINDOW_MS: i64 = 60_000;
 /// Who is remembered at most; beyond it idle ones are dropped.
 const KEYS: usize = 100_000;
 

@@ -17,6 +17,7 @@ use crate::ids::{self, Kind};
 use crate::scopes;
 use crate::storage::api_keys::{self, ApiKey};
 use crate::tenant::Tenant;
+use crate::words;
 
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";
@@ -268,14 +269,11 @@ fn scopes_of(given: &[String]) -> Result<Vec<String>> {
 
 /// An exact host name in lower case; what a browser cannot send as the host of an origin is refused.
 fn domain(text: &str) -> Result<String> {
-    let host = text.trim().to_ascii_lowercase();
-    let parsed = url::Url::parse(&format!("https://{host}/"));
-    let exact = parsed.is_ok_and(|url| url.host_str() == Some(&host) && url.port().is_none());
-    ensure!(
-        exact && !host.contains('*'),
-        "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *"
-    );
-    Ok(host)
+    words::host_name(text).with_context(|| {
+        format!(
+            "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *"
+        )
+    })
 }
 
 fn expiry(span: &Span, now: i64) -> Result<i64> {

@@ -10,9 +10,10 @@ use crate::app::App;
 use crate::connections::credentials::{self, Fixed};
 use crate::connections::sandbox_url;
 use crate::error::Result;
-use crate::runtime::{self, Blobs, Call, CallContext, Credentials, Surface, Verb};
+use crate::runtime::{self, Answer, Blobs, Call, CallContext, Credentials, Surface, Verb};
 use crate::storage::connections::Connection;
 use crate::tenant::Tenant;
+use crate::usage::Kind;
 
 /// Whom a call is for.
 pub struct Target<'a> {
@@ -111,9 +112,25 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
         context,
     };
     let outcome = app.runtime.call(call).await;
+    count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;
     let body = response.parse().inspect_err(|e| report(target, op, e))?;
     Ok(Reply { body, cursor: response.cursor, more: response.more })
+}
+
+/// What was asked of the provider, and whether it asked to slow down.
+fn count(app: &App, target: &Target<'_>, op: Op, outcome: &Result<Answer, runtime::Error>) {
+    let (stats, is_limited) = match outcome {
+        Ok(answer) => (&answer.stats, false),
+        Err(e) => (&e.stats, e.code == runtime::Code::RateLimited),
+    };
+    let kind = |outcome| Kind::at(app.now(), op.surface.as_str(), outcome);
+    if stats.http_requests > 0 {
+        app.usage.add_provider(target.tenant, kind("providerCall"), i64::from(stats.http_requests));
+    }
+    if is_limited || stats.provider_retry_after_ms.is_some() {
+        app.usage.add_provider(target.tenant, kind("providerThrottled"), 1);
+    }
 }
 
 /// For the connector's author and the operator; the API's user gets `Error::message` only.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::wire::{Account, Connection as WireConnection};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
@@ -27,7 +27,7 @@ use crate::storage::{items, sync_states};
 use crate::tenant::Tenant;
 
 /// Body of `POST /v1/connections`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewConnection {
     pub provider: String,
@@ -81,7 +81,13 @@ pub fn granted(connection: &Connection, scope: &str) -> Result<()> {
 }
 
 /// Connects an account by credentials.
-pub async fn create(app: &App, tenant: &Tenant, new: NewConnection, attempt: &Attempt) -> Result<Answer> {
+pub async fn create(
+    app: &App,
+    tenant: &Tenant,
+    new: NewConnection,
+    warnings: &[Value],
+    attempt: &Attempt,
+) -> Result<Answer> {
     let connector = connector(app, &new.provider)?;
     check_scopes(&new.scopes)?;
     crate::resources::metadata::check("metadata", &new.metadata)?;
@@ -94,7 +100,7 @@ pub async fn create(app: &App, tenant: &Tenant, new: NewConnection, attempt: &At
     let connection =
         assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, settings, account)?;
     let connection = Connection { tags: new.tags, metadata: new.metadata, ..connection };
-    save(app, connection, "created", Some((attempt, 201))).await
+    save(app, connection, "created", Some((attempt, 201, warnings))).await
 }
 
 fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
@@ -286,14 +292,15 @@ pub async fn save(
     app: &App,
     mut connection: Connection,
     change: &'static str,
-    answer: Option<(&Attempt, u16)>,
+    answer: Option<(&Attempt, u16, &[Value])>,
 ) -> Result<Answer> {
     connection.updated_at = app.now();
     connection.etag = view::etag(&connection);
     let states = sync_states::of_connection(app.db.reader(), &connection.id).await?;
     let body = view::json(app, &connection, &states).to_string();
-    let (status, attempt) = answer.map_or((200, None), |(attempt, status)| (status, Some(attempt.clone())));
-    let answer = Answer::json(status, body.clone()).etag(&connection.etag);
+    let (attempt, status, warnings) = answer
+        .map_or((None, 200, &[][..]), |(attempt, status, warned)| (Some(attempt.clone()), status, warned));
+    let answer = Answer::json(status, body.clone()).warned(warnings).etag(&connection.etag);
     let (app, kept, held) = (app.clone(), answer.clone(), app.clone());
     held.db
         .write(move |tx| {
@@ -331,7 +338,7 @@ pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Re
             fresh.failing_since = None;
             let recovered = fresh.status != "active";
             state::set_status(app, &mut fresh, "active", None);
-            save(app, fresh, if recovered { "recovered" } else { "updated" }, Some((attempt, 200))).await
+            save(app, fresh, if recovered { "recovered" } else { "updated" }, Some((attempt, 200, &[]))).await
         }
         Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
             state::mark_reauth_required(app, &connection, &r).await?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Result, invalid};
 use crate::resources::metadata;
-use crate::words::{field_error, unknown_field};
+use crate::words::{compare, field_error, unknown_field};
 
 /// A parsed write.
 #[derive(Debug)]
@@ -69,15 +69,13 @@ where
             unknown.push(name);
         }
     }
-    let body: T = parsed(Value::Object(after))?;
-    let Value::Object(now) = serde_json::to_value(&body)? else { return Ok(unreachable_body(body, unknown)) };
-    let changed =
-        now.iter().filter(|(name, v)| before.get(*name) != Some(*v)).map(|(n, _)| n.clone()).collect();
+    let given = Value::Object(after);
+    let body: T = parsed(&given)?;
+    let now = serde_json::to_value(&body)?;
+    compare(&given, &now, "", &mut unknown)?;
+    let fields = now.as_object().into_iter().flatten();
+    let changed = fields.filter(|(name, v)| before.get(*name) != Some(*v)).map(|(n, _)| n.clone()).collect();
     Ok(Write { body, changed, metadata, unknown })
-}
-
-fn unreachable_body<T>(body: T, unknown: Vec<String>) -> Write<T> {
-    Write { body, changed: Vec::new(), metadata: None, unknown }
 }
 
 /// RFC 7396: objects merge, everything else replaces, null takes away (and so gives the field its default).
@@ -97,8 +95,8 @@ fn merge(into: &mut Map<String, Value>, name: String, value: Value) {
     }
 }
 
-fn parsed<T: DeserializeOwned>(value: Value) -> Result<T> {
-    serde_path_to_error::deserialize(&value)
+fn parsed<T: DeserializeOwned>(value: &Value) -> Result<T> {
+    serde_path_to_error::deserialize(value)
         .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
 }
 

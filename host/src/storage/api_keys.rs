@@ -1,5 +1,7 @@
 //! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`.
 
+use std::collections::HashMap;
+
 use crate::storage::sql::{Reader, Row, query};
 use anyhow::Result;
 use model::Instant;
@@ -91,6 +93,17 @@ pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<A
         .bind(id)
         .fetch_optional(reader, api_key)
         .await
+}
+
+/// The names of all keys of the application, by id.
+pub async fn names(reader: &Reader, tenant: &Tenant) -> Result<HashMap<String, String>> {
+    let sql = "select id, name from api_keys where organization_id = $1 and application_id = $2";
+    let found = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .fetch_all(reader, |row| Ok((row.get("id")?, row.get("name")?)))
+        .await?;
+    Ok(found.into_iter().collect())
 }
 
 /// Keys of the application, newest last, after an id.

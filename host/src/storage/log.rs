@@ -54,6 +54,14 @@ pub async fn last_sequence(reader: &Reader, tenant: &Tenant) -> Result<i64> {
     Ok(last.unwrap_or(0))
 }
 
+/// The number of the last line that tells of something in this collection.
+pub async fn last_in(reader: &Reader, parent_id: &str) -> Result<Option<i64>> {
+    query("select max(sequence) as last from log where parent_id = $1")
+        .bind(parent_id)
+        .fetch_one(reader, |row| row.get("last"))
+        .await
+}
+
 pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
     let sql = "insert into log (application_id, sequence, id, organization_id, connection_id, type, change_type, \
                resource_type, resource_id, parent_id, changed_fields, etag, origin, resource, at) \

@@ -10,11 +10,12 @@ use crate::tenant::Tenant;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bucket {
     pub tenant: Tenant,
+    /// Empty for what no key asked for.
     pub key_id: String,
     /// `YYYY-MM-DD`, UTC.
     pub day: String,
     pub surface: String,
-    /// `success`, `clientError`, `serverError` or `rateLimited`.
+    /// See `usage::Kind`.
     pub outcome: String,
 }
 

@@ -5,12 +5,14 @@ use model::Instant;
 use model::sync::{self, SyncItemError, SyncProgress, Watch, WatchStatus};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
+use serde_json::Value;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Error, Result, not_found};
 use crate::log::{self, Note, Origin};
 use crate::storage::connections::{self, Connection};
+use crate::storage::log as log_table;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::{Scope, pull, state, unreadable};
 
@@ -20,7 +22,7 @@ pub async fn start(
     app: &App,
     connection: &Connection,
     scope: &Scope,
-    backfill_since: Option<i64>,
+    (backfill_since, warnings): (Option<i64>, &[Value]),
     attempt: &Attempt,
 ) -> Result<Answer> {
     let mut state = state(app, connection, scope).await?;
@@ -34,7 +36,7 @@ pub async fn start(
             state.status = "initial".to_owned();
         }
     }
-    let answer = Answer::json(status, serde_json::to_string(&view(app, &state).await?)?);
+    let answer = Answer::json(status, serde_json::to_string(&view(app, &state).await?)?).warned(warnings);
     store(app, connection, state, (status == 202).then_some("started"), &answer, attempt).await?;
     pull_behind(app, connection, scope);
     Ok(answer)
@@ -46,7 +48,7 @@ pub async fn reset(
     app: &App,
     connection: &Connection,
     scope: &Scope,
-    hard: bool,
+    (hard, warnings): (bool, &[Value]),
     attempt: &Attempt,
 ) -> Result<Answer> {
     let _one = app.locks.lock(&scope.lock_name(connection)).await;
@@ -59,7 +61,7 @@ pub async fn reset(
         state.seen = 0;
         state.status = "initial".to_owned();
     }
-    let answer = Answer::accepted(serde_json::to_string(&view(app, &state).await?)?);
+    let answer = Answer::accepted(serde_json::to_string(&view(app, &state).await?)?).warned(warnings);
     store(app, connection, state, Some("reset"), &answer, attempt).await?;
     app.freshness.forget(&scope.lock_name(connection));
     pull_behind(app, connection, scope);
@@ -132,6 +134,11 @@ const ITEM_ERRORS: i64 = 20;
 pub async fn view(app: &App, s: &SyncState) -> Result<sync::SyncState> {
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+    // Own writes are told too; the log forgets, the state does not.
+    let last = match s.scope_id.as_str() {
+        "" => None,
+        collection => log_table::last_in(app.db.reader(), collection).await?,
+    };
     Ok(sync::SyncState {
         connection_id: s.connection_id.clone(),
         surface: stored(&s.surface)?,
@@ -148,7 +155,7 @@ pub async fn view(app: &App, s: &SyncState) -> Result<sync::SyncState> {
         consecutive_errors: s.consecutive_errors,
         last_error: s.last_error.as_deref().map(serde_json::from_str).transpose()?,
         provider_resets: s.provider_resets,
-        latest_sequence: s.latest_sequence,
+        latest_sequence: s.latest_sequence.max(last.unwrap_or(0)),
         item_errors: item_errors.into_iter().map(item_error).collect(),
         item_error_count,
     })

@@ -128,6 +128,7 @@ pub struct RequestCount {
 pub struct RateLimit {
     pub limit_per_minute: i64,
     pub remaining: i64,
+    /// When the whole budget is there again, if nothing more is asked.
     pub reset_at: Option<Instant>,
 }
 
@@ -143,7 +144,9 @@ pub struct ConnectionCount {
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncCount {
     pub changes: i64,
+    /// Requests that connectors sent to providers, whoever caused them.
     pub provider_calls: i64,
+    /// Calls of connectors in which the provider asked to slow down.
     pub provider_throttled: i64,
 }
 

@@ -290,8 +290,9 @@ impl Default for Reminders {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Reminder {
+    #[serde(default)]
     pub method: ReminderMethod,
     /// Minutes before the start, 0 to 40,320 (four weeks).
     pub minutes_before: i64,

@@ -64,6 +64,17 @@ where
     pub provider_data: Option<Value>,
 }
 
+/// The answer to a write of what has no common fields.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(rename = "Written{T}")]
+pub struct Written<T: Default> {
+    #[serde(flatten)]
+    pub body: T,
+    /// What the caller should know though the call succeeded: fields of the request that nobody knows.
+    pub warnings: Vec<Warning>,
+}
+
 /// The common fields alone, for the schema.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -93,6 +93,22 @@ async fn a_patch_is_a_merge_patch() {
     let strict =
         api.patch(&path, json!({ "colour": "red" })).header("prefer", "handling=strict").send().await;
     strict.refused(400, "unknown_field");
+
+    // The same inside of objects and lists: nothing is passed over in silence.
+    let inside = json!({ "reminders": { "useDefault": false, "overrides": [{ "minutesBefore": 5, "sound": "bell" }] } });
+    let warned = api.patch(&path, inside).send().await.expect(200);
+    assert_eq!(warned["reminders"]["overrides"], json!([{ "method": "popup", "minutesBefore": 5 }]));
+    assert_eq!(warned["warnings"][0]["field"], "reminders.overrides[0].sound");
+    let nameless = json!({ "reminders": { "overrides": [{ "minutes": 5 }] } });
+    let error = api.patch(&path, nameless).send().await.refused(400, "missing_field");
+    assert_eq!(error["param"], "reminders.overrides[0].minutesBefore");
+    for (field, list) in
+        [("reminders", json!([true, []])), ("attendees[0]", json!([["bob@sandbox.test", "Bob"]]))]
+    {
+        let name = field.trim_end_matches("[0]");
+        let error = api.patch(&path, json!({ name: list })).send().await.refused(400, "invalid_parameter");
+        assert_eq!(error["param"], field);
+    }
 }
 
 /// The same Idempotency-Key with the same request is one event and one answer.

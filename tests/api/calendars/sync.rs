@@ -72,6 +72,11 @@ async fn a_replica_follows_the_calendar() {
     assert_eq!(replica.told, [("created".to_owned(), id.clone())]);
     assert_eq!(replica.events[&id], event);
 
+    let status = api.get(format!("/v1/calendars/{calendar}/sync/status")).send().await.expect(200);
+    let feed = api.get(format!("/v1/calendars/{calendar}/sync/changes?limit=500")).send().await.expect(200);
+    let last = feed["data"].as_array().expect("a list").iter().filter_map(|c| c["sequence"].as_i64()).max();
+    assert_eq!(status["latestSequence"].as_i64(), last, "own writes count");
+
     replica.told.clear();
     api.patch(format!("{path}/{id}"), json!({ "title": "Newer" })).send().await.expect(200);
     replica.catch_up(&api, &calendar, 100).await;

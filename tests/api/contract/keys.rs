@@ -81,7 +81,7 @@ async fn a_key_makes_keys() {
     let worker = server.anonymous();
     worker.get("/v1/calendars").header("x-api-key", key).send().await.expect(200);
     api.delete(format!("/v1/api-keys/{id}")).send().await.expect(204);
-    server.clock.advance_ms(1_000);
+    // At once, though it was used a moment ago. Another process may believe it for a second more.
     worker.get("/v1/calendars").header("x-api-key", key).send().await.refused(401, "revoked_api_key");
 
     let greedy = json!({ "name": "x", "scopes": ["email.send"] });
@@ -89,6 +89,53 @@ async fn a_key_makes_keys() {
     assert_eq!(error["param"], "scopes[0]");
     let wrong = json!({ "name": "x", "scopes": ["calendar.red"] });
     api.post("/v1/api-keys", wrong).send().await.refused(400, "invalid_parameter");
+}
+
+/// Exact host names: whatever else somebody writes there would never match, or match too much.
+#[tokio::test]
+async fn an_allowed_domain_is_an_exact_host_name() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let new = |domain: &str| json!({ "name": "x", "scopes": ["calendar.read"], "allowedDomains": [domain] });
+    let made = api.post("/v1/api-keys", new("App.Example.com")).send().await.expect(201);
+    assert_eq!(made["allowedDomains"], json!(["app.example.com"]));
+    for wrong in [
+        "*.example.com",
+        "*",
+        "https://app.example.com",
+        "app.example.com:443",
+        "example.com/x",
+        "a b",
+        "a.",
+        "",
+    ] {
+        let error = api.post("/v1/api-keys", new(wrong)).send().await.refused(400, "invalid_parameter");
+        assert_eq!(error["param"], "allowedDomains[0]", "{wrong}");
+    }
+}
+
+/// What nobody knows is told, on every write: a misspelt restriction is no restriction.
+#[tokio::test]
+async fn a_misspelt_field_is_told() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let new = json!({ "name": "x", "scopes": ["calendar.read"], "allowedIp": ["192.0.2.1"] });
+    let made = api.post("/v1/api-keys", new.clone()).send().await.expect(201);
+    assert_eq!(
+        (&made["warnings"][0]["code"], &made["warnings"][0]["field"]),
+        (&json!("unknown_field"), &json!("allowedIp"))
+    );
+    let strict = api.post("/v1/api-keys", new).header("prefer", "handling=strict").send().await;
+    assert_eq!(strict.refused(400, "unknown_field")["param"], "allowedIp");
+    let new = json!({ "provider": "sandbox", "credentials": { "username": "alice@sandbox.test", "password": "sandbox", "pin": 1 },
+        "scopes": ["calendar.read"] });
+    let made = api.post("/v1/connections", new).send().await.expect(201);
+    assert_eq!(made["warnings"][0]["field"], "credentials.pin");
+    let error = api.post(
+        "/v1/connections",
+        json!({ "provider": "sandbox", "credentials": ["alice", "sandbox"], "scopes": ["calendar.read"] }),
+    );
+    assert_eq!(error.send().await.refused(400, "invalid_parameter")["param"], "credentials");
 }
 
 /// A key ends at its time.

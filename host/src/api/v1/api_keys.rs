@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use http::HeaderMap;
 use model::Instant;
 use model::application::{ApiKey, CreatedApiKey, NewApiKey};
+use model::resource::Written;
 use serde_json::json;
 
 use crate::answer::{Answer, Attempt};
@@ -19,6 +20,7 @@ use crate::error::{Code, Error, Result, invalid, not_found};
 use crate::ids::Kind;
 use crate::scopes;
 use crate::storage::api_keys as table;
+use crate::words;
 
 pub fn routes() -> Routes<App> {
     Routes::new("API keys")
@@ -26,7 +28,7 @@ pub fn routes() -> Routes<App> {
         .summary("Create an API key")
         .description("The answer holds `key`, this once; an idempotent replay shows it again. Its scopes can only be scopes of the key that makes it. To rotate a key, make a new one, move to it, and revoke the old one: both work meanwhile.")
         .body::<NewApiKey>()
-        .returns::<CreatedApiKey>()
+        .returns::<Written<CreatedApiKey>>()
         .get("/v1/api-keys", "api_keys.write", Additive, list)
         .summary("List the application's API keys")
         .lists::<ApiKey>()
@@ -46,7 +48,7 @@ async fn create(
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
     let (mut new, unknown) = json::typed::<NewApiKey>(body)?;
-    json::unknown_fields(&headers, &unknown)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
     check(&mut new, &caller, app.now())?;
     let made = app.keyring.new_api_key();
     let key = table::ApiKey {
@@ -69,7 +71,9 @@ async fn create(
     };
     let mut body = key.json();
     body["key"] = json!(made.key);
-    let answer = Answer::created(body.to_string()).header("location", format!("/v1/api-keys/{}", key.id));
+    let answer = Answer::created(body.to_string())
+        .warned(&warnings)
+        .header("location", format!("/v1/api-keys/{}", key.id));
     let (hash, kept, at, keyed) = (made.hash, answer.clone(), app.now(), app.clone());
     app.db
         .write(move |tx| {
@@ -108,13 +112,11 @@ fn check(new: &mut NewApiKey, caller: &Caller, now: i64) -> Result<()> {
         }
     }
     for (i, domain) in new.allowed_domains.iter_mut().enumerate() {
-        *domain = domain.to_ascii_lowercase();
-        let is_host =
-            url::Host::parse(domain).is_ok_and(|h| h.to_string() == *domain) && !domain.ends_with('.');
-        if !is_host {
+        let Some(host) = words::host_name(domain) else {
             let message = "an allowed domain is an exact host name: no scheme, port or wildcard";
             return Err(invalid(Code::InvalidParameter, format!("allowedDomains[{i}]"), message));
-        }
+        };
+        *domain = host;
     }
     if let Some(i) = new.allowed_ips.iter().position(|ip| network(ip).is_none()) {
         let message = "an allowed IP is an address or a CIDR range, such as 192.0.2.0/24";
@@ -176,5 +178,6 @@ async fn revoke(
             })
         })
         .await?;
+    app.keys.clear();
     Ok(answer)
 }

@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use http::HeaderMap;
 use model::capabilities::Capabilities;
 use model::connection::{Connection, NewConnection};
+use model::resource::Written;
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::Params;
@@ -24,7 +25,7 @@ pub fn routes() -> Routes<App> {
         .summary("Connect an account by credentials")
         .description("The credentials are tried at the provider before anything is stored; they are sealed at once and never shown again.")
         .body::<NewConnection>()
-        .returns::<Connection>()
+        .returns::<Written<Connection>>()
         .get("/v1/connections", "connections.read", Mvp, list)
         .summary("List connections")
         .param("provider", "string", "Only connections of this provider")
@@ -43,7 +44,7 @@ pub fn routes() -> Routes<App> {
         .summary("Try the credentials again")
         .description("409 `reauth_required` when the provider refuses them.")
         .status(200)
-        .returns::<Connection>()
+        .returns::<Written<Connection>>()
 }
 
 async fn create(
@@ -55,8 +56,8 @@ async fn create(
 ) -> Result<Answer, ApiError> {
     let (new, unknown) = json::typed::<connections::NewConnection>(body)?;
     // Strict callers get the error before the provider is asked; others find nothing lost.
-    json::unknown_fields(&headers, &unknown)?;
-    Ok(connections::create(&app, &asker.tenant, new, &attempt).await?)
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    Ok(connections::create(&app, &asker.tenant, new, &warnings, &attempt).await?)
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {

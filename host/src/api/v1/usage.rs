@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use jiff::civil::Date;
 use model::Instant;
-use model::application::{KeyUsage, Usage};
+use model::application::{KeyUsage, RequestCount, Usage};
 
 use crate::answer::Answer;
 use crate::api::asker::Params;
@@ -14,7 +14,7 @@ use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
-use crate::api::rate_limit::Standing;
+use crate::api::rate_limit::{Standing, WINDOW_MS};
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
 use crate::storage::usage::Bucket;
@@ -50,16 +50,19 @@ async fn get(
         states.get("active").copied().unwrap_or(0) + states.get("degraded").copied().unwrap_or(0);
     answer.connections.reauth_required = states.get("reauth_required").copied().unwrap_or(0);
     answer.rate_limit.limit_per_minute = caller.key.rate_limit_per_minute;
+    answer.rate_limit.reset_at = Some(Instant::from_millis(app.now() + WINDOW_MS));
     answer.rate_limit.remaining = i64::try_from(standing.remaining).unwrap_or(i64::MAX);
     let (changes, bytes) = usage::storage(app.db.reader(), tenant, answer.period_start.as_millis()).await?;
     answer.sync.changes = changes;
     answer.webhooks.events = changes;
     answer.storage_bytes = bytes;
     let mut by_key: BTreeMap<String, i64> = BTreeMap::new();
-    rows.iter().for_each(|(b, n)| *by_key.entry(b.key_id.clone()).or_default() += n);
+    for (bucket, n) in rows.iter().filter(|(bucket, _)| !bucket.key_id.is_empty()) {
+        *by_key.entry(bucket.key_id.clone()).or_default() += n;
+    }
+    let mut names = api_keys::names(app.db.reader(), tenant).await?;
     for (id, requests) in by_key {
-        let key = api_keys::find(app.db.reader(), tenant, &id).await?;
-        answer.keys.push(KeyUsage { name: key.map(|k| k.name).unwrap_or_default(), id, requests });
+        answer.keys.push(KeyUsage { name: names.remove(&id).unwrap_or_default(), id, requests });
     }
     Ok(Answer::ok(serde_json::to_string(&answer)?))
 }
@@ -91,14 +94,22 @@ fn midnight(day: Date) -> Result<Instant> {
 fn counted(rows: &[(Bucket, i64)]) -> Usage {
     let mut answer = Usage::default();
     for (bucket, n) in rows {
-        answer.requests.total += n;
-        *answer.requests.by_surface.entry(bucket.surface.clone()).or_default() += n;
         match bucket.outcome.as_str() {
-            "success" => answer.requests.success += n,
-            "clientError" => answer.requests.client_error += n,
-            "serverError" => answer.requests.server_error += n,
-            _ => answer.requests.rate_limited += n,
+            "providerCall" => answer.sync.provider_calls += n,
+            "providerThrottled" => answer.sync.provider_throttled += n,
+            _ => count(&mut answer.requests, bucket, *n),
         }
     }
     answer
+}
+
+fn count(requests: &mut RequestCount, bucket: &Bucket, n: i64) {
+    requests.total += n;
+    *requests.by_surface.entry(bucket.surface.clone()).or_default() += n;
+    match bucket.outcome.as_str() {
+        "success" => requests.success += n,
+        "clientError" => requests.client_error += n,
+        "serverError" => requests.server_error += n,
+        _ => requests.rate_limited += n,
+    }
 }

@@ -2,6 +2,7 @@
 
 use model::calendar::{ConferenceProvider, Event, ResponseStatus};
 use model::wire::calendar::{EventConference, EventRespond, EventTarget, RecurrenceScope};
+use serde_json::Value;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
@@ -21,6 +22,8 @@ pub struct Response {
     pub notify_organizer: bool,
     pub scope: Option<RecurrenceScope>,
     pub expected: Expected,
+    /// What was wrong with the request.
+    pub warnings: Vec<Value>,
 }
 
 /// Accepts, declines, or perhaps.
@@ -51,7 +54,7 @@ pub async fn respond(
         notify_organizer: response.notify_organizer,
     };
     let done = done(app, &opened, asker, attempt, "events.respond", &args).await?;
-    let change = Change { status: 200, metadata: None, warnings: Vec::new() };
+    let change = Change { status: 200, metadata: None, warnings: response.warnings };
     commit(app, &opened, asker, done, change, attempt).await
 }
 
@@ -60,12 +63,12 @@ pub async fn conference(
     app: &App,
     asker: &Asker,
     (calendar_id, event_id): (&str, &str),
-    provider: Option<ConferenceProvider>,
+    (provider, warnings): (Option<ConferenceProvider>, Vec<Value>),
     attempt: &Attempt,
 ) -> Result<Answer> {
     let (opened, item, event) = opened(app, asker, calendar_id, event_id, attempt.resumed).await?;
     if event.conference.is_some() {
-        return Ok(answer(200, &item, &[]));
+        return Ok(answer(200, &item, &warnings));
     }
     let args = EventConference {
         collection: opened.calendar.external_id.clone(),
@@ -74,7 +77,7 @@ pub async fn conference(
         provider,
     };
     let done = done(app, &opened, asker, attempt, "events.conference", &args).await?;
-    let change = Change { status: 200, metadata: None, warnings: Vec::new() };
+    let change = Change { status: 200, metadata: None, warnings };
     commit(app, &opened, asker, done, change, attempt).await
 }
 

@@ -201,13 +201,14 @@ struct Invited {
 async fn respond(mut invited: Invited, status: ResponseStatus) -> Result<Answer, ApiError> {
     let expected = etag::expected(&invited.headers, Some(&mut invited.body))?;
     let (rsvp, unknown) = json::typed::<Rsvp>(invited.body)?;
-    json::unknown_fields(&invited.headers, &unknown)?;
+    let warnings = json::unknown_fields(&invited.headers, &unknown)?;
     let response = Response {
         status,
         comment: rsvp.comment,
         notify_organizer: rsvp.notify_organizer,
         scope: rsvp.recurrence_scope,
         expected,
+        warnings,
     };
     let path = (invited.path.0.as_str(), invited.path.1.as_str());
     Ok(respond::respond(&invited.app, &invited.asker, path, response, &invited.attempt).await?)
@@ -255,6 +256,7 @@ async fn conference(
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
     let (new, unknown) = json::typed::<NewConference>(body)?;
-    json::unknown_fields(&headers, &unknown)?;
-    Ok(respond::conference(&app, &asker, (&calendar_id, &event_id), new.provider, &attempt).await?)
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let asked = (new.provider, warnings);
+    Ok(respond::conference(&app, &asker, (&calendar_id, &event_id), asked, &attempt).await?)
 }

@@ -2,6 +2,7 @@
 
 use axum::extract::{Path, State};
 use http::HeaderMap;
+use model::resource::Written;
 use model::sync::{ResetMode, SyncChanges, SyncReset, SyncStart, SyncState, Watch};
 use serde_json::json;
 
@@ -26,7 +27,7 @@ pub fn routes() -> Routes<App> {
         .description("From now on the service follows the calendar by itself. Starting again changes nothing and answers 200.")
         .status(202)
         .body::<SyncStart>()
-        .returns::<SyncState>()
+        .returns::<Written<SyncState>>()
         .get("/v1/calendars/{calendarId}/sync/changes", "calendar.read", Mvp, read_changes)
         .summary("Read what changed")
         .description("Without `cursor` the feed begins with every event there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time.")
@@ -44,7 +45,7 @@ pub fn routes() -> Routes<App> {
         .description("`soft` keeps cursors valid and tells only true differences; `hard` ends them and tells everything anew.")
         .status(202)
         .body::<SyncReset>()
-        .returns::<SyncState>()
+        .returns::<Written<SyncState>>()
         .get("/v1/calendars/{calendarId}/sync/status", "calendar.read", Additive, status)
         .summary("How the sync stands")
         .returns::<SyncState>()
@@ -65,10 +66,10 @@ async fn start(
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
     let (start, unknown) = json::typed::<SyncStart>(body)?;
-    json::unknown_fields(&headers, &unknown)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
     let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
     let since = start.backfill_since.map(model::Instant::as_millis);
-    Ok(follow::start(&app, &connection, &scope, since, &attempt).await?)
+    Ok(follow::start(&app, &connection, &scope, (since, &warnings), &attempt).await?)
 }
 
 async fn read_changes(
@@ -124,9 +125,10 @@ async fn reset(
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
     let (reset, unknown) = json::typed::<SyncReset>(body)?;
-    json::unknown_fields(&headers, &unknown)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
     let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
-    Ok(follow::reset(&app, &connection, &scope, reset.mode == ResetMode::Hard, &attempt).await?)
+    let is_hard = reset.mode == ResetMode::Hard;
+    Ok(follow::reset(&app, &connection, &scope, (is_hard, &warnings), &attempt).await?)
 }
 
 async fn status(
