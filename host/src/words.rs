@@ -32,8 +32,8 @@ pub fn compare(given: &Value, understood: &Value, path: &str, unknown: &mut Vec<
             Ok(())
         }
         (Value::Array(given), Value::Array(understood)) => {
-            let pairs = given.iter().zip(understood).enumerate();
-            pairs.map(|(i, (g, u))| compare(g, u, &format!("{path}[{i}]"), unknown)).collect()
+            let mut pairs = given.iter().zip(understood).enumerate();
+            pairs.try_for_each(|(i, (g, u))| compare(g, u, &format!("{path}[{i}]"), unknown))
         }
         (Value::Array(_), Value::Object(_)) => {
             Err(invalid(Code::InvalidParameter, path, format!("{path} must be an object, not a list")))

@@ -246,7 +246,8 @@ impl Actor {
         self.ask(Method::DELETE, path.into(), None)
     }
 
-    fn ask(&self, method: Method, path: String, body: Option<Value>) -> Ask {
+    /// Any request.
+    pub fn ask(&self, method: Method, path: String, body: Option<Value>) -> Ask {
         let url = format!("http://{}{path}", self.address);
         let mut request = self.http.request(method.clone(), url);
         if let Some(key) = &self.key {

@@ -4,12 +4,13 @@ use axum::extract::{FromRequestParts, Query};
 use http::header;
 use http::request::Parts;
 use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
 
 use crate::answer::Attempt;
 use crate::api::RequestId;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
-use crate::error::{Code, Result, invalid};
+use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::Asker;
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {
@@ -48,6 +49,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Attempt {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let found = parts.extensions.get::<Attempt>().cloned();
         Ok(found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?)
+    }
+}
+
+/// The ids in the path. What cannot be one, because it is no UTF-8, names nothing.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(ids)) => Ok(Path(ids)),
+            Err(_) => Err(ApiError(refuse(Code::NotFound, "there is nothing with this id"))),
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub struct Settings {
     /// Directory of connectors to load at start [default: target/connectors/bundle]
     #[arg(long, help_heading = "Connectors", env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
     connectors: Option<PathBuf>,
-    /// Load connectors again when files in --connectors change; for development
+    /// Load connectors again when files in --connectors change; they then go before installed ones. For development
     #[arg(
         long,
         help_heading = "Connectors",

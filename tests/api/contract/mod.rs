@@ -1,5 +1,6 @@
 //! Promises of the contract that cut across operations.
 
+mod hostile;
 mod idempotency;
 mod isolation;
 mod keys;

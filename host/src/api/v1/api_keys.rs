@@ -1,6 +1,6 @@
 //! `/v1/api-keys`
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use model::Instant;
 use model::application::{ApiKey, CreatedApiKey, NewApiKey};
@@ -8,7 +8,7 @@ use model::resource::Written;
 use serde_json::json;
 
 use crate::answer::{Answer, Attempt};
-use crate::api::asker::Params;
+use crate::api::asker::{Params, Path};
 use crate::api::caller::{Caller, network};
 use crate::api::error::ApiError;
 use crate::api::json::{self, Body};

@@ -1,13 +1,13 @@
 //! `/v1/connections`
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use model::capabilities::Capabilities;
 use model::connection::{Connection, NewConnection};
 use model::resource::Written;
 
 use crate::answer::{Answer, Attempt};
-use crate::api::asker::Params;
+use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::{Additive, Common, Mvp};

@@ -1,6 +1,6 @@
 //! `/v1/calendars/{calendarId}/events`
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use model::calendar::{Event, ResponseStatus};
 use model::calendar_query::{NewConference, Rsvp};
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
-use crate::api::asker::Params;
+use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
 use crate::api::etag;
 use crate::api::json::{self, Body};

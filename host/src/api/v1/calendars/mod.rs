@@ -5,13 +5,13 @@ pub mod events;
 pub mod freebusy;
 pub mod sync;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use model::calendar::Calendar;
 use model::resource::{New, Patch, Resource};
 
 use crate::answer::{Answer, Attempt};
-use crate::api::asker::Params;
+use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
 use crate::api::etag;
 use crate::api::json::{self, Body};

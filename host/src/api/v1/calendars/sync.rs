@@ -1,13 +1,13 @@
 //! `/v1/calendars/{calendarId}/sync`
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Written;
 use model::sync::{ResetMode, SyncChanges, SyncReset, SyncStart, SyncState, Watch};
 use serde_json::json;
 
 use crate::answer::{Answer, Attempt};
-use crate::api::asker::Params;
+use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::{Additive, Mvp};

@@ -1,9 +1,10 @@
 //! `/v1/email/capabilities/{connectionId}`: what an account can do, asked before it is tried.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use model::capabilities::Capabilities;
 
 use crate::answer::Answer;
+use crate::api::asker::Path;
 use crate::api::error::ApiError;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;

@@ -1,0 +1,143 @@
+//! Hostile and broken input, everywhere: each place of each body takes values that do not belong there. Whatever comes in, the
+//! caller gets an answer of the contract: never a 5xx, and errors in the one envelope.
+
+use harness::{Actor, TestServer};
+use reqwest::Method;
+use serde_json::{Value, json};
+use switchboard::api;
+
+/// Values of every type, some at the edge of what computers can hold, some that are expensive to believe.
+fn misfits() -> Vec<Value> {
+    vec![
+        Value::Null,
+        json!(true),
+        json!(-1),
+        json!(i64::MAX),
+        json!(1e308),
+        json!(""),
+        json!("\u{0}"),
+        json!("x".repeat(3000)),
+        json!("2026-13-45T99:99:99Z"),
+        json!("9999-12-31T23:59:59Z"),
+        json!("0001-01-01T00:00:00Z"),
+        json!("RRULE:FREQ=SECONDLY;COUNT=999999999"),
+        json!([]),
+        json!([[]]),
+        json!([{}]),
+        json!(vec!["x"; 3000]),
+        json!({ "a": { "b": [1] } }),
+        json!({ "": "" }),
+    ]
+}
+
+/// The pointers of every place in a value, its own among them.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, v)| places(v, &format!("{at}/{name}"), found)),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, v)| places(v, &format!("{at}/{i}"), found))
+        }
+        _ => {}
+    }
+}
+
+/// The writes and queries, each with a body that says as much as it can.
+fn requests(connection: &Value, calendar: &str, new: &Value, event: &Value) -> Vec<(Method, String, Value)> {
+    let (connection, id) = (&connection["id"], event["id"].as_str().expect("an id"));
+    let events = format!("/v1/calendars/{calendar}/events");
+    let hours =
+        json!([{ "days": [1, 2], "start": "08:00", "end": "11:00", "timeZone": "UTC", "exdates": [] }]);
+    let availability = json!({
+        "durationMinutes": 30, "start": "2026-03-02T00:00:00Z", "end": "2026-03-04T00:00:00Z", "timeZone": "UTC",
+        "slotIntervalMinutes": 15, "bufferBeforeMinutes": 0, "minNoticeMinutes": 0, "openHours": hours, "limit": 5,
+        "participants": [{ "members": [{ "connectionId": connection, "calendarIds": [calendar], "openHours": hours }], "required": "all" }],
+    });
+    let freebusy = json!({
+        "start": "2026-03-02T00:00:00Z", "end": "2026-03-04T00:00:00Z", "timeZone": "UTC", "tentativeAsBusy": true,
+        "targets": [{ "connectionId": connection, "calendarIds": [calendar] }],
+    });
+    let key = json!({ "name": "x", "scopes": ["calendar.read"], "allowedDomains": [], "allowedIps": [], "rateLimitPerMinute": 10,
+        "connectionIds": [], "expiresAt": null });
+    let account = json!({ "provider": "sandbox", "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
+        "scopes": ["calendar.read"], "settings": {}, "tags": {}, "metadata": {}, "displayName": "x" });
+    let own = json!({ "connectionId": connection, "name": "x", "timeZone": "UTC", "color": null, "metadata": {}, "defaultReminders": [] });
+    let rsvp = json!({ "comment": "x", "notifyOrganizer": true, "recurrenceScope": "all", "etag": "x" });
+    vec![
+        (Method::POST, "/v1/connections".to_owned(), account),
+        (Method::POST, "/v1/api-keys".to_owned(), key),
+        (Method::POST, "/v1/calendars".to_owned(), own.clone()),
+        (Method::PATCH, format!("/v1/calendars/{calendar}"), own),
+        (Method::POST, events.clone(), new.clone()),
+        (Method::PATCH, format!("{events}/{id}"), event.clone()),
+        (Method::POST, format!("{events}/{id}/accept"), rsvp),
+        (Method::POST, format!("{events}/{id}/conference"), json!({ "provider": "other" })),
+        (Method::POST, "/v1/calendars/freebusy/query".to_owned(), freebusy),
+        (Method::POST, "/v1/calendars/availability/query".to_owned(), availability),
+        (Method::POST, format!("/v1/calendars/{calendar}/sync/start"), json!({ "backfillSince": null })),
+        (Method::POST, format!("/v1/calendars/{calendar}/sync/reset"), json!({ "mode": "soft" })),
+    ]
+}
+
+async fn answered(api: &Actor, method: &Method, path: &str, body: Option<Value>) {
+    let answer = api.ask(method.clone(), path.to_owned(), body).send().await;
+    assert!(answer.status < 500 || answer.status == 501, "{answer}");
+    let is_error =
+        answer.answer["error"]["code"].is_string() && answer.answer["error"]["request_id"].is_string();
+    assert!(answer.status < 400 || is_error, "{answer}");
+}
+
+#[tokio::test]
+async fn a_misfit_anywhere_in_a_body_is_no_server_error() {
+    let server = TestServer::start().await;
+    let api = server.key("test", |key| key.rate_limit_per_minute = 1_000_000).await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    let new = json!({ "title": "a", "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z",
+        "attendees": [{ "email": "bob@sandbox.test" }], "reminders": { "overrides": [{ "minutesBefore": 5 }] },
+        "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] });
+    let event = api.post(format!("/v1/calendars/{calendar}/events"), new.clone()).send().await.expect(201);
+    for (method, path, body) in requests(&connection, &calendar, &new, &event) {
+        let mut found = Vec::new();
+        places(&body, "", &mut found);
+        for place in found {
+            for misfit in misfits() {
+                let mut body = body.clone();
+                *body.pointer_mut(&place).expect("a place of it") = misfit;
+                answered(&api, &method, &path, Some(body)).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_misfit_in_the_address_is_no_server_error() {
+    let server = TestServer::start().await;
+    let api = server.key("test", |key| key.rate_limit_per_minute = 1_000_000).await;
+    for operation in api::operations().iter().filter(|o| !o.public) {
+        for id in ["%ff", "%00", "..%2f..", "_", "evt__x", "%F0%9F%98%80", "x%20y"] {
+            let segments = operation.path.split('/').map(|s| if s.starts_with('{') { id } else { s });
+            let path = segments.collect::<Vec<_>>().join("/");
+            let body = (operation.method != Method::GET).then(|| json!({}));
+            answered(&api, &operation.method, &path, body).await;
+        }
+        if operation.method == Method::GET {
+            for query in [
+                "limit=99999999999999999999",
+                "cursor=%ff",
+                "start=9999-12-31T23:59:59Z&end=x",
+                "q=%00",
+                "limit=1&limit=2",
+                "&&=&",
+            ] {
+                answered(
+                    &api,
+                    &operation.method,
+                    &format!("{}?{query}", operation.path.replace(['{', '}'], "")),
+                    None,
+                )
+                .await;
+            }
+        }
+    }
+}
