@@ -4,7 +4,9 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails,
+};
 
 use crate::runtime::limits::Limits;
 
@@ -98,12 +100,19 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
         .max_core_instance_size(4 << 20)
         .max_memory_size((limits.large_mib + 64) << 20)
         .max_unused_warm_slots(16)
-        // Small, because it is paid for by every idle slot; more makes instances dearer too.
-        .linear_memory_keep_resident(64 << 10)
+        .linear_memory_keep_resident(kept_resident())
+        .pagemap_scan(Enabled::Auto)
         .table_keep_resident(16 << 10)
         // More would leave freed memories unwiped for a while.
         .decommit_batch_size(1);
     pool
+}
+
+/// Bytes of a slot that are wiped and kept for the next call, instead of given back and asked for again page by page: that costs a
+/// call that maps a page of records a tenth of its time. Where the kernel cannot tell the pages that were written (before Linux
+/// 6.7), all of them would be wiped after every call.
+fn kept_resident() -> usize {
+    if PoolingAllocationConfig::is_pagemap_scan_available() { 8 << 20 } else { 64 << 10 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! From the envelope of `wit/types.wit` to a typed method and back. Plain types, so that a native test can go through the
 //! same door as the host.
 
+use std::io::{self, Write};
+
 use model::wire::Call;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -47,10 +49,36 @@ where
     context.idempotency_key = request.idempotency_key;
     context.deadline_ms = request.deadline_ms;
     let answer = operation(&context, call.args)?;
-    let body = serde_json::to_string(&answer.body).map_err(|error| {
+    let body = printed(&answer.body).map_err(|error| {
         Failure::new(code::INTERNAL, format!("the answer cannot be written as JSON: {error}"))
     })?;
     Ok(Response { body, cursor: answer.cursor, more: answer.more })
+}
+
+/// The JSON of an answer, in memory of its size. A page of records is megabytes: to let a buffer grow to that costs twice the memory,
+/// and every page of fresh memory costs more than to count once what will be written.
+fn printed<T: Serialize>(body: &T) -> serde_json::Result<String> {
+    let mut size = Size(0);
+    serde_json::to_writer(&mut size, body)?;
+    let mut text = Vec::with_capacity(size.0);
+    serde_json::to_writer(&mut text, body)?;
+    // As serde_json's own `to_string` does.
+    #[expect(unsafe_code, reason = "serde_json writes nothing but UTF-8")]
+    Ok(unsafe { String::from_utf8_unchecked(text) })
+}
+
+/// Counts what is written to it.
+struct Size(usize);
+
+impl Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// An operation that this version of the SDK does not know.

@@ -127,7 +127,11 @@ impl<'a> Client<'a> {
 pub fn conditions(response: &http::Response) -> Vec<String> {
     let error = Element::parse(&response.body).ok().filter(|root| root.is(DAV, "error"));
     let children = error.map(|error| error.children).unwrap_or_default();
-    children.into_iter().map(|child| child.name).filter(|name| name != "responsedescription").collect()
+    children
+        .into_iter()
+        .map(|child| child.name.into_owned())
+        .filter(|name| name != "responsedescription")
+        .collect()
 }
 
 /// A request with an XML body.

@@ -1,5 +1,7 @@
 //! `DAV:multistatus` (RFC 4918 section 13) with the members that sync-collection adds (RFC 6578).
 
+use std::borrow::Cow;
+
 use connector_sdk::{Failure, Outcome, http};
 
 use crate::webdav::xml::{DAV, Element};
@@ -22,7 +24,7 @@ pub struct Member {
     /// Properties that the server returned with success.
     pub properties: Vec<Element>,
     /// Properties that it did not: namespace, name, status.
-    pub refused: Vec<(String, String, u16)>,
+    pub refused: Vec<(Cow<'static, str>, Cow<'static, str>, u16)>,
     /// `DAV:error`: which condition failed.
     pub error: Option<Element>,
 }
@@ -76,7 +78,7 @@ fn members(response: Element) -> Vec<Member> {
     let mut member = Member::default();
     let mut hrefs = Vec::new();
     for child in response.children {
-        match child.name.as_str() {
+        match child.name.as_ref() {
             _ if child.namespace != DAV => {}
             "href" => hrefs.extend(child.trimmed().map(str::to_owned)),
             "status" => member.status = status(&child),
@@ -128,7 +130,7 @@ mod tests {
         let seen: Vec<_> = all.responses.iter().map(|m| (m.href.as_str(), m.status)).collect();
         assert_eq!(seen, [("/a", None), ("/b", Some(404)), ("/c", Some(404)), ("/", Some(507))]);
         assert_eq!(all.responses[0].text(DAV, "getetag"), Some("\"1\""));
-        assert_eq!(all.responses[0].refused, [(DAV.to_owned(), "displayname".to_owned(), 404)]);
+        assert_eq!(all.responses[0].refused, [(DAV.into(), "displayname".into(), 404)]);
         assert!(all.responses[3].error.as_ref().unwrap().contains(DAV, "number-of-matches-within-limits"));
         assert_eq!(all.sync_token.as_deref(), Some("http://x/2"));
     }

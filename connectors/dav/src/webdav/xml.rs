@@ -20,13 +20,34 @@ pub const CALENDARSERVER: &str = "http://calendarserver.org/ns/";
 /// Apple's own: the calendar's colour.
 pub const APPLE: &str = "http://apple.com/ns/ical/";
 
+/// What elements are called by the thousand: not copied for each.
+const KNOWN: [&str; 12] = [
+    DAV,
+    CALDAV,
+    "response",
+    "href",
+    "propstat",
+    "prop",
+    "status",
+    "getetag",
+    "calendar-data",
+    CALENDARSERVER,
+    APPLE,
+    "",
+];
+
+fn word(text: &str) -> Cow<'static, str> {
+    let known = KNOWN.iter().find(|known| **known == text);
+    known.map_or_else(|| Cow::Owned(text.to_owned()), |known| Cow::Borrowed(*known))
+}
+
 /// One element.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Element {
     /// The namespace's URI; empty for none.
-    pub namespace: String,
+    pub namespace: Cow<'static, str>,
     /// The local name.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Local name and value.
     pub attributes: Vec<(String, String)>,
     pub children: Vec<Element>,
@@ -130,8 +151,8 @@ impl Element {
 
 fn element(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Element, String> {
     let namespace = match namespace {
-        ResolveResult::Bound(Namespace(uri)) => (*uri).to_owned(),
-        ResolveResult::Unbound => String::new(),
+        ResolveResult::Bound(Namespace(uri)) => word(uri),
+        ResolveResult::Unbound => Cow::Borrowed(""),
         ResolveResult::Unknown(_) => return Err("an undeclared namespace prefix".into()),
     };
     let mut attributes = Vec::new();
@@ -142,7 +163,7 @@ fn element(namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Elem
             quick_xml::escape::unescape(&attribute.value).map_err(|error| error.to_string())?.into_owned();
         attributes.push((name, value));
     }
-    let name = start.local_name().as_ref().to_owned();
+    let name = word(start.local_name().as_ref());
     Ok(Element { namespace, name, attributes, ..Element::default() })
 }
 
