@@ -52,16 +52,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Attempt {
     }
 }
 
-/// The ids in the path. What cannot be one, because it is no UTF-8, names nothing.
+/// The ids in the path. What cannot be one, because it is no UTF-8 or holds U+0000, names nothing.
 pub struct Path<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let holds_nul = parts.uri.path().contains("%00");
         match axum::extract::Path::from_request_parts(parts, state).await {
-            Ok(axum::extract::Path(ids)) => Ok(Path(ids)),
-            Err(_) => Err(ApiError(refuse(Code::NotFound, "there is nothing with this id"))),
+            Ok(axum::extract::Path(ids)) if !holds_nul => Ok(Path(ids)),
+            _ => Err(ApiError(refuse(Code::NotFound, "there is nothing with this id"))),
         }
     }
 }
@@ -78,6 +79,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         let mut map = IndexMap::new();
         for (name, value) in pairs.0 {
             let name = snake(&name);
+            if value.contains('\0') {
+                let message = format!("{name} holds the character U+0000; leave it out");
+                return Err(ApiError(invalid(Code::InvalidParameter, name, message)));
+            }
             if map.insert(name.clone(), value).is_some() {
                 return Err(ApiError(invalid(
                     Code::InvalidParameter,

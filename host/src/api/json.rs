@@ -45,9 +45,32 @@ pub fn object(headers: &HeaderMap, bytes: &Bytes) -> Result<Map<String, Value>> 
     }
     let value: Value = serde_json::from_slice(bytes)
         .map_err(|e| refuse(Code::InvalidJson, format!("the body is not JSON: {e}")))?;
+    no_nul(&value, "")?;
     match camel_keys(value, "")? {
         Value::Object(map) => Ok(map),
         _ => Err(refuse(Code::InvalidRequest, "the body must be a JSON object")),
+    }
+}
+
+/// U+0000 means nothing in any text of the model, and PostgreSQL has no text that holds it.
+fn no_nul(value: &Value, path: &str) -> Result<()> {
+    match value {
+        Value::String(text) if text.contains('\0') => Err(invalid(
+            Code::InvalidParameter,
+            path,
+            format!("{path} holds the character U+0000; leave it out"),
+        )),
+        Value::Array(items) => {
+            items.iter().enumerate().try_for_each(|(i, item)| no_nul(item, &format!("{path}[{i}]")))
+        }
+        Value::Object(map) => map.iter().try_for_each(|(name, value)| {
+            let path = if path.is_empty() { camel(name) } else { format!("{path}.{}", camel(name)) };
+            match name.contains('\0') {
+                true => no_nul(&Value::from(name.as_str()), &path.replace('\0', "")),
+                false => no_nul(value, &path),
+            }
+        }),
+        _ => Ok(()),
     }
 }
 

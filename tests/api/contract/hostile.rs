@@ -79,6 +79,22 @@ fn requests(connection: &Value, calendar: &str, new: &Value, event: &Value) -> V
     ]
 }
 
+/// PostgreSQL has no text with U+0000, and nobody means it: an error of the field, on either engine.
+#[tokio::test]
+async fn the_character_nul_is_refused_by_field() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let new = json!({ "name": "x", "scopes": ["calendar.read"], "allowed_ips": ["a\u{0}"] });
+    let error = api.post("/v1/api-keys", new).send().await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "allowedIps[0]");
+    let odd = json!({ "metadata": { "a\u{0}": "x" } });
+    let error = api.post("/v1/api-keys", odd).send().await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "metadata.a");
+    let error = api.get("/v1/connections?provider=a%00").send().await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "provider");
+    api.get("/v1/api-keys/key%00").send().await.refused(404, "not_found");
+}
+
 async fn answered(api: &Actor, method: &Method, path: &str, body: Option<Value>) {
     let answer = api.ask(method.clone(), path.to_owned(), body).send().await;
     assert!(answer.status < 500 || answer.status == 501, "{answer}");
