@@ -1,5 +1,7 @@
 //! The words in which faults of the input are told, the same for typed bodies, merge patches and queries.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, invalid};
@@ -16,9 +18,27 @@ pub fn field_error(field: &str, cause: &str) -> Error {
     invalid(Code::InvalidParameter, field, format!("{field}: {cause}"))
 }
 
+/// What was given as a `T`, and as the JSON of that `T`. An error names the field; what nobody knows is added to `unknown`.
+pub fn understood<T>(given: &Value, unknown: &mut Vec<String>) -> Result<(T, Value)>
+where
+    T: DeserializeOwned + Serialize,
+{
+    let parsed: T = serde_path_to_error::deserialize(given)
+        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))?;
+    let printed = serde_json::to_value(&parsed)?;
+    compare(given, &printed, "", unknown)?;
+    Ok((parsed, printed))
+}
+
+/// U+0000 means nothing in any text of the model, and PostgreSQL has no text that holds it.
+pub fn holds_nul(field: &str) -> Error {
+    let message = format!("{field} holds the character U+0000; leave it out");
+    invalid(Code::InvalidParameter, field, message)
+}
+
 /// Compares what was given with what was understood of it: names the fields that were passed over, however deep they are, and
 /// refuses a list where an object belongs, whose items would be taken for the object's fields in their order.
-pub fn compare(given: &Value, understood: &Value, path: &str, unknown: &mut Vec<String>) -> Result<()> {
+fn compare(given: &Value, understood: &Value, path: &str, unknown: &mut Vec<String>) -> Result<()> {
     match (given, understood) {
         (Value::Object(given), Value::Object(understood)) => {
             for (name, value) in given {

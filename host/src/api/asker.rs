@@ -12,6 +12,7 @@ use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::Asker;
+use crate::words::holds_nul;
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {
     type Rejection = ApiError;
@@ -80,8 +81,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         for (name, value) in pairs.0 {
             let name = snake(&name);
             if value.contains('\0') {
-                let message = format!("{name} holds the character U+0000; leave it out");
-                return Err(ApiError(invalid(Code::InvalidParameter, name, message)));
+                return Err(ApiError(holds_nul(&name)));
             }
             if map.insert(name.clone(), value).is_some() {
                 return Err(ApiError(invalid(

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::api::error::ApiError;
 use crate::error::{Code, Result, invalid, refuse};
-use crate::words::{compare, field_error};
+use crate::words::{holds_nul, understood};
 
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 1 << 20;
@@ -52,21 +52,17 @@ pub fn object(headers: &HeaderMap, bytes: &Bytes) -> Result<Map<String, Value>> 
     }
 }
 
-/// U+0000 means nothing in any text of the model, and PostgreSQL has no text that holds it.
+/// Refuses U+0000 in any text and any name.
 fn no_nul(value: &Value, path: &str) -> Result<()> {
     match value {
-        Value::String(text) if text.contains('\0') => Err(invalid(
-            Code::InvalidParameter,
-            path,
-            format!("{path} holds the character U+0000; leave it out"),
-        )),
+        Value::String(text) if text.contains('\0') => Err(holds_nul(path)),
         Value::Array(items) => {
             items.iter().enumerate().try_for_each(|(i, item)| no_nul(item, &format!("{path}[{i}]")))
         }
         Value::Object(map) => map.iter().try_for_each(|(name, value)| {
             let path = if path.is_empty() { camel(name) } else { format!("{path}.{}", camel(name)) };
             match name.contains('\0') {
-                true => no_nul(&Value::from(name.as_str()), &path.replace('\0', "")),
+                true => Err(holds_nul(&path.replace('\0', ""))),
                 false => no_nul(value, &path),
             }
         }),
@@ -121,11 +117,8 @@ pub fn camel(key: &str) -> String {
 
 /// A body as a type: the error names the field; unknown fields are returned.
 pub fn typed<T: DeserializeOwned + Serialize>(map: Map<String, Value>) -> Result<(T, Vec<String>)> {
-    let given = Value::Object(map);
-    let parsed: T = serde_path_to_error::deserialize(&given)
-        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))?;
     let mut unknown = Vec::new();
-    compare(&given, &serde_json::to_value(&parsed)?, "", &mut unknown)?;
+    let (parsed, _) = understood(&Value::Object(map), &mut unknown)?;
     Ok((parsed, unknown))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Result, invalid};
 use crate::resources::metadata;
-use crate::words::{compare, field_error, unknown_field};
+use crate::words::{field_error, understood, unknown_field};
 
 /// A parsed write.
 #[derive(Debug)]
@@ -69,10 +69,7 @@ where
             unknown.push(name);
         }
     }
-    let given = Value::Object(after);
-    let body: T = parsed(&given)?;
-    let now = serde_json::to_value(&body)?;
-    compare(&given, &now, "", &mut unknown)?;
+    let (body, now): (T, Value) = understood(&Value::Object(after), &mut unknown)?;
     let fields = now.as_object().into_iter().flatten();
     let changed = fields.filter(|(name, v)| before.get(*name) != Some(*v)).map(|(n, _)| n.clone()).collect();
     Ok(Write { body, changed, metadata, unknown })
@@ -93,11 +90,6 @@ fn merge(into: &mut Map<String, Value>, name: String, value: Value) {
             into.insert(name, value);
         }
     }
-}
-
-fn parsed<T: DeserializeOwned>(value: &Value) -> Result<T> {
-    serde_path_to_error::deserialize(value)
-        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
 }
 
 fn take_metadata(input: &mut Map<String, Value>) -> Result<Option<BTreeMap<String, String>>> {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::storage::Tx;
-use crate::storage::sql::{Reader, Row, query};
+use crate::storage::sql::{Query, Reader, Row, query};
 use crate::tenant::Tenant;
 
 /// A stored resource.
@@ -144,6 +144,17 @@ fn shown<'a>(row: &'a Row<'_>) -> Result<Shown<'a>> {
     })
 }
 
+/// The live item of the tenant that `bind_live` names.
+macro_rules! live {
+    () => {
+        "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
+    };
+}
+
+fn bind_live<'q>(sql: &'static str, tenant: &'q Tenant, kind: &'q str, id: &'q str) -> Query<'q> {
+    query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id).bind(kind)
+}
+
 /// What `read` makes of a live item of the tenant, where it lies: copying twenty columns costs more than finding the row.
 pub async fn read<T>(
     reader: &Reader,
@@ -152,15 +163,8 @@ pub async fn read<T>(
     with_provider_data: bool,
     mut read: impl FnMut(Shown<'_>) -> T,
 ) -> Result<Option<T>> {
-    let sql = concat!(
-        shown_columns!("$5"),
-        "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
-    );
-    query(sql)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(id)
-        .bind(kind)
+    let sql = concat!(shown_columns!("$5"), live!());
+    bind_live(sql, tenant, kind, id)
         .bind(i64::from(with_provider_data))
         .fetch_optional(reader, |row| Ok(read(shown(row)?)))
         .await
@@ -168,16 +172,8 @@ pub async fn read<T>(
 
 /// A live item of the tenant.
 pub async fn find(reader: &Reader, tenant: &Tenant, kind: &str, id: &str) -> Result<Option<Item>> {
-    let sql = select!(
-        "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
-    );
-    query(sql)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(id)
-        .bind(kind)
-        .fetch_optional(reader, item)
-        .await
+    let sql = select!(live!());
+    bind_live(sql, tenant, kind, id).fetch_optional(reader, item).await
 }
 
 /// The same inside a write transaction, tombstones included.
