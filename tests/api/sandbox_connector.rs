@@ -18,10 +18,11 @@ use model::calendar::{
     IncludeInAvailability, Location, Reminder, ReminderMethod, Reminders, ResponseStatus, ShowAs, Visibility,
 };
 use model::wire::calendar::{
-    CalendarDelete, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond, EventTarget,
-    EventWrite, FreeBusyRequest, RecurrenceScope,
+    EventConference, EventDelete, EventRespond, EventTarget, EventWrite, FreeBusyRequest, RecurrenceScope,
 };
-use model::wire::{ChangesRequest, Connection, Mutated, Source, Sources};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, Connection, Mutated, Source, SourceRef, Sources,
+};
 use serde_json::{Value, json};
 use switchboard::sandbox_provider::{self, Config};
 
@@ -102,7 +103,7 @@ impl Api {
     }
 
     fn read(&self, source: &str) -> Source {
-        let args = EventRef { collection: "work".to_owned(), source: source.to_owned(), time_zone: None };
+        let args = SourceRef { collection: "work".to_owned(), source: source.to_owned(), time_zone: None };
         Sandbox::get_event(&self.context(), args).unwrap().sources.remove(0)
     }
 }
@@ -196,7 +197,7 @@ fn every_field_of_a_calendar() {
         include_in_availability: IncludeInAvailability::Attending,
         conference_types: vec![ConferenceProvider::Other, ConferenceProvider::Zoom],
     };
-    let args = CalendarWrite { calendar: calendar.clone(), ..CalendarWrite::default() };
+    let args = CollectionWrite { body: calendar.clone(), ..CollectionWrite::default() };
     let made = Sandbox::create_calendar(&api.context().keyed("c1"), args.clone()).unwrap();
     let body = |mutated: &Mutated| mutated.sources[0].items[0].body.read::<Calendar>().unwrap();
     assert_eq!(body(&made), calendar);
@@ -206,9 +207,9 @@ fn every_field_of_a_calendar() {
     calendar.name = "Aside".to_owned();
     calendar.description = None;
     let id = made.item.clone().unwrap();
-    let mut args = CalendarWrite {
+    let mut args = CollectionWrite {
         source: Some(id.clone()),
-        calendar: Calendar { color: Some("#000000".to_owned()), ..calendar.clone() },
+        body: Calendar { color: Some("#000000".to_owned()), ..calendar.clone() },
         changed: vec!["name".to_owned(), "description".to_owned()],
         if_match: made.sources[0].etag.clone(),
     };
@@ -221,7 +222,7 @@ fn every_field_of_a_calendar() {
     assert!(listed.body.enumeration && !listed.more);
     assert_eq!(listed.body.sources.len(), 4);
     assert!(listed.body.sources.contains(&changed.sources[0]));
-    let gone = CalendarDelete { source: id, if_match: None };
+    let gone = CollectionDelete { source: id, ..CollectionDelete::default() };
     assert!(Sandbox::delete_calendar(&api.context(), gone.clone()).unwrap().sources[0].deleted);
     assert!(Sandbox::delete_calendar(&api.context(), gone).unwrap().sources[0].deleted);
 }

@@ -7,10 +7,9 @@ pub mod webdav;
 
 use connector_sdk::{Answer, Calendar, Context, Failure, Lifecycle, Outcome, export_connector};
 use model::wire::calendar::{
-    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond,
-    EventWrite, FreeBusyAnswer, FreeBusyRequest,
+    CalendarFeatures, EventConference, EventDelete, EventRespond, EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
-use model::wire::{Account, ChangesRequest, Mutated, Sources};
+use model::wire::{Account, ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
 
 use crate::calendar::{account, collections, events, freebusy, sync};
 
@@ -28,7 +27,7 @@ impl Calendar for Dav {
         collections::list(cx, args)
     }
 
-    fn get_event(cx: &Context, args: EventRef) -> Outcome<Sources> {
+    fn get_event(cx: &Context, args: SourceRef) -> Outcome<Sources> {
         events::get(cx, args)
     }
 
@@ -40,15 +39,15 @@ impl Calendar for Dav {
         Ok(calendar::features(cx))
     }
 
-    fn create_calendar(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+    fn create_calendar(cx: &Context, args: CollectionWrite<model::calendar::Calendar>) -> Outcome<Mutated> {
         collections::create(cx, args)
     }
 
-    fn update_calendar(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+    fn update_calendar(cx: &Context, args: CollectionWrite<model::calendar::Calendar>) -> Outcome<Mutated> {
         collections::update(cx, args)
     }
 
-    fn delete_calendar(cx: &Context, args: CalendarDelete) -> Outcome<Mutated> {
+    fn delete_calendar(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
         collections::delete(cx, args)
     }
 

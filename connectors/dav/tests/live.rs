@@ -15,7 +15,10 @@ use model::calendar::{
     ShowAs,
 };
 use model::wire::calendar::*;
-use model::wire::{Account, ChangesRequest, Connection, Mutated, Source, Sources};
+use model::wire::{
+    Account, ChangesRequest, CollectionDelete, CollectionWrite, Connection, Mutated, Source, SourceRef,
+    Sources,
+};
 
 /// 2026-03-01T00:00:00Z, give or take: the tests' now.
 const NOW_MS: i64 = 1_772_323_200_000;
@@ -70,12 +73,13 @@ impl Session {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let key = format!("{name} {} {}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let calendar = Calendar { name: name.into(), ..Calendar::default() };
-        let args = CalendarWrite { calendar, changed: vec!["name".into()], ..CalendarWrite::default() };
+        let args =
+            CollectionWrite { body: calendar, changed: vec!["name".into()], ..CollectionWrite::default() };
         Dav::create_calendar(&self.cx().keyed(&key), args).unwrap().item.unwrap()
     }
 
     fn drop_calendar(&self, calendar: &str) {
-        let args = CalendarDelete { source: calendar.into(), if_match: None };
+        let args = CollectionDelete { source: calendar.into(), ..CollectionDelete::default() };
         Dav::delete_calendar(&self.cx(), args).unwrap();
     }
 
@@ -228,7 +232,7 @@ fn calendars_are_made_changed_and_deleted() {
             ..Calendar::default()
         };
         let changed: Vec<String> = ["name", "description", "timeZone", "color"].map(String::from).to_vec();
-        let args = CalendarWrite { calendar: calendar.clone(), changed, ..CalendarWrite::default() };
+        let args = CollectionWrite { body: calendar.clone(), changed, ..CollectionWrite::default() };
         let id = Dav::create_calendar(&session.cx().keyed(&key), args.clone()).unwrap().item.unwrap();
         assert_eq!(
             Dav::create_calendar(&session.cx().keyed(&key), args.clone()).unwrap().item.as_ref(),
@@ -254,7 +258,7 @@ fn calendars_are_made_changed_and_deleted() {
 
         let renamed = Calendar { name: "Tours".into(), description: None, ..Calendar::default() };
         let changed = vec!["name".into(), "description".into()];
-        let args = CalendarWrite { source: Some(id.clone()), calendar: renamed, changed, if_match: None };
+        let args = CollectionWrite { source: Some(id.clone()), body: renamed, changed, if_match: None };
         let mutated = Dav::update_calendar(&session.cx(), args).unwrap();
         assert_eq!(mutated.sources[0].items[0].body.read::<serde_json::Value>().unwrap()["name"], "Tours");
         assert_eq!(
@@ -385,7 +389,7 @@ fn a_stale_etag_is_a_conflict() {
         );
         assert_eq!(session.delete(&calendar, target(&old)).unwrap_err().code, code::CONFLICT);
         let read =
-            EventRef { collection: calendar.clone(), source: new.external_id.clone(), time_zone: zone() };
+            SourceRef { collection: calendar.clone(), source: new.external_id.clone(), time_zone: zone() };
         assert_eq!(
             body(&Dav::get_event(&session.cx(), read.clone()).unwrap().sources[0], 0).title.as_deref(),
             Some("B")
@@ -609,7 +613,7 @@ fn an_attendee_answers_and_others_cannot() {
             ORGANIZER:mailto:boss@example.test\r\nATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:t11@cyrus.test\r\n\
             ATTENDEE;PARTSTAT=ACCEPTED:mailto:boss@example.test\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
         let id = session.put(&calendar, "invitation.ics", invitation);
-        let read = EventRef { collection: calendar.clone(), source: id, time_zone: zone() };
+        let read = SourceRef { collection: calendar.clone(), source: id, time_zone: zone() };
         let source = Dav::get_event(&cx(), read).unwrap().sources.remove(0);
         assert_eq!(body(&source, 0).my_response, Some(ResponseStatus::NeedsAction));
         let answered = Dav::respond(&cx(), answer(&source)).unwrap();

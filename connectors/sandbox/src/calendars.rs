@@ -2,11 +2,9 @@
 
 use connector_sdk::http::Request;
 use connector_sdk::{Answer, Context, Failure, Outcome, code};
-use model::calendar::{BusyInterval, ConferenceProvider};
-use model::wire::calendar::{
-    CalendarDelete, CalendarFeatures, CalendarWrite, FreeBusyAnswer, FreeBusyRequest,
-};
-use model::wire::{Mutated, Source, Sources};
+use model::calendar::{BusyInterval, Calendar, ConferenceProvider};
+use model::wire::calendar::{CalendarFeatures, FreeBusyAnswer, FreeBusyRequest};
+use model::wire::{CollectionDelete, CollectionWrite, Mutated, Source, Sources};
 use serde_json::{Map, Value, json};
 
 use crate::api::{ask, change, failure, new_id, url};
@@ -20,7 +18,7 @@ pub fn list(context: &Context) -> Outcome<Answer<Sources>> {
     Ok(Answer::whole(Sources { sources, enumeration: true }))
 }
 
-pub fn create(context: &Context, args: &CalendarWrite) -> Outcome<Mutated> {
+pub fn create(context: &Context, args: &CollectionWrite<Calendar>) -> Outcome<Mutated> {
     let id = new_id(context);
     let mut body = document(args, None);
     // What the caller left out is the provider's to choose.
@@ -38,7 +36,7 @@ pub fn create(context: &Context, args: &CalendarWrite) -> Outcome<Mutated> {
     }
 }
 
-pub fn update(context: &Context, args: &CalendarWrite) -> Outcome<Mutated> {
+pub fn update(context: &Context, args: &CollectionWrite<Calendar>) -> Outcome<Mutated> {
     let source = named(args.source.as_deref())?;
     let request = Request::patch(url(context, &["calendars", source], &[])?)
         .if_match(args.if_match.as_deref())
@@ -46,7 +44,7 @@ pub fn update(context: &Context, args: &CalendarWrite) -> Outcome<Mutated> {
     mutated(&change(context, request, "changing the calendar")?.json()?)
 }
 
-pub fn delete(context: &Context, args: &CalendarDelete) -> Outcome<Mutated> {
+pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
     let request = Request::delete(url(context, &["calendars", named(Some(&args.source))?], &[])?)
         .if_match(args.if_match.as_deref());
     let response = context.send(request)?;
@@ -58,8 +56,8 @@ pub fn delete(context: &Context, args: &CalendarDelete) -> Outcome<Mutated> {
     Ok(Mutated { sources: vec![gone], ..Mutated::default() })
 }
 
-fn document(args: &CalendarWrite, changed: Option<&[String]>) -> Map<String, Value> {
-    let document = serde_json::to_value(calendar_to(&args.calendar)).unwrap_or_default();
+fn document(args: &CollectionWrite<Calendar>, changed: Option<&[String]>) -> Map<String, Value> {
+    let document = serde_json::to_value(calendar_to(&args.body)).unwrap_or_default();
     selected(&document, changed, CALENDAR_PLACES)
 }
 

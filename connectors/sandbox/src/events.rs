@@ -4,9 +4,9 @@ use connector_sdk::http::{Request, Response};
 use connector_sdk::{Answer, Context, Failure, Outcome, code};
 use model::calendar::{ConferenceProvider, ResponseStatus};
 use model::wire::calendar::{
-    EventConference, EventDelete, EventRef, EventRespond, EventTarget, EventWrite, RecurrenceScope,
+    EventConference, EventDelete, EventRespond, EventTarget, EventWrite, RecurrenceScope,
 };
-use model::wire::{ChangesRequest, ItemError, Mutated, Source, Sources, Warning};
+use model::wire::{ChangesRequest, ItemError, Mutated, Source, SourceRef, Sources, Warning};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ use crate::native;
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
 
-pub fn get(context: &Context, args: &EventRef) -> Outcome<Sources> {
+pub fn get(context: &Context, args: &SourceRef) -> Outcome<Sources> {
     let request = Request::get(url(context, &["calendars", &args.collection, "events", &args.source], &[])?);
     let event: native::Event = ask(context, request, "reading the event")?;
     Ok(Sources { sources: vec![event_source(&event)?], enumeration: false })
@@ -202,7 +202,7 @@ fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
         target: Some(original),
     };
     let warnings = written.dropped.into_iter().map(warning).collect();
-    Ok(Mutated { sources, item: Some(item), warnings })
+    Ok(Mutated { sources, item: Some(item), warnings, ..Mutated::default() })
 }
 
 /// What a change is for, in the provider's terms.

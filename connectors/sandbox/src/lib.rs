@@ -10,10 +10,9 @@ mod native;
 use connector_sdk::http::Request;
 use connector_sdk::{Answer, Calendar, Context, Lifecycle, Outcome};
 use model::wire::calendar::{
-    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond,
-    EventWrite, FreeBusyAnswer, FreeBusyRequest,
+    CalendarFeatures, EventConference, EventDelete, EventRespond, EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
-use model::wire::{Account, ChangesRequest, Mutated, Sources};
+use model::wire::{Account, ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
 
 pub use mapping::{event_from, event_to};
 pub use native::Event as NativeEvent;
@@ -26,7 +25,7 @@ impl Calendar for Sandbox {
         calendars::list(context)
     }
 
-    fn get_event(context: &Context, args: EventRef) -> Outcome<Sources> {
+    fn get_event(context: &Context, args: SourceRef) -> Outcome<Sources> {
         events::get(context, &args)
     }
 
@@ -38,15 +37,21 @@ impl Calendar for Sandbox {
         Ok(calendars::features())
     }
 
-    fn create_calendar(context: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+    fn create_calendar(
+        context: &Context,
+        args: CollectionWrite<model::calendar::Calendar>,
+    ) -> Outcome<Mutated> {
         calendars::create(context, &args)
     }
 
-    fn update_calendar(context: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+    fn update_calendar(
+        context: &Context,
+        args: CollectionWrite<model::calendar::Calendar>,
+    ) -> Outcome<Mutated> {
         calendars::update(context, &args)
     }
 
-    fn delete_calendar(context: &Context, args: CalendarDelete) -> Outcome<Mutated> {
+    fn delete_calendar(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
         calendars::delete(context, &args)
     }
 

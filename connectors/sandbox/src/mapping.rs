@@ -184,6 +184,7 @@ fn event_item(theirs: &native::Event, series: Option<&str>) -> Outcome<Item> {
         series_external_id: series.map(str::to_owned),
         body: json(&event_from(theirs)?)?,
         provider_data: Some(json!({ "createdAt": theirs.created_at, "updatedAt": theirs.updated_at })),
+        ..Item::default()
     })
 }
 

@@ -7,7 +7,7 @@ use connector_sandbox::{Sandbox, event_from, event_to};
 use connector_sdk::testing::{Recorded, response};
 use connector_sdk::{Calendar, Context, code};
 use model::calendar::{Event, EventStatus, EventType, ResponseStatus, ShowAs};
-use model::wire::calendar::EventRef;
+use model::wire::SourceRef;
 use model::wire::{ChangesRequest, Connection, Source};
 use serde_json::json;
 
@@ -105,7 +105,7 @@ fn ids_are_escaped() {
     let url = "http://h/sandbox/v1/calendars/%2E%2E/events/a%2F..%3Fx";
     let refusal = r#"{"error":{"code":"notFound","message":"there is no event"}}"#;
     let provider = Recorded::new().expect("GET", url, response(404, &[], refusal));
-    let args = EventRef { collection: "..".to_owned(), source: "a/..?x".to_owned(), time_zone: None };
+    let args = SourceRef { collection: "..".to_owned(), source: "a/..?x".to_owned(), time_zone: None };
     let failure = Sandbox::get_event(&Context::new(&provider, connection()), args).unwrap_err();
     assert_eq!((failure.code.as_str(), failure.http_status), (code::NOT_FOUND, Some(404)));
 }

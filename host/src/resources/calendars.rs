@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use model::calendar::Calendar;
-use model::wire::Mutated;
-use model::wire::calendar::{CalendarDelete, CalendarWrite};
+use model::wire::{CollectionDelete, CollectionWrite, Mutated};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -146,7 +145,7 @@ pub async fn create(
     let write = patch::over(&Calendar::default(), &Value::Null, input, &[])?;
     check(&write.body)?;
     let warnings = patch::warnings(&write.unknown, strict)?;
-    let args = CalendarWrite { calendar: write.body, changed: write.changed, ..CalendarWrite::default() };
+    let args = CollectionWrite { body: write.body, changed: write.changed, ..CollectionWrite::default() };
     let mutated: Mutated = mutate(app, &connection, asker, attempt, "calendars.create", &args).await?;
     let change = Change { status: 201, metadata: write.metadata, warnings };
     store(app, &connection, mutated, change, attempt).await
@@ -191,9 +190,9 @@ pub async fn update(
         let mutated = Mutated { item: Some(item.external_id.clone()), ..Mutated::default() };
         return store(app, &connection, mutated, change, attempt).await;
     }
-    let args = CalendarWrite {
+    let args = CollectionWrite {
         source: Some(item.source_id.clone()),
-        calendar: write.body,
+        body: write.body,
         changed: write.changed,
         if_match: expected.provider_etag(&item),
     };
@@ -230,7 +229,11 @@ pub async fn delete(
         other => other?,
     };
     expected.check(&item.etag)?;
-    let args = CalendarDelete { source: item.source_id.clone(), if_match: expected.provider_etag(&item) };
+    let args = CollectionDelete {
+        source: item.source_id.clone(),
+        if_match: expected.provider_etag(&item),
+        force: true,
+    };
     let gone: Result<Mutated> = mutate(app, &connection, asker, attempt, "calendars.delete", &args).await;
     match gone {
         Ok(_) => {}

@@ -4,8 +4,7 @@
 
 use std::collections::HashSet;
 
-use model::wire::calendar::EventRef;
-use model::wire::{ItemError as WireError, Source, Sources};
+use model::wire::{ItemError as WireError, Source, SourceRef, Sources};
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
@@ -179,7 +178,7 @@ async fn read_one(
     source_id: &str,
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
-    let args = EventRef {
+    let args = SourceRef {
         collection: scope.collection.clone().unwrap_or_default(),
         source: source_id.to_owned(),
         time_zone: scope.time_zone.clone(),

@@ -5,8 +5,7 @@ use connector_sdk::testing::{Recorded, response};
 use connector_sdk::{
     Answer, Calendar, Context, Email, Lifecycle, Outcome, Request, code, export_connector, http,
 };
-use model::wire::calendar::EventRef;
-use model::wire::{Account, ChangesRequest, Source, Sources};
+use model::wire::{Account, ChangesRequest, Source, SourceRef, Sources};
 
 /// A connector of the smallest kind: what it has is what it overrides.
 struct Small;
@@ -22,7 +21,7 @@ impl Calendar for Small {
         Ok(Answer { body: Sources { sources, enumeration: true }, cursor: Some("next".into()), more: true })
     }
 
-    fn get_event(cx: &Context, args: EventRef) -> Outcome<Sources> {
+    fn get_event(cx: &Context, args: SourceRef) -> Outcome<Sources> {
         let etag = cx.idempotency_key.clone().or_else(|| cx.cursor.clone());
         let source = Source { external_id: args.source, etag, ..Source::default() };
         Ok(Sources { sources: vec![source], enumeration: false })

@@ -11,7 +11,9 @@ use crate::resource::{Body, Nothing, Resource};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Contact {
+    /// None on a create: the default book of `connectionId`.
     pub book_id: Option<String>,
+    /// None on a create: made of the other names, else of the organization, an address or a number.
     pub display_name: Option<String>,
     pub given_name: Option<String>,
     pub middle_name: Option<String>,
@@ -32,6 +34,7 @@ pub struct Contact {
     pub anniversaries: Vec<Anniversary>,
     pub notes: Option<String>,
     pub photo: Option<Photo>,
+    /// The groups that it is a member of; of the same book.
     pub group_ids: Vec<String>,
     pub source: ContactSource,
     pub starred: bool,
@@ -172,6 +175,8 @@ pub struct Anniversary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Photo {
+    /// Where the picture is. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has
+    /// it. On a write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
     pub url: Option<String>,
     /// Changes with the picture.
     pub etag: Option<String>,

@@ -2,8 +2,9 @@
 
 use connector_sdk::{Answer, Context, Failure, Outcome, code, http};
 use model::calendar::{AccessRole, Calendar, IncludeInAvailability};
-use model::wire::calendar::{CalendarDelete, CalendarWrite};
-use model::wire::{ChangesRequest, Item, JsonText, Mutated, Source, Sources, Warning};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, Item, JsonText, Mutated, Source, Sources, Warning,
+};
 use url::Url;
 
 use crate::calendar::{Session, list_setting, stable_id};
@@ -70,7 +71,7 @@ fn source(id: String, calendar: &Calendar) -> Outcome<Source> {
     Ok(Source { external_id: id, items: vec![item], ..Source::default() })
 }
 
-pub fn create(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+pub fn create(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
     let session = Session::new(cx, None)?;
     let mut home = session.client.base().clone();
     if !home.path().ends_with('/') {
@@ -84,7 +85,7 @@ pub fn create(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
         "<{0}><C:comp name=\"VEVENT\"/></{0}>",
         qualified((CALDAV, "supported-calendar-component-set"))
     );
-    let set = components + &properties(&args.calendar, &Changed(&args.changed)).set;
+    let set = components + &properties(&args.body, &Changed(&args.changed)).set;
     let body = format!("<C:mkcalendar><D:set><D:prop>{set}</D:prop></D:set></C:mkcalendar>");
     let response = cx.send(request("MKCALENDAR", &url, "0", &body))?;
     let mut warnings = Vec::new();
@@ -94,28 +95,28 @@ pub fn create(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
         403 | 405 | 409 if session.read_calendar(&url).is_ok() => {}
         // RFC 4791 section 5.3.1.1: one property that the server does not take fails the whole request.
         207 | 403 | 424 => {
-            let plain = text_element((DAV, "displayname"), &args.calendar.name);
+            let plain = text_element((DAV, "displayname"), &args.body.name);
             let body = format!("<C:mkcalendar><D:set><D:prop>{plain}</D:prop></D:set></C:mkcalendar>");
             let again = cx.send(request("MKCALENDAR", &url, "0", &body))?;
             if !again.is_success() {
                 return Err(session.client.failure(&again, "creating a calendar"));
             }
-            warnings = session.patch(&url, &args.calendar, &Changed(&args.changed))?;
+            warnings = session.patch(&url, &args.body, &Changed(&args.changed))?;
         }
         _ => return Err(session.client.failure(&response, "creating a calendar")),
     }
     session.mutated(&url, warnings)
 }
 
-pub fn update(cx: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+pub fn update(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
     let session = Session::new(cx, None)?;
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let url = session.client.url(id)?;
-    let warnings = session.patch(&url, &args.calendar, &Changed(&args.changed))?;
+    let warnings = session.patch(&url, &args.body, &Changed(&args.changed))?;
     session.mutated(&url, warnings)
 }
 
-pub fn delete(cx: &Context, args: CalendarDelete) -> Outcome<Mutated> {
+pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
     let session = Session::new(cx, None)?;
     let url = session.client.url(&args.source)?;
     let response = cx.send(http::Request::delete(url.as_str()))?;
@@ -208,7 +209,12 @@ impl Session<'_> {
     fn mutated(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
         let (id, mut calendar) = self.read_calendar(url)?;
         calendar.is_primary = self.default_calendar().as_ref() == Some(&id);
-        Ok(Mutated { item: Some(id.clone()), sources: vec![source(id, &calendar)?], warnings })
+        Ok(Mutated {
+            item: Some(id.clone()),
+            sources: vec![source(id, &calendar)?],
+            warnings,
+            ..Mutated::default()
+        })
     }
 
     /// `schedule-default-calendar-URL` (RFC 6638 section 9.2) of the inbox.

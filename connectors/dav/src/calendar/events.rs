@@ -2,10 +2,8 @@
 
 use connector_sdk::{Context, Failure, Outcome, code, http};
 use ical::tree::cst::IcalCst;
-use model::wire::calendar::{
-    EventDelete, EventRef, EventRespond, EventTarget, EventWrite, Notify, RecurrenceScope,
-};
-use model::wire::{Mutated, Source, Sources, Warning};
+use model::wire::calendar::{EventDelete, EventRespond, EventTarget, EventWrite, Notify, RecurrenceScope};
+use model::wire::{Mutated, Source, SourceRef, Sources, Warning};
 use url::Url;
 
 use crate::calendar::objects::{When, stale};
@@ -19,7 +17,7 @@ use crate::ical::time::utc_line;
 use crate::ical::write::{Changed, Writer};
 use crate::webdav::conditions;
 
-pub fn get(cx: &Context, args: EventRef) -> Outcome<Sources> {
+pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let (text, etag) = session.object(&collection, &args.source)?;
@@ -39,7 +37,12 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
         None => session.after_write(&collection, &id, &text, &response),
     };
     let warnings = warnings.into_iter().chain(session.notify_warning(&args)).collect();
-    Ok(Mutated { item: Some(source.external_id.clone()), sources: vec![source], warnings })
+    Ok(Mutated {
+        item: Some(source.external_id.clone()),
+        sources: vec![source],
+        warnings,
+        ..Mutated::default()
+    })
 }
 
 pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
@@ -250,11 +253,16 @@ impl Session<'_> {
     ) -> Outcome<Mutated> {
         let Some(text) = edited.text else {
             self.delete(id, etag, quiet)?;
-            return Ok(Mutated { sources: vec![gone(id)], item: None, warnings: edited.warnings });
+            return Ok(Mutated {
+                sources: vec![gone(id)],
+                item: None,
+                warnings: edited.warnings,
+                ..Mutated::default()
+            });
         };
         let response = self.put_ok(id, &text, When::Still(etag), quiet)?;
         let source = self.after_write(collection, id, &text, &response);
-        Ok(Mutated { sources: vec![source], item, warnings: edited.warnings })
+        Ok(Mutated { sources: vec![source], item, warnings: edited.warnings, ..Mutated::default() })
     }
 
     /// Writes both halves of a series: the new one first, so that a crash in between doubles instances rather than losing them,
@@ -283,7 +291,12 @@ impl Session<'_> {
         };
         let new_source = found.unwrap_or_else(|| self.after_write(collection, &new_id, new, &response));
         let old_source = self.after_write(collection, id, &text, &capped);
-        Ok(Mutated { sources: vec![old_source, new_source], item: Some(new_id), warnings: old.warnings })
+        Ok(Mutated {
+            sources: vec![old_source, new_source],
+            item: Some(new_id),
+            warnings: old.warnings,
+            ..Mutated::default()
+        })
     }
 
     /// A repeated attempt at a split whose first attempt did everything: both halves as they are.
@@ -302,6 +315,6 @@ impl Session<'_> {
             return Ok(None);
         }
         let sources = vec![self.read_source(id, old, etag), self.read_source(&new_id, new, new_etag)];
-        Ok(Some(Mutated { sources, item: Some(new_id), warnings: Vec::new() }))
+        Ok(Some(Mutated { sources, item: Some(new_id), ..Mutated::default() }))
     }
 }

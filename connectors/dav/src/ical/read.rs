@@ -54,6 +54,7 @@ impl Reader {
                 series_external_id: (exception && master.is_some()).then(|| external_id.to_owned()),
                 body: JsonText::of(&body).map_err(|error| unreadable(error.to_string()))?,
                 provider_data: extra::extra(event),
+                ..Item::default()
             });
         }
         Ok(items)

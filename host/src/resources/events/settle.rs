@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use model::wire::calendar::EventRef;
-use model::wire::{Mutated, Source, Sources};
+use model::wire::{Mutated, Source, SourceRef, Sources};
 use serde::Serialize;
 
 use crate::answer::{Answer, Attempt};
@@ -112,7 +111,7 @@ async fn settle(
 async fn read_again(app: &App, opened: &Opened, asker: &Asker, sources: &[Prepared]) -> Vec<Prepared> {
     let mut found = Vec::new();
     for source in sources {
-        let args = EventRef {
+        let args = SourceRef {
             collection: opened.calendar.external_id.clone(),
             source: source.source_id.clone(),
             time_zone: Some(opened.zone.clone()),

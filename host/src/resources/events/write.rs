@@ -2,8 +2,8 @@
 //! `settle` stores what it answers.
 
 use model::calendar::{Calendar, Event, EventType};
-use model::wire::calendar::{EventDelete, EventRef, EventTarget, EventWrite, Notify, RecurrenceScope};
-use model::wire::{Mutated, Sources};
+use model::wire::calendar::{EventDelete, EventTarget, EventWrite, Notify, RecurrenceScope};
+use model::wire::{Mutated, SourceRef, Sources};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
@@ -184,7 +184,7 @@ async fn conflict(app: &App, asker: &Asker, opened: &Opened, named: &Named, e: E
 
 async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Result<Option<String>> {
     let item = named.item();
-    let args = EventRef {
+    let args = SourceRef {
         collection: opened.calendar.external_id.clone(),
         source: item.source_id.clone(),
         time_zone: Some(opened.zone.clone()),

@@ -1,10 +1,10 @@
 //! Calendars and events. The operations, their arguments and answers are tabled in `model::wire::calendar`.
 
+use model::calendar;
 use model::wire::calendar::{
-    CalendarDelete, CalendarFeatures, CalendarWrite, EventConference, EventDelete, EventRef, EventRespond,
-    EventWrite, FreeBusyAnswer, FreeBusyRequest,
+    CalendarFeatures, EventConference, EventDelete, EventRespond, EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
-use model::wire::{ChangesRequest, Mutated, Sources};
+use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
@@ -20,7 +20,7 @@ pub trait Calendar {
     }
 
     /// One event source as it is now.
-    fn get_event(context: &Context, args: EventRef) -> Outcome<Sources> {
+    fn get_event(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading an event"))
     }
@@ -37,17 +37,17 @@ pub trait Calendar {
         Err(Failure::unsupported("telling its capabilities"))
     }
 
-    fn create_calendar(context: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+    fn create_calendar(context: &Context, args: CollectionWrite<calendar::Calendar>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating calendars"))
     }
 
-    fn update_calendar(context: &Context, args: CalendarWrite) -> Outcome<Mutated> {
+    fn update_calendar(context: &Context, args: CollectionWrite<calendar::Calendar>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing calendars"))
     }
 
-    fn delete_calendar(context: &Context, args: CalendarDelete) -> Outcome<Mutated> {
+    fn delete_calendar(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting calendars"))
     }

@@ -57,11 +57,3 @@ untyped! {
     /// Mail.
     Email, email
 }
-untyped! {
-    /// Address books, contacts and groups.
-    Contacts, contacts
-}
-untyped! {
-    /// Task lists and tasks.
-    Tasks, tasks
-}

@@ -3,11 +3,11 @@
 //! | verb | op | args | answer |
 //! |---|---|---|---|
 //! | fetch | `calendars.list` | `ChangesRequest` | `Sources` of `Calendar`, `enumeration: true` |
-//! | fetch | `events.get` | `EventRef` | `Sources` (one) |
+//! | fetch | `events.get` | `SourceRef` | `Sources` (one) |
 //! | fetch | `freebusy.query` | `FreeBusyRequest` | `FreeBusyAnswer` |
 //! | fetch | `capabilities` | `{}` | `CalendarFeatures` |
-//! | mutate | `calendars.create` `.update` | `CalendarWrite` | `Mutated` |
-//! | mutate | `calendars.delete` | `CalendarDelete` | `Mutated` |
+//! | mutate | `calendars.create` `.update` | `CollectionWrite<Calendar>` | `Mutated` |
+//! | mutate | `calendars.delete` | `CollectionDelete` | `Mutated` |
 //! | mutate | `events.create` `.update` | `EventWrite` | `Mutated` |
 //! | mutate | `events.delete` | `EventDelete` | `Mutated` |
 //! | mutate | `events.respond` | `EventRespond` | `Mutated` |
@@ -18,37 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
-use crate::calendar::{BusyInterval, Calendar, ConferenceProvider, Event, ResponseStatus};
-
-/// One event source of a calendar.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct EventRef {
-    /// External id of the calendar.
-    pub collection: String,
-    /// External id of the source.
-    pub source: String,
-    pub time_zone: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct CalendarWrite {
-    /// None on create.
-    pub source: Option<String>,
-    /// The whole calendar as it shall be.
-    pub calendar: Calendar,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create.
-    pub changed: Vec<String>,
-    pub if_match: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct CalendarDelete {
-    pub source: String,
-    pub if_match: Option<String>,
-}
+use crate::calendar::{BusyInterval, ConferenceProvider, Event, ResponseStatus};
 
 /// Which instances of a series a change is meant for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,8 @@
 //! here, per surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
 
 pub mod calendar;
+pub mod contacts;
+pub mod tasks;
 mod text;
 
 use schemars::JsonSchema;
@@ -31,8 +33,13 @@ pub struct Source {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Item {
-    /// Unique within the connection and the kind. The source's own id for the main item.
+    /// Unique within the collection and the kind. The source's own id for the main item.
     pub external_id: String,
+    /// Which resource it is (`contact_group`), where an operation tells of several; none: the one that it is named after.
+    pub kind: Option<String>,
+    /// What other items of the collection call it: a vCard's or a task's UID. None: its `externalId`. Where a body names
+    /// other items (members of a group, the parent of a task), it names them so; the host finds out whose ids they are.
+    pub uid: Option<String>,
     /// Exceptions of a series: the series' `externalId`.
     pub series_external_id: Option<String>,
     /// The normalized resource: `calendar::Event`, `calendar::Calendar`, ...
@@ -75,6 +82,73 @@ pub struct ChangesRequest {
     pub names_only: bool,
 }
 
+/// One source of a collection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SourceRef {
+    /// External id of the collection.
+    pub collection: String,
+    /// External id of the source.
+    pub source: String,
+    /// The collection's zone, for dates without one.
+    pub time_zone: Option<String>,
+}
+
+/// A collection (calendar, address book, task list) to make or to change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CollectionWrite<T: Default> {
+    /// External id of its source; none on create.
+    pub source: Option<String>,
+    /// The whole collection as it shall be.
+    pub body: T,
+    /// Names (camelCase) of the fields that the caller changed; all given ones on create.
+    pub changed: Vec<String>,
+    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    pub if_match: Option<String>,
+}
+
+/// A collection to delete, with everything in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CollectionDelete {
+    pub source: String,
+    pub if_match: Option<String>,
+    /// Though it is not empty. The host has looked; a provider that can refuse looks again.
+    pub force: bool,
+}
+
+/// An item of a collection (contact, group, task) to make or to change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ItemWrite<T: Default> {
+    /// External id of the collection.
+    pub collection: String,
+    /// The collection's zone, for dates without one.
+    pub time_zone: Option<String>,
+    /// External id of the source; none on create.
+    pub source: Option<String>,
+    /// The whole item as it shall be; other items in it are named as `Item.uid` names them.
+    pub body: T,
+    /// Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+    /// provider's bytes.
+    pub changed: Vec<String>,
+    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    pub if_match: Option<String>,
+    /// What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
+    /// is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+    pub strict: bool,
+}
+
+/// A source to delete.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ItemDelete {
+    pub collection: String,
+    pub source: String,
+    pub if_match: Option<String>,
+}
+
 /// Answer of every `mutate`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -83,6 +157,8 @@ pub struct Mutated {
     pub sources: Vec<Source>,
     /// External id of the item that the call was about; none after a delete.
     pub item: Option<String>,
+    /// The provider's id of the part (step, link) of that item that the call was about.
+    pub part: Option<String>,
     pub warnings: Vec<Warning>,
 }
 

@@ -1,0 +1,123 @@
+//! Address books, contacts and groups. The operations, their arguments and answers are tabled in `model::wire::contacts`.
+
+use model::contacts::{ContactBook, ContactGroup};
+use model::wire::contacts::{ContactWrite, ContactsFeatures, Picture};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
+};
+use serde_json::Value;
+
+use crate::context::{Answer, Context, Host};
+use crate::dispatch::{Request, Response, run, unknown};
+use crate::error::{Failure, Outcome};
+
+/// Operations of `contacts`.
+pub trait Contacts {
+    /// The account's address books; an enumeration.
+    fn list_books(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let _ = (context, args);
+        Err(Failure::unsupported("listing address books"))
+    }
+
+    /// One contact or group as it is now.
+    fn get_contact(context: &Context, args: SourceRef) -> Outcome<Sources> {
+        let _ = (context, args);
+        Err(Failure::unsupported("reading a contact"))
+    }
+
+    /// The picture that a contact's record holds.
+    fn photo(context: &Context, args: SourceRef) -> Outcome<Picture> {
+        let _ = (context, args);
+        Err(Failure::unsupported("pictures of contacts"))
+    }
+
+    /// What this account's provider can do.
+    fn features(context: &Context) -> Outcome<ContactsFeatures> {
+        let _ = context;
+        Err(Failure::unsupported("telling its capabilities"))
+    }
+
+    fn create_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating address books"))
+    }
+
+    fn update_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing address books"))
+    }
+
+    fn delete_book(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting address books"))
+    }
+
+    /// A repeated create under the same idempotency key must find what the first attempt left.
+    fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating contacts"))
+    }
+
+    fn update_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing contacts"))
+    }
+
+    fn delete_contact(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting contacts"))
+    }
+
+    fn create_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating groups"))
+    }
+
+    fn update_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing groups"))
+    }
+
+    fn delete_group(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting groups"))
+    }
+
+    /// The contacts and groups of one book that changed since the context's cursor; from none, all of them.
+    fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changes of contacts"))
+    }
+}
+
+pub fn fetch<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "books.list" => run(host, request, C::list_books),
+        "contacts.get" => run(host, request, |cx, args| C::get_contact(cx, args).map(Answer::whole)),
+        "contacts.photo" => run(host, request, |cx, args| C::photo(cx, args).map(Answer::whole)),
+        "capabilities" => run(host, request, |cx, _: Value| C::features(cx).map(Answer::whole)),
+        op => unknown(op),
+    }
+}
+
+pub fn mutate<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "books.create" => run(host, request, |cx, args| C::create_book(cx, args).map(Answer::whole)),
+        "books.update" => run(host, request, |cx, args| C::update_book(cx, args).map(Answer::whole)),
+        "books.delete" => run(host, request, |cx, args| C::delete_book(cx, args).map(Answer::whole)),
+        "contacts.create" => run(host, request, |cx, args| C::create_contact(cx, args).map(Answer::whole)),
+        "contacts.update" => run(host, request, |cx, args| C::update_contact(cx, args).map(Answer::whole)),
+        "contacts.delete" => run(host, request, |cx, args| C::delete_contact(cx, args).map(Answer::whole)),
+        "groups.create" => run(host, request, |cx, args| C::create_group(cx, args).map(Answer::whole)),
+        "groups.update" => run(host, request, |cx, args| C::update_group(cx, args).map(Answer::whole)),
+        "groups.delete" => run(host, request, |cx, args| C::delete_group(cx, args).map(Answer::whole)),
+        op => unknown(op),
+    }
+}
+
+pub fn changes<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "contacts" => run(host, request, C::changes),
+        op => unknown(op),
+    }
+}

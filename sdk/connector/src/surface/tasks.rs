@@ -1,0 +1,129 @@
+//! Task lists and tasks. The operations, their arguments and answers are tabled in `model::wire::tasks`.
+
+use model::tasks::{ChecklistItem, Task, TaskLink, TaskList};
+use model::wire::tasks::{PartWrite, TasksFeatures};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
+};
+use serde_json::Value;
+
+use crate::context::{Answer, Context, Host};
+use crate::dispatch::{Request, Response, run, unknown};
+use crate::error::{Failure, Outcome};
+
+/// Operations of `tasks`.
+pub trait Tasks {
+    /// The account's task lists; an enumeration.
+    fn list_lists(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let _ = (context, args);
+        Err(Failure::unsupported("listing task lists"))
+    }
+
+    /// One task source as it is now.
+    fn get_task(context: &Context, args: SourceRef) -> Outcome<Sources> {
+        let _ = (context, args);
+        Err(Failure::unsupported("reading a task"))
+    }
+
+    /// What this account's provider can do.
+    fn features(context: &Context) -> Outcome<TasksFeatures> {
+        let _ = context;
+        Err(Failure::unsupported("telling its capabilities"))
+    }
+
+    fn create_list(context: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating task lists"))
+    }
+
+    fn update_list(context: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing task lists"))
+    }
+
+    fn delete_list(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting task lists"))
+    }
+
+    /// A repeated create under the same idempotency key must find what the first attempt left.
+    fn create_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("creating tasks"))
+    }
+
+    fn update_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changing tasks"))
+    }
+
+    fn delete_task(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("deleting tasks"))
+    }
+
+    /// The same rule for repeated attempts as for tasks.
+    fn create_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("checklist items"))
+    }
+
+    fn update_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("checklist items"))
+    }
+
+    fn delete_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("checklist items"))
+    }
+
+    fn create_link(context: &Context, args: PartWrite<TaskLink>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("links of tasks"))
+    }
+
+    fn delete_link(context: &Context, args: PartWrite<TaskLink>) -> Outcome<Mutated> {
+        let _ = (context, args);
+        Err(Failure::unsupported("links of tasks"))
+    }
+
+    /// The tasks of one list that changed since the context's cursor; from none, all of them.
+    fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let _ = (context, args);
+        Err(Failure::unsupported("changes of tasks"))
+    }
+}
+
+pub fn fetch<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "lists.list" => run(host, request, C::list_lists),
+        "tasks.get" => run(host, request, |cx, args| C::get_task(cx, args).map(Answer::whole)),
+        "capabilities" => run(host, request, |cx, _: Value| C::features(cx).map(Answer::whole)),
+        op => unknown(op),
+    }
+}
+
+pub fn mutate<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "lists.create" => run(host, request, |cx, args| C::create_list(cx, args).map(Answer::whole)),
+        "lists.update" => run(host, request, |cx, args| C::update_list(cx, args).map(Answer::whole)),
+        "lists.delete" => run(host, request, |cx, args| C::delete_list(cx, args).map(Answer::whole)),
+        "tasks.create" => run(host, request, |cx, args| C::create_task(cx, args).map(Answer::whole)),
+        "tasks.update" => run(host, request, |cx, args| C::update_task(cx, args).map(Answer::whole)),
+        "tasks.delete" => run(host, request, |cx, args| C::delete_task(cx, args).map(Answer::whole)),
+        "checklist.create" => run(host, request, |cx, args| C::create_step(cx, args).map(Answer::whole)),
+        "checklist.update" => run(host, request, |cx, args| C::update_step(cx, args).map(Answer::whole)),
+        "checklist.delete" => run(host, request, |cx, args| C::delete_step(cx, args).map(Answer::whole)),
+        "links.create" => run(host, request, |cx, args| C::create_link(cx, args).map(Answer::whole)),
+        "links.delete" => run(host, request, |cx, args| C::delete_link(cx, args).map(Answer::whole)),
+        op => unknown(op),
+    }
+}
+
+pub fn changes<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
+    match request.op.as_str() {
+        "tasks" => run(host, request, C::changes),
+        op => unknown(op),
+    }
+}

@@ -1,0 +1,64 @@
+//! Operations of the contacts surface. Contacts and groups of a book are listed together, because providers keep them together
+//! (a group is a card): `Item.kind` tells `contact` from `contact_group`.
+//!
+//! | verb | op | args | answer |
+//! |---|---|---|---|
+//! | fetch | `books.list` | `ChangesRequest` | `Sources` of `ContactBook`, `enumeration: true` |
+//! | fetch | `contacts.get` | `SourceRef` | `Sources` (one), contact or group |
+//! | fetch | `contacts.photo` | `SourceRef` | `Picture` |
+//! | fetch | `capabilities` | `{}` | `ContactsFeatures` |
+//! | mutate | `books.create` `.update` | `CollectionWrite<ContactBook>` | `Mutated` |
+//! | mutate | `books.delete` | `CollectionDelete` | `Mutated` |
+//! | mutate | `contacts.create` `.update` | `ContactWrite` | `Mutated` |
+//! | mutate | `contacts.delete` | `ItemDelete` | `Mutated` |
+//! | mutate | `groups.create` `.update` | `ItemWrite<ContactGroup>` | `Mutated` |
+//! | mutate | `groups.delete` | `ItemDelete` | `Mutated` |
+//! | changes | `contacts` | `ChangesRequest` | `Sources` of `Contact` and `ContactGroup` |
+//!
+//! Membership is told by the side that the provider keeps it on: a group names its members in `contactIds`, or a contact its
+//! groups in `groupIds`; the host fills in the other side.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::contacts::Contact;
+use crate::wire::ItemWrite;
+
+/// A contact to make or to change. `write.body.photo.url` may be a `data:` URL: the picture itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactWrite {
+    #[serde(flatten)]
+    pub write: ItemWrite<Contact>,
+    /// External ids of the sources of the groups that it shall become a member of.
+    pub joins: Vec<String>,
+    /// The same of the groups that it shall leave.
+    pub leaves: Vec<String>,
+}
+
+/// A picture that is stored in the record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Picture {
+    /// `image/jpeg`.
+    pub content_type: String,
+    /// RFC 4648 section 4.
+    pub content_base64: String,
+}
+
+/// What this account's provider can do, for the capabilities operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactsFeatures {
+    pub create_book: bool,
+    pub update_book: bool,
+    pub delete_book: bool,
+    pub create_contact: bool,
+    pub groups: bool,
+    /// Pictures can be stored in the record.
+    pub photos: bool,
+    pub starred: bool,
+    pub push: bool,
+    /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
+    pub delta: String,
+}
