@@ -7,10 +7,24 @@ const HOST: &str = "host/src/";
 
 /// From the bottom to the top; an import points to its own row or to one before it.
 const LAYERS: [&[&str]; 7] = [
-    &["clock", "config", "error", "ids", "keyring", "locks", "scopes", "telemetry", "tenant", "words"],
+    &[
+        "clock",
+        "config",
+        "error",
+        "folding",
+        "ids",
+        "keyring",
+        "locks",
+        "phones",
+        "scopes",
+        "telemetry",
+        "tenant",
+        "words",
+    ],
     &[
         "answer",
         "freshness",
+        "merging",
         "metrics",
         "pages",
         "recent",

@@ -11,7 +11,7 @@ use crate::api::RequestId;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::error::{Code, Result, invalid, refuse};
-use crate::resources::Asker;
+use crate::resources::{Asker, check};
 use crate::words::holds_nul;
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {
@@ -137,6 +137,12 @@ impl Params {
             Ok(instant) => Ok(Some(instant.as_millis())),
             Err(e) => Err(invalid(Code::InvalidParameter, name, format!("{name}: {e}"))),
         }
+    }
+
+    /// A day, `YYYY-MM-DD`.
+    pub fn date(&self, name: &str) -> Result<Option<String>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        check::date(name, text).map(|_| Some(text.to_owned()))
     }
 
     /// Text of a bounded length.

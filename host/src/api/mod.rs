@@ -2,9 +2,12 @@
 
 pub mod asker;
 pub mod caller;
+pub mod collections;
+pub mod contents;
 pub mod docs;
 pub mod error;
 pub mod etag;
+pub mod feed;
 pub mod idempotency;
 pub mod json;
 pub mod metrics;

@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use model::capabilities::{Capabilities, MissingOperation, MissingReason, SurfaceCapabilities};
 use model::wire::calendar::CalendarFeatures;
+use model::wire::contacts::ContactsFeatures;
+use model::wire::tasks::TasksFeatures;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::connections::{find, granted, usable};
 use crate::error::{Result, not_found};
 use crate::resources::{Asker, fetch};
+use crate::runtime::Surface;
 use crate::storage::connections::Connection;
 
 /// Operations of the email surface, and the scope that each needs.
@@ -48,10 +52,20 @@ pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabil
     for (operation, scope) in EMAIL {
         capabilities.missing.push(missing(connection, "email", operation, scope));
     }
-    if connection.surfaces.iter().any(|s| s == "calendar") {
+    if has(connection, Surface::Calendar) {
         capabilities.calendar = Some(calendar(app, connection, asker).await?);
     }
+    if has(connection, Surface::Contacts) {
+        capabilities.contacts = Some(contacts(app, connection, asker).await?);
+    }
+    if has(connection, Surface::Tasks) {
+        capabilities.tasks = Some(tasks(app, connection, asker).await?);
+    }
     Ok(capabilities)
+}
+
+fn has(connection: &Connection, surface: Surface) -> bool {
+    connection.surfaces.iter().any(|s| s == surface.as_str())
 }
 
 /// Why an operation cannot be done. A surface that the provider lacks lacks all of its operations.
@@ -68,48 +82,122 @@ fn missing(connection: &Connection, surface: &str, operation: &str, scope: &str)
     MissingOperation { operation: operation.to_owned(), reason, required_scopes: vec![scope.to_owned()] }
 }
 
-async fn calendar(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+/// What the connector says of a surface.
+async fn features<F>(app: &App, connection: &Connection, asker: &Asker, surface: Surface) -> Result<F>
+where
+    F: DeserializeOwned + Default,
+{
     // An account that cannot be asked now still has an answer: nothing works, and why.
-    let features = match usable(connection) {
-        Ok(()) => fetch(app, connection, asker, "capabilities", &json!({})).await?,
-        Err(_) => CalendarFeatures::default(),
-    };
+    match usable(connection) {
+        Ok(()) => fetch(app, connection, asker, (surface, "capabilities"), &json!({})).await,
+        Err(_) => Ok(F::default()),
+    }
+}
+
+/// An operation, whether the provider has it, and the scope that it needs.
+type Row = (&'static str, bool, &'static str);
+
+fn described(
+    connection: &Connection,
+    surface: Surface,
+    can: &[Row],
+    features: &[(&str, Value)],
+) -> SurfaceCapabilities {
+    let mut answer = SurfaceCapabilities::default();
+    for (operation, supported, scope) in can {
+        let works = *supported && usable(connection).is_ok() && granted(connection, scope).is_ok();
+        answer.operations.insert((*operation).to_owned(), works);
+        if !works {
+            answer.missing.push(missing(connection, surface.as_str(), operation, scope));
+        }
+    }
+    answer.features = features.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    answer.limits = BTreeMap::from([("pageSize".to_owned(), Some(PAGE_SIZE))]);
+    answer
+}
+
+async fn calendar(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+    let has: CalendarFeatures = features(app, connection, asker, Surface::Calendar).await?;
     let can = [
         ("read", true, "calendar.read"),
         ("freeBusy", true, "calendar.read"),
-        ("freeBusyByEmail", features.free_busy_by_email, "calendar.read"),
+        ("freeBusyByEmail", has.free_busy_by_email, "calendar.read"),
         ("createEvent", true, "calendar.write"),
         ("updateEvent", true, "calendar.write"),
         ("deleteEvent", true, "calendar.write"),
-        ("recurrence", features.recurrence, "calendar.write"),
-        ("thisAndFollowing", features.this_and_following, "calendar.write"),
-        ("respond", features.rsvp, "calendar.write"),
-        ("conference", !features.conference.is_empty(), "calendar.write"),
-        ("createCalendar", features.create_calendar, "calendar.write"),
-        ("updateCalendar", features.update_calendar, "calendar.write"),
-        ("deleteCalendar", features.delete_calendar, "calendar.write"),
+        ("recurrence", has.recurrence, "calendar.write"),
+        ("thisAndFollowing", has.this_and_following, "calendar.write"),
+        ("respond", has.rsvp, "calendar.write"),
+        ("conference", !has.conference.is_empty(), "calendar.write"),
+        ("createCalendar", has.create_calendar, "calendar.write"),
+        ("updateCalendar", has.update_calendar, "calendar.write"),
+        ("deleteCalendar", has.delete_calendar, "calendar.write"),
     ];
-    let mut answer = SurfaceCapabilities::default();
-    for (operation, supported, scope) in can {
-        let works = supported && usable(connection).is_ok() && granted(connection, scope).is_ok();
-        answer.operations.insert(operation.to_owned(), works);
-        if !works {
-            answer.missing.push(missing(connection, "calendar", operation, scope));
-        }
-    }
-    answer.features = described(&features);
-    answer.limits = BTreeMap::from([("pageSize".to_owned(), Some(PAGE_SIZE))]);
-    Ok(answer)
+    let told = [
+        ("attendees", json!(has.attendees)),
+        ("scheduling", json!(has.scheduling)),
+        ("reminders", json!(has.reminders)),
+        ("attachments", json!(has.attachments)),
+        ("conferenceTypes", json!(has.conference)),
+        ("push", json!(has.push)),
+        ("delta", json!(has.delta)),
+    ];
+    Ok(described(connection, Surface::Calendar, &can, &told))
 }
 
-fn described(features: &CalendarFeatures) -> BTreeMap<String, Value> {
-    BTreeMap::from([
-        ("attendees".to_owned(), json!(features.attendees)),
-        ("scheduling".to_owned(), json!(features.scheduling)),
-        ("reminders".to_owned(), json!(features.reminders)),
-        ("attachments".to_owned(), json!(features.attachments)),
-        ("conferenceTypes".to_owned(), json!(features.conference)),
-        ("push".to_owned(), json!(features.push)),
-        ("delta".to_owned(), json!(features.delta)),
-    ])
+async fn contacts(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+    let has: ContactsFeatures = features(app, connection, asker, Surface::Contacts).await?;
+    let can = [
+        ("read", true, "contacts.read"),
+        ("search", true, "contacts.read"),
+        ("mergeSuggestions", true, "contacts.read"),
+        ("createContact", has.create_contact, "contacts.write"),
+        ("updateContact", has.create_contact, "contacts.write"),
+        ("deleteContact", has.create_contact, "contacts.write"),
+        ("createGroup", has.groups, "contacts.write"),
+        ("updateGroup", has.groups, "contacts.write"),
+        ("deleteGroup", has.groups, "contacts.write"),
+        ("createBook", has.create_book, "contacts.write"),
+        ("updateBook", has.update_book, "contacts.write"),
+        ("deleteBook", has.delete_book, "contacts.write"),
+    ];
+    let told = [
+        ("groups", json!(has.groups)),
+        ("photos", json!(has.photos)),
+        ("starred", json!(has.starred)),
+        ("push", json!(has.push)),
+        ("delta", json!(has.delta)),
+    ];
+    Ok(described(connection, Surface::Contacts, &can, &told))
+}
+
+async fn tasks(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+    let has: TasksFeatures = features(app, connection, asker, Surface::Tasks).await?;
+    let can = [
+        ("read", true, "tasks.read"),
+        ("search", true, "tasks.read"),
+        ("createTask", true, "tasks.write"),
+        ("updateTask", true, "tasks.write"),
+        ("deleteTask", true, "tasks.write"),
+        ("checklistItems", has.checklist_items, "tasks.write"),
+        ("links", has.links, "tasks.write"),
+        ("createList", has.create_list, "tasks.write"),
+        ("updateList", has.update_list, "tasks.write"),
+        ("deleteList", has.delete_list, "tasks.write"),
+    ];
+    let told = [
+        ("subtasks", json!(has.subtasks)),
+        ("startDate", json!(has.start_date)),
+        ("dueTime", json!(has.due_time)),
+        ("priority", json!(has.priority)),
+        ("percentComplete", json!(has.percent_complete)),
+        ("recurrence", json!(has.recurrence)),
+        ("categories", json!(has.categories)),
+        ("assignees", json!(has.assignees)),
+        ("reminders", json!(has.reminders)),
+        ("ordering", json!(has.ordering)),
+        ("push", json!(has.push)),
+        ("delta", json!(has.delta)),
+    ];
+    Ok(described(connection, Surface::Tasks, &can, &told))
 }

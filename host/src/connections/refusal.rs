@@ -43,9 +43,16 @@ pub fn of(provider: &str, e: &runtime::Error) -> Error {
 
 /// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown.
 fn named(e: &runtime::Error) -> Option<Code> {
-    [Code::NotAnAttendee, Code::OrganizerCannotRsvp, Code::InvalidTimeZone, Code::InvalidRecurrence]
-        .into_iter()
-        .find(|code| e.author.detail.contains(code.as_str()))
+    [
+        Code::NotAnAttendee,
+        Code::OrganizerCannotRsvp,
+        Code::InvalidTimeZone,
+        Code::InvalidRecurrence,
+        Code::NotEmpty,
+        Code::InvalidState,
+    ]
+    .into_iter()
+    .find(|code| e.author.detail.contains(code.as_str()))
 }
 
 /// While connecting, refused credentials are the request's fault and not a connection's state.

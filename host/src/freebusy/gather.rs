@@ -14,7 +14,8 @@ use crate::error::{Code, Error, Result, not_found, refuse};
 use crate::freebusy::DAY_MS;
 use crate::freebusy::busy::{self, Busy, Rules};
 use crate::resources::events::{Instance, instances_between};
-use crate::resources::{Asker, Kind, calendars, fetch};
+use crate::resources::{Asker, Kind, collections, fetch};
+use crate::runtime::Surface;
 use crate::scheduling::hours::Zone;
 use crate::scheduling::interval::{Interval, Intervals};
 use crate::storage::connections::Connection;
@@ -119,7 +120,7 @@ async fn of_connection(
 ) -> Result<Vec<Busy>> {
     let connection = asker.connection(app, connection_id, scope(question)).await?;
     let asked_at = app.now();
-    let list = Scope::calendars();
+    let list = Scope::collections(Kind::Calendar);
     sync::ensure_fresh(app, &connection, &list, asker.no_cache).await?;
     must_be_fresh(app, &connection, &list, asked_at)?;
     let chosen = chosen(all_calendars(app, asker, &connection).await?, calendar_ids)?;
@@ -212,7 +213,7 @@ async fn of_calendar(
             found.push(Busy { at, show_as, event_id: question.details.then_some(instance.id), title });
         }
     }
-    must_be_fresh(app, connection, &calendars::scope(calendar)?, asked_at)?;
+    must_be_fresh(app, connection, &collections::scope(calendar)?, asked_at)?;
     Ok(found)
 }
 
@@ -251,7 +252,8 @@ async fn from_provider(
     for range in question.ranges.iter() {
         let (start, end) = (Instant::from_millis(range.start), Instant::from_millis(range.end));
         let args = FreeBusyRequest { start, end, ..request.clone() };
-        let answer: FreeBusyAnswer = fetch(app, connection, asker, "freebusy.query", &args).await?;
+        let answer: FreeBusyAnswer =
+            fetch(app, connection, asker, (Surface::Calendar, "freebusy.query"), &args).await?;
         found.extend(answer.busy.iter().filter_map(|b| of_interval(b, question.tentative_as_busy)));
     }
     Ok(found)

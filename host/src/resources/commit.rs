@@ -9,7 +9,8 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
-use crate::resources::apply::{self, Place, Prepared};
+use crate::resources::apply::{self, Place};
+use crate::resources::prepare::prepared;
 use crate::resources::{Kind, answer};
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
@@ -68,32 +69,32 @@ pub async fn shown(
     external_id: &str,
     change: &Change,
 ) -> Result<Answer> {
-    let kind = place.kind.as_str();
-    let found = items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, external_id).await?;
-    let mut item =
-        found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {kind}"))?;
-    if item.deleted_at.is_some() {
-        // Somebody else deleted it while we were at it. Nothing of a tombstone is told as if it were there.
-        return Err(not_found(kind));
-    }
-    if let Some(metadata) = &change.metadata {
-        item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
-    }
+    let item = stored(tx, app, place, external_id, change).await?;
     let mut answer = answer(change.status, &item, &change.warnings);
     if change.status == 201 {
-        answer = answer.header("location", location(&item, place.kind));
+        answer = answer.header("location", place.kind.path(&item));
     }
     Ok(answer)
 }
 
-/// A connector's sources, ready to be stored.
-pub fn prepared(kind: Kind, sources: Vec<model::wire::Source>) -> Vec<Prepared> {
-    sources.into_iter().map(|source| apply::prepare(kind, source)).collect()
-}
-
-fn location(item: &Item, kind: Kind) -> String {
-    match kind {
-        Kind::Calendar => format!("/v1/calendars/{}", item.id),
-        Kind::Event => format!("/v1/calendars/{}/events/{}", item.parent_id, item.id),
+/// A stored resource, with its new metadata.
+pub async fn stored(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    external_id: &str,
+    change: &Change,
+) -> Result<Item> {
+    let (kind, noun) = (place.kind.as_str(), place.kind.noun());
+    let found = items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, external_id).await?;
+    let mut item =
+        found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {noun}"))?;
+    if item.deleted_at.is_some() {
+        // Somebody else deleted it while we were at it. Nothing of a tombstone is told as if it were there.
+        return Err(not_found(noun));
     }
+    if let Some(metadata) = &change.metadata {
+        item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
+    }
+    Ok(item)
 }

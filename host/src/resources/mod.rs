@@ -6,12 +6,23 @@
 //! provider first; and a create gives the provider an id made from the key, so that a repeated one finds the first.
 
 pub mod apply;
+mod bind;
 pub mod calendars;
+pub mod check;
+pub mod collections;
 pub mod commit;
+pub mod contacts;
+pub mod contents;
 pub mod events;
+mod kind;
 pub mod metadata;
 pub mod patch;
+pub mod prepare;
 pub mod render;
+mod settle;
+pub mod tasks;
+
+pub use kind::Kind;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
@@ -23,43 +34,6 @@ use crate::runtime::{self, Surface, Verb};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 use crate::tenant::Tenant;
-
-/// What kind of resource a row holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Calendar,
-    Event,
-}
-
-impl Kind {
-    /// The row's `kind`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Calendar => "calendar",
-            Kind::Event => "event",
-        }
-    }
-
-    /// What the log and webhooks call it.
-    pub fn resource_type(self) -> &'static str {
-        match self {
-            Kind::Calendar => "calendar",
-            Kind::Event => "calendar.event",
-        }
-    }
-
-    pub fn id_kind(self) -> ids::Kind {
-        match self {
-            Kind::Calendar => ids::Kind::Calendar,
-            Kind::Event => ids::Kind::Event,
-        }
-    }
-
-    /// The kind of a stored row.
-    pub fn parse(kind: &str) -> Option<Kind> {
-        [Kind::Calendar, Kind::Event].into_iter().find(|k| k.as_str() == kind)
-    }
-}
 
 /// Which version of a resource a change is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +103,7 @@ impl Asker {
 
     /// A stored item that the key may see.
     pub async fn item(&self, app: &App, kind: Kind, id: &str) -> Result<Item> {
-        let what = if kind == Kind::Calendar { "calendar" } else { "event" };
+        let what = kind.noun();
         if !ids::is_plausible(id) {
             return Err(not_found(what));
         }
@@ -143,14 +117,14 @@ pub async fn fetch<A, R>(
     app: &App,
     connection: &Connection,
     asker: &Asker,
-    op: &'static str,
+    (surface, op): (Surface, &'static str),
     args: &A,
 ) -> Result<R>
 where
     A: serde::Serialize + Sync,
     R: serde::de::DeserializeOwned,
 {
-    let op = Op { surface: Surface::Calendar, verb: Verb::Fetch, name: op };
+    let op = Op { surface, verb: Verb::Fetch, name: op };
     let options = Options { request_id: asker.request_id.clone(), ..Options::default() };
     let target = Target::of(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
@@ -169,14 +143,14 @@ pub async fn mutate<A, R>(
     connection: &Connection,
     asker: &Asker,
     attempt: &Attempt,
-    op: &'static str,
+    (surface, op): (Surface, &'static str),
     args: &A,
 ) -> Result<R>
 where
     A: serde::Serialize + Sync,
     R: serde::de::DeserializeOwned,
 {
-    let op = Op { surface: Surface::Calendar, verb: Verb::Mutate, name: op };
+    let op = Op { surface, verb: Verb::Mutate, name: op };
     let options = Options {
         request_id: asker.request_id.clone(),
         idempotency_key: Some(attempt.connector_key.clone()),

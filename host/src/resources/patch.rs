@@ -25,7 +25,7 @@ pub struct Write<T> {
 }
 
 /// Fields that every resource has and nobody sets.
-const COMMON_READ_ONLY: [&str; 9] = [
+const COMMON_READ_ONLY: [&str; 11] = [
     "id",
     "connectionId",
     "externalId",
@@ -34,6 +34,8 @@ const COMMON_READ_ONLY: [&str; 9] = [
     "providerData",
     "warnings",
     "calendarId",
+    "bookId",
+    "taskListId",
     "seriesId",
 ];
 

@@ -20,16 +20,7 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     let mut out = String::with_capacity(item.body.len() + item.metadata.len() + 512);
     field(&mut out, "{\"id\":", item.id);
     field(&mut out, ",\"connectionId\":", item.connection_id);
-    if Kind::parse(item.kind) == Some(Kind::Event) {
-        field(&mut out, ",\"calendarId\":", item.parent_id);
-        match item.series_id {
-            Some(series) => field(&mut out, ",\"seriesId\":", series),
-            None => out.push_str(",\"seriesId\":null"),
-        }
-    } else {
-        // No provider behind today's connectors pushes changes: there is no channel to tell of.
-        out.push_str(",\"watch\":null");
-    }
+    place(&mut out, item);
     field(&mut out, ",\"externalId\":", item.external_id);
     let body = item.body.trim();
     if body.len() > 2 {
@@ -53,6 +44,32 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     }
     out.push('}');
     out
+}
+
+/// The fields that say where it lies, and what only this kind has of the host.
+fn place(out: &mut String, item: &Shown<'_>) {
+    match Kind::parse(item.kind) {
+        Some(Kind::Event) => {
+            field(out, ",\"calendarId\":", item.parent_id);
+            match item.series_id {
+                Some(series) => field(out, ",\"seriesId\":", series),
+                None => out.push_str(",\"seriesId\":null"),
+            }
+        }
+        // No provider behind today's connectors pushes changes: there is no channel to tell of.
+        Some(Kind::Calendar) => out.push_str(",\"watch\":null"),
+        Some(Kind::Contact | Kind::ContactGroup) => field(out, ",\"bookId\":", item.parent_id),
+        Some(Kind::Task) => field(out, ",\"taskListId\":", item.parent_id),
+        Some(Kind::ContactBook | Kind::TaskList) | None => {}
+    }
+}
+
+/// A printed collection with what it holds. Counts are no part of its version, so they are not stored with it.
+pub fn counted(text: String, items: i64, open: i64) -> String {
+    // Inside a JSON string these quotes would be escaped: only the fields themselves look so.
+    text.replacen("\"contactCount\":null", &format!("\"contactCount\":{items}"), 1)
+        .replacen("\"taskCount\":null", &format!("\"taskCount\":{items}"), 1)
+        .replacen("\"openCount\":null", &format!("\"openCount\":{open}"), 1)
 }
 
 /// `before`, and `text` as a JSON string.

@@ -62,6 +62,14 @@ pub async fn last_in(reader: &Reader, parent_id: &str) -> Result<Option<i64>> {
         .await
 }
 
+/// The number of the last line that tells of resources of these types in a connection.
+pub async fn last_of(reader: &Reader, connection_id: &str, types: [&str; 3]) -> Result<Option<i64>> {
+    let sql =
+        "select max(sequence) as last from log where connection_id = $1 and resource_type in ($2, $3, $4)";
+    let [a, b, c] = types;
+    query(sql).bind(connection_id).bind(a).bind(b).bind(c).fetch_one(reader, |row| row.get("last")).await
+}
+
 pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
     let sql = "insert into log (application_id, sequence, id, organization_id, connection_id, type, change_type, \
                resource_type, resource_id, parent_id, changed_fields, etag, origin, resource, at) \
@@ -85,6 +93,17 @@ pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
         .execute(&mut *tx)
         .await?;
     Ok(())
+}
+
+/// A query for whole lines of an application with this condition more.
+macro_rules! select {
+    ($rest:expr) => {
+        concat!(
+            "select sequence, id, connection_id, type, change_type, resource_type, resource_id, parent_id, changed_fields, ",
+            "etag, origin, resource, at from log where application_id = $1 and organization_id = $2 ",
+            $rest
+        )
+    };
 }
 
 fn entry(row: &Row<'_>) -> Result<Entry> {
@@ -113,15 +132,40 @@ pub async fn of_collection(
     after: i64,
     limit: i64,
 ) -> Result<Vec<Entry>> {
-    let sql = "select sequence, id, connection_id, type, change_type, resource_type, resource_id, parent_id, \
-               changed_fields, etag, origin, resource, at from log where application_id = $1 and organization_id = $2 \
-               and parent_id = $3 and sequence > $4 and change_type <> 'state' order by sequence limit $5";
+    let sql =
+        select!("and parent_id = $3 and sequence > $4 and change_type <> 'state' order by sequence limit $5");
     query(sql)
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)
         .bind(parent_id)
         .bind(after)
         .bind(limit)
+        .fetch_all(reader, entry)
+        .await
+}
+
+/// Lines about the resources of these types in one connection after `sequence`, oldest first.
+pub async fn of_connection(
+    reader: &Reader,
+    tenant: &Tenant,
+    (connection_id, types): (&str, [&str; 3]),
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Entry>> {
+    let sql = select!(
+        "and connection_id = $3 and resource_type in ($6, $7, $8) and sequence > $4 and change_type <> 'state' \
+         order by sequence limit $5"
+    );
+    let [a, b, c] = types;
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(connection_id)
+        .bind(after)
+        .bind(limit)
+        .bind(a)
+        .bind(b)
+        .bind(c)
         .fetch_all(reader, entry)
         .await
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::{Kind, render};
-use crate::storage::items;
+use crate::storage::items::{self, Item};
 use crate::storage::log::{self, Entry};
 use crate::storage::sync_states::SyncState;
 use crate::tenant::Tenant;
@@ -28,6 +28,65 @@ pub struct Position {
     /// Still in the snapshot: told up to this id.
     #[serde(rename = "i", default, skip_serializing_if = "Option::is_none")]
     pub snapshot_after: Option<String>,
+    /// The kind that the snapshot has come to, where a feed tells of several.
+    #[serde(rename = "k", default, skip_serializing_if = "is_first")]
+    pub kind: usize,
+}
+
+fn is_first(kind: &usize) -> bool {
+    *kind == 0
+}
+
+/// What a feed tells of.
+#[derive(Clone, Copy, Debug)]
+pub enum Feed<'a> {
+    /// What is in a collection.
+    Collection { id: &'a str, kind: Kind },
+    /// All contact books of a connection, and what is in them.
+    Contacts { connection_id: &'a str },
+}
+
+/// The types of a connection's contacts feed.
+pub const CONTACTS: [&str; 3] = ["contact_book", "contact_group", "contact"];
+
+impl Feed<'_> {
+    /// The kinds that it tells of, in the order of its snapshot.
+    fn kinds(&self) -> &[Kind] {
+        match self {
+            Feed::Collection { kind, .. } => std::slice::from_ref(kind),
+            Feed::Contacts { .. } => &[Kind::ContactBook, Kind::ContactGroup, Kind::Contact],
+        }
+    }
+
+    async fn snapshot(
+        &self,
+        app: &App,
+        tenant: &Tenant,
+        kind: Kind,
+        (sequence, after): (i64, &str),
+        limit: i64,
+    ) -> Result<Vec<Item>> {
+        let (reader, kind) = (app.db.reader(), kind.as_str());
+        Ok(match self {
+            Feed::Collection { id, .. } => {
+                items::snapshot(reader, tenant, (id, kind), sequence, after, limit).await?
+            }
+            Feed::Contacts { connection_id } => {
+                let within = (*connection_id, kind);
+                items::snapshot_of_connection(reader, tenant, within, sequence, after, limit).await?
+            }
+        })
+    }
+
+    async fn entries(&self, app: &App, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Entry>> {
+        let reader = app.db.reader();
+        Ok(match self {
+            Feed::Collection { id, .. } => log::of_collection(reader, tenant, id, after, limit).await?,
+            Feed::Contacts { connection_id } => {
+                log::of_connection(reader, tenant, (connection_id, CONTACTS), after, limit).await?
+            }
+        })
+    }
 }
 
 /// One page of the feed.
@@ -43,7 +102,7 @@ pub async fn page(
     app: &App,
     tenant: &Tenant,
     state: &SyncState,
-    kind: Kind,
+    feed: Feed<'_>,
     position: Option<Position>,
     limit: i64,
     with_resource: bool,
@@ -53,6 +112,7 @@ pub async fn page(
             epoch: state.epoch,
             sequence: log::last_sequence(app.db.reader(), tenant).await?,
             snapshot_after: Some(String::new()),
+            kind: 0,
         },
         Some(position) => position,
     };
@@ -63,64 +123,63 @@ pub async fn page(
         ));
     }
     match position.snapshot_after.clone() {
-        Some(after) => snapshot(app, tenant, state, kind, (position, after), limit, with_resource).await,
-        None => tail(app, tenant, state, position, limit, with_resource).await,
+        Some(after) => snapshot(app, tenant, feed, (position, after), limit, with_resource).await,
+        None => tail(app, tenant, feed, position, limit, with_resource).await,
     }
 }
 
 async fn snapshot(
     app: &App,
     tenant: &Tenant,
-    state: &SyncState,
-    kind: Kind,
-    (position, after): (Position, String),
+    feed: Feed<'_>,
+    (mut position, mut after): (Position, String),
     limit: i64,
     with_resource: bool,
 ) -> Result<Page> {
-    let collection = (state.scope_id.as_str(), kind.as_str());
-    let rows =
-        items::snapshot(app.db.reader(), tenant, collection, position.sequence, &after, limit + 1).await?;
-    let has_more = rows.len() as i64 > limit;
-    let rows = &rows[..rows.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
-    let mut data = Vec::with_capacity(rows.len());
-    for item in rows {
-        let resource = match with_resource {
-            true => serde_json::from_str(&render::item(item, &[], false))?,
-            false => Value::Null,
-        };
-        data.push(json!({
-            "sequence": item.sequence.min(position.sequence),
-            "changeType": "created",
-            "resourceType": kind.resource_type(),
-            "resourceId": item.id,
-            "changedAt": Instant::from_millis(item.updated_at),
-            "etag": item.etag,
-            "resource": resource,
-        }));
+    let mut data = Vec::new();
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    while let Some(kind) = feed.kinds().get(position.kind) {
+        let room = limit - data.len() as i64;
+        let rows = feed.snapshot(app, tenant, *kind, (position.sequence, &after), room + 1).await?;
+        let has_more = rows.len() as i64 > room;
+        for item in rows.iter().take(wanted - data.len()) {
+            let resource = match with_resource {
+                true => serde_json::from_str(&render::item(item, &[], false))?,
+                false => Value::Null,
+            };
+            after.clone_from(&item.id);
+            data.push(json!({
+                "sequence": item.sequence.min(position.sequence),
+                "changeType": "created",
+                "resourceType": kind.resource_type(),
+                "resourceId": item.id,
+                "changedAt": Instant::from_millis(item.updated_at),
+                "etag": item.etag,
+                "resource": resource,
+            }));
+        }
+        if has_more {
+            position.snapshot_after = Some(after);
+            return Ok(Page { data, position, has_more });
+        }
+        position.kind += 1;
+        after.clear();
     }
-    let snapshot_after = has_more.then(|| rows.last().map_or(after, |i| i.id.clone()));
-    let mut position = Position { snapshot_after, ..position };
-    let mut more = has_more;
-    if !has_more {
-        // What happened while the snapshot was walked is on the pages that follow.
-        let waiting =
-            log::of_collection(app.db.reader(), tenant, &state.scope_id, position.sequence, 1).await?;
-        more = !waiting.is_empty();
-        position.snapshot_after = None;
-    }
-    Ok(Page { data, position, has_more: more })
+    // What happened while the snapshot was walked is on the pages that follow.
+    let waiting = feed.entries(app, tenant, position.sequence, 1).await?;
+    let position = Position { snapshot_after: None, kind: 0, ..position };
+    Ok(Page { data, position, has_more: !waiting.is_empty() })
 }
 
 async fn tail(
     app: &App,
     tenant: &Tenant,
-    state: &SyncState,
+    feed: Feed<'_>,
     position: Position,
     limit: i64,
     with_resource: bool,
 ) -> Result<Page> {
-    let entries =
-        log::of_collection(app.db.reader(), tenant, &state.scope_id, position.sequence, limit + 1).await?;
+    let entries = feed.entries(app, tenant, position.sequence, limit + 1).await?;
     let has_more = entries.len() as i64 > limit;
     let read = &entries[..entries.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
     let sequence = read.last().map_or(position.sequence, |e| e.sequence);

@@ -11,10 +11,11 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Error, Result, not_found};
 use crate::log::{self, Note, Origin};
+use crate::resources::Kind;
 use crate::storage::connections::{self, Connection};
 use crate::storage::log as log_table;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
-use crate::sync::{Scope, pull, state, unreadable};
+use crate::sync::{Scope, changes, pull, state, unreadable, whole};
 
 /// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
 /// Starting what is started changes nothing and answers 200.
@@ -36,7 +37,8 @@ pub async fn start(
             state.status = "initial".to_owned();
         }
     }
-    let answer = Answer::json(status, serde_json::to_string(&view(app, &state).await?)?).warned(warnings);
+    let answer =
+        Answer::json(status, serde_json::to_string(&view(app, connection, &state).await?)?).warned(warnings);
     store(app, connection, state, (status == 202).then_some("started"), &answer, attempt).await?;
     pull_behind(app, connection, scope);
     Ok(answer)
@@ -52,6 +54,10 @@ pub async fn reset(
     attempt: &Attempt,
 ) -> Result<Answer> {
     let _one = app.locks.lock(&scope.lock_name(connection)).await;
+    let _inside = match scope.is_whole() {
+        true => whole::forget_cursors(app, connection, scope).await?,
+        false => Vec::new(),
+    };
     let mut state = state(app, connection, scope).await?;
     state.cursor = None;
     state.next_pull_at = Some(app.now());
@@ -61,7 +67,8 @@ pub async fn reset(
         state.seen = 0;
         state.status = "initial".to_owned();
     }
-    let answer = Answer::accepted(serde_json::to_string(&view(app, &state).await?)?).warned(warnings);
+    let answer =
+        Answer::accepted(serde_json::to_string(&view(app, connection, &state).await?)?).warned(warnings);
     store(app, connection, state, Some("reset"), &answer, attempt).await?;
     app.freshness.forget(&scope.lock_name(connection));
     pull_behind(app, connection, scope);
@@ -73,7 +80,11 @@ fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
     let (app, connection, scope) = (app.clone(), connection.clone(), scope.clone());
     tokio::spawn(async move {
         let _one = app.locks.lock(&scope.lock_name(&connection)).await;
-        if let Err(e) = pull::run(&app, &connection, &scope, true).await {
+        let pulled = match scope.is_whole() {
+            true => whole::run(&app, &connection, &scope, true).await,
+            false => pull::run(&app, &connection, &scope, true).await,
+        };
+        if let Err(e) = pulled {
             // The state tells clients; this line tells the operator.
             tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e, "a pull failed");
         }
@@ -131,12 +142,13 @@ async fn store(
 const ITEM_ERRORS: i64 = 20;
 
 /// The state as the API prints it, with the sources that could not be read.
-pub async fn view(app: &App, s: &SyncState) -> Result<sync::SyncState> {
+pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<sync::SyncState> {
+    let s = &all_of(app, connection, s).await?;
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
     // Own writes are told too; the log forgets, the state does not.
     let last = match s.scope_id.as_str() {
-        "" => None,
+        "" => log_table::last_of(app.db.reader(), &s.connection_id, changes::CONTACTS).await?,
         collection => log_table::last_in(app.db.reader(), collection).await?,
     };
     Ok(sync::SyncState {
@@ -159,6 +171,28 @@ pub async fn view(app: &App, s: &SyncState) -> Result<sync::SyncState> {
         item_errors: item_errors.into_iter().map(item_error).collect(),
         item_error_count,
     })
+}
+
+/// Of a surface that is followed as a whole: its own state with what is inside.
+async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<SyncState> {
+    if !s.scope_id.is_empty() {
+        return Ok(s.clone());
+    }
+    let mut all = SyncState { seen: 0, ..s.clone() };
+    for inside in whole::states(app, connection, Kind::ContactBook).await? {
+        all.seen += inside.seen;
+        all.provider_resets += inside.provider_resets;
+        all.latest_sequence = all.latest_sequence.max(inside.latest_sequence);
+        // It is as old as its oldest part.
+        all.last_success_at = match (all.last_success_at, inside.last_success_at) {
+            (Some(all), Some(inside)) => Some(all.min(inside)),
+            _ => None,
+        };
+    }
+    if all.last_success_at.is_none() && all.status == "caught_up" {
+        all.status = "initial".to_owned();
+    }
+    Ok(all)
 }
 
 /// The push channel: none of today's providers has one.

@@ -1,12 +1,13 @@
 //! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the
 //! feed that clients read, `follow` is start, reset, renew and status, `poll` pulls by itself what clients follow,
-//! `unreadable` keeps apart what cannot be read.
+//! `unreadable` keeps apart what cannot be read, `whole` is a surface that is followed with all of its collections.
 
 pub mod changes;
 pub mod follow;
 pub mod poll;
 pub mod pull;
 pub mod unreadable;
+pub mod whole;
 
 use crate::app::App;
 use crate::error::{Code, Error, Result};
@@ -17,7 +18,7 @@ use crate::storage::sync_states::{self as table, SyncState};
 /// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// What the collection holds.
+    /// What is there; of several kinds, the one that they are named after.
     pub kind: Kind,
     /// The collection's canonical id; empty for what lives directly in the connection.
     pub scope_id: String,
@@ -28,13 +29,18 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The account's calendars.
-    pub fn calendars() -> Self {
-        Scope { kind: Kind::Calendar, scope_id: String::new(), collection: None, time_zone: None }
+    /// The account's collections of a kind: its calendars.
+    pub fn collections(kind: Kind) -> Self {
+        Scope { kind, scope_id: String::new(), collection: None, time_zone: None }
     }
 
     pub fn surface(&self) -> &'static str {
-        "calendar"
+        self.kind.surface().as_str()
+    }
+
+    /// Whether clients follow it with all that is inside: contacts are one feed for all books of a connection.
+    pub fn is_whole(&self) -> bool {
+        self.kind == Kind::ContactBook
     }
 
     /// The name under which pulls of this scope exclude each other.

@@ -7,10 +7,10 @@ use futures::StreamExt;
 
 use crate::app::App;
 use crate::connections;
-use crate::resources::Kind;
+use crate::resources::{Kind, collections};
 use crate::storage::sync_states::{self as table, SyncState};
 use crate::storage::{api_keys, idempotency, items, log};
-use crate::sync::{Scope, pull};
+use crate::sync::{Scope, pull, whole};
 
 /// How often the loop looks for work.
 const TICK_MS: u64 = 1_000;
@@ -73,17 +73,22 @@ async fn try_pull(app: &App, state: &SyncState) -> crate::error::Result<()> {
     let tenant = state.tenant();
     let connection = connections::find(app, &tenant, &state.connection_id).await?;
     connections::usable(&connection)?;
-    let scope = match state.scope_id.is_empty() {
-        true => Scope::calendars(),
-        false => {
-            let found =
-                items::find(app.db.reader(), &tenant, Kind::Calendar.as_str(), &state.scope_id).await?;
-            let calendar = found.ok_or_else(|| crate::error::not_found("calendar"))?;
-            crate::resources::calendars::scope(&calendar)?
-        }
-    };
+    if state.scope_id.is_empty() {
+        let Some(kind) = followed_kind(&state.surface) else { return Ok(()) };
+        let scope = Scope::collections(kind);
+        let _one = app.locks.lock(&scope.lock_name(&connection)).await;
+        return whole::run(app, &connection, &scope, true).await;
+    }
+    let found = items::any(app.db.reader(), &tenant, &state.scope_id).await?;
+    let collection = found.ok_or_else(|| crate::error::not_found("collection"))?;
+    let scope = collections::scope(&collection)?;
     let _one = app.locks.lock(&scope.lock_name(&connection)).await;
     pull::run(app, &connection, &scope, true).await
+}
+
+/// The collections of a surface that is followed as a whole.
+fn followed_kind(surface: &str) -> Option<Kind> {
+    (surface == Kind::ContactBook.surface().as_str()).then_some(Kind::ContactBook)
 }
 
 /// Forgets old idempotent answers and old log lines; feeds can then no longer be read from before them.

@@ -12,9 +12,10 @@ use crate::connections;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::{Error, Result};
 use crate::log::Origin;
-use crate::resources::apply::{self, Overtaken, Place, Prepared};
-use crate::resources::{Kind, failed};
-use crate::runtime::{self, Blame, Surface, Verb};
+use crate::resources::apply::{self, Overtaken, Place};
+use crate::resources::failed;
+use crate::resources::prepare::{Prepared, prepare};
+use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, SyncState};
 use crate::storage::{items, log};
@@ -158,7 +159,7 @@ impl Pull<'_> {
 
     fn arranged(&self, reply: Reply<Sources>, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
         let sources: Vec<Prepared> =
-            reply.body.sources.into_iter().map(|s| apply::prepare(self.scope.kind, s)).collect();
+            reply.body.sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();
         if reply.body.enumeration {
             let enumeration = enumeration.get_or_insert(Enumeration { seen: HashSet::new(), as_of });
             enumeration.seen.extend(sources.iter().map(|s| s.source_id.clone()));
@@ -208,11 +209,8 @@ impl Pull<'_> {
             },
             names_only: of == PageOf::Names,
         };
-        let (verb, name) = match self.scope.kind {
-            Kind::Calendar => (Verb::Fetch, "calendars.list"),
-            Kind::Event => (Verb::Changes, "events"),
-        };
-        let op = Op { surface: Surface::Calendar, verb, name };
+        let (verb, name) = self.scope.kind.ops().pull;
+        let op = Op { surface: self.scope.kind.surface(), verb, name };
         let options = Options { cursor, background: self.background, ..Options::default() };
         call::run(self.app, &target, op, &args, options).await
     }
@@ -224,7 +222,7 @@ impl Pull<'_> {
         let mut next = state.clone();
         next.seen = if is_first { next.seen + page.sources.len() as i64 } else { next.seen };
         if page.enumeration.is_none() || !page.more {
-            next.cursor = if self.scope.kind == Kind::Calendar { None } else { page.cursor.clone() };
+            next.cursor = if self.scope.kind.is_collection() { None } else { page.cursor.clone() };
         }
         if !page.more {
             let now = app.now();
@@ -270,7 +268,7 @@ impl Pull<'_> {
             let as_of = log::last_sequence(app.db.reader(), &self.connection.tenant).await?;
             let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
             let Some(sources) = again else { return Ok(()) };
-            let sources = sources.into_iter().map(|s| apply::prepare(self.scope.kind, s)).collect();
+            let sources = sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();
             let connector = unreadable::connector(app, self.connection);
             let page = Page { sources, connector, as_of, enumeration: None, cursor: None, more: false };
             let (held, place, next) = (app.clone(), self.place(Origin::Provider), state.clone());
@@ -307,7 +305,7 @@ async fn write_page(
         .await?;
     if let Some(whole) = whole {
         let live =
-            items::live_sources(tx, &place.connection_id, place.kind.as_str(), &place.parent_id).await?;
+            items::live_sources(tx, &place.connection_id, place.kind.family(), &place.parent_id).await?;
         let mut gone: Vec<String> = live.into_iter().filter(|id| !whole.seen.contains(id)).collect();
         let (removed, spared) = apply::remove_sources(tx, &app, &place, &gone, whole.as_of).await?;
         last = removed.or(last);
@@ -316,7 +314,7 @@ async fn write_page(
             state.cursor = None;
             gone.retain(|id| !spared.contains(id));
         }
-        if place.kind == Kind::Calendar {
+        if place.kind.is_collection() {
             last = remove_contents(tx, &app, &place, &gone).await?.or(last);
         }
     }
@@ -327,7 +325,7 @@ async fn write_page(
     Ok(Ok(state))
 }
 
-/// Events of calendars that are gone.
+/// What was in collections that are gone.
 async fn remove_contents(
     tx: &mut crate::storage::Tx,
     app: &App,
@@ -336,28 +334,29 @@ async fn remove_contents(
 ) -> Result<Option<i64>> {
     let mut last = None;
     for source_id in gone {
-        let calendars =
-            items::of_source(tx, &place.connection_id, Kind::Calendar.as_str(), "", source_id).await?;
-        for calendar in calendars {
-            last = remove_collection(tx, app, place, &calendar.id).await?.or(last);
+        let collections =
+            items::of_source(tx, &place.connection_id, place.kind.family(), "", source_id).await?;
+        for collection in collections {
+            last = remove_contents_of(tx, app, place, &collection.id).await?.or(last);
         }
     }
     Ok(last)
 }
 
-/// Makes tombstones of everything in a collection.
-pub async fn remove_collection(
+/// Makes tombstones of everything in a collection, which lies in `place`.
+pub async fn remove_contents_of(
     tx: &mut crate::storage::Tx,
     app: &App,
     place: &Place,
     collection_id: &str,
 ) -> Result<Option<i64>> {
-    let inside = Place { kind: Kind::Event, parent_id: collection_id.to_owned(), ..place.clone() };
-    let sources = items::live_sources(tx, &place.connection_id, Kind::Event.as_str(), collection_id).await?;
+    let kind = place.kind.contents();
+    let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
+    let sources = items::live_sources(tx, &place.connection_id, kind.family(), collection_id).await?;
     Ok(apply::remove_sources(tx, app, &inside, &sources, i64::MAX).await?.0)
 }
 
-async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {
+pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {
     let now = app.now();
     state.consecutive_errors += 1;
     state.status = match e.code {

@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::Result;
 use crate::resources::Kind;
-use crate::resources::apply::Prepared;
-use crate::runtime::{self, Blame, Code, Surface, Verb};
+use crate::resources::prepare::Prepared;
+use crate::runtime::{self, Blame, Code, Verb};
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
@@ -183,7 +183,7 @@ async fn read_one(
         source: source_id.to_owned(),
         time_zone: scope.time_zone.clone(),
     };
-    let op = Op { surface: Surface::Calendar, verb: Verb::Fetch, name: "events.get" };
+    let op = Op { surface: scope.kind.surface(), verb: Verb::Fetch, name: scope.kind.ops().get };
     let options = Options { background, ..Options::default() };
     let target = Target::of(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
@@ -201,9 +201,9 @@ fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Sour
     Source { external_id, etag, error, ..Source::default() }
 }
 
-/// Whether sources of this kind have to be asked for one by one: calendars come whole with every pull.
+/// Whether sources of this kind have to be asked for one by one: collections come whole with every pull.
 pub fn is_retried(kind: Kind) -> bool {
-    kind == Kind::Event
+    !kind.is_collection()
 }
 
 #[cfg(test)]

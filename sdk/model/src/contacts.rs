@@ -11,7 +11,8 @@ use crate::resource::{Body, Nothing, Resource};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Contact {
-    /// None on a create: the default book of `connectionId`.
+    /// None on a create: the default book of `connectionId`. It stays the same for the contact's life.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub book_id: Option<String>,
     /// None on a create: made of the other names, else of the organization, an address or a number.
     pub display_name: Option<String>,
@@ -182,6 +183,19 @@ pub struct Photo {
     pub etag: Option<String>,
 }
 
+/// The picture that a contact's record holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContactPicture {
+    /// `image/jpeg`; `application/octet-stream` where the record says something that is no known picture.
+    pub content_type: String,
+    /// In bytes.
+    pub size: i64,
+    /// As in `photo.etag`.
+    pub etag: Option<String>,
+    pub content_base64: String,
+}
+
 /// Where the provider has it from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -225,6 +239,8 @@ pub struct BookRights {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactGroup {
+    /// None on a create: the default book of `connectionId`. It stays the same for the group's life.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub book_id: Option<String>,
     pub name: String,
     pub kind: GroupKind,
@@ -236,7 +252,7 @@ pub struct ContactGroup {
 
 impl Body for ContactGroup {
     const NAME: &'static str = "ContactGroup";
-    const REQUIRED: &'static [&'static str] = &["connectionId", "name"];
+    const REQUIRED: &'static [&'static str] = &["name"];
     const READ_ONLY: &'static [&'static str] = &["kind", "memberCount", "readOnly"];
     type Extra = Nothing;
     type Options = Nothing;

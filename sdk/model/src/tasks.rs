@@ -46,7 +46,9 @@ pub enum TaskListRole {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Task {
-    pub task_list_id: String,
+    /// The list of the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_list_id: Option<String>,
     pub parent_id: Option<String>,
     /// 1 to 1,024 characters.
     pub title: String,

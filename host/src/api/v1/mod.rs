@@ -3,7 +3,11 @@
 pub mod api_keys;
 pub mod calendars;
 pub mod connections;
+pub mod contact_books;
+pub mod contact_groups;
+pub mod contacts;
 pub mod email;
+pub mod task_lists;
 pub mod unbuilt;
 pub mod usage;
 
@@ -23,6 +27,16 @@ pub fn routes() -> Routes<App> {
         .merge(calendars::freebusy::routes())
         .merge(calendars::availability::routes())
         .merge(calendars::sync::routes())
+        .merge(contacts::routes())
+        .merge(contacts::merge_suggestions::routes())
+        .merge(contacts::sync::routes())
+        .merge(contact_books::routes())
+        .merge(contact_groups::routes())
+        .merge(task_lists::routes())
+        .merge(task_lists::tasks::routes())
+        .merge(task_lists::tasks::checklist_items::routes())
+        .merge(task_lists::tasks::links::routes())
+        .merge(task_lists::sync::routes())
         .merge(unbuilt::routes(not_implemented))
 }
 

@@ -3,7 +3,6 @@
 
 use axum::handler::Handler;
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization, Token, TokenRequest};
-use model::contacts::{Contact, ContactBook, ContactGroup, MergeSuggestion, MergeSuggestionQuery};
 use model::email::draft::Draft;
 use model::email::folders::{Folder, Label};
 use model::email::send::{DraftPatch, MessagePatch, NewDraft, NewMessage, SendMessage};
@@ -14,12 +13,9 @@ use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
 use model::scheduling::slots::{BookingLink, SlotAnswer, SlotQuery};
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
-use model::tasks::{
-    ChecklistItem, ChecklistItemPatch, NewChecklistItem, NewTaskLink, Task, TaskLink, TaskList,
-};
 use model::webhook::WebhookSubscription;
 
-use crate::api::operation::Priority::{Common, Mvp, Phase2};
+use crate::api::operation::Priority::{Common, Mvp};
 use crate::api::operation::{ANY_KEY, Routes};
 
 /// The rows, all with this handler.
@@ -31,16 +27,8 @@ where
 {
     let h = || handler.clone();
     let email = messages(h()).merge(drafts(h())).merge(email_sync(h()));
-    let contacts = contacts(h()).merge(contact_books(h()));
-    let tasks = task_lists(h()).merge(tasks(h())).merge(task_parts(h()));
     let scheduling = event_types(h()).merge(bookings(h()));
-    authorization(h())
-        .merge(webhooks(h()))
-        .merge(email)
-        .merge(contacts)
-        .merge(tasks)
-        .merge(scheduling)
-        .not_built()
+    authorization(h()).merge(webhooks(h())).merge(email).merge(scheduling).not_built()
 }
 
 fn authorization<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
@@ -209,156 +197,6 @@ fn changes<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
         .param("include", "string", "`resource` (default) or `none`")
         .paged()
         .returns::<SyncChanges>()
-}
-
-fn contacts<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    let routes = Routes::new("Contacts")
-        .get("/v1/contacts", "contacts.read", Mvp, h.clone())
-        .summary("Search and list contacts, by name")
-        .param("connection_id", "string", "The connected account")
-        .param("q", "string", "Free text")
-        .param("email", "string", "With this e-mail address")
-        .param("phone", "string", "With this phone number")
-        .param("book_id", "string", "In this book")
-        .param("group_id", "string", "In this group")
-        .param("updated_after", "string", "Changed since this instant")
-        .lists::<Resource<Contact>>()
-        .post("/v1/contacts", "contacts.write", Mvp, h.clone())
-        .summary("Create a contact")
-        .description("At least one of a name, an e-mail address, a phone number and an organization.")
-        .body::<New<Contact>>()
-        .returns::<Resource<Contact>>()
-        .get("/v1/contacts/{contactId}", "contacts.read", Mvp, h.clone())
-        .summary("Read a contact")
-        .returns::<Resource<Contact>>()
-        .patch("/v1/contacts/{contactId}", "contacts.write", Mvp, h.clone())
-        .summary("Change a contact")
-        .body::<Patch<Contact>>()
-        .returns::<Resource<Contact>>()
-        .delete("/v1/contacts/{contactId}", "contacts.write", Mvp, h.clone())
-        .summary("Delete a contact")
-        .post("/v1/contacts/sync/start", "contacts.read", Mvp, h.clone())
-        .summary("Start incremental sync of contacts")
-        .body::<SyncStart>()
-        .returns::<SyncState>()
-        .get("/v1/contacts/sync/changes", "contacts.read", Mvp, h.clone())
-        .summary("Read changes of contacts")
-        .param("connection_id", "string", "The connected account")
-        .required();
-    changes(routes)
-        .post("/v1/contacts/merge-suggestions/query", "contacts.read", Mvp, h)
-        .summary("Find contacts that seem to be the same")
-        .description("Only suggestions: nothing is changed.")
-        .body::<MergeSuggestionQuery>()
-        .lists::<MergeSuggestion>()
-}
-
-fn contact_books<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    Routes::new("Contacts")
-        .get("/v1/contact-books", "contacts.read", Phase2, h.clone())
-        .summary("List contact books")
-        .param("connection_id", "string", "The connected account")
-        .lists::<Resource<ContactBook>>()
-        .post("/v1/contact-books", "contacts.write", Phase2, h.clone())
-        .summary("Create a contact book")
-        .body::<New<ContactBook>>()
-        .returns::<Resource<ContactBook>>()
-        .patch("/v1/contact-books/{bookId}", "contacts.write", Phase2, h.clone())
-        .summary("Change a contact book")
-        .body::<Patch<ContactBook>>()
-        .returns::<Resource<ContactBook>>()
-        .delete("/v1/contact-books/{bookId}", "contacts.write", Phase2, h.clone())
-        .summary("Delete a contact book")
-        .description("One that holds contacts gives 409 `not_empty` without `force`.")
-        .param("force", "boolean", "Delete its contacts too")
-        .post("/v1/contact-groups", "contacts.write", Phase2, h.clone())
-        .summary("Create a contact group")
-        .body::<New<ContactGroup>>()
-        .returns::<Resource<ContactGroup>>()
-        .patch("/v1/contact-groups/{groupId}", "contacts.write", Phase2, h.clone())
-        .summary("Change a contact group")
-        .body::<Patch<ContactGroup>>()
-        .returns::<Resource<ContactGroup>>()
-        .delete("/v1/contact-groups/{groupId}", "contacts.write", Phase2, h)
-        .summary("Delete a contact group; its contacts stay")
-}
-
-fn task_lists<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    let routes = Routes::new("Tasks")
-        .get("/v1/task-lists", "tasks.read", Mvp, h.clone())
-        .summary("List task lists")
-        .param("connection_id", "string", "The connected account")
-        .lists::<Resource<TaskList>>()
-        .post("/v1/task-lists", "tasks.write", Mvp, h.clone())
-        .summary("Create a task list")
-        .body::<New<TaskList>>()
-        .returns::<Resource<TaskList>>()
-        .get("/v1/task-lists/{taskListId}", "tasks.read", Mvp, h.clone())
-        .summary("Read a task list")
-        .returns::<Resource<TaskList>>()
-        .patch("/v1/task-lists/{taskListId}", "tasks.write", Mvp, h.clone())
-        .summary("Change a task list")
-        .body::<Patch<TaskList>>()
-        .returns::<Resource<TaskList>>()
-        .delete("/v1/task-lists/{taskListId}", "tasks.write", Mvp, h.clone())
-        .summary("Delete a task list with its tasks")
-        .description("The default list gives 409.")
-        .post("/v1/task-lists/{taskListId}/sync/start", "tasks.read", Mvp, h.clone())
-        .summary("Start incremental sync of a task list")
-        .body::<SyncStart>()
-        .returns::<SyncState>()
-        .post("/v1/task-lists/{taskListId}/sync/reset", "tasks.read", Mvp, h.clone())
-        .summary("Compare a task list anew")
-        .body::<SyncReset>()
-        .returns::<SyncState>()
-        .get("/v1/task-lists/{taskListId}/sync/changes", "tasks.read", Mvp, h)
-        .summary("Read changes of a task list");
-    changes(routes)
-}
-
-fn tasks<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    Routes::new("Tasks")
-        .get("/v1/task-lists/{taskListId}/tasks", "tasks.read", Mvp, h.clone())
-        .summary("List tasks")
-        .param("status", "string", "Only with this status")
-        .param("due_after", "string", "`YYYY-MM-DD`, included")
-        .param("due_before", "string", "`YYYY-MM-DD`, not included")
-        .param("updated_after", "string", "Changed since this instant")
-        .lists::<Resource<Task>>()
-        .post("/v1/task-lists/{taskListId}/tasks", "tasks.write", Mvp, h.clone())
-        .summary("Create a task")
-        .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
-        .body::<New<Task>>()
-        .returns::<Resource<Task>>()
-        .get("/v1/task-lists/{taskListId}/tasks/{taskId}", "tasks.read", Mvp, h.clone())
-        .summary("Read a task")
-        .returns::<Resource<Task>>()
-        .patch("/v1/task-lists/{taskListId}/tasks/{taskId}", "tasks.write", Mvp, h.clone())
-        .summary("Change or complete a task")
-        .body::<Patch<Task>>()
-        .returns::<Resource<Task>>()
-        .delete("/v1/task-lists/{taskListId}/tasks/{taskId}", "tasks.write", Mvp, h)
-        .summary("Delete a task")
-}
-
-fn task_parts<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    const ITEMS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items";
-    const ITEM: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items/{itemId}";
-    Routes::new("Tasks")
-        .post(ITEMS, "tasks.write", Phase2, h.clone())
-        .summary("Add a checklist item")
-        .body::<NewChecklistItem>()
-        .returns::<ChecklistItem>()
-        .patch(ITEM, "tasks.write", Phase2, h.clone())
-        .summary("Change or tick a checklist item")
-        .body::<ChecklistItemPatch>()
-        .returns::<ChecklistItem>()
-        .delete(ITEM, "tasks.write", Phase2, h.clone())
-        .summary("Delete a checklist item")
-        .post("/v1/task-lists/{taskListId}/tasks/{taskId}/links", "tasks.write", Phase2, h)
-        .summary("Link a task to a message, an event, a contact or a page")
-        .body::<NewTaskLink>()
-        .returns::<TaskLink>()
 }
 
 fn event_types<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {

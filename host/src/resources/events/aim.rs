@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
-use crate::resources::events::{Named, instances, times};
-use crate::resources::{Asker, Kind};
+use crate::resources::events::{Named, instances};
+use crate::resources::{Asker, Kind, check};
 use crate::storage::items::{self, Item};
 
 /// What a change is aimed at.
@@ -111,7 +111,7 @@ fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[Stri
             return Err(invalid(Code::InvalidParameter, "allDay", message));
         }
         let length = wanted.end.as_millis() - wanted.start.as_millis();
-        let tz = times::zone("timeZone", &event.time_zone)?;
+        let tz = check::zone("timeZone", &event.time_zone)?;
         let local = |i: model::Instant| i.timestamp().to_zoned(tz.clone()).datetime();
         let shift = local(wanted.start).since(local(instance.start)).map_err(anyhow::Error::new)?;
         let moved = local(series.start).checked_add(shift).map_err(anyhow::Error::new)?;

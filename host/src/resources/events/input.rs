@@ -3,21 +3,19 @@
 use model::calendar::{Event, EventType};
 
 use crate::error::{Code, Result, invalid};
+use crate::resources::check::{self, MAX_LINE, MAX_TEXT};
 
-const MAX_TITLE: usize = 1_024;
-const MAX_TEXT: usize = 65_536;
 const MAX_ATTENDEES: usize = 500;
-const MAX_LINES: usize = 50;
 const MAX_REMINDERS: usize = 20;
 const MAX_ATTACHMENTS: usize = 50;
 const MAX_REMINDER_MINUTES: i64 = 40_320;
 
 /// Checks a whole event as it shall be.
-pub fn check(event: &Event) -> Result<()> {
+pub fn valid(event: &Event) -> Result<()> {
     lengths(event)?;
     people(event)?;
     if let Some(color) = &event.color {
-        self::color(color)?;
+        check::color(color)?;
     }
     reminders(event)?;
     attachments(event)?;
@@ -30,31 +28,19 @@ pub fn check(event: &Event) -> Result<()> {
 
 fn lengths(event: &Event) -> Result<()> {
     let fields = [
-        ("title", &event.title, MAX_TITLE),
-        ("location", &event.location, MAX_TITLE),
+        ("title", &event.title, MAX_LINE),
+        ("location", &event.location, MAX_LINE),
         ("description", &event.description, MAX_TEXT),
         ("descriptionHtml", &event.description_html, MAX_TEXT),
         ("iCalUid", &event.i_cal_uid, 255),
     ];
-    for (field, value, max) in fields {
-        if value.as_ref().is_some_and(|text| text.chars().count() > max) {
-            let message = format!("{field} may have at most {max} characters");
-            return Err(invalid(Code::InvalidParameter, field, message));
-        }
-        if value.as_ref().is_some_and(|text| text.contains('\0')) {
-            return Err(invalid(Code::InvalidParameter, field, format!("{field} must not contain NUL")));
-        }
-    }
-    Ok(())
+    fields.into_iter().try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
 }
 
 fn people(event: &Event) -> Result<()> {
-    if event.attendees.len() > MAX_ATTENDEES {
-        let message = format!("an event may have at most {MAX_ATTENDEES} attendees");
-        return Err(invalid(Code::InvalidParameter, "attendees", message));
-    }
+    check::length("attendees", event.attendees.len(), MAX_ATTENDEES)?;
     for (i, attendee) in event.attendees.iter().enumerate() {
-        address(&format!("attendees[{i}].email"), &attendee.email)?;
+        check::address(&format!("attendees[{i}].email"), &attendee.email)?;
         let twin = event.attendees[..i].iter().any(|a| a.email.eq_ignore_ascii_case(&attendee.email));
         if twin {
             let field = format!("attendees[{i}].email");
@@ -62,37 +48,13 @@ fn people(event: &Event) -> Result<()> {
         }
     }
     match event.organizer.as_ref().and_then(|o| o.email.as_deref()) {
-        Some(email) => address("organizer.email", email),
+        Some(email) => check::address("organizer.email", email),
         None => Ok(()),
     }
 }
 
-/// An address that can stand in a mailto URI: something, an @, something, and nothing that would break out of a line.
-fn address(field: &str, email: &str) -> Result<()> {
-    let fits = email.len() <= 320
-        && email.split_once('@').is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty())
-        && !email
-            .chars()
-            .any(|c| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '"' | ',' | ';'));
-    if fits {
-        Ok(())
-    } else {
-        Err(invalid(Code::InvalidParameter, field, format!("{field} must be an e-mail address")))
-    }
-}
-
-/// `#rrggbb`.
-pub fn color(color: &str) -> Result<()> {
-    let fits =
-        color.len() == 7 && color.starts_with('#') && color[1..].bytes().all(|b| b.is_ascii_hexdigit());
-    if fits { Ok(()) } else { Err(invalid(Code::InvalidParameter, "color", "color must look like #1a2b3c")) }
-}
-
 fn reminders(event: &Event) -> Result<()> {
-    if event.reminders.overrides.len() > MAX_REMINDERS {
-        let message = format!("an event may have at most {MAX_REMINDERS} reminders");
-        return Err(invalid(Code::InvalidParameter, "reminders.overrides", message));
-    }
+    check::length("reminders.overrides", event.reminders.overrides.len(), MAX_REMINDERS)?;
     for (i, reminder) in event.reminders.overrides.iter().enumerate() {
         if !(0..=MAX_REMINDER_MINUTES).contains(&reminder.minutes_before) {
             let field = format!("reminders.overrides[{i}].minutesBefore");
@@ -104,23 +66,10 @@ fn reminders(event: &Event) -> Result<()> {
 }
 
 fn attachments(event: &Event) -> Result<()> {
-    if event.attachments.len() > MAX_ATTACHMENTS {
-        let message = format!("an event may have at most {MAX_ATTACHMENTS} attachments");
-        return Err(invalid(Code::InvalidParameter, "attachments", message));
-    }
+    check::length("attachments", event.attachments.len(), MAX_ATTACHMENTS)?;
     for (i, attachment) in event.attachments.iter().enumerate() {
-        let fits = attachment.url.as_deref().is_some_and(|u| {
-            u.len() <= 2048
-                && url::Url::parse(u).is_ok_and(|u| matches!(u.scheme(), "http" | "https" | "cid" | "mid"))
-        });
-        if !fits {
-            let field = format!("attachments[{i}].url");
-            return Err(invalid(
-                Code::InvalidUrl,
-                field.clone(),
-                format!("{field} must be an http or https URL"),
-            ));
-        }
+        let (field, url) = (format!("attachments[{i}].url"), attachment.url.as_deref().unwrap_or_default());
+        check::url(&field, url, &["http", "https", "cid", "mid"], "an http or https URL")?;
     }
     Ok(())
 }
@@ -133,13 +82,5 @@ fn recurrence(event: &Event) -> Result<()> {
         let message = "an instance cannot recur; change the series, or use recurrenceScope thisAndFollowing";
         return Err(invalid(Code::InvalidRecurrence, "recurrence", message));
     }
-    if event.recurrence.len() > MAX_LINES {
-        let message = format!("recurrence may have at most {MAX_LINES} lines");
-        return Err(invalid(Code::InvalidRecurrence, "recurrence", message));
-    }
-    recurrence::validate(&event.recurrence, event.all_day).map_err(|e| {
-        let at = event.recurrence.iter().position(|l| l.starts_with(&e.line));
-        let field = at.map_or("recurrence".to_owned(), |i| format!("recurrence[{i}]"));
-        invalid(Code::InvalidRecurrence, field, e.to_string())
-    })
+    check::recurrence(&event.recurrence, event.all_day)
 }

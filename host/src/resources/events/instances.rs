@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::connections;
 use crate::error::{Code, Error, Result, refuse};
 use crate::resources::events::Named;
-use crate::resources::{Asker, Kind, calendars};
+use crate::resources::{Asker, Kind, collections};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item, Shape, Window};
 
@@ -132,7 +132,7 @@ pub async fn instances_between(
     to_ms: i64,
 ) -> Result<Vec<Instance>> {
     connections::usable(connection)?;
-    calendars::freshen(app, asker, connection, calendar).await?;
+    collections::freshen(app, asker, connection, calendar).await?;
     let range = (from_ms, to_ms);
     let mut found = Vec::new();
     for item in rows(app, asker, &calendar.id, range, Shape::Plain).await? {

@@ -1,12 +1,11 @@
 //! Calendar events: `read` lists and reads, `instances` expands series, `input` and `times` check what clients send, `write`
-//! creates, changes and deletes, `settle` stores what came of it, `respond` answers invitations and asks for conferences.
+//! creates, changes and deletes, `respond` answers invitations and asks for conferences.
 
 pub mod aim;
 pub mod input;
 pub mod instances;
 pub mod read;
 pub mod respond;
-pub mod settle;
 pub mod times;
 pub mod write;
 

@@ -12,7 +12,7 @@ use crate::error::{Code, Result, invalid};
 use crate::ids;
 use crate::resources::events::instances::{self, Instance};
 use crate::resources::events::named;
-use crate::resources::{Asker, Kind, calendars, render};
+use crate::resources::{Asker, Kind, collections, render};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, After, Item, Shape, Shown, Window};
 
@@ -116,9 +116,9 @@ fn matches(event: &Event, q: &str) -> bool {
 /// The calendar that is asked about, fresh enough to be read.
 pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Arc<(Connection, Item)>> {
     query.check()?;
-    let opened = calendars::open_to_read(app, asker, &query.calendar_id).await?;
+    let opened = collections::open_to_read(app, asker, (Kind::Calendar, &query.calendar_id)).await?;
     let (connection, calendar) = &*opened;
-    calendars::freshen(app, asker, connection, calendar).await?;
+    collections::freshen(app, asker, connection, calendar).await?;
     Ok(opened)
 }
 
@@ -251,9 +251,9 @@ async fn expanded(
 
 /// Sees to it that the events of a calendar that the caller may read are fresh.
 pub async fn freshen(app: &App, asker: &Asker, calendar_id: &str) -> Result<()> {
-    let opened = calendars::open_to_read(app, asker, calendar_id).await?;
+    let opened = collections::open_to_read(app, asker, (Kind::Calendar, calendar_id)).await?;
     let (connection, calendar) = &*opened;
-    calendars::freshen(app, asker, connection, calendar).await
+    collections::freshen(app, asker, connection, calendar).await
 }
 
 /// One event, stored or computed, of a calendar that was freshened.

@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Code, Result, invalid, refuse};
+use crate::resources::collections::{self, Opened, open_to_write};
 use crate::resources::commit::Change;
-use crate::resources::events::settle::{commit, done};
-use crate::resources::events::write::{Opened, open};
 use crate::resources::events::{Named, named};
-use crate::resources::{Asker, Expected, answer, calendars};
+use crate::resources::settle::{commit, done};
+use crate::resources::{Asker, Expected, Kind, answer};
 use crate::storage::items::Item;
 use crate::sync::ensure_fresh;
 
@@ -46,7 +46,7 @@ pub async fn respond(
     }
     response.expected.check(&item.etag)?;
     let args = EventRespond {
-        collection: opened.calendar.external_id.clone(),
+        collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
         target: target(&item, &event, response.scope, &response.expected)?,
         response: response.status,
@@ -71,7 +71,7 @@ pub async fn conference(
         return Ok(answer(200, &item, &warnings));
     }
     let args = EventConference {
-        collection: opened.calendar.external_id.clone(),
+        collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
         target: target(&item, &event, None, &Expected::Anything)?,
         provider,
@@ -88,8 +88,8 @@ async fn opened(
     event_id: &str,
     look: bool,
 ) -> Result<(Opened, Item, Event)> {
-    let opened = open(app, asker, calendar_id).await?;
-    ensure_fresh(app, &opened.connection, &calendars::scope(&opened.calendar)?, look).await?;
+    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
+    ensure_fresh(app, &opened.connection, &collections::scope(&opened.collection)?, look).await?;
     let named: Named = named(app, asker, calendar_id, event_id).await?;
     let item = named.item();
     let event = serde_json::from_str(&item.body)?;

@@ -8,20 +8,10 @@ use model::calendar::Event;
 use serde_json::{Map, Value};
 
 use crate::error::{Code, Result, invalid};
+use crate::resources::check::{self, date, zone};
 
 /// Longest event: a year and a bit. Longer ones are mistakes, or attempts to fill every range.
 const MAX_LENGTH_MS: i64 = 400 * 86_400_000;
-/// Years that calendars deal with.
-const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
-
-/// An IANA zone, or an error that names the field.
-pub fn zone(field: &str, name: &str) -> Result<TimeZone> {
-    recurrence::iana_zone(name).map_err(|_| {
-        let message = format!("{field}: {name:?} is not an IANA time zone, such as Europe/Berlin");
-        invalid(Code::InvalidTimeZone, field, message)
-    })
-}
-
 fn text<'a>(input: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>> {
     match input.get(field) {
         None | Some(Value::Null) => Ok(None),
@@ -30,28 +20,11 @@ fn text<'a>(input: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str
     }
 }
 
-fn date(field: &str, text: &str) -> Result<Date> {
-    let bad = || {
-        let message = format!("{field} must be a date such as 2026-03-01 that exists");
-        invalid(Code::InvalidParameter, field, message)
-    };
-    // Strict: jiff would also read a date out of a longer text.
-    if text.len() != 10 {
-        return Err(bad());
-    }
-    let date: Date = text.parse().map_err(|_| bad())?;
-    if YEARS.contains(&date.year()) { Ok(date) } else { Err(bad()) }
-}
-
 fn instant(field: &str, text: &str) -> Result<Instant> {
     let instant: Instant =
         text.parse().map_err(|e| invalid(Code::InvalidParameter, field, format!("{field}: {e}")))?;
-    let year = instant.timestamp().to_zoned(TimeZone::UTC).year();
-    if YEARS.contains(&year) {
-        return Ok(instant);
-    }
-    let message = format!("{field} must lie between the years {} and {}", YEARS.start(), YEARS.end());
-    Err(invalid(Code::InvalidParameter, field, message))
+    check::year_of(field, instant)?;
+    Ok(instant)
 }
 
 /// Rewrites `start`, `end`, `startDate`, `endDate`, `allDay` and `timeZone` of `input` into the model's form. `current` is

@@ -1,23 +1,21 @@
 //! Create, change, delete. The provider is asked first, with its own version of the event where the caller insisted on ours;
 //! `settle` stores what it answers.
 
-use model::calendar::{Calendar, Event, EventType};
+use model::calendar::{Event, EventType};
+use model::wire::Mutated;
 use model::wire::calendar::{EventDelete, EventTarget, EventWrite, Notify, RecurrenceScope};
-use model::wire::{Mutated, SourceRef, Sources};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid, refuse};
-use crate::log::Origin;
-use crate::resources::apply::{self, Place};
-use crate::resources::commit::{self, Change, prepared};
+use crate::error::{Code, Result, invalid};
+use crate::resources::collections::{self, Opened, open_to_write};
+use crate::resources::commit::Change;
+use crate::resources::contents::own_connection;
 use crate::resources::events::aim::{Aim, aim, aimed};
-use crate::resources::events::settle::{Done, commit, commit_deletion, done};
-use crate::resources::events::{Named, input, named, times};
-use crate::resources::{Asker, Expected, Kind, answer, calendars, fetch, mutate, patch, render, stale};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
+use crate::resources::events::{input, named, times};
+use crate::resources::settle::{Done, commit, commit_deletion, conflict, done, gone};
+use crate::resources::{Asker, Expected, Kind, answer, mutate, patch, render};
 use crate::storage::log;
 use crate::sync::ensure_fresh;
 
@@ -30,35 +28,6 @@ pub struct Manner {
     pub strict: bool,
 }
 
-/// Where an event is written.
-pub struct Opened {
-    pub connection: Connection,
-    pub calendar: Item,
-    /// The calendar's zone, or the account's, or UTC.
-    pub zone: String,
-}
-
-/// Opens a calendar for writing.
-pub async fn open(app: &App, asker: &Asker, calendar_id: &str) -> Result<Opened> {
-    let (connection, calendar) = calendars::open(app, asker, calendar_id, "calendar.write").await?;
-    let body: Calendar = serde_json::from_str(&calendar.body)?;
-    if body.read_only {
-        return Err(refuse(
-            Code::CapabilityNotSupported,
-            "this calendar is read-only for the connected account",
-        ));
-    }
-    let zone = body.time_zone.or_else(|| connection.time_zone.clone()).unwrap_or_else(|| "UTC".to_owned());
-    Ok(Opened { connection, calendar, zone })
-}
-
-impl Opened {
-    /// Where what the provider answers is written.
-    pub fn place(&self) -> Place {
-        commit::place(&self.connection, Kind::Event, &self.calendar.id)
-    }
-}
-
 /// Makes an event.
 pub async fn create(
     app: &App,
@@ -68,25 +37,18 @@ pub async fn create(
     manner: Manner,
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let opened = open(app, asker, calendar_id).await?;
-    match input.remove("connectionId") {
-        None | Some(Value::Null) => {}
-        Some(Value::String(id)) if id == opened.connection.id => {}
-        Some(_) => {
-            let message = "connectionId is not the connection of this calendar; leave it out or correct it";
-            return Err(invalid(Code::InvalidParameter, "connectionId", message));
-        }
-    }
+    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
+    own_connection(&mut input, &opened)?;
     times::normalise(&mut input, None, &opened.zone)?;
     let mut write = patch::over(&Event::default(), &Value::Null, input, &[])?;
-    input::check(&write.body)?;
+    input::valid(&write.body)?;
     if !write.body.recurrence.is_empty() {
         write.body.event_type = EventType::Series;
     }
     write.body.busy = write.body.derived_busy();
     let warnings = patch::warnings(&write.unknown, manner.strict)?;
     let args = EventWrite {
-        collection: opened.calendar.external_id.clone(),
+        collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
         target: EventTarget::default(),
         event: write.body,
@@ -107,9 +69,9 @@ pub async fn update(
     manner: Manner,
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let opened = open(app, asker, calendar_id).await?;
+    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
     let _one = app.locks.lock(&lock_name(event_id)).await;
-    ensure_fresh(app, &opened.connection, &calendars::scope(&opened.calendar)?, attempt.resumed).await?;
+    ensure_fresh(app, &opened.connection, &collections::scope(&opened.collection)?, attempt.resumed).await?;
     let named = named(app, asker, calendar_id, event_id).await?;
     let aim = aim(app, asker, &named, manner.scope).await?;
     let printed: Value = serde_json::from_str(&render::item(&aim.versioned, &[], true))?;
@@ -125,9 +87,9 @@ pub async fn update(
         return unchanged(app, asker, &opened, aim, change, attempt).await;
     }
     let event = aimed(&aim, write.body, &write.changed)?;
-    input::check(&event)?;
+    input::valid(&event)?;
     let args = EventWrite {
-        collection: opened.calendar.external_id.clone(),
+        collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
         target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
         event,
@@ -136,7 +98,7 @@ pub async fn update(
     };
     match done(app, &opened, asker, attempt, "events.update", &args).await {
         Ok(done) => commit(app, &opened, asker, done, change, attempt).await,
-        Err(e) => Err(conflict(app, asker, &opened, &named, e).await),
+        Err(e) => Err(conflict(app, asker, &opened, &named.item(), e).await),
     }
 }
 
@@ -167,54 +129,6 @@ async fn unchanged(
     commit(app, opened, asker, done, change, attempt).await
 }
 
-/// The provider had another version: read it, so that the caller gets the etag that is true now.
-async fn conflict(app: &App, asker: &Asker, opened: &Opened, named: &Named, e: Error) -> Error {
-    if e.code() != Some(Code::StaleEtag) {
-        return e;
-    }
-    match reread(app, asker, opened, named).await {
-        Ok(Some(etag)) => stale(&etag),
-        Ok(None) => refuse(Code::NotFound, "no such event"),
-        Err(failed) => {
-            tracing::warn!(error = %failed, "the current version could not be read");
-            e
-        }
-    }
-}
-
-async fn reread(app: &App, asker: &Asker, opened: &Opened, named: &Named) -> Result<Option<String>> {
-    let item = named.item();
-    let args = SourceRef {
-        collection: opened.calendar.external_id.clone(),
-        source: item.source_id.clone(),
-        time_zone: Some(opened.zone.clone()),
-    };
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let read: Result<Sources> = fetch(app, &opened.connection, asker, "events.get", &args).await;
-    let sources = match read {
-        Ok(sources) => sources.sources,
-        Err(e) if e.code() == Some(Code::NotFound) => {
-            vec![model::wire::Source { external_id: item.source_id, deleted: true, ..Default::default() }]
-        }
-        Err(e) => return Err(e),
-    };
-    let prepared = prepared(Kind::Event, sources);
-    let place = Place { origin: Origin::Provider, ..opened.place() };
-    let (app, tenant) = (app.clone(), opened.connection.tenant.clone());
-    let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
-    app.clone()
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                // Overtaken by a pull: then that is the current version, or the next pull has it.
-                let _ = apply::apply_read(tx, &app, &place, &prepared, as_of).await?;
-                let current = items::find_for_write(tx, &tenant, &id).await?;
-                Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag))
-            })
-        })
-        .await
-}
-
 /// Deletes an event, an instance (which leaves an exclusion in the series), or a series.
 pub async fn delete(
     app: &App,
@@ -223,9 +137,9 @@ pub async fn delete(
     manner: Manner,
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let opened = open(app, asker, calendar_id).await?;
+    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
     let _one = app.locks.lock(&lock_name(event_id)).await;
-    ensure_fresh(app, &opened.connection, &calendars::scope(&opened.calendar)?, attempt.resumed).await?;
+    ensure_fresh(app, &opened.connection, &collections::scope(&opened.collection)?, attempt.resumed).await?;
     let named = match named(app, asker, calendar_id, event_id).await {
         // An earlier attempt got as far as this.
         Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
@@ -234,24 +148,22 @@ pub async fn delete(
     let aim = aim(app, asker, &named, manner.scope).await?;
     manner.expected.check(&aim.versioned.etag)?;
     let args = EventDelete {
-        collection: opened.calendar.external_id.clone(),
+        collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
         target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
         notify: manner.notify,
     };
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let deleted = mutate(app, &opened.connection, asker, attempt, "events.delete", &args).await;
+    let deleted =
+        mutate(app, &opened.connection, asker, attempt, (opened.kind.surface(), "events.delete"), &args)
+            .await;
     let mutated = match deleted {
         Ok(mutated) => mutated,
-        Err(e) if e.code() == Some(Code::NotFound) => gone(&aim.versioned),
-        Err(e) => return Err(conflict(app, asker, &opened, &named, e).await),
+        // Somebody else deleted it first: that is what was asked for.
+        Err(e) if e.code() == Some(Code::NotFound) => {
+            Mutated { sources: vec![gone(&aim.versioned.source_id)], ..Mutated::default() }
+        }
+        Err(e) => return Err(conflict(app, asker, &opened, &named.item(), e).await),
     };
     commit_deletion(app, &opened, asker, Done { mutated, as_of }, attempt).await
-}
-
-/// Somebody else deleted it first: that is what was asked for.
-fn gone(item: &Item) -> Mutated {
-    let source =
-        model::wire::Source { external_id: item.source_id.clone(), deleted: true, ..Default::default() };
-    Mutated { sources: vec![source], ..Mutated::default() }
 }

@@ -1,4 +1,4 @@
-//! The local copy: one row per normalized resource. Table: `migrations/0003_items.sql`.
+//! The local copy: one row per normalized resource. Tables: `migrations/0003_items.sql`, `0011_contacts_and_tasks.sql`.
 
 use anyhow::Result;
 
@@ -23,9 +23,16 @@ pub struct Item {
     pub body: String,
     pub metadata: String,
     pub provider_data: Option<String>,
+    /// What other items of the collection call it.
+    pub uid: Option<String>,
     pub is_series: bool,
     pub sort_at: i64,
     pub until_at: i64,
+    /// See `List`.
+    pub sort_text: String,
+    pub search_text: String,
+    /// A task that is still to be done.
+    pub is_open: bool,
     pub sequence: i64,
     pub created_at: i64,
     pub updated_at: i64,
@@ -46,6 +53,7 @@ pub struct Shown<'a> {
     pub metadata: &'a str,
     pub provider_data: Option<&'a str>,
     pub sort_at: i64,
+    pub sort_text: &'a str,
     pub created_at: i64,
     pub updated_at: i64,
 }
@@ -64,6 +72,7 @@ impl<'a> From<&'a Item> for Shown<'a> {
             metadata: &item.metadata,
             provider_data: item.provider_data.as_deref(),
             sort_at: item.sort_at,
+            sort_text: &item.sort_text,
             created_at: item.created_at,
             updated_at: item.updated_at,
         }
@@ -75,14 +84,15 @@ macro_rules! select {
     ($rest:expr) => {
         concat!(
             "select id, connection_id, kind, parent_id, external_id, source_id, series_id, provider_etag, etag, hash, ",
-            "body, metadata, provider_data, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at from items ",
+            "body, metadata, provider_data, uid, is_series, sort_at, until_at, sort_text, search_text, is_open, sequence, ",
+            "created_at, updated_at, deleted_at from items ",
             $rest
         )
     };
 }
 
 fn item(row: &Row<'_>) -> Result<Item> {
-    // In the order of the column list: by number, because looking 20 names up costs more than reading the row.
+    // In the order of the column list: by number, because looking two dozen names up costs more than reading the row.
     let mut column = row.columns();
     Ok(Item {
         id: column.next()?,
@@ -98,9 +108,13 @@ fn item(row: &Row<'_>) -> Result<Item> {
         body: column.next()?,
         metadata: column.next()?,
         provider_data: column.next()?,
+        uid: column.next()?,
         is_series: column.next::<i64>()? != 0,
         sort_at: column.next()?,
         until_at: column.next()?,
+        sort_text: column.next()?,
+        search_text: column.next()?,
+        is_open: column.next::<i64>()? != 0,
         sequence: column.next()?,
         created_at: column.next()?,
         updated_at: column.next()?,
@@ -112,7 +126,7 @@ fn item(row: &Row<'_>) -> Result<Item> {
 macro_rules! shown_columns {
     ($with_provider_data:literal) => {
         concat!(
-            "select id, connection_id, kind, parent_id, external_id, series_id, etag, body, metadata, sort_at, created_at, ",
+            "select id, connection_id, kind, parent_id, external_id, series_id, etag, body, metadata, sort_at, sort_text, created_at, ",
             "updated_at, case when ",
             $with_provider_data,
             " = 1 then provider_data end from items "
@@ -120,8 +134,21 @@ macro_rules! shown_columns {
     };
 }
 
+mod collection;
+mod keys;
+mod list;
+mod parts;
+mod refs;
 mod window;
 
+pub use collection::{
+    Count, by_external_id, counts, exceptions, exceptions_in, list_top, live_in, live_sources, of_source,
+    snapshot, snapshot_of_connection,
+};
+pub use keys::{Key, set_keys};
+pub use list::{List, MAX_WORDS, Within, read_list};
+pub use parts::{Part, parts_of, put_parts};
+pub use refs::{has_refs, linked, namers, set_refs, targets};
 pub use window::{After, Shape, Window, list_window, read_window};
 
 /// In the order of `shown_columns`.
@@ -138,6 +165,7 @@ fn shown<'a>(row: &'a Row<'_>) -> Result<Shown<'a>> {
         body: column.text()?.unwrap_or_default(),
         metadata: column.text()?.unwrap_or_default(),
         sort_at: column.next()?,
+        sort_text: column.text()?.unwrap_or_default(),
         created_at: column.next()?,
         updated_at: column.next()?,
         provider_data: column.text()?,
@@ -176,6 +204,18 @@ pub async fn find(reader: &Reader, tenant: &Tenant, kind: &str, id: &str) -> Res
     bind_live(sql, tenant, kind, id).fetch_optional(reader, item).await
 }
 
+/// A live item of the tenant, of whatever kind.
+pub async fn any(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
+    let sql =
+        select!("where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null");
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .fetch_optional(reader, item)
+        .await
+}
+
 /// The same inside a write transaction, tombstones included.
 pub async fn find_for_write(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
     let sql = select!("where organization_id = $1 and application_id = $2 and id = $3");
@@ -187,126 +227,20 @@ pub async fn find_for_write(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// Everything that was ever read from one source of the provider, tombstones included.
-pub async fn of_source(
-    tx: &mut Tx,
-    connection_id: &str,
-    kind: &str,
-    parent_id: &str,
-    source_id: &str,
-) -> Result<Vec<Item>> {
-    let sql = select!("where connection_id = $1 and kind = $2 and parent_id = $3 and source_id = $4");
-    query(sql).bind(connection_id).bind(kind).bind(parent_id).bind(source_id).fetch_all(&mut *tx, item).await
-}
-
-/// An item by the provider's id of it, tombstones included.
-pub async fn by_external_id(
-    tx: &mut Tx,
-    connection_id: &str,
-    kind: &str,
-    parent_id: &str,
-    external_id: &str,
-) -> Result<Option<Item>> {
-    let sql = select!("where connection_id = $1 and kind = $2 and parent_id = $3 and external_id = $4");
-    query(sql)
-        .bind(connection_id)
-        .bind(kind)
-        .bind(parent_id)
-        .bind(external_id)
-        .fetch_optional(&mut *tx, item)
-        .await
-}
-
-/// Live items of a connection that live directly in it (calendars), in id order, from an id on.
-pub async fn list_top(
-    reader: &Reader,
-    tenant: &Tenant,
-    connection_id: Option<&str>,
-    kind: &str,
-    after_id: &str,
-    limit: i64,
-) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where organization_id = $1 and application_id = $2 and ($3 = '' or connection_id = $3) and kind = $4 \
-               and parent_id = '' and deleted_at is null and id > $5 order by id limit $6"
-    );
-    query(sql)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(connection_id.unwrap_or_default())
-        .bind(kind)
-        .bind(after_id)
-        .bind(limit)
-        .fetch_all(reader, item)
-        .await
-}
-
-/// The live exceptions of a series.
-pub async fn exceptions(reader: &Reader, series_id: &str) -> Result<Vec<Item>> {
-    let sql = select!("where series_id = $1 and deleted_at is null order by id");
-    query(sql).bind(series_id).fetch_all(reader, item).await
-}
-
-/// The live exceptions of every series in a collection: one query for a whole window.
-pub async fn exceptions_in(reader: &Reader, parent_id: &str) -> Result<Vec<Item>> {
-    let sql = select!("where parent_id = $1 and series_id is not null and deleted_at is null order by id");
-    query(sql).bind(parent_id).fetch_all(reader, item).await
-}
-
-/// Items of a collection for a snapshot of its feed: live, or deleted only after `sequence`; in id order.
-pub async fn snapshot(
-    reader: &Reader,
-    tenant: &Tenant,
-    collection: (&str, &str),
-    sequence: i64,
-    after_id: &str,
-    limit: i64,
-) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 \
-               and (deleted_at is null or sequence > $5) and id > $6 order by id limit $7"
-    );
-    query(sql)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(collection.0)
-        .bind(collection.1)
-        .bind(sequence)
-        .bind(after_id)
-        .bind(limit)
-        .fetch_all(reader, item)
-        .await
-}
-
-/// Distinct ids of the sources of a collection that have live items.
-pub async fn live_sources(
-    tx: &mut Tx,
-    connection_id: &str,
-    kind: &str,
-    parent_id: &str,
-) -> Result<Vec<String>> {
-    let sql = "select distinct source_id from items where connection_id = $1 and kind = $2 and parent_id = $3 \
-               and deleted_at is null order by source_id";
-    query(sql)
-        .bind(connection_id)
-        .bind(kind)
-        .bind(parent_id)
-        .fetch_all(&mut *tx, |row| row.get("source_id"))
-        .await
-}
-
 /// Writes a row: a new one, or all changeable columns of the one with this id.
 pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
     let sql = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, \
                source_id, series_id, provider_etag, etag, hash, body, metadata, provider_data, is_series, sort_at, \
-               until_at, sequence, created_at, updated_at, deleted_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, \
-               $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) on conflict (id) do update set \
+               until_at, sequence, created_at, updated_at, deleted_at, uid, sort_text, search_text, is_open) values \
+               ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+               $23, $24, $25, $26) on conflict (id) do update set \
                external_id = excluded.external_id, source_id = excluded.source_id, series_id = excluded.series_id, \
                provider_etag = excluded.provider_etag, etag = excluded.etag, hash = excluded.hash, \
                body = excluded.body, metadata = excluded.metadata, provider_data = excluded.provider_data, \
                is_series = excluded.is_series, sort_at = excluded.sort_at, until_at = excluded.until_at, \
                sequence = excluded.sequence, created_at = excluded.created_at, updated_at = excluded.updated_at, \
-               deleted_at = excluded.deleted_at";
+               deleted_at = excluded.deleted_at, uid = excluded.uid, sort_text = excluded.sort_text, \
+               search_text = excluded.search_text, is_open = excluded.is_open";
     query(sql)
         .bind(&item.id)
         .bind(&tenant.organization_id)
@@ -330,6 +264,10 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
         .bind(item.created_at)
         .bind(item.updated_at)
         .bind(item.deleted_at)
+        .bind(&item.uid)
+        .bind(&item.sort_text)
+        .bind(&item.search_text)
+        .bind(i64::from(item.is_open))
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -351,14 +289,15 @@ pub async fn set_provider_side(
     Ok(())
 }
 
-/// Ids of live items in a collection, for telling that they are gone with it.
-pub async fn live_in(tx: &mut Tx, parent_id: &str) -> Result<Vec<Item>> {
-    let sql = select!("where parent_id = $1 and deleted_at is null order by id");
-    query(sql).bind(parent_id).fetch_all(&mut *tx, item).await
-}
-
-/// Removes every item of a connection.
+/// Removes every item of a connection, and all that hangs on them.
 pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
-    query("delete from items where connection_id = $1").bind(connection_id).execute(&mut *tx).await?;
+    for sql in [
+        "delete from item_keys where connection_id = $1",
+        "delete from item_refs where connection_id = $1",
+        "delete from item_parts where connection_id = $1",
+        "delete from items where connection_id = $1",
+    ] {
+        query(sql).bind(connection_id).execute(&mut *tx).await?;
+    }
     Ok(())
 }

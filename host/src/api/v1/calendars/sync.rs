@@ -3,22 +3,19 @@
 use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Written;
-use model::sync::{ResetMode, SyncChanges, SyncReset, SyncStart, SyncState, Watch};
-use serde_json::json;
+use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState, Watch};
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
+use crate::api::feed::{self, Followed};
+use crate::api::json::Body;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::page::Binding;
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
-use crate::resources::{Asker, Kind, calendars};
-use crate::storage::connections::Connection;
-use crate::sync::changes::{self, Position};
-use crate::sync::{self, Scope, ensure_fresh, follow};
+use crate::error::Result;
+use crate::resources::{Asker, Kind, collections};
+use crate::sync::follow;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Calendar sync")
@@ -51,10 +48,11 @@ pub fn routes() -> Routes<App> {
         .returns::<SyncState>()
 }
 
-async fn opened(app: &App, asker: &Asker, calendar_id: &str) -> Result<(Connection, Scope)> {
-    let (connection, calendar) = calendars::open(app, asker, calendar_id, "calendar.read").await?;
-    let scope = calendars::scope(&calendar)?;
-    Ok((connection, scope))
+async fn opened(app: &App, asker: &Asker, calendar_id: &str) -> Result<Followed> {
+    let (connection, calendar) =
+        collections::open(app, asker, (Kind::Calendar, calendar_id), "calendar.read").await?;
+    let scope = collections::scope(&calendar)?;
+    Ok(Followed { connection, scope })
 }
 
 async fn start(
@@ -65,11 +63,9 @@ async fn start(
     Path(calendar_id): Path<String>,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    let (start, unknown) = json::typed::<SyncStart>(body)?;
-    let warnings = json::unknown_fields(&headers, &unknown)?;
-    let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
-    let since = start.backfill_since.map(model::Instant::as_millis);
-    Ok(follow::start(&app, &connection, &scope, (since, &warnings), &attempt).await?)
+    let start = feed::start_body(&headers, body)?;
+    let followed = opened(&app, &asker, &calendar_id).await?;
+    Ok(feed::start(&app, &followed, start, &attempt).await?)
 }
 
 async fn read_changes(
@@ -78,32 +74,8 @@ async fn read_changes(
     params: Params,
     Path(calendar_id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let limit = changes::limit(params.get("limit"))?;
-    let include = params.word("include", &["resource", "none"])?;
-    let binding = Binding::new(&asker.tenant, "calendars.sync.changes", &calendar_id);
-    let position: Option<Position> = binding.place(&app.keyring, params.get("cursor"))?;
-    let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
-    let state = sync::state(&app, &connection, &scope).await?;
-    if !state.followed {
-        return Err(ApiError(refuse(Code::SyncNotStarted, "start the sync first: POST …/sync/start")));
-    }
-    if position.as_ref().is_none_or(|p| p.snapshot_after.is_none()) {
-        ensure_fresh(&app, &connection, &scope, asker.no_cache).await?;
-    }
-    let state = sync::state(&app, &connection, &scope).await?;
-    let with_resource = include.as_deref() != Some("none");
-    let page =
-        changes::page(&app, &asker.tenant, &state, Kind::Event, position, limit, with_resource).await?;
-    let cursor = binding.cursor(&app.keyring, &page.position);
-    let body = json!({
-        "data": page.data,
-        "next_cursor": page.has_more.then_some(&cursor),
-        "sync_cursor": cursor,
-        "epoch": state.epoch,
-        "has_more": page.has_more,
-        "sync_status": state.status,
-    });
-    Ok(Answer::ok(body.to_string()))
+    let followed = opened(&app, &asker, &calendar_id).await?;
+    Ok(feed::changes(&app, &asker, &params, "calendars.sync.changes", &followed).await?)
 }
 
 async fn renew(
@@ -124,11 +96,9 @@ async fn reset(
     Path(calendar_id): Path<String>,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    let (reset, unknown) = json::typed::<SyncReset>(body)?;
-    let warnings = json::unknown_fields(&headers, &unknown)?;
-    let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
-    let is_hard = reset.mode == ResetMode::Hard;
-    Ok(follow::reset(&app, &connection, &scope, (is_hard, &warnings), &attempt).await?)
+    let reset = feed::reset_body(&headers, body)?;
+    let followed = opened(&app, &asker, &calendar_id).await?;
+    Ok(feed::reset(&app, &followed, reset, &attempt).await?)
 }
 
 async fn status(
@@ -136,7 +106,6 @@ async fn status(
     asker: Asker,
     Path(calendar_id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let (connection, scope) = opened(&app, &asker, &calendar_id).await?;
-    let state = sync::state(&app, &connection, &scope).await?;
-    Ok(Answer::ok(serde_json::to_string(&follow::view(&app, &state).await?)?))
+    let followed = opened(&app, &asker, &calendar_id).await?;
+    Ok(feed::status(&app, &followed).await?)
 }

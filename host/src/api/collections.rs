@@ -1,0 +1,82 @@
+//! Handlers that calendars, contact books and task lists share: their rows differ in path, scope and type.
+
+use axum::extract::State;
+use http::HeaderMap;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, Body};
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::resources::collections::{self, Collection};
+use crate::resources::{Asker, Kind};
+
+/// A page of all that the key may use, or of one connection's.
+pub async fn list<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+) -> Result<Answer, ApiError> {
+    let limit = page::limit(params.get("limit"))?;
+    let connection_id = params.get("connection_id");
+    let binding = Binding::new(&asker.tenant, C::KIND.ops().pull.1, &connection_id);
+    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut items = collections::list(&app, &asker, C::KIND, connection_id, &after, limit + 1).await?;
+    let more = (items.len() as i64) > limit;
+    items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
+    let texts = collections::printed(&app, &asker, &items, params.with_provider_data()).await?;
+    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+}
+
+pub async fn create<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    Ok(collections::create::<C>(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
+}
+
+pub async fn get<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
+    let one = std::slice::from_ref(&item);
+    let texts = collections::printed(&app, &asker, one, params.with_provider_data()).await?;
+    Ok(Answer::ok(texts.concat()).etag(&item.etag))
+}
+
+pub async fn update<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let strict = json::is_strict(&headers);
+    Ok(collections::update::<C>(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+}
+
+pub async fn delete<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    // Only contact books ask for it.
+    let force = params.flag("force")? || C::KIND != Kind::ContactBook;
+    Ok(collections::delete(&app, &asker, (C::KIND, &id), (expected, force), &attempt).await?)
+}

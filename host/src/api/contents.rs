@@ -1,0 +1,61 @@
+//! What the handlers of contacts, groups and tasks share.
+
+use http::HeaderMap;
+use serde_json::{Map, Value};
+
+use crate::answer::Answer;
+use crate::api::asker::Params;
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::resources::Asker;
+use crate::resources::contents::{Manner, Place};
+
+/// How a write is to be done: the etag out of header or body, and how strict it is.
+// Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot keep, by either spelling.
+pub fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<Manner> {
+    let expected = etag::expected(headers, Some(body))?;
+    let strict = params.flag("strict")? || json::is_strict(headers);
+    Ok(Manner { expected, strict, keep_all: strict })
+}
+
+/// A page as an answer, kept printed for those who ask the same until something changes.
+pub async fn listed(
+    app: &App,
+    asker: &Asker,
+    (binding, cursor, limit, raw): (&Binding, Option<&str>, i64, bool),
+    read: impl Future<Output = Result<(Vec<String>, Option<Place>)>>,
+) -> Result<Answer, ApiError> {
+    let print = async {
+        let (texts, place) = read.await?;
+        let next = place.map(|p| binding.cursor(&app.keyring, &p));
+        Ok::<_, Error>(Answer::ok(page::page(&texts, next.as_deref())))
+    };
+    // Bound to the key's connections too: another key of the application may see more.
+    let name = (!raw).then(|| format!("{}/{}", binding.page(cursor, limit), asker.connection_ids.join(",")));
+    Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
+}
+
+/// A page of what is listed inside a resource that is read whole anyway: by number, in the order of `all`.
+pub fn parts_page<T: serde::Serialize>(
+    app: &App,
+    asker: &Asker,
+    params: &Params,
+    (name, parent_id): (&str, &str),
+    ids: &[&str],
+    all: &[T],
+) -> Result<Answer> {
+    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let binding = Binding::new(&asker.tenant, name, &parent_id);
+    let after: Option<(String, usize)> = binding.place(&app.keyring, params.get("cursor"))?;
+    // Where the last one shown is gone, what followed it has taken its place.
+    let start = after.map_or(0, |(id, at)| ids.iter().position(|i| *i == id).map_or(at, |at| at + 1));
+    let start = start.min(all.len());
+    let end = all.len().min(start.saturating_add(limit));
+    let texts = all[start..end].iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    let next = (end < all.len()).then(|| binding.cursor(&app.keyring, &(ids[end - 1], end - 1)));
+    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+}

@@ -1,0 +1,117 @@
+//! What the sync operations of all surfaces share, once it is known what is synced.
+
+use http::HeaderMap;
+use model::sync::{ResetMode, SyncReset, SyncStart};
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Params;
+use crate::api::json;
+use crate::api::operation::Routes;
+use crate::api::page::Binding;
+use crate::app::App;
+use crate::error::{Code, Result, refuse};
+use crate::resources::Asker;
+use crate::storage::connections::Connection;
+use crate::sync::changes::{self, Feed, Position};
+use crate::sync::{self, Scope, ensure_fresh, follow, whole};
+
+/// What is synced.
+pub struct Followed {
+    pub connection: Connection,
+    pub scope: Scope,
+}
+
+/// A start as the client sent it, with its unknown fields as warnings.
+pub fn start_body(
+    headers: &HeaderMap,
+    body: serde_json::Map<String, Value>,
+) -> Result<(SyncStart, Vec<Value>)> {
+    let (start, unknown) = json::typed::<SyncStart>(body)?;
+    Ok((start, json::unknown_fields(headers, &unknown)?))
+}
+
+/// The same of a reset.
+pub fn reset_body(
+    headers: &HeaderMap,
+    body: serde_json::Map<String, Value>,
+) -> Result<(SyncReset, Vec<Value>)> {
+    let (reset, unknown) = json::typed::<SyncReset>(body)?;
+    Ok((reset, json::unknown_fields(headers, &unknown)?))
+}
+
+pub async fn start(
+    app: &App,
+    followed: &Followed,
+    (start, warnings): (SyncStart, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let since = start.backfill_since.map(model::Instant::as_millis);
+    follow::start(app, &followed.connection, &followed.scope, (since, &warnings), attempt).await
+}
+
+pub async fn reset(
+    app: &App,
+    followed: &Followed,
+    (reset, warnings): (SyncReset, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let is_hard = reset.mode == ResetMode::Hard;
+    follow::reset(app, &followed.connection, &followed.scope, (is_hard, &warnings), attempt).await
+}
+
+pub async fn status(app: &App, followed: &Followed) -> Result<Answer> {
+    let state = sync::state(app, &followed.connection, &followed.scope).await?;
+    Ok(Answer::ok(serde_json::to_string(&follow::view(app, &followed.connection, &state).await?)?))
+}
+
+/// The parameters of a change feed, in its row of the operation table.
+pub fn parameters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
+    routes
+        .param("cursor", "string", "`next_cursor` or `sync_cursor` of an earlier answer")
+        .param("limit", "integer", "Changes read per page: 1 to 500, default 100")
+        .param("include", "string", "`resource` (default) or `none`")
+}
+
+/// A page of the feed. `name` and the scope are what a cursor is bound to.
+pub async fn changes(
+    app: &App,
+    asker: &Asker,
+    params: &Params,
+    name: &str,
+    followed: &Followed,
+) -> Result<Answer> {
+    let Followed { connection, scope } = followed;
+    let limit = changes::limit(params.get("limit"))?;
+    let include = params.word("include", &["resource", "none"])?;
+    let of = if scope.is_whole() { &connection.id } else { &scope.scope_id };
+    let binding = Binding::new(&asker.tenant, name, of);
+    let position: Option<Position> = binding.place(&app.keyring, params.get("cursor"))?;
+    let state = sync::state(app, connection, scope).await?;
+    if !state.followed {
+        return Err(refuse(Code::SyncNotStarted, "start the sync first: POST …/sync/start"));
+    }
+    if position.as_ref().is_none_or(|p| p.snapshot_after.is_none()) {
+        match scope.is_whole() {
+            true => whole::ensure_all_fresh(app, connection, scope.kind, asker.no_cache).await?,
+            false => ensure_fresh(app, connection, scope, asker.no_cache).await?,
+        }
+    }
+    let state = sync::state(app, connection, scope).await?;
+    let with_resource = include.as_deref() != Some("none");
+    let feed = match scope.is_whole() {
+        true => Feed::Contacts { connection_id: &connection.id },
+        false => Feed::Collection { id: &scope.scope_id, kind: scope.kind },
+    };
+    let page = changes::page(app, &asker.tenant, &state, feed, position, limit, with_resource).await?;
+    let cursor = binding.cursor(&app.keyring, &page.position);
+    let body = json!({
+        "data": page.data,
+        "next_cursor": page.has_more.then_some(&cursor),
+        "sync_cursor": cursor,
+        "epoch": state.epoch,
+        "has_more": page.has_more,
+        "sync_status": state.status,
+    });
+    Ok(Answer::ok(body.to_string()))
+}

@@ -1,0 +1,170 @@
+//! `/v1/contacts`
+
+pub mod merge_suggestions;
+pub mod sync;
+
+use axum::extract::State;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use http::{HeaderMap, header};
+use model::contacts::{Contact, ContactPicture};
+use model::resource::{New, Patch, Resource};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::contents::{listed, manner};
+use crate::api::error::ApiError;
+use crate::api::json::Body;
+use crate::api::operation::Priority::{Additive, Mvp};
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::resources::contacts::find::{self, Query};
+use crate::resources::contacts::people::{book_of, book_with};
+use crate::resources::contacts::photo;
+use crate::resources::{Asker, Kind, contents};
+
+const CONTACT: Kind = Kind::Contact;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Contacts")
+        .get("/v1/contacts", "contacts.read", Mvp, list)
+        .summary("Search and list contacts, by name")
+        .description("By `displayName` without regard to case, then by id.")
+        .param("connection_id", "string", "Only contacts of this connection; without it, of all that the key may use")
+        .param("book_id", "string", "Only contacts of this book")
+        .param("group_id", "string", "Only members of this group")
+        .param("q", "string", "Words in names, organizations, addresses, numbers, handles or notes; case and accents do not matter")
+        .param("email", "string", "Only contacts with this e-mail address")
+        .param("phone", "string", "Only contacts with this telephone number, in any spelling")
+        .param("updated_after", "string", "Only contacts changed at or after this instant")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .lists::<Resource<Contact>>()
+        .post("/v1/contacts", "contacts.write", Mvp, create)
+        .summary("Create a contact")
+        .description("At least one of a name, an e-mail address, a phone number and an organization. `bookId` says where; without it, in the default book of `connectionId`.")
+        .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
+        .body::<New<Contact>>()
+        .returns::<Resource<Contact>>()
+        .get("/v1/contacts/{contactId}", "contacts.read", Mvp, get)
+        .summary("Read a contact")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .returns::<Resource<Contact>>()
+        .patch("/v1/contacts/{contactId}", "contacts.write", Mvp, update)
+        .summary("Change a contact")
+        .description("A JSON merge patch. What another client wrote into the record and the patch does not name stays as it is.")
+        .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
+        .body::<Patch<Contact>>()
+        .returns::<Resource<Contact>>()
+        .delete("/v1/contacts/{contactId}", "contacts.write", Mvp, delete)
+        .summary("Delete a contact")
+        .get("/v1/contacts/{contactId}/photo", "contacts.read", Additive, get_photo)
+        .summary("Read the picture that a contact's record holds")
+        .description("JSON with the picture in base64, or its bytes with `Accept: application/octet-stream` or `format=raw`. A picture elsewhere is at `photo.url`.")
+        .param("format", "string", "`raw`: the bytes")
+        .returns::<ContactPicture>()
+        .return_type("application/octet-stream")
+}
+
+async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let limit = page::limit(params.get("limit"))?;
+    let query = Query {
+        connection_id: params.text("connection_id", 64)?,
+        book_id: params.text("book_id", 64)?,
+        group_id: params.text("group_id", 64)?,
+        q: params.text("q", 256)?,
+        email: params.text("email", 320)?,
+        phone: params.text("phone", 128)?,
+        updated_after: params.instant("updated_after")?,
+        with_provider_data: params.with_provider_data(),
+    };
+    let binding = Binding::new(&asker.tenant, "contacts.list", &query);
+    let after = binding.place(&app.keyring, params.get("cursor"))?;
+    find::freshen(&app, &asker, &query).await?;
+    let print = find::list(&app, &asker, CONTACT, &query, (after, limit));
+    listed(&app, &asker, (&binding, params.get("cursor"), limit, query.with_provider_data), print).await
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    let opened = book_of(&app, &asker, &mut body).await?;
+    Ok(contents::create::<Contact>(&app, &asker, &opened, body, manner, &attempt).await?)
+}
+
+async fn get(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    find::freshen_one(&app, &asker, CONTACT, &id).await?;
+    Ok(contents::get(&app, &asker, (CONTACT, &id), None, params.with_provider_data()).await?)
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    let opened = book_with(&app, &asker, CONTACT, &id).await?;
+    Ok(contents::update::<Contact>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    let opened = match book_with(&app, &asker, CONTACT, &id).await {
+        // An earlier attempt got as far as this.
+        Err(e) if attempt.resumed && e.code() == Some(crate::error::Code::NotFound) => {
+            return Ok(Answer::no_content());
+        }
+        opened => opened?,
+    };
+    Ok(contents::delete(&app, &asker, (&opened, CONTACT, &id), manner.expected, &attempt).await?)
+}
+
+async fn get_photo(
+    State(app): State<App>,
+    asker: Asker,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let format = params.word("format", &["raw", "json"])?;
+    let accepts = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let found = photo::get(&app, &asker, &id).await?;
+    if format.as_deref() == Some("raw") || (format.is_none() && accepts.contains("application/octet-stream"))
+    {
+        // What somebody else wrote is never shown as a page of ours.
+        return Ok(Answer::ok(found.bytes)
+            .header("content-type", found.content_type)
+            .header("x-content-type-options", "nosniff")
+            .header("content-security-policy", "sandbox"));
+    }
+    let picture = ContactPicture {
+        content_type: found.content_type,
+        size: i64::try_from(found.bytes.len()).unwrap_or(i64::MAX),
+        etag: found.etag,
+        content_base64: BASE64_STANDARD.encode(&found.bytes),
+    };
+    Ok(Answer::ok(serde_json::to_string(&picture)?))
+}

@@ -1,0 +1,40 @@
+//! `/v1/task-lists`
+
+pub mod sync;
+pub mod tasks;
+
+use model::resource::{New, Patch, Resource};
+use model::tasks::TaskList;
+
+use crate::api::collections::{create, delete, get, list, update};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::app::App;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Task lists")
+        .get("/v1/task-lists", "tasks.read", Mvp, list::<TaskList>)
+        .summary("List task lists")
+        .param(
+            "connection_id",
+            "string",
+            "Only lists of this connection; without it, of all that the key may use",
+        )
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .lists::<Resource<TaskList>>()
+        .post("/v1/task-lists", "tasks.write", Mvp, create::<TaskList>)
+        .summary("Create a task list")
+        .body::<New<TaskList>>()
+        .returns::<Resource<TaskList>>()
+        .get("/v1/task-lists/{taskListId}", "tasks.read", Mvp, get::<TaskList>)
+        .summary("Read a task list")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .returns::<Resource<TaskList>>()
+        .patch("/v1/task-lists/{taskListId}", "tasks.write", Mvp, update::<TaskList>)
+        .summary("Change a task list")
+        .body::<Patch<TaskList>>()
+        .returns::<Resource<TaskList>>()
+        .delete("/v1/task-lists/{taskListId}", "tasks.write", Mvp, delete::<TaskList>)
+        .summary("Delete a task list with its tasks")
+        .description("The account's default list stays: 409 `invalid_state`.")
+}

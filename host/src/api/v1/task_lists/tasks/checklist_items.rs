@@ -1,0 +1,133 @@
+//! `/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Written;
+use model::tasks::{ChecklistItem, ChecklistItemPatch, NewChecklistItem};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::contents::parts_page;
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::{Additive, Phase2};
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::resources::Asker;
+use crate::resources::commit::Change;
+use crate::resources::tasks::parts::{self, STEP, step_of, valid_step};
+
+const STEPS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items";
+const STEP_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items/{itemId}";
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Checklist items")
+        .get(STEPS, "tasks.read", Additive, list)
+        .summary("List the checklist items of a task")
+        .lists::<ChecklistItem>()
+        .post(STEPS, "tasks.write", Phase2, create)
+        .summary("Add a checklist item")
+        .description("400 `capability_not_supported` where the provider has none.")
+        .body::<NewChecklistItem>()
+        .returns::<Written<ChecklistItem>>()
+        .patch(STEP_OF, "tasks.write", Phase2, update)
+        .summary("Change or tick a checklist item")
+        .body::<ChecklistItemPatch>()
+        .returns::<Written<ChecklistItem>>()
+        .delete(STEP_OF, "tasks.write", Phase2, delete)
+        .summary("Delete a checklist item")
+}
+
+async fn list(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path((list_id, task_id)): Path<(String, String)>,
+) -> Result<Answer, ApiError> {
+    let task = parts::read(&app, &asker, (&list_id, &task_id)).await?;
+    let ids: Vec<&str> = task.checklist_items.iter().map(|s| s.id.as_str()).collect();
+    Ok(parts_page(&app, &asker, &params, ("checklist_items.list", &task_id), &ids, &task.checklist_items)?)
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path((list_id, task_id)): Path<(String, String)>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<NewChecklistItem>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let mut changed = vec!["title".to_owned(), "checked".to_owned()];
+    changed.extend(new.position.is_some().then(|| "position".to_owned()));
+    let step = ChecklistItem {
+        title: new.title,
+        checked: new.checked,
+        position: new.position,
+        ..ChecklistItem::default()
+    };
+    valid_step(&step)?;
+    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let change = Change { status: 201, metadata: None, warnings };
+    Ok(place.put(&app, &asker, (STEP, "checklist.create"), (None, step, changed), change, &attempt).await?)
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path((list_id, task_id, id)): Path<(String, String, String)>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let (patch, unknown) = json::typed::<ChecklistItemPatch>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let current = step_of(&place.task, &id)?;
+    let step = ChecklistItem {
+        title: patch.title.unwrap_or_else(|| current.title.clone()),
+        checked: patch.checked.unwrap_or(current.checked),
+        position: patch.position.or_else(|| current.position.clone()),
+        ..current.clone()
+    };
+    valid_step(&step)?;
+    let differs = [
+        ("title", step.title != current.title),
+        ("checked", step.checked != current.checked),
+        ("position", step.position != current.position),
+    ];
+    let changed: Vec<String> =
+        differs.iter().filter(|(_, is)| *is).map(|(name, _)| (*name).to_owned()).collect();
+    if !(attempt.resumed && changed.is_empty()) {
+        parts::expect(&expected, current)?;
+    }
+    let change = Change { status: 200, metadata: None, warnings };
+    if changed.is_empty() {
+        let text = serde_json::to_string(current)?;
+        return Ok(Answer::ok(text).warned(&change.warnings).etag(&current.etag));
+    }
+    let write = (Some(id.as_str()), step, changed);
+    Ok(place.put(&app, &asker, (STEP, "checklist.update"), write, change, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path((list_id, task_id, id)): Path<(String, String, String)>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let step = match step_of(&place.task, &id) {
+        // An earlier attempt got as far as this.
+        Err(_) if attempt.resumed => return Ok(Answer::no_content()),
+        step => step?,
+    };
+    parts::expect(&expected, step)?;
+    Ok(place.remove::<ChecklistItem>(&app, &asker, ("checklist.delete", &id), &attempt).await?)
+}

@@ -1,0 +1,80 @@
+//! `/v1/task-lists/{taskListId}/tasks/{taskId}/links`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Written;
+use model::tasks::{NewTaskLink, TaskLink};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::contents::parts_page;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::{Additive, Phase2};
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::resources::Asker;
+use crate::resources::commit::Change;
+use crate::resources::tasks::parts::{self, LINK, link_of, valid_link};
+
+const LINKS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links";
+const LINK_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links/{linkId}";
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Task links")
+        .get(LINKS, "tasks.read", Additive, list)
+        .summary("List the links of a task")
+        .lists::<TaskLink>()
+        .post(LINKS, "tasks.write", Phase2, create)
+        .summary("Link a task to a message, an event, a contact or a page")
+        .description(
+            "One of `url` and `resourceId`. 400 `capability_not_supported` where the provider has no links.",
+        )
+        .body::<NewTaskLink>()
+        .returns::<Written<TaskLink>>()
+        .delete(LINK_OF, "tasks.write", Additive, delete)
+        .summary("Delete a link")
+}
+
+async fn list(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path((list_id, task_id)): Path<(String, String)>,
+) -> Result<Answer, ApiError> {
+    let task = parts::read(&app, &asker, (&list_id, &task_id)).await?;
+    let ids: Vec<&str> = task.links.iter().map(|l| l.id.as_str()).collect();
+    Ok(parts_page(&app, &asker, &params, ("task_links.list", &task_id), &ids, &task.links)?)
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path((list_id, task_id)): Path<(String, String)>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<NewTaskLink>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let link = valid_link(&app, &asker, &new).await?;
+    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let change = Change { status: 201, metadata: None, warnings };
+    let given = ["url", "title", "applicationName", "resourceType", "resourceId"].map(str::to_owned);
+    Ok(place.put(&app, &asker, (LINK, "links.create"), (None, link, given.into()), change, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    Path((list_id, task_id, id)): Path<(String, String, String)>,
+) -> Result<Answer, ApiError> {
+    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    match link_of(&place.task, &id) {
+        // An earlier attempt got as far as this.
+        Err(_) if attempt.resumed => return Ok(Answer::no_content()),
+        link => link?,
+    };
+    Ok(place.remove::<TaskLink>(&app, &asker, ("links.delete", &id), &attempt).await?)
+}

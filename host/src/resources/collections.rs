@@ -1,0 +1,373 @@
+//! Calendars, contact books and task lists: list, read, create, change, delete. They live directly in a connection and hold
+//! what `contents` and `events` are about.
+
+use std::sync::Arc;
+
+use model::resource::Body;
+use model::wire::{CollectionDelete, CollectionWrite, Mutated};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid, refuse};
+use crate::resources::apply::{self, Place};
+use crate::resources::check;
+use crate::resources::commit::{Change, commit, place};
+use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
+use crate::storage::connections::{self as connections_table, Connection};
+use crate::storage::items::{self, Item};
+use crate::sync::{Scope, ensure_fresh, pull, was_just_read};
+
+/// A kind of collection.
+pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
+    const KIND: Kind;
+
+    fn name(&self) -> &str;
+
+    /// Checks what is particular to this kind.
+    fn valid(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What is needed of a collection's body, whatever its kind, on the path of every read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Common {
+    time_zone: Option<String>,
+    read_only: bool,
+    /// Of task lists.
+    role: Option<String>,
+}
+
+/// The scope of what is in a collection.
+pub fn scope(collection: &Item) -> Result<Scope> {
+    let body: Common = serde_json::from_str(&collection.body)?;
+    Ok(Scope {
+        kind: kind_of(collection)?.contents(),
+        scope_id: collection.id.clone(),
+        collection: Some(collection.external_id.clone()),
+        time_zone: body.time_zone,
+    })
+}
+
+fn kind_of(item: &Item) -> Result<Kind> {
+    let kind = Kind::parse(&item.kind);
+    Ok(kind.ok_or_else(|| anyhow::anyhow!("a row of an unknown kind: {}", item.kind))?)
+}
+
+/// Sees to it that what is in a collection is fresh enough to be read.
+pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, collection: &Item) -> Result<()> {
+    // Its name says whether it was just read; the rest of a scope costs a look into the body.
+    let kind = kind_of(collection)?.contents();
+    let name = Scope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
+    if !asker.no_cache && was_just_read(app, connection, &name) {
+        return Ok(());
+    }
+    // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
+    Box::pin(ensure_fresh(app, connection, &scope(collection)?, asker.no_cache)).await
+}
+
+/// A page of collections in id order. Without a connection: of every usable connection that the key may see.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    kind: Kind,
+    connection_id: Option<&str>,
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<Item>> {
+    if let Some(id) = connection_id {
+        let connection = asker.connection(app, id, kind.read_scope()).await?;
+        ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
+    } else if after_id.is_empty() {
+        let all = readable_connections(app, asker, kind).await?;
+        for connection in &all {
+            // One account that does not answer must not hide the collections of the others: what was read of it earlier is shown.
+            if let Err(e) = ensure_fresh(app, connection, &Scope::collections(kind), asker.no_cache).await {
+                tracing::warn!(connection = %connection.id, error = %e, "its collections could not be read");
+            }
+        }
+    }
+    let mut found: Vec<Item> = Vec::new();
+    let mut after = after_id.to_owned();
+    // Keys that are bound to some connections see fewer rows than the query finds.
+    while (found.len() as i64) < limit {
+        let (reader, tenant) = (app.db.reader(), &asker.tenant);
+        let rows = items::list_top(reader, tenant, connection_id, kind.as_str(), &after, limit).await?;
+        let is_last = (rows.len() as i64) < limit;
+        after = rows.last().map_or(after, |i| i.id.clone());
+        found.extend(rows.into_iter().filter(|i| asker.may_use(&i.connection_id)));
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// The connections whose collections of this kind the key may read.
+pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
+    let mut found = Vec::new();
+    let mut after = String::new();
+    loop {
+        let page = connections_table::list(app.db.reader(), &asker.tenant, ("", ""), &after, 100).await?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after.clone_from(&last.id);
+        let is_readable = |c: &Connection| {
+            asker.may_use(&c.id)
+                && crate::connections::usable(c).is_ok()
+                && crate::connections::granted(c, kind.read_scope()).is_ok()
+        };
+        found.extend(page.into_iter().filter(is_readable));
+    }
+}
+
+/// Collections as they are listed: with what they hold, where that is known.
+pub async fn printed(app: &App, asker: &Asker, found: &[Item], raw: bool) -> Result<Vec<String>> {
+    let (Some(first), Some(last)) = (found.first(), found.last()) else { return Ok(Vec::new()) };
+    let kind = kind_of(first)?;
+    let counts = match kind {
+        Kind::Calendar => Vec::new(),
+        _ => {
+            let kinds = (kind.as_str(), kind.contents().as_str());
+            items::counts(app.db.reader(), &asker.tenant, kinds, (&first.id, &last.id)).await?
+        }
+    };
+    let print = |item: &Item| {
+        let text = render::item(item, &[], raw);
+        match counts.iter().find(|c| c.collection_id == item.id) {
+            Some(count) => render::counted(text, count.items, count.open),
+            None => text,
+        }
+    };
+    Ok(found.iter().map(print).collect())
+}
+
+/// A collection and its connection, for whoever has this scope.
+pub async fn open(
+    app: &App,
+    asker: &Asker,
+    (kind, id): (Kind, &str),
+    scope: &str,
+) -> Result<(Connection, Item)> {
+    let item = asker.item(app, kind, id).await?;
+    let connection = asker.connection(app, &item.connection_id, scope).await?;
+    Ok((connection, item))
+}
+
+/// The same for reads, out of a cache that forgets within a second: a read of one item is then one query.
+pub async fn open_to_read(
+    app: &App,
+    asker: &Asker,
+    (kind, id): (Kind, &str),
+) -> Result<Arc<(Connection, Item)>> {
+    let name = format!("{}/{id}", asker.tenant.application_id);
+    let now = app.now();
+    if let Some(found) =
+        app.opened.get(&name, now).filter(|f| asker.may_use(&f.0.id) && f.1.kind == kind.as_str())
+    {
+        return Ok(found);
+    }
+    let opened = Arc::new(Box::pin(open(app, asker, (kind, id), kind.read_scope())).await?);
+    app.opened.put(name, opened.clone(), now);
+    Ok(opened)
+}
+
+/// A collection that something is about to be written into.
+pub struct Opened {
+    pub connection: Connection,
+    pub collection: Item,
+    /// The collection's zone, or the account's, or UTC.
+    pub zone: String,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+impl Opened {
+    /// Where what the provider answers is written.
+    pub fn place(&self) -> Place {
+        place(&self.connection, self.kind, &self.collection.id)
+    }
+}
+
+/// Opens a collection for writing.
+pub async fn open_to_write(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -> Result<Opened> {
+    let (connection, collection) = open(app, asker, (kind, id), kind.write_scope()).await?;
+    let body: Common = serde_json::from_str(&collection.body)?;
+    if body.read_only {
+        let message = format!("this {} is read-only for the connected account", kind.noun());
+        return Err(refuse(Code::CapabilityNotSupported, message));
+    }
+    let zone = body.time_zone.or_else(|| connection.time_zone.clone()).unwrap_or_else(|| "UTC".to_owned());
+    Ok(Opened { connection, collection, zone, kind: kind.contents() })
+}
+
+/// Reads one, fresh.
+pub async fn get(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -> Result<Item> {
+    let (connection, _) = open(app, asker, (kind, id), kind.read_scope()).await?;
+    ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
+    asker.item(app, kind, id).await
+}
+
+/// Makes a collection at the provider.
+pub async fn create<C: Collection>(
+    app: &App,
+    asker: &Asker,
+    mut input: Map<String, Value>,
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let connection_id = match input.remove("connectionId") {
+        Some(Value::String(id)) => id,
+        _ => return Err(invalid(Code::MissingField, "connectionId", "connectionId is required")),
+    };
+    let connection = asker.connection(app, &connection_id, C::KIND.write_scope()).await?;
+    let write = patch::over(&C::default(), &Value::Null, input, &[])?;
+    valid(&write.body)?;
+    let warnings = patch::warnings(&write.unknown, strict)?;
+    let args = CollectionWrite { body: write.body, changed: write.changed, ..CollectionWrite::default() };
+    let op = (C::KIND.surface(), C::KIND.ops().create);
+    let mutated: Mutated = mutate(app, &connection, asker, attempt, op, &args).await?;
+    let change = Change { status: 201, metadata: write.metadata, warnings };
+    store(app, &connection, C::KIND, mutated, change, attempt).await
+}
+
+fn valid<C: Collection>(collection: &C) -> Result<()> {
+    let name = collection.name().trim();
+    if name.is_empty() || name.chars().count() > 255 {
+        let code = if name.is_empty() { Code::MissingField } else { Code::InvalidParameter };
+        return Err(invalid(code, "name", "name is required and has at most 255 characters"));
+    }
+    collection.valid()
+}
+
+/// Changes a collection.
+pub async fn update<C: Collection>(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    (input, expected): (Map<String, Value>, Expected),
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let (connection, item) = open(app, asker, (C::KIND, id), C::KIND.write_scope()).await?;
+    let current: C = serde_json::from_str(&item.body)?;
+    let printed: Value = serde_json::from_str(&render::item(&item, &[], false))?;
+    let write = patch::over(&current, &printed, input, &[])?;
+    valid(&write.body)?;
+    let warnings = patch::warnings(&write.unknown, strict)?;
+    if !(attempt.resumed && write.changed.is_empty()) {
+        expected.check(&item.etag)?;
+    }
+    let change = Change { status: 200, metadata: write.metadata, warnings };
+    if write.changed.is_empty() {
+        let mutated = Mutated { item: Some(item.external_id.clone()), ..Mutated::default() };
+        return store(app, &connection, C::KIND, mutated, change, attempt).await;
+    }
+    let args = CollectionWrite {
+        source: Some(item.source_id.clone()),
+        body: write.body,
+        changed: write.changed,
+        if_match: expected.provider_etag(&item),
+    };
+    let op = (C::KIND.surface(), C::KIND.ops().update);
+    let mutated: Mutated = mutate(app, &connection, asker, attempt, op, &args).await?;
+    store(app, &connection, C::KIND, mutated, change, attempt).await
+}
+
+/// Stores it, and forgets what was read of collections a moment ago.
+async fn store(
+    app: &App,
+    connection: &Connection,
+    kind: Kind,
+    mutated: Mutated,
+    change: Change,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let stored = commit(app, place(connection, kind, ""), mutated, change, attempt).await;
+    app.opened.clear();
+    stored
+}
+
+/// Deletes a collection with everything in it; a contact book that is not empty only by `force`.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    (kind, id): (Kind, &str),
+    (expected, force): (Expected, bool),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let opened = open(app, asker, (kind, id), kind.write_scope()).await;
+    let (connection, item) = match opened {
+        // An earlier attempt got as far as this.
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        other => other?,
+    };
+    expected.check(&item.etag)?;
+    deletable(app, asker, &connection, &item, force).await?;
+    let args =
+        CollectionDelete { source: item.source_id.clone(), if_match: expected.provider_etag(&item), force };
+    let op = (kind.surface(), kind.ops().delete);
+    let gone: Result<Mutated> = mutate(app, &connection, asker, attempt, op, &args).await;
+    match gone {
+        Ok(_) => {}
+        Err(e) if e.code() == Some(Code::NotFound) && attempt.resumed => {}
+        Err(e) => return Err(e),
+    }
+    let place = place(&connection, kind, "");
+    let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
+    let kept = answer.clone();
+    held.db
+        .write(move |tx| {
+            Box::pin(async move {
+                pull::remove_contents_of(tx, &app, &place, &item.id).await?;
+                let source = std::slice::from_ref(&item.source_id);
+                apply::remove_sources(tx, &app, &place, source, i64::MAX).await?;
+                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    held.opened.clear();
+    Ok(answer)
+}
+
+/// Refuses what must stay: the default task list; a contact book with contacts, unless it is forced.
+async fn deletable(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    item: &Item,
+    force: bool,
+) -> Result<()> {
+    let kind = kind_of(item)?;
+    let body: Common = serde_json::from_str(&item.body)?;
+    if body.role.as_deref() == Some("default") {
+        let message = format!("this is the account's default {}, which cannot be deleted", kind.noun());
+        return Err(refuse(Code::InvalidState, message));
+    }
+    if force || kind != Kind::ContactBook {
+        return Ok(());
+    }
+    ensure_fresh(app, connection, &scope(item)?, true).await?;
+    let kinds = (kind.as_str(), kind.contents().as_str());
+    let counts = items::counts(app.db.reader(), &asker.tenant, kinds, (&item.id, &item.id)).await?;
+    match counts.first().map_or(0, |c| c.items) {
+        0 => Ok(()),
+        n => {
+            let message = format!("this contact book holds {n} contacts; delete them too with ?force=true");
+            Err(refuse(Code::NotEmpty, message))
+        }
+    }
+}
+
+/// A colour, where there is one.
+pub fn color(color: Option<&str>) -> Result<()> {
+    color.map_or(Ok(()), check::color)
+}

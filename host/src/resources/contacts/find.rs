@@ -1,0 +1,108 @@
+//! Lists of contacts and groups, by name.
+
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::{Code, Result};
+use crate::resources::check::fault;
+use crate::resources::collections::{self, open_to_read, readable_connections};
+use crate::resources::contacts::{email_key, group_key, phone_key};
+use crate::resources::contents::{self, Place, words};
+use crate::resources::{Asker, Kind};
+use crate::storage::items::{List, Within};
+use crate::sync::whole;
+
+/// What to list. It is part of what a cursor is bound to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Query {
+    pub connection_id: Option<String>,
+    pub book_id: Option<String>,
+    pub group_id: Option<String>,
+    pub q: Option<String>,
+    pub email: Option<String>,
+    pub phone: Option<String>,
+    pub updated_after: Option<i64>,
+    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
+    #[serde(skip)]
+    pub with_provider_data: bool,
+}
+
+/// Sees to it that what is asked about is fresh enough to be read, and may be read.
+pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
+    let kind = Kind::ContactBook;
+    if let Some(id) = &query.connection_id {
+        let connection = asker.connection(app, id, kind.read_scope()).await?;
+        if query.book_id.is_none() {
+            whole::ensure_all_fresh(app, &connection, kind, asker.no_cache).await?;
+        }
+    }
+    if let Some(id) = &query.book_id {
+        let opened = open_to_read(app, asker, (kind, id)).await;
+        let opened = opened.map_err(|e| match e.code() {
+            Some(Code::NotFound) => fault("book_id", "names no contact book"),
+            _ => e,
+        })?;
+        collections::freshen(app, asker, &opened.0, &opened.1).await?;
+    }
+    if query.connection_id.is_none() && query.book_id.is_none() {
+        for connection in readable_connections(app, asker, kind).await? {
+            // One account that does not answer must not hide the contacts of the others.
+            if let Err(e) = whole::ensure_all_fresh(app, &connection, kind, asker.no_cache).await {
+                tracing::warn!(connection = %connection.id, error = %e, "its contacts could not be read");
+            }
+        }
+    }
+    if let Some(id) = &query.group_id {
+        let found = asker.item(app, Kind::ContactGroup, id).await;
+        found.map_err(|e| match e.code() {
+            Some(Code::NotFound) => fault("group_id", "names no contact group"),
+            _ => e,
+        })?;
+    }
+    Ok(())
+}
+
+/// A page of what was freshened.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    kind: Kind,
+    query: &Query,
+    (after, limit): (Option<Place>, i64),
+) -> Result<(Vec<String>, Option<Place>)> {
+    let words = words(query.q.as_deref())?;
+    let keys: Vec<_> = [
+        query.group_id.as_deref().map(group_key),
+        query.email.as_deref().map(email_key),
+        query.phone.as_deref().map(|number| phone_key(number, None)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let within = match (&query.book_id, &query.connection_id) {
+        (Some(id), _) => Within::Collection(id),
+        (None, Some(id)) => Within::Connection(id),
+        (None, None) => Within::Application,
+    };
+    let list = List {
+        within,
+        kind: kind.as_str(),
+        updated_after: query.updated_after.unwrap_or(i64::MIN),
+        words: &words,
+        keys: &keys,
+        after: ("", ""),
+        limit,
+    };
+    let connection = query.connection_id.as_deref();
+    // A book of another connection than the one that is named holds nothing that was asked for.
+    let admits =
+        |row: &crate::storage::items::Shown<'_>| Ok(connection.is_none_or(|c| c == row.connection_id));
+    contents::list(app, asker, &list, (after, limit, query.with_provider_data), admits).await
+}
+
+/// Sees to it that the book of a contact or a group is fresh.
+pub async fn freshen_one(app: &App, asker: &Asker, kind: Kind, id: &str) -> Result<()> {
+    let item = asker.item(app, kind, id).await?;
+    let opened = open_to_read(app, asker, (Kind::ContactBook, &item.parent_id)).await?;
+    collections::freshen(app, asker, &opened.0, &opened.1).await
+}

@@ -1,0 +1,55 @@
+//! What is particular to contact groups as contents.
+
+use model::Instant;
+use model::contacts::ContactGroup;
+use model::wire::ItemWrite;
+
+use crate::app::App;
+use crate::error::{Code, Result, invalid};
+use crate::resources::check;
+use crate::resources::collections::Opened;
+use crate::resources::contacts::MAX_INLINE_MEMBERS;
+use crate::resources::contents::{self, Content};
+use crate::resources::{Asker, Kind};
+
+impl Content for ContactGroup {
+    const KIND: Kind = Kind::ContactGroup;
+    type Args = ItemWrite<Self>;
+
+    fn complete(&mut self, _: Option<&Self>, changed: &mut Vec<String>, _: (Instant, &str)) -> Result<()> {
+        let is_new = |field: &str| changed.iter().any(|f| f == field);
+        if self.name.trim().is_empty() {
+            return Err(invalid(Code::MissingField, "name", "name is required"));
+        }
+        if is_new("name") {
+            check::text("name", Some(&self.name), 255)?;
+        }
+        if is_new("contactIds") {
+            let members = self.contact_ids.get_or_insert_default();
+            check::length("contactIds", members.len(), MAX_INLINE_MEMBERS)?;
+            if let Some(twin) = (1..members.len()).find(|i| members[..*i].contains(&members[*i])) {
+                return Err(check::fault(&format!("contactIds[{twin}]"), "is there twice"));
+            }
+        }
+        Ok(())
+    }
+
+    async fn args(
+        app: &App,
+        asker: &Asker,
+        opened: &Opened,
+        mut write: ItemWrite<Self>,
+        _: Option<&Self>,
+    ) -> Result<ItemWrite<Self>> {
+        // Members that stay as they are are the provider's to know.
+        let members =
+            write.body.contact_ids.take().filter(|_| write.changed.iter().any(|f| f == "contactIds"));
+        if let Some(members) = members {
+            let contacts = (opened, Kind::Contact);
+            let found =
+                contents::named(app, asker, contacts, &members, |i| format!("contactIds[{i}]")).await?;
+            write.body.contact_ids = Some(found.iter().map(contents::uid).collect());
+        }
+        Ok(write)
+    }
+}

@@ -1,0 +1,278 @@
+//! What a client may write into a contact: bounds and formats, checked before the provider is asked, each fault with its field.
+//! Only what the client changed is checked: what a provider has in other fields is the provider's.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use jiff::civil::Date;
+use model::contacts::{
+    Contact, ContactEmail, ContactKind, ContactPhone, PartialDate, PhoneKind, PostalAddress,
+};
+
+use crate::error::{Code, Result, invalid};
+use crate::resources::check::{self, MAX_LINE, MAX_TEXT, fault};
+
+/// Most entries of each list.
+const MAX_ENTRIES: usize = 100;
+/// Most groups of one contact.
+const MAX_GROUPS: usize = 500;
+/// Largest picture in bytes.
+const MAX_PICTURE: usize = 512 << 10;
+
+/// Checks the fields of a contact that `changed` names, and that the contact has something to be known by.
+pub fn valid(contact: &Contact, changed: &[String]) -> Result<()> {
+    has_something(contact)?;
+    let is_new = |field: &str| changed.iter().any(|f| f == field);
+    names(contact, &is_new)?;
+    lists(contact, &is_new)?;
+    if is_new("emails") {
+        emails(&contact.emails)?;
+    }
+    if is_new("phones") {
+        phones(&contact.phones)?;
+    }
+    if is_new("addresses") {
+        addresses(&contact.addresses)?;
+    }
+    if is_new("organizations") {
+        for (i, one) in contact.organizations.iter().enumerate() {
+            let at = |name: &str| format!("organizations[{i}].{name}");
+            for (name, value) in [("name", &one.name), ("title", &one.title), ("department", &one.department)]
+            {
+                check::text(&at(name), value.as_deref(), MAX_LINE)?;
+            }
+            if one.name.is_none() && one.title.is_none() && one.department.is_none() {
+                let message = format!("{} or another of its texts is required", at("name"));
+                return Err(invalid(Code::MissingField, at("name"), message));
+            }
+        }
+    }
+    links(contact, &is_new)?;
+    dates(contact, &is_new)?;
+    if is_new("photo") {
+        photo(contact)?;
+    }
+    Ok(())
+}
+
+/// Contract: at least one of name, e-mail, phone, organization.
+fn has_something(contact: &Contact) -> Result<()> {
+    let has_name = [
+        &contact.display_name,
+        &contact.given_name,
+        &contact.middle_name,
+        &contact.family_name,
+        &contact.nickname,
+    ]
+    .into_iter()
+    .flatten()
+    .any(|name| !name.trim().is_empty());
+    let has_organization = contact.organizations.iter().any(|o| o.name.is_some());
+    if has_name || has_organization || !contact.emails.is_empty() || !contact.phones.is_empty() {
+        return Ok(());
+    }
+    let message =
+        "a contact needs at least one of a name, an e-mail address, a phone number and an organization";
+    Err(invalid(Code::MissingField, "displayName", message))
+}
+
+fn names(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+    let fields = [
+        ("displayName", &contact.display_name, MAX_LINE),
+        ("givenName", &contact.given_name, MAX_LINE),
+        ("middleName", &contact.middle_name, MAX_LINE),
+        ("familyName", &contact.family_name, MAX_LINE),
+        ("prefix", &contact.prefix, MAX_LINE),
+        ("suffix", &contact.suffix, MAX_LINE),
+        ("nickname", &contact.nickname, MAX_LINE),
+        ("phoneticGivenName", &contact.phonetic_given_name, MAX_LINE),
+        ("phoneticFamilyName", &contact.phonetic_family_name, MAX_LINE),
+        ("notes", &contact.notes, MAX_TEXT),
+    ];
+    let mut changed = fields.into_iter().filter(|(field, ..)| is_new(field));
+    changed.try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
+}
+
+fn lists(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+    let lengths = [
+        ("emails", contact.emails.len(), MAX_ENTRIES),
+        ("phones", contact.phones.len(), MAX_ENTRIES),
+        ("addresses", contact.addresses.len(), MAX_ENTRIES),
+        ("organizations", contact.organizations.len(), MAX_ENTRIES),
+        ("urls", contact.urls.len(), MAX_ENTRIES),
+        ("imAddresses", contact.im_addresses.len(), MAX_ENTRIES),
+        ("relations", contact.relations.len(), MAX_ENTRIES),
+        ("anniversaries", contact.anniversaries.len(), MAX_ENTRIES),
+        ("groupIds", contact.group_ids.len(), MAX_GROUPS),
+    ];
+    let mut changed = lengths.into_iter().filter(|(field, ..)| is_new(field));
+    changed.try_for_each(|(field, entries, max)| check::length(field, entries, max))
+}
+
+fn emails(emails: &[ContactEmail]) -> Result<()> {
+    for (i, email) in emails.iter().enumerate() {
+        check::address(&format!("emails[{i}].value"), &email.value)?;
+        label(&format!("emails[{i}].label"), email.label.as_deref(), email.kind == ContactKind::Custom)?;
+    }
+    one_primary("emails", emails.iter().map(|e| e.primary))
+}
+
+fn phones(phones: &[ContactPhone]) -> Result<()> {
+    for (i, phone) in phones.iter().enumerate() {
+        let field = format!("phones[{i}].value");
+        if !phone.value.chars().any(char::is_alphanumeric) || phone.value.chars().any(char::is_control) {
+            return Err(fault(&field, "must be a telephone number"));
+        }
+        check::text(&field, Some(&phone.value), 128)?;
+        label(&format!("phones[{i}].label"), phone.label.as_deref(), phone.kind == PhoneKind::Custom)?;
+    }
+    one_primary("phones", phones.iter().map(|p| p.primary))
+}
+
+/// `custom` says that the label tells what it is.
+fn label(field: &str, label: Option<&str>, is_custom: bool) -> Result<()> {
+    if is_custom && label.is_none_or(|l| l.trim().is_empty()) {
+        return Err(invalid(Code::MissingField, field, format!("{field} is required with type custom")));
+    }
+    check::text(field, label, 255)
+}
+
+fn one_primary(list: &str, primary: impl Iterator<Item = bool>) -> Result<()> {
+    let found: Vec<usize> = primary.enumerate().filter(|(_, is)| *is).map(|(i, _)| i).collect();
+    match found.get(1) {
+        None => Ok(()),
+        Some(second) => {
+            let first = found[0];
+            Err(fault(
+                &format!("{list}[{second}].primary"),
+                &format!("cannot be true beside {list}[{first}].primary"),
+            ))
+        }
+    }
+}
+
+fn addresses(addresses: &[PostalAddress]) -> Result<()> {
+    for (i, address) in addresses.iter().enumerate() {
+        let at = |name: &str| format!("addresses[{i}].{name}");
+        let parts = [
+            ("formatted", &address.formatted),
+            ("street", &address.street),
+            ("extended", &address.extended),
+            ("poBox", &address.po_box),
+            ("locality", &address.locality),
+            ("region", &address.region),
+            ("postalCode", &address.postal_code),
+            ("country", &address.country),
+        ];
+        if parts.iter().all(|(_, part)| part.as_deref().is_none_or(|p| p.trim().is_empty())) {
+            let message = format!("{} or another part of the address is required", at("formatted"));
+            return Err(invalid(Code::MissingField, at("formatted"), message));
+        }
+        for (name, part) in parts {
+            check::text(&at(name), part.as_deref(), MAX_LINE)?;
+        }
+        if let Some(code) = &address.country_code
+            && !(code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase()))
+        {
+            return Err(fault(&at("countryCode"), "must be two capital letters (ISO 3166-1), such as DE"));
+        }
+        label(&at("label"), address.label.as_deref(), address.kind == ContactKind::Custom)?;
+    }
+    Ok(())
+}
+
+fn links(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+    let required = |field: String, value: &str| match value.trim().is_empty() {
+        true => Err(invalid(Code::MissingField, field.clone(), format!("{field} is required"))),
+        false => check::text(&field, Some(value), MAX_LINE),
+    };
+    if is_new("urls") {
+        for (i, url) in contact.urls.iter().enumerate() {
+            let field = format!("urls[{i}].value");
+            let fits = url.value.len() <= 2_048
+                && url::Url::parse(&url.value).is_ok_and(|u| u.scheme() != "javascript");
+            if !fits {
+                return Err(invalid(
+                    Code::InvalidUrl,
+                    field.clone(),
+                    format!("{field} must be an absolute URL"),
+                ));
+            }
+        }
+    }
+    if is_new("imAddresses") {
+        for (i, im) in contact.im_addresses.iter().enumerate() {
+            required(format!("imAddresses[{i}].handle"), &im.handle)?;
+            check::text(&format!("imAddresses[{i}].protocol"), im.protocol.as_deref(), 64)?;
+        }
+    }
+    if is_new("relations") {
+        for (i, relation) in contact.relations.iter().enumerate() {
+            required(format!("relations[{i}].name"), &relation.name)?;
+            check::text(&format!("relations[{i}].type"), relation.kind.as_deref(), 64)?;
+        }
+    }
+    Ok(())
+}
+
+fn dates(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+    if let Some(birthday) = contact.birthday.as_ref().filter(|_| is_new("birthday")) {
+        partial_date("birthday", birthday)?;
+    }
+    if is_new("anniversaries") {
+        for (i, one) in contact.anniversaries.iter().enumerate() {
+            partial_date(&format!("anniversaries[{i}].date"), &one.date)?;
+            check::text(&format!("anniversaries[{i}].type"), one.kind.as_deref(), 64)?;
+        }
+    }
+    Ok(())
+}
+
+/// A day that exists; without a year, one that exists in some year.
+fn partial_date(field: &str, date: &PartialDate) -> Result<()> {
+    /// A leap year.
+    const ANY_YEAR: i64 = 2000;
+    let small = |n: i64| i8::try_from(n).ok();
+    let exists = i16::try_from(date.year.unwrap_or(ANY_YEAR))
+        .ok()
+        .filter(|year| (1..=9999).contains(year))
+        .zip(small(date.month))
+        .zip(small(date.day))
+        .is_some_and(|((year, month), day)| Date::new(year, month, day).is_ok());
+    if exists {
+        Ok(())
+    } else {
+        Err(fault(field, "must be a day that exists: year (or null), month 1-12, day 1-31"))
+    }
+}
+
+/// A link, or the picture itself as a `data:` URL (RFC 2397).
+fn photo(contact: &Contact) -> Result<()> {
+    let Some(photo) = &contact.photo else { return Ok(()) };
+    let field = "photo.url";
+    let Some(url) = photo.url.as_deref() else {
+        return Err(invalid(
+            Code::MissingField,
+            field,
+            "photo.url is required; null as photo takes the picture away",
+        ));
+    };
+    let Some(data) = url.strip_prefix("data:") else {
+        return check::url(
+            field,
+            url,
+            &["http", "https"],
+            "an http or https URL, or a data: URL of an image",
+        );
+    };
+    let bytes = data
+        .split_once(";base64,")
+        .filter(|(kind, _)| kind.starts_with("image/") && !kind.contains([';', ',']))
+        .and_then(|(_, text)| BASE64_STANDARD.decode(text).ok());
+    match bytes {
+        Some(bytes) if bytes.is_empty() || bytes.len() > MAX_PICTURE => {
+            Err(fault(field, &format!("may hold a picture of at most {MAX_PICTURE} bytes")))
+        }
+        Some(_) => Ok(()),
+        None => Err(fault(field, "must look like data:image/png;base64,iVBORw0K...")),
+    }
+}

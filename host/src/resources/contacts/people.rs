@@ -1,0 +1,121 @@
+//! What is particular to contacts as contents.
+
+use model::Instant;
+use model::contacts::Contact;
+use model::wire::ItemWrite;
+use model::wire::contacts::ContactWrite;
+use serde_json::{Map, Value};
+
+use crate::app::App;
+use crate::error::{Code, Result, invalid};
+use crate::resources::check::fault;
+use crate::resources::collections::{self, Opened, open_to_write};
+use crate::resources::contacts::{composed_name, derive, input};
+use crate::resources::contents::{self, Content};
+use crate::resources::{Asker, Kind};
+use crate::sync::whole;
+
+impl Content for Contact {
+    const KIND: Kind = Kind::Contact;
+    type Args = ContactWrite;
+
+    fn complete(
+        &mut self,
+        before: Option<&Self>,
+        changed: &mut Vec<String>,
+        _: (Instant, &str),
+    ) -> Result<()> {
+        // A name that was made of the parts goes along with them.
+        let was_composed = before.is_some_and(|b| b.display_name == composed_name(b));
+        let says_name = changed.iter().any(|f| f == "displayName");
+        if was_composed && !says_name && composed_name(self).is_some() {
+            self.display_name = None;
+        }
+        input::valid(self, changed)?;
+        derive(self);
+        if !says_name && before.is_none_or(|b| b.display_name != self.display_name) {
+            changed.push("displayName".to_owned());
+        }
+        Ok(())
+    }
+
+    async fn args(
+        app: &App,
+        asker: &Asker,
+        opened: &Opened,
+        mut write: ItemWrite<Self>,
+        before: Option<&Self>,
+    ) -> Result<ContactWrite> {
+        let no_groups = Vec::new();
+        let was = before.map_or(&no_groups, |b| &b.group_ids);
+        let shall = std::mem::take(&mut write.body.group_ids);
+        let new: Vec<String> = shall.iter().filter(|id| !was.contains(id)).cloned().collect();
+        let old: Vec<String> = was.iter().filter(|id| !shall.contains(id)).cloned().collect();
+        let at = |i: usize| format!("groupIds[{}]", shall.iter().position(|id| *id == new[i]).unwrap_or(i));
+        let groups = (opened, Kind::ContactGroup);
+        let joins = contents::named(app, asker, groups, &new, at).await?;
+        let leaves = contents::named(app, asker, groups, &old, |_| "groupIds".to_owned()).await?;
+        let kept: Vec<String> = shall.iter().filter(|id| was.contains(id)).cloned().collect();
+        let kept = contents::named(app, asker, groups, &kept, |_| "groupIds".to_owned()).await?;
+        write.body.group_ids = kept.iter().chain(&joins).map(contents::uid).collect();
+        Ok(ContactWrite {
+            write,
+            joins: joins.into_iter().map(|g| g.source_id).collect(),
+            leaves: leaves.into_iter().map(|g| g.source_id).collect(),
+        })
+    }
+}
+
+/// The book that a create of a contact or a group is meant for: the one that the body names, else the default one of the
+/// connection that it names.
+pub async fn book_of(app: &App, asker: &Asker, input: &mut Map<String, Value>) -> Result<Opened> {
+    match input.remove("bookId") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(id)) => return named_book(app, asker, &id, "bookId").await,
+        Some(_) => return Err(fault("bookId", "must be a string")),
+    }
+    let connection_id = match input.get("connectionId") {
+        Some(Value::String(id)) => id.clone(),
+        _ => {
+            let message = "bookId is required, or connectionId for the default book of an account";
+            return Err(invalid(Code::MissingField, "bookId", message));
+        }
+    };
+    let kind = Kind::ContactBook;
+    let connection = asker.connection(app, &connection_id, kind.write_scope()).await?;
+    let mut books = whole::collections(app, &connection, kind).await?;
+    if books.is_empty() {
+        collections::list(app, asker, kind, Some(&connection_id), "", 1).await?;
+        books = whole::collections(app, &connection, kind).await?;
+    }
+    let is_default = |body: &str| body.contains("\"isDefault\":true");
+    let is_writable = |body: &str| body.contains("\"readOnly\":false");
+    let default =
+        books.iter().find(|b| is_default(&b.body)).or_else(|| books.iter().find(|b| is_writable(&b.body)));
+    match default {
+        Some(book) => Ok(contacts_in(open_to_write(app, asker, (kind, &book.id)).await?)),
+        None => {
+            let message = "this account has no contact book that can be written; make one first";
+            Err(invalid(Code::CapabilityNotSupported, "connectionId", message))
+        }
+    }
+}
+
+/// A book that a body names.
+async fn named_book(app: &App, asker: &Asker, id: &str, field: &str) -> Result<Opened> {
+    match open_to_write(app, asker, (Kind::ContactBook, id)).await {
+        Err(e) if e.code() == Some(Code::NotFound) => Err(fault(field, "names no contact book")),
+        opened => Ok(contacts_in(opened?)),
+    }
+}
+
+fn contacts_in(opened: Opened) -> Opened {
+    Opened { kind: Kind::Contact, ..opened }
+}
+
+/// The book that a contact or a group lies in, for a write.
+pub async fn book_with(app: &App, asker: &Asker, kind: Kind, id: &str) -> Result<Opened> {
+    let item = asker.item(app, kind, id).await?;
+    let opened = open_to_write(app, asker, (Kind::ContactBook, &item.parent_id)).await?;
+    Ok(Opened { kind, ..opened })
+}

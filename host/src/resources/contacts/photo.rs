@@ -1,0 +1,45 @@
+//! The picture of a contact that its record holds.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use model::contacts::Contact;
+use model::wire::SourceRef;
+use model::wire::contacts::Picture;
+
+use crate::app::App;
+use crate::error::{Result, not_found};
+use crate::resources::collections::open_to_read;
+use crate::resources::{Asker, Kind, fetch};
+use crate::runtime::Surface;
+
+/// A picture's type and bytes, and the etag of the photo.
+pub struct Found {
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+    pub etag: Option<String>,
+}
+
+/// Reads it from the provider: pictures are not kept here.
+pub async fn get(app: &App, asker: &Asker, contact_id: &str) -> Result<Found> {
+    let item = asker.item(app, Kind::Contact, contact_id).await?;
+    let opened = open_to_read(app, asker, (Kind::ContactBook, &item.parent_id)).await?;
+    let (connection, book) = &*opened;
+    let contact: Contact = serde_json::from_str(&item.body)?;
+    let photo =
+        contact.photo.filter(|p| p.url.is_none()).ok_or_else(|| not_found("picture in this contact"))?;
+    let args =
+        SourceRef { collection: book.external_id.clone(), source: item.source_id.clone(), time_zone: None };
+    let op = (Surface::Contacts, "contacts.photo");
+    let picture: Picture = fetch(app, connection, asker, op, &args).await?;
+    let bytes = BASE64_STANDARD.decode(&picture.content_base64);
+    let bytes = bytes.map_err(|e| anyhow::anyhow!("the connector's picture is no base64: {e}"))?;
+    Ok(Found { content_type: image_type(&picture.content_type), bytes, etag: photo.etag })
+}
+
+/// Only what browsers show as a picture is told as one: the type comes from whoever wrote the record.
+fn image_type(told: &str) -> String {
+    const KNOWN: [&str; 7] =
+        ["image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp", "image/heic", "image/avif"];
+    let told = told.to_ascii_lowercase();
+    KNOWN.into_iter().find(|known| *known == told).unwrap_or("application/octet-stream").to_owned()
+}

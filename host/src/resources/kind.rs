@@ -1,0 +1,268 @@
+//! What kinds of resources there are, and what differs between them when nobody looks inside.
+
+use crate::ids;
+use crate::runtime::{Surface, Verb};
+use crate::storage::items::Item;
+
+/// What kind of resource a row holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Calendar,
+    Event,
+    ContactBook,
+    Contact,
+    ContactGroup,
+    TaskList,
+    Task,
+}
+
+/// All of them.
+const ALL: [Kind; 7] = [
+    Kind::Calendar,
+    Kind::Event,
+    Kind::ContactBook,
+    Kind::Contact,
+    Kind::ContactGroup,
+    Kind::TaskList,
+    Kind::Task,
+];
+
+/// The operations of a connector for a kind (tables: `model::wire`).
+#[derive(Clone, Copy, Debug)]
+pub struct Ops {
+    /// What is there, or what changed.
+    pub pull: (Verb, &'static str),
+    /// One source; collections come whole with every pull.
+    pub get: &'static str,
+    pub create: &'static str,
+    pub update: &'static str,
+    pub delete: &'static str,
+}
+
+/// What there is to know of a kind.
+struct Row {
+    name: &'static str,
+    resource_type: &'static str,
+    /// What a sentence calls it.
+    noun: &'static str,
+    id: ids::Kind,
+    surface: Surface,
+    /// The collection that holds it, and the field that names that.
+    parent: Option<(Kind, &'static str)>,
+    ops: Ops,
+}
+
+/// In the order of `Kind`.
+static ROWS: [Row; ALL.len()] = [
+    Row {
+        name: "calendar",
+        resource_type: "calendar",
+        noun: "calendar",
+        id: ids::Kind::Calendar,
+        surface: Surface::Calendar,
+        parent: None,
+        ops: Ops {
+            pull: (Verb::Fetch, "calendars.list"),
+            get: "",
+            create: "calendars.create",
+            update: "calendars.update",
+            delete: "calendars.delete",
+        },
+    },
+    Row {
+        name: "event",
+        resource_type: "calendar.event",
+        noun: "event",
+        id: ids::Kind::Event,
+        surface: Surface::Calendar,
+        parent: Some((Kind::Calendar, "calendarId")),
+        ops: Ops {
+            pull: (Verb::Changes, "events"),
+            get: "events.get",
+            create: "events.create",
+            update: "events.update",
+            delete: "events.delete",
+        },
+    },
+    Row {
+        name: "contact_book",
+        resource_type: "contact_book",
+        noun: "contact book",
+        id: ids::Kind::ContactBook,
+        surface: Surface::Contacts,
+        parent: None,
+        ops: Ops {
+            pull: (Verb::Fetch, "books.list"),
+            get: "",
+            create: "books.create",
+            update: "books.update",
+            delete: "books.delete",
+        },
+    },
+    Row {
+        name: "contact",
+        resource_type: "contact",
+        noun: "contact",
+        id: ids::Kind::Contact,
+        surface: Surface::Contacts,
+        parent: Some((Kind::ContactBook, "bookId")),
+        ops: Ops {
+            pull: (Verb::Changes, "contacts"),
+            get: "contacts.get",
+            create: "contacts.create",
+            update: "contacts.update",
+            delete: "contacts.delete",
+        },
+    },
+    Row {
+        name: "contact_group",
+        resource_type: "contact_group",
+        noun: "contact group",
+        id: ids::Kind::ContactGroup,
+        surface: Surface::Contacts,
+        parent: Some((Kind::ContactBook, "bookId")),
+        ops: Ops {
+            pull: (Verb::Changes, "contacts"),
+            get: "contacts.get",
+            create: "groups.create",
+            update: "groups.update",
+            delete: "groups.delete",
+        },
+    },
+    Row {
+        name: "task_list",
+        resource_type: "task_list",
+        noun: "task list",
+        id: ids::Kind::TaskList,
+        surface: Surface::Tasks,
+        parent: None,
+        ops: Ops {
+            pull: (Verb::Fetch, "lists.list"),
+            get: "",
+            create: "lists.create",
+            update: "lists.update",
+            delete: "lists.delete",
+        },
+    },
+    Row {
+        name: "task",
+        resource_type: "task",
+        noun: "task",
+        id: ids::Kind::Task,
+        surface: Surface::Tasks,
+        parent: Some((Kind::TaskList, "taskListId")),
+        ops: Ops {
+            pull: (Verb::Changes, "tasks"),
+            get: "tasks.get",
+            create: "tasks.create",
+            update: "tasks.update",
+            delete: "tasks.delete",
+        },
+    },
+];
+
+impl Kind {
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// The row's `kind`, and what `Item.kind` of a connector says.
+    pub fn as_str(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What the log and webhooks call it.
+    pub fn resource_type(self) -> &'static str {
+        self.row().resource_type
+    }
+
+    /// What a sentence calls it: `contact book`.
+    pub fn noun(self) -> &'static str {
+        self.row().noun
+    }
+
+    pub fn id_kind(self) -> ids::Kind {
+        self.row().id
+    }
+
+    pub fn surface(self) -> Surface {
+        self.row().surface
+    }
+
+    pub fn ops(self) -> Ops {
+        self.row().ops
+    }
+
+    /// The kind of a stored row.
+    pub fn parse(kind: &str) -> Option<Kind> {
+        ALL.into_iter().find(|k| k.as_str() == kind)
+    }
+
+    /// The kind of the collections that it lies in; none for a collection.
+    pub fn collection(self) -> Option<Kind> {
+        self.row().parent.map(|(kind, _)| kind)
+    }
+
+    pub fn is_collection(self) -> bool {
+        self.collection().is_none()
+    }
+
+    /// The field that names its collection.
+    pub fn parent_field(self) -> Option<&'static str> {
+        self.row().parent.map(|(_, field)| field)
+    }
+
+    /// What a collection holds; a kind that is none holds nothing but itself.
+    pub fn contents(self) -> Kind {
+        match self {
+            Kind::Calendar => Kind::Event,
+            Kind::ContactBook => Kind::Contact,
+            Kind::TaskList => Kind::Task,
+            other => other,
+        }
+    }
+
+    /// The names of the kinds that are read together with it, it among them: groups come with the contacts of their book.
+    pub fn family(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Contact | Kind::ContactGroup => (Kind::Contact.as_str(), Kind::ContactGroup.as_str()),
+            other => (other.as_str(), other.as_str()),
+        }
+    }
+
+    /// The scope that reading it needs.
+    pub fn read_scope(self) -> &'static str {
+        match self.surface() {
+            Surface::Email => "email.read",
+            Surface::Calendar => "calendar.read",
+            Surface::Contacts => "contacts.read",
+            Surface::Tasks => "tasks.read",
+            Surface::Lifecycle => "connections.read",
+        }
+    }
+
+    /// The scope that changing it needs.
+    pub fn write_scope(self) -> &'static str {
+        match self.surface() {
+            Surface::Email => "email.write",
+            Surface::Calendar => "calendar.write",
+            Surface::Contacts => "contacts.write",
+            Surface::Tasks => "tasks.write",
+            Surface::Lifecycle => "connections.write",
+        }
+    }
+
+    /// Where the API has a stored one.
+    pub fn path(self, item: &Item) -> String {
+        let id = &item.id;
+        match self {
+            Kind::Calendar => format!("/v1/calendars/{id}"),
+            Kind::Event => format!("/v1/calendars/{}/events/{id}", item.parent_id),
+            Kind::ContactBook => format!("/v1/contact-books/{id}"),
+            Kind::Contact => format!("/v1/contacts/{id}"),
+            Kind::ContactGroup => format!("/v1/contact-groups/{id}"),
+            Kind::TaskList => format!("/v1/task-lists/{id}"),
+            Kind::Task => format!("/v1/task-lists/{}/tasks/{id}", item.parent_id),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What connectors answer, read and made ready to be stored: one function per kind of resource. Derived fields are filled in
+//! here, and names that only the provider knows are taken out: `bind` turns them into ours.
+
+use model::calendar::{Calendar, Event, EventType};
+use model::contacts::{Contact, ContactBook, ContactGroup};
+use model::tasks::{Task, TaskList, TaskStatus};
+use model::wire::{self, JsonText, Source};
+use sha2::{Digest, Sha256};
+
+use crate::resources::Kind;
+use crate::resources::contacts;
+use crate::resources::events::bounds;
+use crate::resources::tasks;
+use crate::storage::items::Key;
+
+/// A source, parsed and hashed before the transaction begins.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub source_id: String,
+    pub provider_etag: Option<String>,
+    pub items: Vec<PreparedItem>,
+    /// It is there but unreadable: what was read of it earlier stays.
+    pub error: Option<(String, String)>,
+}
+
+/// An item of it.
+#[derive(Clone, Debug)]
+pub struct PreparedItem {
+    pub kind: Kind,
+    pub external_id: String,
+    pub uid: Option<String>,
+    pub series_external_id: Option<String>,
+    pub hash: String,
+    pub provider_data: Option<String>,
+    pub content: Content,
+}
+
+/// What is stored of its body.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// JSON, without what is a column, and without the names in `refs`.
+    pub body: String,
+    pub is_series: bool,
+    pub sort_at: i64,
+    pub until_at: i64,
+    pub sort_text: String,
+    pub search_text: String,
+    pub is_open: bool,
+    /// The items of the collection that it names, as the provider names them.
+    pub refs: Vec<String>,
+    pub keys: Vec<Key>,
+}
+
+/// A connector's sources, ready to be stored.
+pub fn prepared(kind: Kind, sources: Vec<Source>) -> Vec<Prepared> {
+    sources.into_iter().map(|source| prepare(kind, source)).collect()
+}
+
+/// Parses what a connector returned in a place that holds this kind. A source that does not fit the model becomes an error
+/// of that source alone.
+pub fn prepare(kind: Kind, source: Source) -> Prepared {
+    let mut prepared = Prepared {
+        source_id: source.external_id,
+        provider_etag: source.etag,
+        items: Vec::with_capacity(source.items.len()),
+        error: source.error.map(|e| (e.code, e.message)),
+    };
+    if source.deleted || prepared.error.is_some() {
+        return prepared;
+    }
+    for item in source.items {
+        match item_of(kind, item) {
+            Ok(item) => prepared.items.push(item),
+            Err(e) => {
+                prepared.error =
+                    Some(("bad_output".into(), format!("the connector's answer does not fit: {e}")))
+            }
+        }
+    }
+    prepared
+}
+
+fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
+    let kind = match &item.kind {
+        None => kind,
+        Some(name) => Kind::parse(name)
+            .filter(|k| k.family() == kind.family())
+            .ok_or_else(|| format!("there are no items of kind {name:?} here"))?,
+    };
+    let content = content(kind, &item.body).map_err(|e| e.to_string())?;
+    let mut hasher = Sha256::new_with_prefix(&content.body);
+    for name in &content.refs {
+        hasher.update(b"\n");
+        hasher.update(name);
+    }
+    Ok(PreparedItem {
+        kind,
+        uid: uid(kind, &item),
+        external_id: item.external_id,
+        series_external_id: item.series_external_id,
+        hash: hex::encode(&hasher.finalize()[..16]),
+        provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
+        content,
+    })
+}
+
+/// Events are named by nobody.
+fn uid(kind: Kind, item: &wire::Item) -> Option<String> {
+    matches!(kind, Kind::Contact | Kind::ContactGroup | Kind::Task)
+        .then(|| item.uid.clone().unwrap_or_else(|| item.external_id.clone()))
+}
+
+fn content(kind: Kind, body: &JsonText) -> serde_json::Result<Content> {
+    match kind {
+        Kind::Calendar => {
+            let calendar: Calendar = body.read()?;
+            Ok(Content { body: serde_json::to_string(&calendar)?, ..Content::default() })
+        }
+        Kind::Event => event(body.read()?),
+        Kind::ContactBook => {
+            // Counted here, so that counts say what the lists show.
+            let book = ContactBook { contact_count: None, ..body.read()? };
+            Ok(Content { body: serde_json::to_string(&book)?, ..Content::default() })
+        }
+        Kind::Contact => contact(body.read()?),
+        Kind::ContactGroup => group(body.read()?),
+        Kind::TaskList => {
+            let list = TaskList { task_count: None, open_count: None, ..body.read()? };
+            Ok(Content { body: serde_json::to_string(&list)?, ..Content::default() })
+        }
+        Kind::Task => task(body.read()?),
+    }
+}
+
+fn event(mut event: Event) -> serde_json::Result<Content> {
+    event.busy = event.derived_busy();
+    let (sort_at, until_at) = bounds(&event);
+    Ok(Content {
+        is_series: event.event_type == EventType::Series,
+        sort_at,
+        until_at,
+        body: serde_json::to_string(&event)?,
+        ..Content::default()
+    })
+}
+
+fn contact(mut contact: Contact) -> serde_json::Result<Content> {
+    contacts::derive(&mut contact);
+    let refs = std::mem::take(&mut contact.group_ids);
+    contact.book_id = None;
+    Ok(Content {
+        sort_text: contacts::sort_text(contact.display_name.as_deref()),
+        search_text: contacts::search_text(&contact),
+        keys: contacts::keys(&contact),
+        body: serde_json::to_string(&contact)?,
+        refs,
+        ..Content::default()
+    })
+}
+
+fn group(mut group: ContactGroup) -> serde_json::Result<Content> {
+    let refs = group.contact_ids.take().unwrap_or_default();
+    group.contact_ids = Some(Vec::new());
+    group.book_id = None;
+    group.member_count = 0;
+    Ok(Content {
+        sort_text: contacts::sort_text(Some(&group.name)),
+        search_text: contacts::group_search_text(&group),
+        body: serde_json::to_string(&group)?,
+        refs,
+        ..Content::default()
+    })
+}
+
+fn task(mut task: Task) -> serde_json::Result<Content> {
+    let refs = task.parent_id.take().into_iter().collect();
+    task.task_list_id = None;
+    Ok(Content {
+        sort_text: tasks::sort_text(task.position.as_deref()),
+        search_text: tasks::search_text(&task),
+        is_open: !matches!(task.status, TaskStatus::Completed | TaskStatus::Cancelled),
+        body: serde_json::to_string(&task)?,
+        refs,
+        ..Content::default()
+    })
+}

@@ -1,0 +1,240 @@
+//! What the provider answered to a write becomes ours: sources, log lines and the answer to the client in one transaction.
+//! While the provider worked, a pull may have stored what somebody else did right before or right after; which of the two
+//! came last, only the provider knows. So it is asked again, rather than that either is put over the other.
+
+use std::sync::Arc;
+
+use model::wire::{Mutated, Source, SourceRef, Sources};
+use serde::Serialize;
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Error, Result, not_found};
+use crate::log::Origin;
+use crate::resources::apply::{self, Overtaken, Place};
+use crate::resources::collections::Opened;
+use crate::resources::commit::{Change, shown, stored};
+use crate::resources::prepare::{Prepared, prepared};
+use crate::resources::{Asker, fetch, mutate, stale, tasks};
+use crate::storage::items::{self, Item};
+use crate::storage::log;
+
+/// Times that the provider is asked again.
+const OVERTAKEN: usize = 3;
+
+/// A write that the provider has done.
+pub struct Done {
+    pub mutated: Mutated,
+    /// The log's last sequence before the provider was asked.
+    pub as_of: i64,
+}
+
+impl Done {
+    /// There was nothing to be done at the provider.
+    pub fn nothing(external_id: &str) -> Done {
+        let mutated = Mutated { item: Some(external_id.to_owned()), ..Mutated::default() };
+        Done { mutated, as_of: i64::MAX }
+    }
+}
+
+/// Has the provider do it.
+pub async fn done<A: Serialize + Sync>(
+    app: &App,
+    opened: &Opened,
+    asker: &Asker,
+    attempt: &Attempt,
+    op: &'static str,
+    args: &A,
+) -> Result<Done> {
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let op = (opened.kind.surface(), op);
+    let mutated = mutate(app, &opened.connection, asker, attempt, op, args).await?;
+    Ok(Done { mutated, as_of })
+}
+
+/// What the client is told in the end.
+#[derive(Clone)]
+enum Told {
+    Gone,
+    Item {
+        external_id: String,
+        change: Arc<Change>,
+    },
+    /// A part of it.
+    Part {
+        external_id: String,
+        part: tasks::PartName,
+        change: Arc<Change>,
+    },
+}
+
+/// Stores what became of an item, and the answer that shows it.
+pub async fn commit(
+    app: &App,
+    opened: &Opened,
+    asker: &Asker,
+    mut done: Done,
+    mut change: Change,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    for warning in std::mem::take(&mut done.mutated.warnings) {
+        change.warnings.push(serde_json::to_value(warning)?);
+    }
+    let external_id = done.mutated.item.take().unwrap_or_default();
+    let told = Told::Item { external_id, change: Arc::new(change) };
+    settle(app, opened, asker, done, told, attempt).await
+}
+
+/// Stores what became of an item, and the answer that shows one part of it.
+pub async fn commit_part(
+    app: &App,
+    opened: &Opened,
+    asker: &Asker,
+    mut done: Done,
+    (part, mut change): (tasks::PartName, Change),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    for warning in std::mem::take(&mut done.mutated.warnings) {
+        change.warnings.push(serde_json::to_value(warning)?);
+    }
+    let external_id = done.mutated.item.take().unwrap_or_default();
+    let told = Told::Part { external_id, part, change: Arc::new(change) };
+    settle(app, opened, asker, done, told, attempt).await
+}
+
+/// Stores that an item is gone.
+pub async fn commit_deletion(
+    app: &App,
+    opened: &Opened,
+    asker: &Asker,
+    done: Done,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    settle(app, opened, asker, done, Told::Gone, attempt).await
+}
+
+async fn settle(
+    app: &App,
+    opened: &Opened,
+    asker: &Asker,
+    done: Done,
+    told: Told,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let mut as_of = done.as_of;
+    let mut sources = prepared(opened.kind, done.mutated.sources);
+    for _ in 0..OVERTAKEN {
+        if let Ok(answer) = store(app, opened, sources.clone(), as_of, told.clone(), attempt).await? {
+            return Ok(answer);
+        }
+        as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+        sources = read_again(app, opened, asker, &sources).await;
+    }
+    // What the pull stored stands: it began before this write, so the next one tells of it.
+    match store(app, opened, Vec::new(), as_of, told, attempt).await? {
+        Ok(answer) => Ok(answer),
+        Err(Overtaken) => Err(anyhow::anyhow!("an empty write was overtaken").into()),
+    }
+}
+
+/// The sources as the provider has them now; those that it does not tell are left out, and come with the next pull.
+async fn read_again(app: &App, opened: &Opened, asker: &Asker, sources: &[Prepared]) -> Vec<Prepared> {
+    let mut found = Vec::new();
+    for source in sources {
+        match read_source(app, opened, asker, &source.source_id).await {
+            Ok(sources) => found.extend(sources),
+            Err(e) => tracing::warn!(error = %e, "the outcome of a write could not be read again"),
+        }
+    }
+    prepared(opened.kind, found)
+}
+
+/// A source as the provider has it now; one that is gone says so.
+async fn read_source(app: &App, opened: &Opened, asker: &Asker, source_id: &str) -> Result<Vec<Source>> {
+    let args = SourceRef {
+        collection: opened.collection.external_id.clone(),
+        source: source_id.to_owned(),
+        time_zone: Some(opened.zone.clone()),
+    };
+    let op = (opened.kind.surface(), opened.kind.ops().get);
+    let read: Result<Sources> = fetch(app, &opened.connection, asker, op, &args).await;
+    match read {
+        Ok(sources) => Ok(sources.sources),
+        Err(e) if e.code() == Some(Code::NotFound) => Ok(vec![gone(source_id)]),
+        Err(e) => Err(e),
+    }
+}
+
+/// What a connector says of a source that is no longer there.
+pub fn gone(source_id: &str) -> Source {
+    Source { external_id: source_id.to_owned(), deleted: true, ..Source::default() }
+}
+
+/// The provider had another version: read it, so that the caller gets the etag that is true now.
+pub async fn conflict(app: &App, asker: &Asker, opened: &Opened, item: &Item, e: Error) -> Error {
+    if e.code() != Some(Code::StaleEtag) {
+        return e;
+    }
+    match reread(app, asker, opened, item).await {
+        Ok(Some(etag)) => stale(&etag),
+        Ok(None) => not_found(opened.kind.noun()),
+        Err(failed) => {
+            tracing::warn!(error = %failed, "the current version could not be read");
+            e
+        }
+    }
+}
+
+/// Stores the version that the provider has of an item (or of its series), and returns its etag.
+async fn reread(app: &App, asker: &Asker, opened: &Opened, item: &Item) -> Result<Option<String>> {
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let sources = prepared(opened.kind, read_source(app, opened, asker, &item.source_id).await?);
+    let place = Place { origin: Origin::Provider, ..opened.place() };
+    let (app, tenant) = (app.clone(), opened.connection.tenant.clone());
+    // An instance that only its series knows has no row: its id goes on after the series'.
+    let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                // Overtaken by a pull: then that is the current version, or the next pull has it.
+                let _ = apply::apply_read(tx, &app, &place, &sources, as_of).await?;
+                let current = items::find_for_write(tx, &tenant, &id).await?;
+                Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag))
+            })
+        })
+        .await
+}
+
+async fn store(
+    app: &App,
+    opened: &Opened,
+    sources: Vec<Prepared>,
+    as_of: i64,
+    told: Told,
+    attempt: &Attempt,
+) -> Result<Result<Answer, Overtaken>> {
+    let (app, place, attempt) = (app.clone(), opened.place(), attempt.clone());
+    app.clone()
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                if let Err(overtaken) = apply::apply_read(tx, &app, &place, &sources, as_of).await? {
+                    return Ok(Err(overtaken));
+                }
+                let answer = match told {
+                    Told::Gone => Answer::no_content(),
+                    Told::Item { external_id, change } => {
+                        shown(tx, &app, &place, &external_id, &change).await?
+                    }
+                    Told::Part { external_id, part, change } => {
+                        let item = stored(tx, &app, &place, &external_id, &change).await?;
+                        tasks::part_shown(tx, &item, &part, &change).await?
+                    }
+                };
+                attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+                Ok::<_, Error>(Ok(answer))
+            })
+        })
+        .await
+}

@@ -1,0 +1,108 @@
+//! Lists of tasks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::contents::{self, Place, words};
+use crate::resources::{Asker, Kind};
+use crate::storage::items::{List, Shown, Within};
+
+/// What to list. It is part of what a cursor is bound to.
+// Contract silent: the filters of tasks.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Query {
+    pub task_list_id: String,
+    pub q: Option<String>,
+    pub status: Option<String>,
+    /// Only tasks that are still to be done, or only those that are not.
+    pub open: Option<bool>,
+    /// Days, included.
+    pub due_after: Option<String>,
+    /// Days, not included.
+    pub due_before: Option<String>,
+    pub parent_id: Option<String>,
+    pub category: Option<String>,
+    pub updated_after: Option<i64>,
+    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
+    #[serde(skip)]
+    pub with_provider_data: bool,
+}
+
+/// What a filter looks at.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Looked {
+    status: String,
+    due_date: Option<String>,
+    parent_id: Option<String>,
+    categories: Vec<String>,
+}
+
+impl Query {
+    fn is_plain(&self) -> bool {
+        self.status.is_none()
+            && self.open.is_none()
+            && self.due_after.is_none()
+            && self.due_before.is_none()
+            && self.parent_id.is_none()
+            && self.category.is_none()
+    }
+
+    fn admits(&self, row: &Shown<'_>) -> Result<bool> {
+        if self.is_plain() {
+            return Ok(true);
+        }
+        let task: Looked = serde_json::from_str(row.body)?;
+        let is_open = !matches!(task.status.as_str(), "completed" | "cancelled");
+        // Dates of this form sort as text; a task without a day is due neither before nor after one.
+        let due = task.due_date.as_deref();
+        Ok(self.status.as_ref().is_none_or(|s| *s == task.status)
+            && self.open.is_none_or(|open| open == is_open)
+            && self.due_after.as_deref().is_none_or(|from| due.is_some_and(|due| due >= from))
+            && self.due_before.as_deref().is_none_or(|to| due.is_some_and(|due| due < to))
+            && self.parent_id.as_ref().is_none_or(|p| task.parent_id.as_ref() == Some(p))
+            && self.category.as_ref().is_none_or(|c| task.categories.contains(c)))
+    }
+}
+
+/// A page of a list that was freshened, by position.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    query: &Query,
+    (after, limit): (Option<Place>, i64),
+) -> Result<(Vec<String>, Option<Place>)> {
+    let words = words(query.q.as_deref())?;
+    let list = List {
+        within: Within::Collection(&query.task_list_id),
+        kind: Kind::Task.as_str(),
+        updated_after: query.updated_after.unwrap_or(i64::MIN),
+        words: &words,
+        keys: &[],
+        after: ("", ""),
+        limit,
+    };
+    let page = (after, limit, query.with_provider_data);
+    contents::list(app, asker, &list, page, |row| query.admits(row)).await
+}
+
+/// The names of all statuses, as a filter says them.
+pub const STATUSES: [&str; 6] =
+    ["needsAction", "inProgress", "completed", "waiting", "deferred", "cancelled"];
+
+/// Whether the model has no other status.
+#[cfg(test)]
+mod tests {
+    use super::STATUSES;
+    use model::tasks::{Task, TaskStatus};
+
+    #[test]
+    fn every_status_can_be_asked_for() {
+        for name in STATUSES {
+            let status: TaskStatus = serde_json::from_value(name.into()).unwrap();
+            let task = Task { status, ..Task::default() };
+            assert_eq!(serde_json::to_value(task).unwrap()["status"], name);
+        }
+    }
+}

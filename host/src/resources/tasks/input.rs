@@ -1,0 +1,125 @@
+//! What a client may write into a task: bounds and formats, checked before the provider is asked, each fault with its field.
+
+use model::tasks::{Assignee, Task};
+
+use crate::error::{Code, Result, invalid};
+use crate::resources::check::{self, MAX_LINE, MAX_TEXT, fault};
+
+/// Most entries of each list.
+const MAX_ENTRIES: usize = 100;
+
+/// Checks the fields of a task that `changed` names.
+pub fn valid(task: &Task, changed: &[String]) -> Result<()> {
+    let is_new = |field: &str| changed.iter().any(|f| f == field);
+    title("title", &task.title)?;
+    if is_new("notes") {
+        check::text("notes", task.notes.as_deref(), MAX_TEXT)?;
+    }
+    if task.percent_complete.is_some_and(|n| !(0..=100).contains(&n)) && is_new("percentComplete") {
+        return Err(fault("percentComplete", "must be from 0 to 100"));
+    }
+    times(task, &is_new)?;
+    if is_new("recurrence") {
+        check::recurrence(&task.recurrence, task.due_time.is_none())?;
+    }
+    if is_new("categories") {
+        check::length("categories", task.categories.len(), MAX_ENTRIES)?;
+        for (i, category) in task.categories.iter().enumerate() {
+            let field = format!("categories[{i}]");
+            if category.trim().is_empty() {
+                return Err(fault(&field, "must not be empty"));
+            }
+            check::text(&field, Some(category), 255)?;
+        }
+    }
+    if is_new("assignees") {
+        assignees(&task.assignees)?;
+    }
+    if is_new("position") {
+        check::text("position", task.position.as_deref(), 255)?;
+    }
+    Ok(())
+}
+
+/// 1 to 1,024 characters, for tasks, steps and links.
+pub fn title(field: &str, title: &str) -> Result<()> {
+    if title.trim().is_empty() {
+        return Err(invalid(Code::MissingField, field, format!("{field} is required")));
+    }
+    check::text(field, Some(title), MAX_LINE)
+}
+
+fn times(task: &Task, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+    let date = |field: &'static str, value: &Option<String>| match value.as_deref().filter(|_| is_new(field))
+    {
+        Some(text) => check::date(field, text).map(|_| ()),
+        None => Ok(()),
+    };
+    date("startDate", &task.start_date)?;
+    date("dueDate", &task.due_date)?;
+    if let Some(zone) = task.time_zone.as_deref().filter(|_| is_new("timeZone")) {
+        check::zone("timeZone", zone)?;
+    }
+    if let Some(time) = task.due_time.as_deref() {
+        if is_new("dueTime") && !is_clock_time(time) {
+            return Err(fault("dueTime", "must be a time of day such as 09:30, from 00:00 to 23:59"));
+        }
+        if task.due_date.is_none() && (is_new("dueTime") || is_new("dueDate")) {
+            return Err(invalid(Code::MissingField, "dueDate", "dueDate is required with dueTime"));
+        }
+    }
+    if let Some(at) = task.reminder_at.filter(|_| is_new("reminderAt")) {
+        check::year_of("reminderAt", at)?;
+    }
+    // Dates of this form sort as text.
+    if let (Some(start), Some(due)) = (&task.start_date, &task.due_date)
+        && (is_new("startDate") || is_new("dueDate"))
+        && start > due
+    {
+        let field = if is_new("startDate") { "startDate" } else { "dueDate" };
+        return Err(invalid(Code::InvalidTimeRange, field, "startDate must not be after dueDate"));
+    }
+    Ok(())
+}
+
+/// `HH:MM`.
+fn is_clock_time(text: &str) -> bool {
+    let part = |range, max: u8| {
+        let digits: Option<&str> = text.get(range);
+        digits
+            .is_some_and(|d| d.bytes().all(|b| b.is_ascii_digit()) && d.parse::<u8>().is_ok_and(|n| n <= max))
+    };
+    text.len() == 5 && text.as_bytes()[2] == b':' && part(0..2, 23) && part(3..5, 59)
+}
+
+fn assignees(assignees: &[Assignee]) -> Result<()> {
+    check::length("assignees", assignees.len(), MAX_ENTRIES)?;
+    for (i, person) in assignees.iter().enumerate() {
+        let at = |name: &str| format!("assignees[{i}].{name}");
+        match &person.email {
+            Some(email) => check::address(&at("email"), email)?,
+            None if person.name.as_deref().is_none_or(|n| n.trim().is_empty()) => {
+                let message = format!("{} or {} is required", at("email"), at("name"));
+                return Err(invalid(Code::MissingField, at("email"), message));
+            }
+            None => {}
+        }
+        check::text(&at("name"), person.name.as_deref(), 255)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_clock_time;
+
+    #[test]
+    fn a_time_of_day_is_two_numbers() {
+        for good in ["00:00", "09:30", "23:59"] {
+            assert!(is_clock_time(good), "{good}");
+        }
+        for bad in ["", "9:30", "24:00", "12:60", "12-30", "1é:30", "+1:30", "12:30:00"] {
+            assert!(!is_clock_time(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What is particular to tasks as contents.
+
+use model::Instant;
+use model::tasks::{Task, TaskStatus};
+use model::wire::ItemWrite;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::check::fault;
+use crate::resources::collections::Opened;
+use crate::resources::contents::{self, Content};
+use crate::resources::tasks::input;
+use crate::resources::{Asker, Kind};
+use crate::storage::items;
+
+/// Generations of tasks that are looked through for a circle.
+const MAX_DEPTH: usize = 100;
+
+impl Content for Task {
+    const KIND: Kind = Kind::Task;
+    type Args = ItemWrite<Self>;
+
+    fn complete(
+        &mut self,
+        before: Option<&Self>,
+        changed: &mut Vec<String>,
+        (now, zone): (Instant, &str),
+    ) -> Result<()> {
+        let is_new = |changed: &[String], field: &str| changed.iter().any(|f| f == field);
+        if self.due_date.is_none() && self.due_time.is_some() && !is_new(changed, "dueTime") {
+            // Taking the day away takes the time of that day away.
+            self.due_time = None;
+            changed.push("dueTime".to_owned());
+        }
+        if self.due_time.is_some() && self.time_zone.is_none() {
+            self.time_zone = Some(zone.to_owned());
+            changed.push("timeZone".to_owned());
+        }
+        input::valid(self, changed)?;
+        if is_new(changed, "status") {
+            self.stamp(before, now, changed);
+        }
+        Ok(())
+    }
+
+    async fn args(
+        app: &App,
+        asker: &Asker,
+        opened: &Opened,
+        mut write: ItemWrite<Self>,
+        before: Option<&Self>,
+    ) -> Result<ItemWrite<Self>> {
+        if let Some(id) = write.body.parent_id.take() {
+            let field = |_| "parentId".to_owned();
+            let parents =
+                contents::named(app, asker, (opened, Kind::Task), std::slice::from_ref(&id), field).await?;
+            if before.is_some_and(|b| b.parent_id.as_ref() != Some(&id)) {
+                no_circle(app, asker, &id, write.source.as_deref()).await?;
+            }
+            write.body.parent_id = parents.first().map(contents::uid);
+        }
+        // Steps and links have operations of their own.
+        write.body.checklist_items.clear();
+        write.body.links.clear();
+        Ok(write)
+    }
+}
+
+/// What comes with a status. A trait of its own, because the type is the model's.
+trait Stamp {
+    fn stamp(&mut self, before: Option<&Task>, now: Instant, changed: &mut Vec<String>);
+}
+
+impl Stamp for Task {
+    /// Contract: completing stamps `completedAt`, leaving clears it.
+    // Contract silent: `percentComplete`. 100 when completed; leaving takes a 100 away, unless the caller says another.
+    fn stamp(&mut self, before: Option<&Task>, now: Instant, changed: &mut Vec<String>) {
+        let is_done = self.status == TaskStatus::Completed;
+        self.completed_at = is_done.then_some(now);
+        changed.push("completedAt".to_owned());
+        let says_percent = changed.iter().any(|f| f == "percentComplete");
+        let was_full = before.is_some_and(|b| b.percent_complete == Some(100));
+        if is_done || (was_full && !says_percent) {
+            self.percent_complete = is_done.then_some(100);
+            changed.push("percentComplete".to_owned());
+        }
+    }
+}
+
+/// A task must not become a part of its own parts.
+async fn no_circle(app: &App, asker: &Asker, parent_id: &str, source_id: Option<&str>) -> Result<()> {
+    let mut at = Some(parent_id.to_owned());
+    for _ in 0..MAX_DEPTH {
+        let Some(id) = at else { return Ok(()) };
+        let found = items::find(app.db.reader(), &asker.tenant, Kind::Task.as_str(), &id).await?;
+        let Some(item) = found else { return Ok(()) };
+        if Some(item.source_id.as_str()) == source_id {
+            break;
+        }
+        let task: Task = serde_json::from_str(&item.body)?;
+        at = task.parent_id;
+    }
+    Err(fault("parentId", "would make the task a part of itself"))
+}

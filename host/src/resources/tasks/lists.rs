@@ -1,0 +1,19 @@
+//! What is particular to task lists as collections.
+
+use model::tasks::TaskList;
+
+use crate::error::Result;
+use crate::resources::Kind;
+use crate::resources::collections::{Collection, color};
+
+impl Collection for TaskList {
+    const KIND: Kind = Kind::TaskList;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn valid(&self) -> Result<()> {
+        color(self.color.as_deref())
+    }
+}

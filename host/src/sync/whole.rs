@@ -1,0 +1,105 @@
+//! A surface that clients follow with all of its collections: one feed and one state for all contact books of a connection,
+//! where each book is read with a cursor of its own.
+
+use tokio::sync::OwnedMutexGuard;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::{Kind, collections};
+use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item};
+use crate::storage::sync_states::{self as table, SyncState};
+use crate::sync::{Scope, ensure_fresh, pull, save};
+
+/// Collections of one connection that are looked at.
+const MOST: i64 = 1_000;
+
+/// The collections that a connection is known to have.
+pub async fn collections(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
+    let (reader, tenant) = (app.db.reader(), &connection.tenant);
+    Ok(items::list_top(reader, tenant, Some(&connection.id), kind.as_str(), "", MOST).await?)
+}
+
+/// Brings all of it up to date. A collection that cannot be read holds up no other, and is told on the state of the whole.
+/// The caller holds the lock of `top`, the scope of the collections themselves.
+pub async fn run(app: &App, connection: &Connection, top: &Scope, background: bool) -> Result<()> {
+    pull::run(app, connection, top, background).await?;
+    let mut failed = None;
+    for collection in collections(app, connection, top.kind).await? {
+        let scope = collections::scope(&collection)?;
+        let _one = app.locks.lock(&scope.lock_name(connection)).await;
+        if let Err(e) = pull::run(app, connection, &scope, background).await {
+            failed = failed.or(Some((scope, e)));
+        }
+    }
+    let Some((scope, e)) = failed else { return Ok(()) };
+    take_over(app, connection, top, &scope).await?;
+    Err(e)
+}
+
+/// What went wrong inside is what is wrong with the whole; and it is tried again when that may be.
+async fn take_over(app: &App, connection: &Connection, top: &Scope, scope: &Scope) -> Result<()> {
+    let find =
+        |id: String| async move { table::find(app.db.reader(), &connection.id, top.surface(), &id).await };
+    let (whole, inside) = (find(top.scope_id.clone()).await?, find(scope.scope_id.clone()).await?);
+    let (Some(whole), Some(inside)) = (whole, inside) else { return Ok(()) };
+    let state = SyncState {
+        status: inside.status,
+        last_error: inside.last_error,
+        consecutive_errors: inside.consecutive_errors,
+        next_pull_at: inside.next_pull_at,
+        ..whole
+    };
+    save(app, &state).await
+}
+
+/// Sees to it that the copy of all of it is fresh enough. A collection that was read before and cannot be now is shown as it
+/// was.
+pub async fn ensure_all_fresh(
+    app: &App,
+    connection: &Connection,
+    kind: Kind,
+    now_please: bool,
+) -> Result<()> {
+    ensure_fresh(app, connection, &Scope::collections(kind), now_please).await?;
+    for collection in collections(app, connection, kind).await? {
+        let known = Scope {
+            kind: kind.contents(),
+            scope_id: collection.id.clone(),
+            collection: None,
+            time_zone: None,
+        };
+        if now_please || !crate::sync::was_just_read(app, connection, &known) {
+            ensure_fresh(app, connection, &collections::scope(&collection)?, now_please).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The states of what is inside, of the collections that are there.
+pub async fn states(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<SyncState>> {
+    let live = collections(app, connection, kind).await?;
+    let all = table::of_connection(app.db.reader(), &connection.id).await?;
+    let is_inside =
+        |s: &SyncState| s.surface == kind.surface().as_str() && live.iter().any(|c| c.id == s.scope_id);
+    Ok(all.into_iter().filter(is_inside).collect())
+}
+
+/// Has everything inside read from the beginning with the next pull. What it returns keeps pulls away that are not to write
+/// their cursors now.
+pub async fn forget_cursors(
+    app: &App,
+    connection: &Connection,
+    top: &Scope,
+) -> Result<Vec<OwnedMutexGuard<()>>> {
+    let mut held = Vec::new();
+    for collection in collections(app, connection, top.kind).await? {
+        let name = collections::scope(&collection)?.lock_name(connection);
+        held.push(app.locks.lock(&name).await);
+        app.freshness.forget(&name);
+    }
+    for state in states(app, connection, top.kind).await? {
+        save(app, &SyncState { cursor: None, seen: 0, ..state }).await?;
+    }
+    Ok(held)
+}
