@@ -222,8 +222,8 @@ pub enum Magic {
 /// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
 /// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. One more is not the
 /// provider's: the sandbox connector crashes when it reads an event with `[sandbox:crash]`.
-pub fn magic(subject: &str) -> Option<Magic> {
-    let word = subject.split_once("[sandbox:")?.1.split_once(']')?.0;
+pub fn magic(field: &str, name: &str) -> Option<Magic> {
+    let word = name.split_once("[sandbox:")?.1.split_once(']')?.0;
     let refuse = |status: u16| {
         let retry_after_s = matches!(status, 429 | 503).then_some(1);
         let fault = Fault { status: Some(status), retry_after_s, ..Fault::default() };
@@ -233,7 +233,7 @@ pub fn magic(subject: &str) -> Option<Magic> {
         "rate-limit" => refuse(429),
         "unavailable" => refuse(503),
         "forbidden" => refuse(403),
-        "invalid" => Some(Magic::Refuse(Problem::field("subject", "the subject asks to be refused"))),
+        "invalid" => Some(Magic::Refuse(Problem::field(field, format!("the {field} asks to be refused")))),
         "slow" => Some(Magic::DelayMs(3_000)),
         "lost-answer" => Some(Magic::LoseAnswer),
         _ => None,

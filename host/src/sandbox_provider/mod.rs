@@ -39,35 +39,31 @@
 //! # Durability
 //! A write is in `<data dir>/sandbox/journal.jsonl`, synced, before its answer leaves; see `journal`.
 
+mod account;
 mod auth;
-mod busy;
-mod calendars;
-mod events;
+mod calendar;
+mod collections;
 mod faults;
-mod instances;
-mod invitations;
 mod journal;
-mod listing;
+mod ops;
+mod patch;
 mod problem;
 mod receipts;
+mod routes;
 mod seed;
-mod series;
 mod state;
+mod store;
 mod times;
-mod types;
-mod write;
+mod walk;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
-use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
+use axum::Extension;
+use axum::extract::State as AxumState;
 use axum::http::StatusCode;
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Extension, Router};
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
@@ -75,10 +71,9 @@ use crate::sandbox_provider::auth::Login;
 use crate::sandbox_provider::faults::Faults;
 use crate::sandbox_provider::journal::Journal;
 use crate::sandbox_provider::problem::Problem;
+pub use crate::sandbox_provider::routes::router;
 use crate::sandbox_provider::state::State;
 
-/// The largest request body.
-const MAX_BODY_BYTES: usize = 1 << 20;
 /// Writes on their way at the same time; more wait.
 const MAX_WRITES: usize = 256;
 /// How long a sync token lasts, unless configured.
@@ -243,63 +238,6 @@ impl Ids {
             .map(|b| char::from(b"abcdefghijklmnopqrstuvwxyz234567"[usize::from(b % 32)]))
             .collect())
     }
-}
-
-/// The service, with its whole paths (`/sandbox/…`): merge it into the host's router.
-pub fn router(state: Sandbox) -> Router {
-    let event = "/sandbox/v1/calendars/{calendar}/events/{event}";
-    let path = |rest: &str| format!("{event}{rest}");
-    let api = Router::new()
-        .route("/sandbox/v1/me", get(calendars::me))
-        .route("/sandbox/v1/calendars", get(calendars::list).post(calendars::create))
-        .route(
-            "/sandbox/v1/calendars/{calendar}",
-            get(calendars::get).patch(calendars::update).delete(calendars::delete),
-        )
-        .route("/sandbox/v1/calendars/{calendar}/events", get(listing::list).post(events::create))
-        .route(event, get(events::get).patch(events::update).delete(events::delete))
-        .route(&path("/instances"), get(instances::list))
-        .route(
-            &path("/instances/{original}"),
-            get(instances::get).patch(instances::update).delete(instances::delete),
-        )
-        .route(&path("/answer"), post(invitations::answer))
-        .route(&path("/video"), post(events::video))
-        .route("/sandbox/v1/busy", post(busy::query))
-        .route("/sandbox/reset", post(calendars::reset))
-        .layer(from_fn_with_state(state.clone(), faults::layer));
-    Router::new()
-        .route("/sandbox/faults", get(faults::list).post(faults::create).delete(faults::clear))
-        .merge(api)
-        .layer(from_fn_with_state(state.clone(), log_in))
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .with_state(state)
-}
-
-/// The outermost layer: nobody without an account gets further, and everybody with one finds it made.
-async fn log_in(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
-    let login = match Login::from_headers(request.headers()) {
-        Ok(login) => enter(&sandbox, login).await,
-        Err(problem) => Err(problem),
-    };
-    match login {
-        Ok(login) => {
-            request.extensions_mut().insert(login);
-            next.run(request).await
-        }
-        Err(problem) => problem.into_response(),
-    }
-}
-
-async fn enter(sandbox: &Sandbox, login: Login) -> Result<Login, Problem> {
-    let is_known = sandbox.store().state.accounts.contains_key(&login.mail);
-    if !is_known {
-        let now_ms = sandbox.now_ms();
-        let wanted: Vec<String> =
-            seed::PEOPLE.iter().map(|p| p.mail.to_owned()).chain([login.mail.clone()]).collect();
-        sandbox.write(|state| seed::accounts(state, &wanted, now_ms)).await?;
-    }
-    Ok(login)
 }
 
 /// What handlers take: the provider and the account.

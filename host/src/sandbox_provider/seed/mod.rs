@@ -8,16 +8,17 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::sandbox_provider::events::{finish, store};
-use crate::sandbox_provider::invitations::spread;
-use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single};
-use crate::sandbox_provider::state::{MAX_ACCOUNTS, Op, State};
-use crate::sandbox_provider::times::{instant, local, stored_zone};
-use crate::sandbox_provider::types::{
+use crate::sandbox_provider::calendar::events::{finish, store};
+use crate::sandbox_provider::calendar::invitations::spread;
+use crate::sandbox_provider::calendar::types::{
     Access, Alert, AlertVia, Body, Calendar, CountsAsBusy, Event, Guest, Moment, Person, Video, VideoService,
     When,
 };
+use crate::sandbox_provider::ops::Op;
+use crate::sandbox_provider::problem::Problem;
+use crate::sandbox_provider::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single};
+use crate::sandbox_provider::state::{MAX_ACCOUNTS, State};
+use crate::sandbox_provider::times::{instant, local, stored_zone};
 
 /// Somebody with a full calendar.
 pub struct Colleague {
@@ -88,7 +89,7 @@ fn begin(state: &mut State, mail: &str, now_ms: i64) {
         alerts: vec![alert(10)],
         ..base.clone()
     };
-    state.put_calendar(mail, main);
+    state.put_head::<Event>(mail, main);
     if known.is_none() {
         return;
     }
@@ -112,8 +113,8 @@ fn begin(state: &mut State, mail: &str, now_ms: i64) {
         video_services: Vec::new(),
         ..base
     };
-    state.put_calendar(mail, personal);
-    state.put_calendar(mail, holidays);
+    state.put_head::<Event>(mail, personal);
+    state.put_head::<Event>(mail, holidays);
 }
 
 /// The account's own events, and with them the invitations of the others.
@@ -135,7 +136,7 @@ fn fill(state: &mut State, mail: &str, now_ms: i64) {
         for year in [today.year(), today.year().saturating_add(1)] {
             let Ok(date) = Date::new(year, *month, *day) else { continue };
             let mut event = maker.all_day(&format!("holiday-{year}-{number}"), title, date, 1);
-            event.availability = crate::sandbox_provider::types::Availability::Free;
+            event.availability = crate::sandbox_provider::calendar::types::Availability::Free;
             event.host = None;
             store(state, mail, "holidays", now_ms, event);
         }
