@@ -20,8 +20,10 @@ pub async fn me((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<V
                 "mail": account.mail,
                 "name": account.name,
                 "zone": account.zone,
-                "products": ["calendar"],
-                "grants": ["calendar.read", "calendar.write"],
+                "products": ["calendar", "contacts", "tasks"],
+                "grants": [
+                    "calendar.read", "calendar.write", "contacts.read", "contacts.write", "tasks.read", "tasks.write",
+                ],
             }))
         })
         .await?;

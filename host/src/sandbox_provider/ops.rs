@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox_provider::calendar::types::{Calendar, Event};
+use crate::sandbox_provider::contacts::types::{Book, Card};
 use crate::sandbox_provider::store::Kind;
+use crate::sandbox_provider::tasks::types::{List, Todo};
 
 /// One change. A line of the journal is a list of them: all of it happened, or nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +22,10 @@ pub enum Op {
     },
     Calendar(PutHead<Calendar>),
     Event(Put<Event>),
+    Book(PutHead<Book>),
+    Card(Put<Card>),
+    List(PutHead<List>),
+    Todo(Put<Todo>),
     #[serde(alias = "dropCalendar")]
     DropFolder {
         #[serde(default)]

@@ -15,12 +15,14 @@ use sha2::{Digest, Sha256};
 use crate::sandbox_provider::Sandbox;
 use crate::sandbox_provider::auth::Login;
 use crate::sandbox_provider::calendar::types::Event;
+use crate::sandbox_provider::contacts::types::Card;
 use crate::sandbox_provider::faults::{LoseAnswer, Magic, magic};
 use crate::sandbox_provider::ops::Receipt;
 use crate::sandbox_provider::patch::object;
 use crate::sandbox_provider::problem::Problem;
 use crate::sandbox_provider::state::State;
 use crate::sandbox_provider::store::{Kind, Record};
+use crate::sandbox_provider::tasks::types::Todo;
 
 /// How long a key is remembered.
 const KEY_MS: i64 = 24 * 3_600_000;
@@ -142,6 +144,8 @@ pub async fn run(
 fn answer(state: &State, mail: &str, receipt: &Receipt) -> Response {
     let shown = match receipt.kind {
         Kind::Event => shown::<Event>(state, mail, receipt),
+        Kind::Card => shown::<Card>(state, mail, receipt),
+        Kind::Todo => shown::<Todo>(state, mail, receipt),
     };
     let status = StatusCode::from_u16(receipt.status).unwrap_or(StatusCode::OK);
     match shown {

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::sandbox_provider::calendar::types::Event;
+use crate::sandbox_provider::contacts::types::Card;
 use crate::sandbox_provider::ops::{Dropped, Op, Put, PutHead, Receipt};
 use crate::sandbox_provider::store::{Folder, Folders, Head, Kind, Record, Slot};
+use crate::sandbox_provider::tasks::types::Todo;
 
 /// Records, tombstones included, that one account may hold.
 pub const MAX_RECORDS_PER_ACCOUNT: usize = 100_000;
@@ -34,6 +36,8 @@ pub struct Account {
     /// IANA name.
     pub zone: String,
     pub calendars: Folders<Event>,
+    pub books: Folders<Card>,
+    pub lists: Folders<Todo>,
     receipts: HashMap<String, Receipt>,
     receipt_order: VecDeque<String>,
 }
@@ -44,7 +48,9 @@ impl Account {
         fn of<R: Record>(folders: &Folders<R>) -> (usize, usize) {
             folders.values().fold((0, 0), |sum, f| (sum.0 + f.records.len(), sum.1 + f.bytes()))
         }
-        [of(&self.calendars)].iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        [of(&self.calendars), of(&self.books), of(&self.lists)]
+            .iter()
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     pub fn receipt(&self, key: &str) -> Option<&Receipt> {
@@ -146,12 +152,20 @@ impl State {
             }
             Op::Calendar(put) => self.apply_head::<Event>(put),
             Op::Event(put) => self.apply_put(put),
+            Op::Book(put) => self.apply_head::<Card>(put),
+            Op::Card(put) => self.apply_put(put),
+            Op::List(put) => self.apply_head::<Todo>(put),
+            Op::Todo(put) => self.apply_put(put),
             Op::DropFolder { kind, mail, id } => self.apply_drop_folder(kind, &mail, &id),
             Op::DropRecord(gone) => match gone.kind {
                 Kind::Event => self.apply_drop::<Event>(&gone),
+                Kind::Card => self.apply_drop::<Card>(&gone),
+                Kind::Todo => self.apply_drop::<Todo>(&gone),
             },
             Op::Forget { kind, mail, folder, upto } => match kind {
                 Kind::Event => self.apply_forget::<Event>(&mail, &folder, upto),
+                Kind::Card => self.apply_forget::<Card>(&mail, &folder, upto),
+                Kind::Todo => self.apply_forget::<Todo>(&mail, &folder, upto),
             },
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
             Op::Counter { seq } => self.seq = self.seq.max(seq),
@@ -192,6 +206,8 @@ impl State {
         let Some(account) = self.accounts.get_mut(mail) else { return };
         match kind {
             Kind::Event => drop(account.calendars.remove(id)),
+            Kind::Card => drop(account.books.remove(id)),
+            Kind::Todo => drop(account.lists.remove(id)),
         }
     }
 
@@ -219,7 +235,8 @@ impl State {
                 let receipt = a.receipts.get(key)?.clone();
                 Some(Op::Receipt { mail: a.mail.clone(), key: key.clone(), receipt })
             });
-            std::iter::once(account).chain(folders_ops::<Event>(a)).chain(receipts)
+            let folders = folders_ops::<Event>(a).chain(folders_ops::<Card>(a)).chain(folders_ops::<Todo>(a));
+            std::iter::once(account).chain(folders).chain(receipts)
         });
         accounts.chain(std::iter::once(Op::Counter { seq: self.seq }))
     }

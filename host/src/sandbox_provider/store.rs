@@ -19,6 +19,8 @@ use crate::sandbox_provider::state::{Account, State};
 pub enum Kind {
     #[default]
     Event,
+    Card,
+    Todo,
 }
 
 impl Kind {
@@ -26,6 +28,8 @@ impl Kind {
     pub fn record(self) -> &'static str {
         match self {
             Kind::Event => "event",
+            Kind::Card => "card",
+            Kind::Todo => "todo",
         }
     }
 
@@ -33,6 +37,8 @@ impl Kind {
     pub fn records(self) -> &'static str {
         match self {
             Kind::Event => "events",
+            Kind::Card => "cards",
+            Kind::Todo => "todos",
         }
     }
 
@@ -40,6 +46,8 @@ impl Kind {
     pub fn folder(self) -> &'static str {
         match self {
             Kind::Event => "calendar",
+            Kind::Card => "book",
+            Kind::Todo => "list",
         }
     }
 
@@ -47,6 +55,8 @@ impl Kind {
     pub fn folders(self) -> &'static str {
         match self {
             Kind::Event => "calendars",
+            Kind::Card => "books",
+            Kind::Todo => "lists",
         }
     }
 }

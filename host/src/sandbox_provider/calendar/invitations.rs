@@ -123,9 +123,8 @@ pub async fn answer(
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
         let (old, seq) = find(folder, &id)?;
         change.check_etag(seq)?;
-        let conflict = |code, message: &str| Problem::new(StatusCode::CONFLICT, code, message);
         if old.host.as_ref().is_some_and(|h| h.mail.as_deref() == Some(login.mail.as_str())) {
-            return Err(conflict("hostCannotAnswer", "the account hosts this event"));
+            return Err(Problem::conflict("hostCannotAnswer", "the account hosts this event"));
         }
         if reply.span.as_deref().is_some_and(|s| s != "one") {
             return Err(Problem::field("span", "an answer is for one instance or for the whole series"));
