@@ -171,7 +171,7 @@ fn check() {
     let account = Sandbox::check(&api.context()).unwrap();
     assert_eq!(account.external_account_id, "acc_alice");
     assert_eq!(account.email.as_deref(), Some("alice@sandbox.test"));
-    assert_eq!(account.surfaces, ["calendar"]);
+    assert_eq!(account.surfaces, ["calendar", "contacts", "tasks"]);
     refused(Sandbox::check(&api.as_person("revoked").context()), code::AUTH_EXPIRED);
     refused(Sandbox::check(&Context::new(&api.live, Connection::default())), code::INVALID);
 }

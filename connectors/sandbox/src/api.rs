@@ -75,25 +75,29 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
+/// What the host knows of some of the provider's refusals, and a sentence for the user.
+fn reason(code: &str) -> Option<(&'static str, &'static str)> {
+    Some(match code {
+        "notInvited" => ("not_an_attendee", "the account is not an attendee of this event"),
+        "hostCannotAnswer" => ("organizer_cannot_rsvp", "the organizer cannot answer the own invitation"),
+        "notEmpty" => ("not_empty", "the address book is not empty"),
+        "mainBook" => ("invalid_state", "the main address book cannot be deleted"),
+        "mainList" => ("invalid_state", "the main task list cannot be deleted"),
+        _ => return None,
+    })
+}
+
 /// The provider's own codes first, its status otherwise.
 pub fn failure(context: &Context, response: &Response, doing: &str) -> Failure {
     let failure = context.failure(response, doing);
     let Ok(Refusal { error }) = response.json::<Refusal>() else { return failure };
+    if let Some((reason, message)) = reason(&error.code) {
+        return Failure { message: message.to_owned(), ..failure }.with_detail(json!({ "reason": reason }));
+    }
     let failure = match (error.code.as_str(), response.status) {
         ("exists", 409) => failure.with_code(code::ALREADY_EXISTS),
         ("syncTokenExpired", _) => failure.with_code(code::CURSOR_EXPIRED),
         ("quotaExceeded", _) => failure.with_code(code::FORBIDDEN),
-        ("notInvited", _) => {
-            return Failure { message: "the account is not an attendee of this event".to_owned(), ..failure }
-                .with_detail(json!({ "reason": "not_an_attendee" }));
-        }
-        ("hostCannotAnswer", _) => {
-            return Failure {
-                message: "the organizer cannot answer the own invitation".to_owned(),
-                ..failure
-            }
-            .with_detail(json!({ "reason": "organizer_cannot_rsvp" }));
-        }
         _ => failure,
     };
     // The provider is Switchboard's own, and says what to mend.

@@ -1,5 +1,5 @@
-//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests, and some words in an
-//! event's subject make that one write fail. Faults live in memory: a restart ends them.
+//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests, and some words in the name of
+//! what is written (an event's subject, a card's label, a title) make that one write fail. Faults live in memory: a restart ends them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ pub struct Fault {
     pub answer_delay_ms: u64,
     /// Does the request, then drops the connection without an answer.
     pub lost_answer: bool,
-    /// Does the request, and answers with events that have no times, which nobody can read.
+    /// Does the request, and answers with events, cards and todos that nobody can read: `when`, `mails` and `due` are nonsense.
     pub garbled: bool,
     /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
     pub sync_token_only: bool,
@@ -191,14 +191,16 @@ fn lost() -> Response {
     Response::new(Body::from_stream(broken))
 }
 
-/// The answer with the times taken out of every event in it.
+/// The answer with nonsense in every event, card and todo for what nobody can read it without.
 async fn garbled(answer: Response) -> Response {
     fn garble(value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(garble),
             Value::Object(fields) => {
-                if let Some(when) = fields.get_mut("when") {
-                    *when = json!({});
+                for (needed, nonsense) in [("when", json!({})), ("mails", json!(42)), ("due", json!(42))] {
+                    if let Some(needed) = fields.get_mut(needed) {
+                        *needed = nonsense;
+                    }
                 }
                 fields.values_mut().for_each(garble);
             }
@@ -212,7 +214,7 @@ async fn garbled(answer: Response) -> Response {
     (status, Json(body)).into_response()
 }
 
-/// What a word in an event's subject asks for.
+/// What a word in a name asks for.
 pub enum Magic {
     Refuse(Problem),
     LoseAnswer,
@@ -221,9 +223,10 @@ pub enum Magic {
 
 /// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
 /// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. One more is not the
-/// provider's: the sandbox connector crashes when it reads an event with `[sandbox:crash]`.
-pub fn magic(subject: &str) -> Option<Magic> {
-    let word = subject.split_once("[sandbox:")?.1.split_once(']')?.0;
+/// provider's: the sandbox connector crashes when it reads an event, card or todo with
+/// `[sandbox:crash]`.
+pub fn magic(field: &str, name: &str) -> Option<Magic> {
+    let word = name.split_once("[sandbox:")?.1.split_once(']')?.0;
     let refuse = |status: u16| {
         let retry_after_s = matches!(status, 429 | 503).then_some(1);
         let fault = Fault { status: Some(status), retry_after_s, ..Fault::default() };
@@ -233,7 +236,7 @@ pub fn magic(subject: &str) -> Option<Magic> {
         "rate-limit" => refuse(429),
         "unavailable" => refuse(503),
         "forbidden" => refuse(403),
-        "invalid" => Some(Magic::Refuse(Problem::field("subject", "the subject asks to be refused"))),
+        "invalid" => Some(Magic::Refuse(Problem::field(field, format!("the {field} asks to be refused")))),
         "slow" => Some(Magic::DelayMs(3_000)),
         "lost-answer" => Some(Magic::LoseAnswer),
         _ => None,

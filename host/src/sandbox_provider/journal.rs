@@ -14,7 +14,8 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::sandbox_provider::state::{Op, State};
+use crate::sandbox_provider::ops::Op;
+use crate::sandbox_provider::state::State;
 
 /// Bytes of lines after which the file is rewritten, at least.
 const MIN_REWRITE_BYTES: u64 = 16 << 20;
@@ -249,12 +250,13 @@ mod tests {
     use std::sync::Arc;
 
     use super::Journal;
-    use crate::sandbox_provider::state::{Op, State};
-    use crate::sandbox_provider::types::{Calendar, Event};
+    use crate::sandbox_provider::calendar::types::{Calendar, Event};
+    use crate::sandbox_provider::ops::Op;
+    use crate::sandbox_provider::state::State;
 
     fn put(state: &mut State, id: &str) {
         let event = Event { id: id.to_owned(), ..Event::default() };
-        state.put_event("a@sandbox.test", "work", 1, Arc::new(event));
+        state.put("a@sandbox.test", "work", 1, Arc::new(event));
     }
 
     fn print(state: &State) -> Vec<String> {
@@ -268,14 +270,14 @@ mod tests {
         let mut state = State::default();
         let mut journal = Journal::open(dir.path(), "epoch".to_owned(), &mut state).unwrap();
         state.commit(Op::Account { mail: "a@sandbox.test".into(), name: "A".into(), zone: "UTC".into() });
-        state.put_calendar("a@sandbox.test", Calendar { id: "work".into(), ..Calendar::default() });
+        state.put_head::<Event>("a@sandbox.test", Calendar { id: "work".into(), ..Calendar::default() });
         for round in 0..3 {
             put(&mut state, "kept");
             put(&mut state, &format!("gone-{round}"));
-            state.drop_event("a@sandbox.test", "work", 2, &format!("gone-{round}"));
+            state.remove::<Event>("a@sandbox.test", "work", 2, &format!("gone-{round}"));
             journal.append(&state.take_pending()).unwrap();
         }
-        state.put_calendar(
+        state.put_head::<Event>(
             "a@sandbox.test",
             Calendar { id: "work".into(), title: "Work".into(), ..Calendar::default() },
         );
@@ -289,7 +291,11 @@ mod tests {
         let journal = Journal::open(dir.path(), "other".to_owned(), &mut again).unwrap();
         assert_eq!(journal.epoch, "epoch");
         assert_eq!(print(&again), print(&state));
-        assert_eq!(again.folder("a@sandbox.test", "work").unwrap().floor, 1, "sync tokens from before go on");
+        assert_eq!(
+            again.folder::<Event>("a@sandbox.test", "work").unwrap().floor,
+            1,
+            "sync tokens from before go on"
+        );
     }
 
     /// Damage in the middle is said, not skipped: what follows may rest on it.

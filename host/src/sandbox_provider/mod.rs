@@ -1,18 +1,18 @@
-//! The sandbox provider: a small calendar service with an API of its own, for trying Switchboard out with no account anywhere.
-//! The host serves it under `/sandbox` when it is told to; `connectors/sandbox` is the connector to it. Nothing here knows
-//! Switchboard's model, database or API: it is a provider like any other.
+//! The sandbox provider: a small calendar, contacts and tasks service with an API of its own, for trying Switchboard out with no
+//! account anywhere. The host serves it under `/sandbox` when it is told to; `connectors/sandbox` is the connector to it. Nothing
+//! here knows Switchboard's model, database or API: it is a provider like any other.
 //!
 //! # Accounts
-//! `alice@sandbox.test`, `bob@` and `carol@` have calendars with some sixty events around today. Any other
-//! `<name>@sandbox.test` is an empty account from its first request on. Log in with HTTP Basic and the password `sandbox`, or
-//! with `Bearer sandbox-<name>`.
+//! `alice@sandbox.test`, `bob@` and `carol@` have calendars with some sixty events around today, an address book of forty people
+//! and the team's directory, and two lists of things to do. Any other `<name>@sandbox.test` is an empty account from its first
+//! request on. Log in with HTTP Basic and the password `sandbox`, or with `Bearer sandbox-<name>`.
 //!
 //! # Requests
 //! | request | does |
 //! |---|---|
 //! | `GET /sandbox/v1/me` | the account |
 //! | `GET POST /sandbox/v1/calendars` | list, create |
-//! | `GET PATCH DELETE /sandbox/v1/calendars/{calendar}` | |
+//! | `GET PATCH DELETE /sandbox/v1/calendars/{calendar}` | the main one cannot be deleted: 403 `mainCalendar` |
 //! | `GET POST /sandbox/v1/calendars/{calendar}/events` | list or what changed, create |
 //! | `GET PATCH DELETE …/events/{event}` | a single event, or a series with its overrides |
 //! | `GET …/events/{event}/instances` | a series from `from` to `to`, at most 400 days and 2,500 instances |
@@ -20,54 +20,70 @@
 //! | `POST …/events/{event}/answer` | answer an invitation: `{answer, note, original, span}` |
 //! | `POST …/events/{event}/video` | add a meeting: `{service, requestId, original}`; once per event |
 //! | `POST /sandbox/v1/busy` | busy times of own calendars and of people: `{from, to, calendars, people}` |
+//! | `GET POST /sandbox/v1/books` | list, create |
+//! | `GET PATCH DELETE /sandbox/v1/books/{book}` | the main one cannot be deleted: 409 `mainBook`; one with cards in it: 409 `notEmpty`, unless `?force=true` |
+//! | `GET POST /sandbox/v1/books/{book}/cards` | list or what changed, create: `kind` `person` or `circle` |
+//! | `GET PATCH DELETE …/cards/{card}` | a person, or a circle with its `members`: persons of the same book, else 400 `notAMember`. Deleting a person takes it out of all circles |
+//! | `GET …/cards/{card}/picture` | a stored picture: `{type, bytes, fingerprint}`, the bytes in base64; elsewhere only the fingerprint is shown |
+//! | `GET POST /sandbox/v1/lists` | list, create |
+//! | `GET PATCH DELETE /sandbox/v1/lists/{list}` | the main one cannot be deleted: 409 `mainList` |
+//! | `GET POST /sandbox/v1/lists/{list}/todos` | list or what changed, create |
+//! | `GET PATCH DELETE …/todos/{todo}` | a todo with its steps and links; `parent`: another todo of the list, else 400 `notAParent`. Deleting one deletes all below it |
+//! | `POST …/todos/{todo}/steps` | add a step: `{title, done, position}` |
+//! | `PATCH DELETE …/steps/{step}` | |
+//! | `POST …/todos/{todo}/links` | add a link: `{about, url, label, app, reference, foreignId}` |
+//! | `DELETE …/links/{link}` | |
 //! | `GET POST DELETE /sandbox/faults` | trouble on demand, see `faults::Fault` |
 //! | `POST /sandbox/reset` | the account as it was in the beginning; sync tokens expire |
 //!
-//! * Bodies are JSON, at most 1 MiB; field names are in `types`. `PATCH` is a merge patch (RFC 7396). Unknown fields are refused.
-//! * Every event and calendar has an `etag`, also in the `ETag` header. `If-Match` with another one: 412. A series and its
-//!   overrides have one etag together.
+//! * Bodies are JSON, at most 1 MiB; field names are in `calendar::types`, `contacts::types` and `tasks::types`. `PATCH` is a merge
+//!   patch (RFC 7396). Unknown fields are refused.
+//! * Every folder (calendar, book, list) and every record (event, card, todo) has an `etag`, also in the `ETag` header. `If-Match`
+//!   with another one: 412. A series and its overrides have one etag together, and so have a todo, its steps and its links.
+//! * A change of a record answers `{"event" | "card" | "todo", "others", "dropped"}`: the record as it is now (null: deleted),
+//!   others that changed with it, and what is gone with it. A change of a step or link answers its id as `part`, too.
 //! * Creating takes an `id` of the client's choice (`[a-z0-9_-]`, 4 to 64 characters); one that exists: 409. Every write takes
 //!   an `Idempotency-Key`: its repetition within a day answers about the same things and changes nothing; with another
 //!   request: 422.
-//! * Lists take `limit` (at most 250) and `pageToken`. The last page of an unfiltered event list has `nextSyncToken`; a list with
-//!   `syncToken` has what changed since, deleted events as `{"id","deleted":true}`. Tokens last seven days; an expired one: 410.
+//! * Lists of records take `limit` (at most 250) and `pageToken`. The last page of an unfiltered list has `nextSyncToken`; a list
+//!   with `syncToken` has what changed since, deleted records as `{"id","deleted":true}`. Tokens last seven days; an expired one:
+//!   410.
 //! * Filters of the event list: `updatedMin`, `from`, `to`, `q`, `uid`, `guest`. A filtered list has no sync token.
 //! * Invited `@sandbox.test` people with an account see the event on their main calendar, and their answer comes back to the
 //!   host. `accepts@`, `declines@` and `hesitates@` answer at once.
-//! * Words in a subject make that write fail: see `faults::magic`. Accounts `revoked@`, `throttled@`, `down@` always fail.
+//! * Words in a subject, label or title make that write fail: see `faults::magic`. Accounts `revoked@`, `throttled@`, `down@`
+//!   always fail.
 //!
 //! # Durability
 //! A write is in `<data dir>/sandbox/journal.jsonl`, synced, before its answer leaves; see `journal`.
 
+mod account;
 mod auth;
-mod busy;
-mod calendars;
-mod events;
+mod calendar;
+mod collections;
+mod contacts;
 mod faults;
-mod instances;
-mod invitations;
 mod journal;
-mod listing;
+mod ops;
+mod patch;
 mod problem;
 mod receipts;
+mod routes;
 mod seed;
-mod series;
 mod state;
+mod store;
+mod tasks;
 mod times;
-mod types;
-mod write;
+mod walk;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
-use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
+use axum::Extension;
+use axum::extract::State as AxumState;
 use axum::http::StatusCode;
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Extension, Router};
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
@@ -75,10 +91,9 @@ use crate::sandbox_provider::auth::Login;
 use crate::sandbox_provider::faults::Faults;
 use crate::sandbox_provider::journal::Journal;
 use crate::sandbox_provider::problem::Problem;
+pub use crate::sandbox_provider::routes::router;
 use crate::sandbox_provider::state::State;
 
-/// The largest request body.
-const MAX_BODY_BYTES: usize = 1 << 20;
 /// Writes on their way at the same time; more wait.
 const MAX_WRITES: usize = 256;
 /// How long a sync token lasts, unless configured.
@@ -243,63 +258,6 @@ impl Ids {
             .map(|b| char::from(b"abcdefghijklmnopqrstuvwxyz234567"[usize::from(b % 32)]))
             .collect())
     }
-}
-
-/// The service, with its whole paths (`/sandbox/…`): merge it into the host's router.
-pub fn router(state: Sandbox) -> Router {
-    let event = "/sandbox/v1/calendars/{calendar}/events/{event}";
-    let path = |rest: &str| format!("{event}{rest}");
-    let api = Router::new()
-        .route("/sandbox/v1/me", get(calendars::me))
-        .route("/sandbox/v1/calendars", get(calendars::list).post(calendars::create))
-        .route(
-            "/sandbox/v1/calendars/{calendar}",
-            get(calendars::get).patch(calendars::update).delete(calendars::delete),
-        )
-        .route("/sandbox/v1/calendars/{calendar}/events", get(listing::list).post(events::create))
-        .route(event, get(events::get).patch(events::update).delete(events::delete))
-        .route(&path("/instances"), get(instances::list))
-        .route(
-            &path("/instances/{original}"),
-            get(instances::get).patch(instances::update).delete(instances::delete),
-        )
-        .route(&path("/answer"), post(invitations::answer))
-        .route(&path("/video"), post(events::video))
-        .route("/sandbox/v1/busy", post(busy::query))
-        .route("/sandbox/reset", post(calendars::reset))
-        .layer(from_fn_with_state(state.clone(), faults::layer));
-    Router::new()
-        .route("/sandbox/faults", get(faults::list).post(faults::create).delete(faults::clear))
-        .merge(api)
-        .layer(from_fn_with_state(state.clone(), log_in))
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .with_state(state)
-}
-
-/// The outermost layer: nobody without an account gets further, and everybody with one finds it made.
-async fn log_in(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
-    let login = match Login::from_headers(request.headers()) {
-        Ok(login) => enter(&sandbox, login).await,
-        Err(problem) => Err(problem),
-    };
-    match login {
-        Ok(login) => {
-            request.extensions_mut().insert(login);
-            next.run(request).await
-        }
-        Err(problem) => problem.into_response(),
-    }
-}
-
-async fn enter(sandbox: &Sandbox, login: Login) -> Result<Login, Problem> {
-    let is_known = sandbox.store().state.accounts.contains_key(&login.mail);
-    if !is_known {
-        let now_ms = sandbox.now_ms();
-        let wanted: Vec<String> =
-            seed::PEOPLE.iter().map(|p| p.mail.to_owned()).chain([login.mail.clone()]).collect();
-        sandbox.write(|state| seed::accounts(state, &wanted, now_ms)).await?;
-    }
-    Ok(login)
 }
 
 /// What handlers take: the provider and the account.

@@ -49,6 +49,11 @@ impl Problem {
         Problem::new(StatusCode::FORBIDDEN, code, message)
     }
 
+    /// 409: not as things are.
+    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+        Problem::new(StatusCode::CONFLICT, code, message)
+    }
+
     /// 412: `If-Match` names another version; the answer carries the current one.
     pub fn stale(current: &str) -> Self {
         Problem {

@@ -1,5 +1,5 @@
-//! How every change of an event runs: the idempotency key, the magic words, the change itself in one step with its
-//! remembered answer, and the answer: `{"event", "others", "dropped"}`.
+//! How every change runs: the idempotency key, the magic words, the change itself in one step with its remembered answer, and
+//! the answer: the folder, or the record with what changed beside it: `{"event", "others", "dropped"}`.
 
 use std::time::Duration;
 
@@ -14,13 +14,20 @@ use sha2::{Digest, Sha256};
 
 use crate::sandbox_provider::Sandbox;
 use crate::sandbox_provider::auth::Login;
+use crate::sandbox_provider::calendar::types::Event;
+use crate::sandbox_provider::contacts::types::Card;
 use crate::sandbox_provider::faults::{LoseAnswer, Magic, magic};
+use crate::sandbox_provider::ops::Receipt;
+use crate::sandbox_provider::patch::object;
 use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::state::{Receipt, State};
-use crate::sandbox_provider::write::{View, etag, object};
+use crate::sandbox_provider::state::State;
+use crate::sandbox_provider::store::{Kind, Record};
+use crate::sandbox_provider::tasks::types::Todo;
 
 /// How long a key is remembered.
 const KEY_MS: i64 = 24 * 3_600_000;
+/// The fields that name what is written, where magic words may stand.
+const NAMES: &[&str] = &["subject", "label", "title"];
 
 /// A write's request: what it asks for and on what condition.
 pub struct Change {
@@ -44,13 +51,15 @@ impl<S: Send + Sync> FromRequest<S> for Change {
 }
 
 impl Change {
-    pub fn json(&self) -> Result<Map<String, Value>, Problem> {
-        object(&self.body)
-    }
-
-    /// Refuses when `If-Match` names another version than the present one.
+    /// Refuses when `If-Match` is there and names another version than the present one.
     pub fn check_etag(&self, seq: u64) -> Result<(), Problem> {
-        check_etag(&self.headers, seq)
+        let Some(given) = self.headers.get(IF_MATCH) else { return Ok(()) };
+        let current = etag(seq);
+        let given = given.to_str().unwrap_or_default();
+        if given.split(',').any(|e| e.trim() == "*" || e.trim() == current) {
+            return Ok(());
+        }
+        Err(Problem::stale(&current))
     }
 
     fn key(&self) -> Result<Option<String>, Problem> {
@@ -71,28 +80,29 @@ impl Change {
     }
 }
 
-/// Refuses when `If-Match` is there and names no present version.
-pub fn check_etag(headers: &HeaderMap, seq: u64) -> Result<(), Problem> {
-    let Some(given) = headers.get(IF_MATCH) else { return Ok(()) };
-    let current = etag(seq);
-    let given = given.to_str().unwrap_or_default();
-    if given.split(',').any(|e| e.trim() == "*" || e.trim() == current) {
-        return Ok(());
-    }
-    Err(Problem::stale(&current))
+/// The quoted version that goes into `ETag`.
+pub fn etag(seq: u64) -> String {
+    format!("\"{seq}\"")
 }
 
-/// Runs a change of events. `act` gets the state, the time and the parsed body; it decides first and changes then.
+/// 409: what shall be created is there already, in this version.
+pub fn exists(what: &str, id: &str, seq: u64) -> Problem {
+    let exists = Problem::new(StatusCode::CONFLICT, "exists", format!("there is {what} {id:?} already"));
+    Problem { etag: Some(etag(seq)), ..exists }
+}
+
+/// Runs a change. `act` gets the state, the time and the parsed body; it decides first and changes then.
 pub async fn run(
     sandbox: &Sandbox,
     login: &Login,
     change: Change,
     act: impl FnOnce(&mut State, i64, &Map<String, Value>, &Change) -> Result<Receipt, Problem>,
 ) -> Result<Response, Problem> {
-    let body = change.json()?;
+    let body = object(&change.body)?;
     let key = change.key()?;
     let mut loses_answer = false;
-    match body.get("subject").and_then(Value::as_str).and_then(magic) {
+    let word = NAMES.iter().find_map(|name| magic(name, body.get(*name)?.as_str()?));
+    match word {
         Some(Magic::Refuse(problem)) => return Err(problem),
         Some(Magic::DelayMs(ms)) => tokio::time::sleep(Duration::from_millis(ms)).await,
         Some(Magic::LoseAnswer) => loses_answer = true,
@@ -132,21 +142,43 @@ pub async fn run(
 
 /// The present state of what a change was about.
 fn answer(state: &State, mail: &str, receipt: &Receipt) -> Response {
+    let shown = match receipt.kind {
+        Kind::Event => shown::<Event>(state, mail, receipt),
+        Kind::Card => shown::<Card>(state, mail, receipt),
+        Kind::Todo => shown::<Todo>(state, mail, receipt),
+    };
     let status = StatusCode::from_u16(receipt.status).unwrap_or(StatusCode::OK);
-    let Some(folder) = state.folder(mail, &receipt.calendar) else { return status.into_response() };
-    if status == StatusCode::NO_CONTENT {
-        return status.into_response();
+    match shown {
+        Some((body, seq)) if status != StatusCode::NO_CONTENT => versioned(status, body, seq),
+        _ => status.into_response(),
+    }
+}
+
+/// The body of an answer; none where the folder is gone.
+fn shown<R: Record>(state: &State, mail: &str, receipt: &Receipt) -> Option<(Value, Option<u64>)> {
+    let folder = state.folder::<R>(mail, &receipt.folder)?;
+    if receipt.is_folder {
+        return Some((R::show_folder(folder), Some(folder.seq)));
     }
     let show = |id: &String| {
-        let (event, slot) = folder.event(id)?;
-        Some((View { mail, calendar: &folder.calendar, seq: slot.seq }.event(event), slot.seq))
+        let (record, slot) = folder.record(id)?;
+        Some((record.show(folder, mail, slot.seq), slot.seq))
     };
-    let event = receipt.event.as_ref().and_then(show);
-    let others: Vec<Value> = receipt.others.iter().filter_map(show).map(|(e, _)| e).collect();
-    let body =
-        json!({ "event": event.as_ref().map(|(e, _)| e), "others": others, "dropped": receipt.dropped });
+    let record = receipt.record.as_ref().and_then(show);
+    let others: Vec<Value> = receipt.others.iter().filter_map(show).map(|(other, _)| other).collect();
+    let seq = record.as_ref().map(|(_, seq)| *seq);
+    let mut body = json!({ "others": others, "dropped": receipt.dropped });
+    body[R::KIND.record()] = json!(record.map(|(record, _)| record));
+    if receipt.part.is_some() {
+        body["part"] = json!(receipt.part);
+    }
+    Some((body, seq))
+}
+
+/// An answer with the version of what it is about.
+pub fn versioned(status: StatusCode, body: Value, seq: Option<u64>) -> Response {
     let mut answer = (status, Json(body)).into_response();
-    if let Some(value) = event.and_then(|(_, seq)| HeaderValue::try_from(etag(seq)).ok()) {
+    if let Some(value) = seq.and_then(|seq| HeaderValue::try_from(etag(seq)).ok()) {
         answer.headers_mut().insert(ETAG, value);
     }
     answer

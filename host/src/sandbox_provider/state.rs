@@ -1,178 +1,56 @@
-//! Everything that the provider knows, in memory, and the changes (`Op`) that it is made of. Live requests and the journal's
-//! replay go through the same `apply`, so a restart arrives at the state that was acknowledged.
+//! Everything that the provider knows, in memory. Live requests and the journal's replay go through the same `apply`, so a
+//! restart arrives at the state that was acknowledged.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::sandbox_provider::types::{Calendar, Event};
+use crate::sandbox_provider::calendar::types::Event;
+use crate::sandbox_provider::contacts::types::Card;
+use crate::sandbox_provider::ops::{Dropped, Op, Put, PutHead, Receipt};
+use crate::sandbox_provider::store::{Folder, Folders, Head, Kind, Record, Slot};
+use crate::sandbox_provider::tasks::types::Todo;
 
-/// Events, tombstones included, that one account may hold.
-pub const MAX_EVENTS_PER_ACCOUNT: usize = 20_000;
-/// Events of all accounts together.
-pub const MAX_EVENTS: usize = 200_000;
+/// Records, tombstones included, that one account may hold.
+pub const MAX_RECORDS_PER_ACCOUNT: usize = 100_000;
+/// Records of all accounts together.
+const MAX_RECORDS: usize = 400_000;
 /// Their JSON, for one account and for all.
-const MAX_BYTES_PER_ACCOUNT: usize = 64 << 20;
+const MAX_BYTES_PER_ACCOUNT: usize = 192 << 20;
 const MAX_BYTES: usize = 512 << 20;
 /// Accounts.
 pub const MAX_ACCOUNTS: usize = 1_000;
-/// Calendars of one account.
-pub const MAX_CALENDARS: usize = 100;
+/// Folders of one kind in one account.
+pub const MAX_FOLDERS: usize = 100;
 /// Remembered answers of one account.
 const MAX_RECEIPTS: usize = 2_000;
-/// Deleted events that one calendar remembers; older ones make the sync tokens before them expire.
+/// Deleted records that one folder remembers; older ones make the sync tokens before them expire.
 const MAX_TOMBSTONES: usize = 2_000;
 
-/// One change. A line of the journal is a list of them: all of it happened, or nothing.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Op {
-    /// An account begins (or begins anew, empty).
-    Account {
-        mail: String,
-        name: String,
-        zone: String,
-    },
-    Calendar {
-        mail: String,
-        seq: u64,
-        floor: u64,
-        calendar: Arc<Calendar>,
-    },
-    /// Sync tokens before `upto` have expired; tombstones up to there are forgotten.
-    Forget {
-        mail: String,
-        calendar: String,
-        upto: u64,
-    },
-    DropCalendar {
-        mail: String,
-        id: String,
-    },
-    Event {
-        mail: String,
-        calendar: String,
-        seq: u64,
-        at_ms: i64,
-        event: Arc<Event>,
-    },
-    DropEvent {
-        mail: String,
-        calendar: String,
-        seq: u64,
-        at_ms: i64,
-        id: String,
-    },
-    Receipt {
-        mail: String,
-        key: String,
-        receipt: Receipt,
-    },
-    /// The counter of changes; stands in snapshots.
-    Counter {
-        seq: u64,
-    },
-}
-
-/// What a request with an `Idempotency-Key` did, so that its repetition answers the same without doing it again.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Receipt {
-    /// SHA-256 of method, path, query and body, hex: another request with the same key is refused.
-    pub print: String,
-    pub at_ms: i64,
-    pub status: u16,
-    pub calendar: String,
-    /// The event that the answer is about.
-    pub event: Option<String>,
-    /// Others that changed with it.
-    pub others: Vec<String>,
-    pub dropped: Vec<String>,
-}
-
-/// One version of an event, or the fact that it is gone.
-#[derive(Clone, Debug)]
-pub struct Slot {
-    pub seq: u64,
-    pub at_ms: i64,
-    /// None: deleted.
-    pub event: Option<Arc<Event>>,
-    /// Length of its JSON.
-    bytes: usize,
-}
-
-/// A calendar with its events.
-#[derive(Clone, Debug)]
-pub struct Folder {
-    pub calendar: Arc<Calendar>,
-    pub seq: u64,
-    /// Sync tokens below this have expired.
-    pub floor: u64,
-    pub events: HashMap<String, Slot>,
-    /// Event ids by the change that made their present version: the order of every listing.
-    pub order: BTreeMap<u64, String>,
-    tombstones: usize,
-    /// Of all events.
-    bytes: usize,
-}
-
-impl Folder {
-    pub fn event(&self, id: &str) -> Option<(&Arc<Event>, &Slot)> {
-        let slot = self.events.get(id)?;
-        slot.event.as_ref().map(|e| (e, slot))
-    }
-
-    /// All events that are not deleted, in the order of their last change.
-    pub fn live(&self) -> impl Iterator<Item = &Arc<Event>> {
-        self.order.values().filter_map(|id| self.events.get(id)).filter_map(|s| s.event.as_ref())
-    }
-
-    fn put(&mut self, id: &str, slot: Slot) {
-        self.order.insert(slot.seq, id.to_owned());
-        self.tombstones += usize::from(slot.event.is_none());
-        self.bytes += slot.bytes;
-        if let Some(old) = self.events.insert(id.to_owned(), slot) {
-            self.order.remove(&old.seq);
-            self.tombstones -= usize::from(old.event.is_none());
-            self.bytes -= old.bytes;
-        }
-    }
-
-    fn forget(&mut self, upto: u64) {
-        self.floor = self.floor.max(upto);
-        let events = &mut self.events;
-        let is_old =
-            |seq: &u64, id: &String| *seq <= upto && events.get(id).is_some_and(|s| s.event.is_none());
-        let old: Vec<(u64, String)> =
-            self.order.iter().filter(|(s, i)| is_old(s, i)).map(|(s, i)| (*s, i.clone())).collect();
-        for (seq, id) in old {
-            self.order.remove(&seq);
-            self.events.remove(&id);
-            self.tombstones -= 1;
-        }
-    }
-}
-
 /// A person with an account here.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Account {
     pub mail: String,
     pub name: String,
     /// IANA name.
     pub zone: String,
-    pub calendars: BTreeMap<String, Folder>,
+    pub calendars: Folders<Event>,
+    pub books: Folders<Card>,
+    pub lists: Folders<Todo>,
     receipts: HashMap<String, Receipt>,
     receipt_order: VecDeque<String>,
 }
 
 impl Account {
-    pub fn event_count(&self) -> usize {
-        self.calendars.values().map(|f| f.events.len()).sum()
-    }
-
-    fn bytes(&self) -> usize {
-        self.calendars.values().map(|f| f.bytes).sum()
+    /// Records, and the bytes of their JSON.
+    fn size(&self) -> (usize, usize) {
+        fn of<R: Record>(folders: &Folders<R>) -> (usize, usize) {
+            folders.values().fold((0, 0), |sum, f| (sum.0 + f.records.len(), sum.1 + f.bytes()))
+        }
+        [of(&self.calendars), of(&self.books), of(&self.lists)]
+            .iter()
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     pub fn receipt(&self, key: &str) -> Option<&Receipt> {
@@ -180,8 +58,8 @@ impl Account {
     }
 
     /// The calendar that invitations go to.
-    pub fn main(&self) -> Option<&Folder> {
-        self.calendars.values().find(|f| f.calendar.main)
+    pub fn main(&self) -> Option<&Folder<Event>> {
+        self.calendars.values().find(|f| f.head.main)
     }
 }
 
@@ -200,8 +78,8 @@ impl State {
         self.accounts.get(mail)
     }
 
-    pub fn folder(&self, mail: &str, calendar: &str) -> Option<&Folder> {
-        self.accounts.get(mail)?.calendars.get(calendar)
+    pub fn folder<R: Record>(&self, mail: &str, id: &str) -> Option<&Folder<R>> {
+        R::folders(self.accounts.get(mail)?).get(id)
     }
 
     /// Makes a change and notes it for the journal.
@@ -210,40 +88,39 @@ impl State {
         self.apply(op);
     }
 
-    /// Stores an event as the newest change; its seq.
-    pub fn put_event(&mut self, mail: &str, calendar: &str, at_ms: i64, event: Arc<Event>) -> u64 {
+    /// Stores a record as the newest change; its seq.
+    pub fn put<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, record: Arc<R>) -> u64 {
         let seq = self.seq + 1;
-        self.commit(Op::Event { mail: mail.to_owned(), calendar: calendar.to_owned(), seq, at_ms, event });
+        let (mail, folder) = (mail.to_owned(), folder.to_owned());
+        self.commit(R::put_op(Put { mail, folder, seq, at_ms, record }));
         seq
     }
 
     /// Leaves a tombstone, and forgets the oldest ones when there are too many.
-    pub fn drop_event(&mut self, mail: &str, calendar: &str, at_ms: i64, id: &str) {
-        let seq = self.seq + 1;
-        let (mail, calendar) = (mail.to_owned(), calendar.to_owned());
-        self.commit(Op::DropEvent {
+    pub fn remove<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, id: &str) {
+        let (kind, seq) = (R::KIND, self.seq + 1);
+        let (mail, folder) = (mail.to_owned(), folder.to_owned());
+        self.commit(Op::DropRecord(Dropped {
+            kind,
             mail: mail.clone(),
-            calendar: calendar.clone(),
+            folder: folder.clone(),
             seq,
             at_ms,
             id: id.to_owned(),
-        });
-        let Some(folder) = self.folder(&mail, &calendar) else { return };
-        if folder.tombstones <= MAX_TOMBSTONES {
+        }));
+        let Some(left) = self.folder::<R>(&mail, &folder).filter(|f| f.tombstones() > MAX_TOMBSTONES) else {
             return;
-        }
-        // Half of them at once: forgetting one by one would walk the calendar at every delete.
-        let is_gone = |id: &String| folder.events.get(id).is_some_and(|s| s.event.is_none());
-        let gone = folder.order.iter().filter(|(_, id)| is_gone(id)).map(|(seq, _)| *seq);
-        if let Some(upto) = gone.take(MAX_TOMBSTONES / 2).last() {
-            self.commit(Op::Forget { mail, calendar, upto });
+        };
+        // Half of them at once: forgetting one by one would walk the folder at every delete.
+        if let Some(upto) = left.tombstone(MAX_TOMBSTONES / 2) {
+            self.commit(Op::Forget { kind, mail, folder, upto });
         }
     }
 
-    pub fn put_calendar(&mut self, mail: &str, calendar: Calendar) -> u64 {
+    pub fn put_head<R: Record>(&mut self, mail: &str, head: R::Head) -> u64 {
         let seq = self.seq + 1;
-        let floor = self.folder(mail, &calendar.id).map_or(seq, |f| f.floor);
-        self.commit(Op::Calendar { mail: mail.to_owned(), seq, floor, calendar: Arc::new(calendar) });
+        let floor = self.folder::<R>(mail, head.id()).map_or(seq, |f| f.floor);
+        self.commit(R::head_op(PutHead { mail: mail.to_owned(), seq, floor, head: Arc::new(head) }));
         seq
     }
 
@@ -256,14 +133,13 @@ impl State {
         std::mem::take(&mut self.pending)
     }
 
-    /// Whether `more` events fit into the account.
+    /// Whether `more` records fit into the account.
     pub fn has_room(&self, mail: &str, more: usize) -> bool {
-        let sizes = |account: &Account| (account.event_count(), account.bytes());
-        let (events, bytes) = self.accounts.get(mail).map_or((0, 0), sizes);
-        let all = self.accounts.values().map(sizes);
-        let (all_events, all_bytes) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        events + more <= MAX_EVENTS_PER_ACCOUNT
-            && all_events + more <= MAX_EVENTS
+        let (records, bytes) = self.accounts.get(mail).map_or((0, 0), Account::size);
+        let all = self.accounts.values().map(Account::size);
+        let (all_records, all_bytes) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        records + more <= MAX_RECORDS_PER_ACCOUNT
+            && all_records + more <= MAX_RECORDS
             && bytes < MAX_BYTES_PER_ACCOUNT
             && all_bytes < MAX_BYTES
     }
@@ -274,51 +150,65 @@ impl State {
             Op::Account { mail, name, zone } => {
                 self.accounts.insert(mail.clone(), Account { mail, name, zone, ..Account::default() });
             }
-            Op::Calendar { mail, seq, floor, calendar } => self.apply_calendar(&mail, seq, floor, calendar),
-            Op::Forget { mail, calendar, upto } => {
-                if let Some(folder) = self.folder_mut(&mail, &calendar) {
-                    folder.forget(upto);
-                }
-            }
-            Op::DropCalendar { mail, id } => {
-                if let Some(account) = self.accounts.get_mut(&mail) {
-                    account.calendars.remove(&id);
-                }
-            }
-            Op::Event { mail, calendar, seq, at_ms, event } => {
-                self.seq = self.seq.max(seq);
-                let id = event.id.clone();
-                if let Some(folder) = self.folder_mut(&mail, &calendar) {
-                    let bytes = json_len(&event);
-                    folder.put(&id, Slot { seq, at_ms, event: Some(event), bytes });
-                }
-            }
-            Op::DropEvent { mail, calendar, seq, at_ms, id } => {
-                self.seq = self.seq.max(seq);
-                if let Some(folder) = self.folder_mut(&mail, &calendar) {
-                    folder.put(&id, Slot { seq, at_ms, event: None, bytes: 0 });
-                }
-            }
+            Op::Calendar(put) => self.apply_head::<Event>(put),
+            Op::Event(put) => self.apply_put(put),
+            Op::Book(put) => self.apply_head::<Card>(put),
+            Op::Card(put) => self.apply_put(put),
+            Op::List(put) => self.apply_head::<Todo>(put),
+            Op::Todo(put) => self.apply_put(put),
+            Op::DropFolder { kind, mail, id } => self.apply_drop_folder(kind, &mail, &id),
+            Op::DropRecord(gone) => match gone.kind {
+                Kind::Event => self.apply_drop::<Event>(&gone),
+                Kind::Card => self.apply_drop::<Card>(&gone),
+                Kind::Todo => self.apply_drop::<Todo>(&gone),
+            },
+            Op::Forget { kind, mail, folder, upto } => match kind {
+                Kind::Event => self.apply_forget::<Event>(&mail, &folder, upto),
+                Kind::Card => self.apply_forget::<Card>(&mail, &folder, upto),
+                Kind::Todo => self.apply_forget::<Todo>(&mail, &folder, upto),
+            },
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
             Op::Counter { seq } => self.seq = self.seq.max(seq),
         }
     }
 
-    fn apply_calendar(&mut self, mail: &str, seq: u64, floor: u64, calendar: Arc<Calendar>) {
-        self.seq = self.seq.max(seq);
+    fn apply_head<R: Record>(&mut self, put: PutHead<R::Head>) {
+        self.seq = self.seq.max(put.seq);
+        let Some(account) = self.accounts.get_mut(&put.mail) else { return };
+        let folder = R::folders_mut(account)
+            .entry(put.head.id().to_owned())
+            .or_insert_with(|| Folder::new(put.head.clone(), put.seq, put.floor));
+        folder.head = put.head;
+        folder.seq = put.seq;
+    }
+
+    fn apply_put<R: Record>(&mut self, put: Put<R>) {
+        self.seq = self.seq.max(put.seq);
+        let Some(folder) = self.folder_mut::<R>(&put.mail, &put.folder) else { return };
+        let (id, bytes) = (put.record.id().to_owned(), json_len(&put.record));
+        folder.put(&id, Slot { seq: put.seq, at_ms: put.at_ms, record: Some(put.record), bytes });
+    }
+
+    fn apply_drop<R: Record>(&mut self, gone: &Dropped) {
+        self.seq = self.seq.max(gone.seq);
+        if let Some(folder) = self.folder_mut::<R>(&gone.mail, &gone.folder) {
+            folder.put(&gone.id, Slot { seq: gone.seq, at_ms: gone.at_ms, record: None, bytes: 0 });
+        }
+    }
+
+    fn apply_forget<R: Record>(&mut self, mail: &str, folder: &str, upto: u64) {
+        if let Some(folder) = self.folder_mut::<R>(mail, folder) {
+            folder.forget(upto);
+        }
+    }
+
+    fn apply_drop_folder(&mut self, kind: Kind, mail: &str, id: &str) {
         let Some(account) = self.accounts.get_mut(mail) else { return };
-        let id = calendar.id.clone();
-        let folder = account.calendars.entry(id).or_insert_with(|| Folder {
-            calendar: calendar.clone(),
-            seq,
-            floor,
-            events: HashMap::new(),
-            order: BTreeMap::new(),
-            tombstones: 0,
-            bytes: 0,
-        });
-        folder.calendar = calendar;
-        folder.seq = seq;
+        match kind {
+            Kind::Event => drop(account.calendars.remove(id)),
+            Kind::Card => drop(account.books.remove(id)),
+            Kind::Todo => drop(account.lists.remove(id)),
+        }
     }
 
     fn apply_receipt(&mut self, mail: &str, key: String, receipt: Receipt) {
@@ -333,24 +223,41 @@ impl State {
         }
     }
 
-    fn folder_mut(&mut self, mail: &str, calendar: &str) -> Option<&mut Folder> {
-        self.accounts.get_mut(mail)?.calendars.get_mut(calendar)
+    fn folder_mut<R: Record>(&mut self, mail: &str, id: &str) -> Option<&mut Folder<R>> {
+        R::folders_mut(self.accounts.get_mut(mail)?).get_mut(id)
     }
 
     /// The changes that make this state out of nothing: the journal starts anew with them.
     pub fn snapshot(&self) -> impl Iterator<Item = Op> + '_ {
         let accounts = self.accounts.values().flat_map(|a| {
-            let mail = a.mail.clone();
-            let account = Op::Account { mail: mail.clone(), name: a.name.clone(), zone: a.zone.clone() };
-            let folders = a.calendars.values().flat_map(move |f| folder_ops(mail.clone(), f));
+            let account = Op::Account { mail: a.mail.clone(), name: a.name.clone(), zone: a.zone.clone() };
             let receipts = a.receipt_order.iter().filter_map(|key| {
                 let receipt = a.receipts.get(key)?.clone();
                 Some(Op::Receipt { mail: a.mail.clone(), key: key.clone(), receipt })
             });
+            let folders = folders_ops::<Event>(a).chain(folders_ops::<Card>(a)).chain(folders_ops::<Todo>(a));
             std::iter::once(account).chain(folders).chain(receipts)
         });
         accounts.chain(std::iter::once(Op::Counter { seq: self.seq }))
     }
+}
+
+fn folders_ops<R: Record>(account: &Account) -> impl Iterator<Item = Op> + '_ {
+    R::folders(account).values().flat_map(|folder| folder_ops(&account.mail, folder))
+}
+
+fn folder_ops<'a, R: Record>(mail: &'a str, folder: &'a Folder<R>) -> impl Iterator<Item = Op> + 'a {
+    let (seq, floor, head) = (folder.seq, folder.floor, folder.head.clone());
+    let head = R::head_op(PutHead { mail: mail.to_owned(), seq, floor, head });
+    let records = folder.order.values().filter_map(move |id| {
+        let slot = folder.records.get(id)?;
+        let (mail, folder, seq, at_ms) = (mail.to_owned(), folder.head.id().to_owned(), slot.seq, slot.at_ms);
+        Some(match &slot.record {
+            Some(record) => R::put_op(Put { mail, folder, seq, at_ms, record: record.clone() }),
+            None => Op::DropRecord(Dropped { kind: R::KIND, mail, folder, seq, at_ms, id: id.clone() }),
+        })
+    });
+    std::iter::once(head).chain(records)
 }
 
 /// How long a value is as JSON.
@@ -370,19 +277,4 @@ pub fn json_len(value: &impl Serialize) -> usize {
         Ok(()) => count.0,
         Err(_) => usize::MAX,
     }
-}
-
-fn folder_ops(mail: String, folder: &Folder) -> impl Iterator<Item = Op> + '_ {
-    let calendar = folder.calendar.id.clone();
-    let (seq, floor) = (folder.seq, folder.floor);
-    let head = Op::Calendar { mail: mail.clone(), seq, floor, calendar: folder.calendar.clone() };
-    let events = folder.order.values().filter_map(move |id| {
-        let slot = folder.events.get(id)?;
-        let (mail, calendar, seq, at_ms) = (mail.clone(), calendar.clone(), slot.seq, slot.at_ms);
-        Some(match &slot.event {
-            Some(event) => Op::Event { mail, calendar, seq, at_ms, event: event.clone() },
-            None => Op::DropEvent { mail, calendar, seq, at_ms, id: id.clone() },
-        })
-    });
-    std::iter::once(head).chain(events)
 }

@@ -1,23 +1,28 @@
 //! What an account has in the beginning. `alice`, `bob` and `carol` work together in three time zones and know each other;
-//! everybody else begins with an empty main calendar. All of it lies around the week of the moment when it is made.
+//! everybody else begins with an empty main calendar, address book and task list. All of it lies around the week of the moment
+//! when it is made.
 
+mod contacts;
+mod people;
 mod plan;
+mod todos;
 
 use std::sync::Arc;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::sandbox_provider::events::{finish, store};
-use crate::sandbox_provider::invitations::spread;
-use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single};
-use crate::sandbox_provider::state::{MAX_ACCOUNTS, Op, State};
-use crate::sandbox_provider::times::{instant, local, stored_zone};
-use crate::sandbox_provider::types::{
+use crate::sandbox_provider::calendar::events::{finish, store};
+use crate::sandbox_provider::calendar::invitations::spread;
+use crate::sandbox_provider::calendar::types::{
     Access, Alert, AlertVia, Body, Calendar, CountsAsBusy, Event, Guest, Moment, Person, Video, VideoService,
     When,
 };
+use crate::sandbox_provider::ops::Op;
+use crate::sandbox_provider::problem::Problem;
+use crate::sandbox_provider::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single};
+use crate::sandbox_provider::state::{Account, MAX_ACCOUNTS, State};
+use crate::sandbox_provider::times::{instant, local, stored_zone};
 
 /// Somebody with a full calendar.
 pub struct Colleague {
@@ -45,13 +50,37 @@ pub fn accounts(state: &mut State, wanted: &[String], now_ms: i64) -> Result<(),
     for mail in &missing {
         fill(state, mail, now_ms);
     }
+    for mail in wanted {
+        complete(state, mail, now_ms);
+    }
     Ok(())
+}
+
+/// Whether the account is there with all that an account has.
+pub fn is_complete(state: &State, mail: &str) -> bool {
+    state.account(mail).is_some_and(|account| !account.books.is_empty() && !account.lists.is_empty())
+}
+
+/// Gives address books and task lists to an account without: one that has just begun, or one of a journal that is older than
+/// they are.
+fn complete(state: &mut State, mail: &str, now_ms: i64) {
+    let is_missing = |is_empty: fn(&Account) -> bool| state.account(mail).is_some_and(is_empty);
+    let (has_no_book, has_no_list) = (is_missing(|a| a.books.is_empty()), is_missing(|a| a.lists.is_empty()));
+    if has_no_book {
+        contacts::begin(state, mail, now_ms);
+        contacts::fill(state, mail, now_ms);
+    }
+    if has_no_list {
+        todos::begin(state, mail, now_ms);
+        todos::fill(state, mail, now_ms);
+    }
 }
 
 /// Makes the account anew, as it was in the beginning.
 pub fn reset(state: &mut State, mail: &str, now_ms: i64) {
     begin(state, mail, now_ms);
     fill(state, mail, now_ms);
+    complete(state, mail, now_ms);
     // What the others host and the account is invited to comes back.
     let others = state.accounts.values().filter(|a| a.mail != mail);
     let invitations: Vec<(String, Arc<Event>)> = others
@@ -88,7 +117,7 @@ fn begin(state: &mut State, mail: &str, now_ms: i64) {
         alerts: vec![alert(10)],
         ..base.clone()
     };
-    state.put_calendar(mail, main);
+    state.put_head::<Event>(mail, main);
     if known.is_none() {
         return;
     }
@@ -112,8 +141,8 @@ fn begin(state: &mut State, mail: &str, now_ms: i64) {
         video_services: Vec::new(),
         ..base
     };
-    state.put_calendar(mail, personal);
-    state.put_calendar(mail, holidays);
+    state.put_head::<Event>(mail, personal);
+    state.put_head::<Event>(mail, holidays);
 }
 
 /// The account's own events, and with them the invitations of the others.
@@ -135,7 +164,7 @@ fn fill(state: &mut State, mail: &str, now_ms: i64) {
         for year in [today.year(), today.year().saturating_add(1)] {
             let Ok(date) = Date::new(year, *month, *day) else { continue };
             let mut event = maker.all_day(&format!("holiday-{year}-{number}"), title, date, 1);
-            event.availability = crate::sandbox_provider::types::Availability::Free;
+            event.availability = crate::sandbox_provider::calendar::types::Availability::Free;
             event.host = None;
             store(state, mail, "holidays", now_ms, event);
         }

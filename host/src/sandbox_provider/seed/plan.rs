@@ -1,6 +1,6 @@
 //! The seeded events as tables. Days count from the Monday of the week in which the account is made; times are local.
 
-use crate::sandbox_provider::types::{Availability, Category, EventState, Privacy};
+use crate::sandbox_provider::calendar::types::{Availability, Category, EventState, Privacy};
 
 /// State, availability, privacy, category.
 type Kind = (EventState, Availability, Privacy, Category);

@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::sandbox_provider::Caller;
+use crate::sandbox_provider::calendar::series;
+use crate::sandbox_provider::calendar::types::{Answer, Availability, CountsAsBusy, Event};
+use crate::sandbox_provider::calendar::write::is_busy;
 use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::series;
-use crate::sandbox_provider::state::{Folder, State};
+use crate::sandbox_provider::state::State;
+use crate::sandbox_provider::store::Folder;
 use crate::sandbox_provider::times::{instant, parse_instant, stored_zone};
-use crate::sandbox_provider::types::{Answer, Availability, CountsAsBusy, Event};
-use crate::sandbox_provider::write::is_busy;
 
 const MAX_RANGE_MS: i64 = 100 * 24 * 3_600_000;
 const MAX_TARGETS: usize = 50;
@@ -72,20 +73,24 @@ fn result(kind: &str, id: &str, busy: Option<Vec<Value>>) -> Value {
 fn of_person(state: &State, mail: &str, range: (i64, i64)) -> Result<Option<Vec<Value>>, Problem> {
     let Some(account) = state.account(mail) else { return Ok(None) };
     let mut busy = Vec::new();
-    for folder in account.calendars.values().filter(|f| f.calendar.mine) {
+    for folder in account.calendars.values().filter(|f| f.head.mine) {
         busy.extend(of_folder(mail, folder, range)?);
     }
     Ok(Some(busy))
 }
 
-fn of_folder(mail: &str, folder: &Folder, (from_ms, to_ms): (i64, i64)) -> Result<Vec<Value>, Problem> {
-    let zone = stored_zone(&folder.calendar.zone);
+fn of_folder(
+    mail: &str,
+    folder: &Folder<Event>,
+    (from_ms, to_ms): (i64, i64),
+) -> Result<Vec<Value>, Problem> {
+    let zone = stored_zone(&folder.head.zone);
     let mut busy: Vec<(i64, i64, Availability)> = Vec::new();
-    if folder.calendar.counts_as_busy == CountsAsBusy::Nothing {
+    if folder.head.counts_as_busy == CountsAsBusy::Nothing {
         return Ok(Vec::new());
     }
     let counts = |event: &Event| {
-        is_busy(event) && (folder.calendar.counts_as_busy == CountsAsBusy::Everything || attends(event, mail))
+        is_busy(event) && (folder.head.counts_as_busy == CountsAsBusy::Everything || attends(event, mail))
     };
     for event in folder.live() {
         for (_, instance) in series::expand(event, from_ms, to_ms, &zone)? {

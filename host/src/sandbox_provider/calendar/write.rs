@@ -1,18 +1,16 @@
-//! From a client's JSON to a checked event or calendar (merge patch, RFC 7396), and from there to the JSON that is answered.
-//! Pure: nothing here knows the state or HTTP.
+//! From a client's JSON to a checked event or calendar, and from there to the JSON that is answered. Pure: nothing here knows
+//! the state or HTTP.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::times::{instant, offset_time, stored_zone};
-use crate::sandbox_provider::types::{
+use crate::sandbox_provider::calendar::types::{
     Alert, Calendar, Event, EventState, Video, VideoService, VideoState, When,
 };
+use crate::sandbox_provider::patch::{MAX_LINE, MAX_TEXT, colour, few, patched, text, title};
+use crate::sandbox_provider::problem::Problem;
+use crate::sandbox_provider::receipts::etag;
+use crate::sandbox_provider::times::{instant, offset_time, stored_zone};
 
-const MAX_TEXT: usize = 256 << 10;
-const MAX_LINE: usize = 4 << 10;
 const MAX_GUESTS: usize = 500;
 const MAX_SMALL_LIST: usize = 50;
 const MAX_REPEAT_LINES: usize = 500;
@@ -59,68 +57,6 @@ const EVENT_OWN: &[&str] = &[
 const CALENDAR_FIELDS: &[&str] =
     &["title", "notes", "zone", "colour", "place", "alerts", "countsAsBusy", "videoServices"];
 const CALENDAR_OWN: &[&str] = &["id", "etag", "main", "mine", "access", "locked", "createdAt", "updatedAt"];
-
-/// RFC 7396.
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    let Value::Object(fields) = target else { return };
-    for (name, value) in patch {
-        if value.is_null() {
-            fields.remove(name);
-        } else {
-            merge(fields.entry(name.clone()).or_insert(Value::Null), value);
-        }
-    }
-}
-
-/// `base` with the writable fields of `patch`.
-fn patched<T: Serialize + DeserializeOwned>(
-    base: &T,
-    patch: &Map<String, Value>,
-    fields: &[&str],
-    own: &[&str],
-) -> Result<T, Problem> {
-    let mut document = serde_json::to_value(base).map_err(|e| Problem::bad_request(e.to_string()))?;
-    let mut given = Map::new();
-    for (name, value) in patch {
-        if fields.contains(&name.as_str()) {
-            given.insert(name.clone(), value.clone());
-        } else if !own.contains(&name.as_str()) {
-            return Err(Problem::field(name, format!("there is no field {name:?}")));
-        }
-    }
-    merge(&mut document, &Value::Object(given));
-    serde_path_to_error::deserialize(document).map_err(|e| {
-        let path = e.path().to_string();
-        Problem::field(&path, e.into_inner().to_string())
-    })
-}
-
-/// A request's body, which must be a JSON object; an empty one counts as `{}`.
-pub fn object(body: &[u8]) -> Result<Map<String, Value>, Problem> {
-    if body.is_empty() {
-        return Ok(Map::new());
-    }
-    serde_json::from_slice(body)
-        .map_err(|e| Problem::bad_request(format!("the body must be a JSON object: {e}")))
-}
-
-/// An id that the client chose.
-pub fn client_id(patch: &Map<String, Value>) -> Result<Option<String>, Problem> {
-    let Some(value) = patch.get("id").filter(|v| !v.is_null()) else { return Ok(None) };
-    let id = value.as_str().unwrap_or_default();
-    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-".contains(&b);
-    if !(4..=64).contains(&id.len()) || !id.bytes().all(allowed) {
-        return Err(Problem::field("id", "id must be 4 to 64 characters of a-z, 0-9, _ and -"));
-    }
-    Ok(Some(id.to_owned()))
-}
 
 /// The event that `patch` makes of `base`, checked. The rule of a series is checked where it is expanded.
 pub fn event(base: &Event, patch: &Map<String, Value>, calendar: &Calendar) -> Result<Event, Problem> {
@@ -175,42 +111,13 @@ fn check_event(event: &Event) -> Result<(), Problem> {
 /// The calendar that `patch` makes of `base`, checked.
 pub fn calendar(base: &Calendar, patch: &Map<String, Value>) -> Result<Calendar, Problem> {
     let calendar: Calendar = patched(base, patch, CALENDAR_FIELDS, CALENDAR_OWN)?;
-    if calendar.title.trim().is_empty() {
-        return Err(Problem::field("title", "title must not be empty"));
-    }
-    text("title", Some(&calendar.title), MAX_LINE)?;
+    title("title", &calendar.title)?;
     text("notes", calendar.notes.as_ref(), MAX_TEXT)?;
     text("place", calendar.place.as_ref(), MAX_LINE)?;
     colour(calendar.colour.as_ref())?;
     alerts("alerts", &calendar.alerts)?;
     crate::sandbox_provider::times::zone(&calendar.zone, "zone")?;
     Ok(calendar)
-}
-
-fn text(field: &str, value: Option<&String>, max: usize) -> Result<(), Problem> {
-    match value {
-        Some(value) if value.len() > max => {
-            Err(Problem::field(field, format!("{field} must be at most {max} bytes")))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn few(field: &str, count: usize, max: usize) -> Result<(), Problem> {
-    if count > max {
-        Err(Problem::field(field, format!("{field} may have at most {max} entries")))
-    } else {
-        Ok(())
-    }
-}
-
-fn colour(value: Option<&String>) -> Result<(), Problem> {
-    let is_hex =
-        |c: &String| c.len() == 7 && c.starts_with('#') && c[1..].bytes().all(|b| b.is_ascii_hexdigit());
-    match value {
-        Some(value) if !is_hex(value) => Err(Problem::field("colour", "colour must look like #3b82f6")),
-        _ => Ok(()),
-    }
 }
 
 fn alerts(field: &str, alerts: &[Alert]) -> Result<(), Problem> {
@@ -233,11 +140,6 @@ pub fn complete_video(video: &mut Video, event_id: &str) {
     video.state = VideoState::Ready;
     video.url = Some(format!("https://meet.sandbox.test/{code}"));
     video.code = Some(code);
-}
-
-/// The quoted version that goes into `ETag`.
-pub fn etag(seq: u64) -> String {
-    format!("\"{seq}\"")
 }
 
 /// What an event looks like to one account.
@@ -268,7 +170,7 @@ impl View<'_> {
         document["series"] = json!(series.id);
         document["kind"] = json!(if is_changed { "override" } else { "instance" });
         document["repeat"] = json!([]);
-        let original_ms = crate::sandbox_provider::series::original_ms(series, original, &zone);
+        let original_ms = crate::sandbox_provider::calendar::series::original_ms(series, original, &zone);
         document["original"] = json!({ "local": original, "time": original_ms.map(instant) });
         if let Some(fields) = document.as_object_mut() {
             fields.remove("overrides");
@@ -305,13 +207,6 @@ impl View<'_> {
         }
         document
     }
-
-    /// The calendar itself.
-    pub fn calendar(&self) -> Value {
-        let mut document = serde_json::to_value(self.calendar).unwrap_or_else(|_| json!({}));
-        document["etag"] = json!(etag(self.seq));
-        document
-    }
 }
 
 /// Whether the account may change what all guests see.
@@ -322,6 +217,6 @@ pub fn may_edit(event: &Event, mail: &str) -> bool {
 
 /// Whether it blocks time, for an account whose calendar counts like this.
 pub fn is_busy(event: &Event) -> bool {
-    use crate::sandbox_provider::types::Availability;
+    use crate::sandbox_provider::calendar::types::Availability;
     event.state != EventState::CalledOff && event.availability != Availability::Free
 }

@@ -1,110 +1,25 @@
 //! Operations on events.
 
 use connector_sdk::http::{Request, Response};
-use connector_sdk::{Answer, Context, Failure, Outcome, code};
+use connector_sdk::{Context, Failure, Outcome, code};
 use model::calendar::{ConferenceProvider, ResponseStatus};
 use model::wire::calendar::{
     EventConference, EventDelete, EventRespond, EventTarget, EventWrite, RecurrenceScope,
 };
-use model::wire::{ChangesRequest, ItemError, Mutated, Source, SourceRef, Sources, Warning};
-use serde_json::value::RawValue;
+use model::wire::{Mutated, Warning};
 use serde_json::{Map, Value, json};
 
-use crate::api::{ask, change, new_id, url};
-use crate::mapping::{EVENT_PLACES, event_source, event_to, selected};
-use crate::native;
-
-/// The provider's largest page.
-const MAX_LIMIT: u32 = 250;
-
-pub fn get(context: &Context, args: &SourceRef) -> Outcome<Sources> {
-    let request = Request::get(url(context, &["calendars", &args.collection, "events", &args.source], &[])?);
-    let event: native::Event = ask(context, request, "reading the event")?;
-    Ok(Sources { sources: vec![event_source(&event)?], enumeration: false })
-}
-
-/// The cursor is a letter and the provider's token: `f` goes on with the first walk over everything, `c` with a walk over
-/// changes, `s` begins one.
-pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
-    let collection = args.collection.as_deref().unwrap_or_default();
-    let limit = if args.limit == 0 { MAX_LIMIT } else { args.limit.min(MAX_LIMIT) }.to_string();
-    let mut query = vec![("limit", limit.as_str())];
-    let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector");
-    let enumeration = match &context.cursor {
-        None => true,
-        Some(cursor) => {
-            let (letter, token) = cursor.split_at_checked(1).ok_or_else(expired)?;
-            let name = if letter == "s" { "syncToken" } else { "pageToken" };
-            query.push((name, token));
-            match letter {
-                "f" => true,
-                "c" | "s" => false,
-                _ => return Err(expired()),
-            }
-        }
-    };
-    let request = Request::get(url(context, &["calendars", collection, "events"], &query)?);
-    let page: native::Page = ask(context, request, "listing the events")?;
-    let (cursor, more) = match (page.next_page_token, page.next_sync_token) {
-        (Some(token), _) => (format!("{}{token}", if enumeration { "f" } else { "c" }), true),
-        (None, Some(token)) => (format!("s{token}"), false),
-        (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
-    };
-    let read = if args.names_only { named } else { listed };
-    let sources = page.events.iter().map(|event| read(event)).collect();
-    Ok(Answer { body: Sources { sources, enumeration }, cursor: Some(cursor), more })
-}
-
-/// One event of a list. One that cannot be read must not stop the others.
-fn listed(event: &RawValue) -> Source {
-    let read = serde_json::from_str::<native::Event>(event.get()).map_err(|e| e.to_string());
-    let source = read.and_then(|event| {
-        if event.deleted {
-            return Ok(Source {
-                external_id: event.id,
-                etag: event.etag,
-                deleted: true,
-                ..Source::default()
-            });
-        }
-        event_source(&event).map_err(|e| e.message)
-    });
-    source.unwrap_or_else(|message| {
-        let error = Some(ItemError { code: "unreadable".to_owned(), message });
-        Source { error, ..named(event) }
-    })
-}
-
-/// Only which event of a list it is.
-fn named(event: &RawValue) -> Source {
-    let known = serde_json::from_str::<Value>(event.get()).unwrap_or_default();
-    Source {
-        external_id: known["id"].as_str().unwrap_or_default().to_owned(),
-        etag: known["etag"].as_str().map(str::to_owned),
-        deleted: known["deleted"] == true,
-        ..Source::default()
-    }
-}
+use crate::api::{change, new_id, url};
+use crate::calendar::mapping::{EVENT_PLACES, event_to};
+use crate::calendar::native;
+use crate::items::{self, selected, written};
 
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
-    let id = new_id(context);
     let mut body = document(args, None);
-    body.insert("id".to_owned(), json!(id));
     if args.event.i_cal_uid.is_none() {
         body.remove("uid");
     }
-    let path = ["calendars", args.collection.as_str(), "events"];
-    let request = Request::post(url(context, &path, &[])?).json(&body);
-    match change(context, request, "creating the event") {
-        Ok(response) => mutated(&response, None),
-        // An earlier attempt has come through.
-        Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
-            let request = Request::get(url(context, &[&path[..], &[id.as_str()]].concat(), &[])?);
-            let event: native::Event = ask(context, request, "reading the event")?;
-            Ok(Mutated { sources: vec![event_source(&event)?], item: Some(id), ..Mutated::default() })
-        }
-        Err(e) => Err(e),
-    }
+    items::create::<native::Event>(context, &args.collection, &new_id(context), body)
 }
 
 pub fn update(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
@@ -121,10 +36,7 @@ pub fn update(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
 pub fn delete(context: &Context, args: &EventDelete) -> Outcome<Mutated> {
     let target = Target::of(&args.collection, &args.target)?;
     let request = Request::delete(target.url(context)?).if_match(args.target.if_match.as_deref());
-    let gone = || {
-        let source = Source { external_id: target.source.to_owned(), deleted: true, ..Source::default() };
-        Mutated { sources: vec![source], ..Mutated::default() }
-    };
+    let gone = || Mutated { sources: vec![items::gone(target.source)], ..Mutated::default() };
     match change(context, request, "deleting the event") {
         Ok(response) if response.status == 204 => Ok(gone()),
         Ok(response) => Ok(Mutated { item: None, ..mutated(&response, None)? }),
@@ -183,26 +95,14 @@ fn document(args: &EventWrite, changed: Option<&[String]>) -> Map<String, Value>
 
 /// What a change left behind. `item`: the instance that it was about, none for the event of the answer.
 fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
-    let written: native::Written = response.json()?;
-    let read = |event: &RawValue| -> Outcome<Source> {
-        let event: native::Event = serde_json::from_str(event.get())
-            .map_err(|e| Failure::unavailable(format!("the provider's event cannot be read: {e}")))?;
-        event_source(&event)
-    };
-    let event = written.event.as_deref().map(read).transpose()?;
-    let event = event.ok_or_else(|| Failure::not_found("the event has been deleted meanwhile"))?;
-    let item = item.unwrap_or_else(|| event.external_id.clone());
-    let mut sources = vec![event];
-    for other in &written.others {
-        sources.push(read(other)?);
-    }
+    let left = written::<native::Event>(response)?;
     let warning = |original: String| Warning {
         code: "exception_dropped".to_owned(),
         message: "this changed instance is gone: the series has no such start any more".to_owned(),
         target: Some(original),
     };
-    let warnings = written.dropped.into_iter().map(warning).collect();
-    Ok(Mutated { sources, item: Some(item), warnings, ..Mutated::default() })
+    let warnings = left.dropped.into_iter().map(warning).collect();
+    Ok(Mutated { item: item.or(left.mutated.item), warnings, ..left.mutated })
 }
 
 /// What a change is for, in the provider's terms.
@@ -216,9 +116,7 @@ struct Target<'a> {
 
 impl<'a> Target<'a> {
     fn of(collection: &'a str, target: &'a EventTarget) -> Outcome<Self> {
-        let source = target.source.as_deref().filter(|s| !s.is_empty());
-        let source =
-            source.ok_or_else(|| Failure::invalid("target.source is missing: name the event to change"))?;
+        let source = items::target(target.source.as_deref())?;
         let named = target.recurrence_id.clone().or_else(|| target.original_start.map(|at| at.to_string()));
         let original = named.filter(|_| target.scope != RecurrenceScope::All);
         let is_following = original.is_some() && target.scope == RecurrenceScope::ThisAndFollowing;

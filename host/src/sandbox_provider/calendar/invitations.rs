@@ -12,13 +12,14 @@ use serde_json::Value;
 
 use crate::sandbox_provider::Caller;
 use crate::sandbox_provider::auth::DOMAIN;
-use crate::sandbox_provider::events::{find, open_folder};
+use crate::sandbox_provider::calendar::series;
+use crate::sandbox_provider::calendar::types::{Answer, Availability, Event, Guest};
+use crate::sandbox_provider::ops::Receipt;
 use crate::sandbox_provider::problem::Problem;
 use crate::sandbox_provider::receipts::{Change, run};
-use crate::sandbox_provider::series;
-use crate::sandbox_provider::state::{Receipt, State};
+use crate::sandbox_provider::state::State;
+use crate::sandbox_provider::store::{find, open_folder};
 use crate::sandbox_provider::times::{instant, stored_zone};
-use crate::sandbox_provider::types::{Answer, Availability, Event, Guest};
 
 /// Guests that answer by themselves: `accepts@sandbox.test` and the like.
 pub fn answer_by_magic(guests: &mut [Guest]) {
@@ -52,18 +53,18 @@ pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
         match copy_of(state, mail, &event.uid) {
             Some((calendar, copy)) => {
                 let shared = shared(event, &copy, mail);
-                state.put_event(mail, &calendar, now_ms, Arc::new(shared));
+                state.put(mail, &calendar, now_ms, Arc::new(shared));
             }
             None if host.as_ref() == Some(mail) => {}
             None => {
                 let Some(main) = state.account(mail).and_then(|a| a.main()) else { continue };
-                let calendar = main.calendar.id.clone();
+                let calendar = main.head.id.clone();
                 // The id is the host's, so that a repetition finds it; another event may have it already.
-                if main.events.contains_key(&event.id) || !state.has_room(mail, 1) {
+                if main.records.contains_key(&event.id) || !state.has_room(mail, 1) {
                     continue;
                 }
                 let fresh = Event { id: event.id.clone(), ..Event::default() };
-                state.put_event(mail, &calendar, now_ms, Arc::new(shared(event, &fresh, mail)));
+                state.put(mail, &calendar, now_ms, Arc::new(shared(event, &fresh, mail)));
             }
         }
     }
@@ -91,7 +92,7 @@ fn shared(event: &Event, own: &Event, mail: &str) -> Event {
 pub fn withdraw(state: &mut State, from: &str, now_ms: i64, uid: &str, people: &[String]) {
     for mail in people.iter().filter(|m| *m != from) {
         if let Some((calendar, copy)) = copy_of(state, mail, uid) {
-            state.drop_event(mail, &calendar, now_ms, &copy.id);
+            state.remove::<Event>(mail, &calendar, now_ms, &copy.id);
         }
     }
 }
@@ -119,17 +120,16 @@ pub async fn answer(
     run(&sandbox, &login, change, |state, now_ms, body, change| {
         let reply: Reply = serde_path_to_error::deserialize(Value::Object(body.clone()))
             .map_err(|e| Problem::field(&e.path().to_string(), e.into_inner().to_string()))?;
-        let folder = open_folder(state, &login.mail, &calendar)?;
+        let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
         let (old, seq) = find(folder, &id)?;
         change.check_etag(seq)?;
-        let conflict = |code, message: &str| Problem::new(StatusCode::CONFLICT, code, message);
         if old.host.as_ref().is_some_and(|h| h.mail.as_deref() == Some(login.mail.as_str())) {
-            return Err(conflict("hostCannotAnswer", "the account hosts this event"));
+            return Err(Problem::conflict("hostCannotAnswer", "the account hosts this event"));
         }
         if reply.span.as_deref().is_some_and(|s| s != "one") {
             return Err(Problem::field("span", "an answer is for one instance or for the whole series"));
         }
-        let zone = stored_zone(&folder.calendar.zone);
+        let zone = stored_zone(&folder.head.zone);
         let mut event = (*old).clone();
         match &reply.original {
             Some(text) => {
@@ -149,11 +149,11 @@ pub async fn answer(
         series::check(&event, &zone)?;
         event.updated_at = instant(now_ms);
         let event = Arc::new(event);
-        state.put_event(&login.mail, &calendar, now_ms, event.clone());
+        state.put(&login.mail, &calendar, now_ms, event.clone());
         if reply.tell_host != Some(false) {
             spread(state, &login.mail, now_ms, &event);
         }
-        Ok(Receipt { status: 200, calendar: calendar.clone(), event: Some(id.clone()), ..Receipt::default() })
+        Ok(Receipt { status: 200, folder: calendar.clone(), record: Some(id.clone()), ..Receipt::default() })
     })
     .await
 }

@@ -3,22 +3,25 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State as AxumState};
-use axum::http::header::ETAG;
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use axum::{Extension, Json};
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::sandbox_provider::Caller;
-use crate::sandbox_provider::events::{self, check_guest, find, finish, folder, open_folder, store, touch};
+use crate::sandbox_provider::calendar::events::{self, check_guest, finish, store, touch};
+use crate::sandbox_provider::calendar::series;
+use crate::sandbox_provider::calendar::types::Event;
+use crate::sandbox_provider::calendar::write::{self, View};
+use crate::sandbox_provider::ops::Receipt;
+use crate::sandbox_provider::patch::client_id;
 use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::receipts::{Change, run};
-use crate::sandbox_provider::series;
-use crate::sandbox_provider::state::{Receipt, State};
+use crate::sandbox_provider::receipts::{Change, exists, run, versioned};
+use crate::sandbox_provider::state::State;
+use crate::sandbox_provider::store::{find, folder, open_folder};
 use crate::sandbox_provider::times::{instant, parse_instant, stored_zone};
-use crate::sandbox_provider::types::Event;
-use crate::sandbox_provider::write::{self, View, client_id, etag};
 
 /// The longest time that is expanded at once.
 const MAX_RANGE_MS: i64 = 400 * 24 * 3_600_000;
@@ -42,10 +45,10 @@ pub async fn list(
     }
     let instances = sandbox
         .read(|state| {
-            let folder = folder(state, &login.mail, &calendar)?;
+            let folder = folder::<Event>(state, &login.mail, &calendar)?;
             let (event, seq) = find(folder, &id)?;
-            let zone = stored_zone(&folder.calendar.zone);
-            let view = View { mail: &login.mail, calendar: &folder.calendar, seq };
+            let zone = stored_zone(&folder.head.zone);
+            let view = View { mail: &login.mail, calendar: &folder.head, seq };
             let instances = series::expand(&event, from_ms, to_ms, &zone)?;
             Ok(instances.iter().map(|(original, i)| view.instance(&event, original, i)).collect::<Vec<_>>())
         })
@@ -60,16 +63,16 @@ pub async fn get(
 ) -> Result<Response, Problem> {
     let (document, seq) = sandbox
         .read(|state| {
-            let folder = folder(state, &login.mail, &calendar)?;
+            let folder = folder::<Event>(state, &login.mail, &calendar)?;
             let (event, seq) = find(folder, &id)?;
-            let zone = stored_zone(&folder.calendar.zone);
+            let zone = stored_zone(&folder.head.zone);
             let original = series::original(&event, &original, &zone)?;
             let instance = series::instance(&event, &original, &zone)?;
-            let view = View { mail: &login.mail, calendar: &folder.calendar, seq };
+            let view = View { mail: &login.mail, calendar: &folder.head, seq };
             Ok((view.instance(&event, &original, &instance), seq))
         })
         .await?;
-    Ok(([(ETAG, etag(seq))], Json(document)).into_response())
+    Ok(versioned(StatusCode::OK, document, Some(seq)))
 }
 
 /// Which instances a change is for.
@@ -104,10 +107,10 @@ fn target<'a>(
     change: &Change,
 ) -> Result<Target<'a>, Problem> {
     let (calendar, id, original) = path;
-    let folder = open_folder(state, mail, calendar)?;
+    let folder = open_folder::<Event>(state, mail, calendar)?;
     let (series, seq) = find(folder, id)?;
     change.check_etag(seq)?;
-    let zone = stored_zone(&folder.calendar.zone);
+    let zone = stored_zone(&folder.head.zone);
     let original = series::original(&series, original, &zone)?;
     Ok(Target { mail, calendar, series, original, zone })
 }
@@ -143,7 +146,7 @@ fn update_one(
             "one instance cannot repeat: change the series, or use span=following",
         ));
     }
-    let calendar = &folder(state, target.mail, target.calendar)?.calendar;
+    let calendar = &folder::<Event>(state, target.mail, target.calendar)?.head;
     let base = series::instance(&target.series, &target.original, &target.zone)?;
     let mut changed = write::event(&base, body, calendar)?;
     if changed.is_all_day() != target.series.is_all_day() {
@@ -158,8 +161,8 @@ fn update_one(
     store(state, target.mail, target.calendar, now_ms, event);
     Ok(Receipt {
         status: 200,
-        calendar: target.calendar.to_owned(),
-        event: Some(target.series.id.clone()),
+        folder: target.calendar.to_owned(),
+        record: Some(target.series.id.clone()),
         ..Receipt::default()
     })
 }
@@ -172,19 +175,15 @@ fn update_following(
     fresh: String,
 ) -> Result<Receipt, Problem> {
     let (mail, calendar, old) = (target.mail, target.calendar, &target.series);
-    let receipt = Receipt { status: 200, calendar: calendar.to_owned(), ..Receipt::default() };
+    let receipt = Receipt { status: 200, folder: calendar.to_owned(), ..Receipt::default() };
     if series::is_first(old, &target.original, &target.zone) {
         let dropped = events::replace(state, mail, calendar, now_ms, old, body)?;
-        return Ok(Receipt { event: Some(old.id.clone()), dropped, ..receipt });
+        return Ok(Receipt { record: Some(old.id.clone()), dropped, ..receipt });
     }
-    let folder = folder(state, mail, calendar)?;
+    let folder = folder::<Event>(state, mail, calendar)?;
     let id = client_id(body)?.unwrap_or(fresh);
-    if folder.event(&id).is_some() {
-        return Err(Problem::new(
-            axum::http::StatusCode::CONFLICT,
-            "exists",
-            format!("there is an event {id:?} already"),
-        ));
+    if let Some((_, slot)) = folder.record(&id) {
+        return Err(exists("an event", &id, slot.seq));
     }
     if !state.has_room(mail, 1) {
         return Err(Problem::full("the account is full"));
@@ -207,7 +206,7 @@ fn update_following(
     let mut body = body.clone();
     // The new series is another event to other systems (RFC 5545 section 3.8.4.7).
     body.remove("uid");
-    let mut next = write::event(&base, &body, &folder.calendar)?;
+    let mut next = write::event(&base, &body, &folder.head)?;
     next.id = id.clone();
     finish(&mut next);
     series::check(&next, &target.zone)?;
@@ -217,7 +216,7 @@ fn update_following(
     }
     cap(state, now_ms, target, capped);
     store(state, mail, calendar, now_ms, next);
-    Ok(Receipt { event: Some(id), others: vec![old.id.clone()], dropped, ..receipt })
+    Ok(Receipt { record: Some(id), others: vec![old.id.clone()], dropped, ..receipt })
 }
 
 /// Ends the old series before the instance.
@@ -239,7 +238,7 @@ pub async fn delete(
     run(&sandbox, &login, change, |state, now_ms, _, change| {
         let target = target(state, &login.mail, &path, change)?;
         let (mail, calendar, old) = (target.mail, target.calendar, &target.series);
-        let receipt = Receipt { status: 200, calendar: calendar.to_owned(), ..Receipt::default() };
+        let receipt = Receipt { status: 200, folder: calendar.to_owned(), ..Receipt::default() };
         let is_all = query.span == Span::Following && series::is_first(old, &target.original, &target.zone);
         if is_all || series::is_only(old, &target.original, &target.zone) {
             events::remove(state, mail, calendar, now_ms, old);
@@ -255,7 +254,7 @@ pub async fn delete(
             touch(&mut event, old, now_ms);
             store(state, mail, calendar, now_ms, event);
         }
-        Ok(Receipt { event: Some(old.id.clone()), ..receipt })
+        Ok(Receipt { record: Some(old.id.clone()), ..receipt })
     })
     .await
 }

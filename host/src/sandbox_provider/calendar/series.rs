@@ -7,10 +7,10 @@ use jiff::tz::TimeZone;
 use model::Instant;
 use recurrence::{Caps, Error, Length, Series, Start};
 
+use crate::sandbox_provider::calendar::types::Event;
 use crate::sandbox_provider::problem::Problem;
 use crate::sandbox_provider::state::json_len;
 use crate::sandbox_provider::times::{day, local, local_ms, midnight_ms, parse_instant};
-use crate::sandbox_provider::types::Event;
 
 /// Changed instances of one series.
 const MAX_OVERRIDES: usize = 1_000;

@@ -6,12 +6,14 @@ use model::calendar::{
     Reminders,
 };
 use model::wire::{Item, JsonText, Source};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::native;
+use crate::calendar::native;
+use crate::collections::Collection;
+use crate::items::{Record, gone, survive, text};
 
 /// The model's calendar. What the provider alone decides comes along.
-pub fn calendar_from(theirs: &native::Calendar) -> Calendar {
+fn calendar_from(theirs: &native::Calendar) -> Calendar {
     Calendar {
         name: theirs.title.clone(),
         description: theirs.notes.clone(),
@@ -29,7 +31,7 @@ pub fn calendar_from(theirs: &native::Calendar) -> Calendar {
 }
 
 /// The provider's calendar.
-pub fn calendar_to(ours: &Calendar) -> native::Calendar {
+fn calendar_to(ours: &Calendar) -> native::Calendar {
     native::Calendar {
         title: ours.name.clone(),
         notes: ours.description.clone(),
@@ -47,16 +49,27 @@ pub fn calendar_to(ours: &Calendar) -> native::Calendar {
     }
 }
 
-/// A calendar as a source of its own.
-pub fn calendar_source(theirs: &native::Calendar) -> Outcome<Source> {
-    let item =
-        Item { external_id: theirs.id.clone(), body: json(&calendar_from(theirs))?, ..Item::default() };
-    Ok(Source {
-        external_id: theirs.id.clone(),
-        etag: theirs.etag.clone(),
-        items: vec![item],
-        ..Source::default()
-    })
+impl Collection for native::Calendar {
+    type Ours = Calendar;
+    const PATH: &'static str = "calendars";
+    const NAME: &'static str = "calendar";
+    const PLACES: &'static [(&'static str, &'static str)] = CALENDAR_PLACES;
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn etag(&self) -> Option<String> {
+        self.etag.clone()
+    }
+
+    fn body(&self) -> Outcome<JsonText> {
+        text(&calendar_from(self))
+    }
+
+    fn of(ours: &Calendar) -> Self {
+        calendar_to(ours)
+    }
 }
 
 /// The model's event. Fails when it has no start or end.
@@ -164,52 +177,32 @@ pub fn event_to(ours: &Event) -> native::Event {
     }
 }
 
-/// In an event's subject: this connector does not survive reading it. What a host does then can be tried so.
-const CRASH: &str = "[sandbox:crash]";
+impl Record for native::Event {
+    const PATH: [&'static str; 2] = ["calendars", "events"];
+    const NAME: &'static str = "event";
 
-/// A single event, or a series with its exceptions: one source, as it has one etag.
-pub fn event_source(theirs: &native::Event) -> Outcome<Source> {
-    let asks_for_it = theirs.subject.as_deref().is_some_and(|subject| subject.contains(CRASH));
-    assert!(!asks_for_it, "the subject of event {} asks for a crash", theirs.id);
-    let mut items = vec![event_item(theirs, None)?];
-    for changed in &theirs.overrides {
-        items.push(event_item(changed, Some(&theirs.id))?);
+    /// A single event, or a series with its exceptions: one source, as it has one etag.
+    fn source(&self) -> Outcome<Source> {
+        if self.deleted {
+            return Ok(Source { etag: self.etag.clone(), ..gone(&self.id) });
+        }
+        survive("event", &self.id, self.subject.as_deref());
+        let mut items = vec![event_item(self, None)?];
+        for changed in &self.overrides {
+            items.push(event_item(changed, Some(&self.id))?);
+        }
+        Ok(Source { external_id: self.id.clone(), etag: self.etag.clone(), items, ..Source::default() })
     }
-    Ok(Source { external_id: theirs.id.clone(), etag: theirs.etag.clone(), items, ..Source::default() })
 }
 
 fn event_item(theirs: &native::Event, series: Option<&str>) -> Outcome<Item> {
     Ok(Item {
         external_id: theirs.id.clone(),
         series_external_id: series.map(str::to_owned),
-        body: json(&event_from(theirs)?)?,
+        body: text(&event_from(theirs)?)?,
         provider_data: Some(json!({ "createdAt": theirs.created_at, "updatedAt": theirs.updated_at })),
         ..Item::default()
     })
-}
-
-fn json(value: &impl serde::Serialize) -> Outcome<JsonText> {
-    JsonText::of(value).map_err(|e| Failure::unavailable(format!("the item cannot be written as JSON: {e}")))
-}
-
-/// The part of the provider's JSON that the named fields of the model concern; none: everything that can be written.
-pub fn selected(document: &Value, changed: Option<&[String]>, places: &[(&str, &str)]) -> Map<String, Value> {
-    let mut part = Map::new();
-    for (field, place) in places {
-        if changed.is_some_and(|names| !names.iter().any(|n| n == field)) {
-            continue;
-        }
-        match place.split_once('.') {
-            None => {
-                part.insert((*place).to_owned(), document[place].clone());
-            }
-            Some((outer, inner)) => {
-                let object = part.entry(outer.to_owned()).or_insert_with(|| json!({}));
-                object[inner] = document[outer][inner].clone();
-            }
-        }
-    }
-    part
 }
 
 /// The model's event fields and where the provider keeps them. Fields that only the provider sets are not here.
@@ -244,7 +237,7 @@ pub const EVENT_PLACES: &[(&str, &str)] = &[
 ];
 
 /// The same for calendars.
-pub const CALENDAR_PLACES: &[(&str, &str)] = &[
+const CALENDAR_PLACES: &[(&str, &str)] = &[
     ("name", "title"),
     ("description", "notes"),
     ("timeZone", "zone"),

@@ -2,44 +2,27 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Path, State as AxumState};
 use axum::http::StatusCode;
-use axum::http::header::ETAG;
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use axum::response::Response;
 use serde_json::{Map, Value};
 
 use crate::sandbox_provider::Caller;
-use crate::sandbox_provider::invitations::{answer_by_magic, spread, withdraw};
+use crate::sandbox_provider::calendar::invitations::{answer_by_magic, spread, withdraw};
+use crate::sandbox_provider::calendar::series;
+use crate::sandbox_provider::calendar::types::{Event, Person, Video};
+use crate::sandbox_provider::calendar::write::{self, View, complete_video, may_edit};
+use crate::sandbox_provider::ops::Receipt;
+use crate::sandbox_provider::patch::client_id;
 use crate::sandbox_provider::problem::Problem;
-use crate::sandbox_provider::receipts::{Change, run};
-use crate::sandbox_provider::series;
-use crate::sandbox_provider::state::{Folder, MAX_EVENTS_PER_ACCOUNT, Receipt, State};
+use crate::sandbox_provider::receipts::{Change, exists, run, versioned};
+use crate::sandbox_provider::state::{MAX_RECORDS_PER_ACCOUNT, State};
+use crate::sandbox_provider::store::{find, folder, open_folder};
 use crate::sandbox_provider::times::{instant, stored_zone};
-use crate::sandbox_provider::types::{Event, Person, Video};
-use crate::sandbox_provider::write::{self, View, complete_video, may_edit};
 
 /// What a guest may change in the own copy of somebody else's event.
 const PERSONAL_FIELDS: &[&str] = &["colour", "availability", "privacy", "category", "alerts"];
-
-/// The calendar, which the account must have.
-pub fn folder<'a>(state: &'a State, mail: &str, calendar: &str) -> Result<&'a Folder, Problem> {
-    state.folder(mail, calendar).ok_or_else(|| Problem::not_found("calendar", calendar))
-}
-
-/// The same, for a change.
-pub fn open_folder<'a>(state: &'a State, mail: &str, calendar: &str) -> Result<&'a Folder, Problem> {
-    let folder = folder(state, mail, calendar)?;
-    if folder.calendar.locked {
-        return Err(Problem::forbidden("locked", "the calendar is read-only"));
-    }
-    Ok(folder)
-}
-
-/// An event that is there, and the seq of its version.
-pub fn find(folder: &Folder, id: &str) -> Result<(Arc<Event>, u64), Problem> {
-    folder.event(id).map(|(e, s)| (e.clone(), s.seq)).ok_or_else(|| Problem::not_found("event", id))
-}
 
 /// Refuses a guest's change of what belongs to the host.
 pub fn check_guest(event: &Event, mail: &str, body: &Map<String, Value>) -> Result<(), Problem> {
@@ -60,12 +43,12 @@ pub async fn get(
 ) -> Result<Response, Problem> {
     let (document, seq) = sandbox
         .read(|state| {
-            let folder = folder(state, &login.mail, &calendar)?;
+            let folder = folder::<Event>(state, &login.mail, &calendar)?;
             let (event, seq) = find(folder, &id)?;
-            Ok((View { mail: &login.mail, calendar: &folder.calendar, seq }.event(&event), seq))
+            Ok((View { mail: &login.mail, calendar: &folder.head, seq }.event(&event), seq))
         })
         .await?;
-    Ok(([(ETAG, write::etag(seq))], Json(document)).into_response())
+    Ok(versioned(StatusCode::OK, document, Some(seq)))
 }
 
 /// `POST …/events`
@@ -76,15 +59,13 @@ pub async fn create(
 ) -> Result<Response, Problem> {
     let fresh = sandbox.new_id()?;
     run(&sandbox, &login, change, |state, now_ms, body, _| {
-        let folder = open_folder(state, &login.mail, &calendar)?;
-        let id = write::client_id(body)?.unwrap_or(fresh);
-        if let Some((_, slot)) = folder.event(&id) {
-            let exists =
-                Problem::new(StatusCode::CONFLICT, "exists", format!("there is an event {id:?} already"));
-            return Err(Problem { etag: Some(write::etag(slot.seq)), ..exists });
+        let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
+        let id = client_id(body)?.unwrap_or(fresh);
+        if let Some((_, slot)) = folder.record(&id) {
+            return Err(exists("an event", &id, slot.seq));
         }
         if !state.has_room(&login.mail, 1) {
-            return Err(Problem::full(format!("an account holds at most {MAX_EVENTS_PER_ACCOUNT} events")));
+            return Err(Problem::full(format!("an account holds at most {MAX_RECORDS_PER_ACCOUNT} records")));
         }
         let me = Some(person(state, &login.mail));
         let now = instant(now_ms);
@@ -96,12 +77,12 @@ pub async fn create(
             updated_at: now,
             ..Event::default()
         };
-        let mut event = write::event(&base, body, &folder.calendar)?;
+        let mut event = write::event(&base, body, &folder.head)?;
         event.id = id.clone();
         finish(&mut event);
-        series::check(&event, &stored_zone(&folder.calendar.zone))?;
+        series::check(&event, &stored_zone(&folder.head.zone))?;
         store(state, &login.mail, &calendar, now_ms, event);
-        Ok(Receipt { status: 201, calendar: calendar.clone(), event: Some(id), ..Receipt::default() })
+        Ok(Receipt { status: 201, folder: calendar.clone(), record: Some(id), ..Receipt::default() })
     })
     .await
 }
@@ -113,15 +94,15 @@ pub async fn update(
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, body, change| {
-        let folder = open_folder(state, &login.mail, &calendar)?;
+        let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
         let (old, seq) = find(folder, &id)?;
         change.check_etag(seq)?;
         check_guest(&old, &login.mail, body)?;
         let dropped = replace(state, &login.mail, &calendar, now_ms, &old, body)?;
         Ok(Receipt {
             status: 200,
-            calendar: calendar.clone(),
-            event: Some(id.clone()),
+            folder: calendar.clone(),
+            record: Some(id.clone()),
             dropped,
             ..Receipt::default()
         })
@@ -138,9 +119,9 @@ pub fn replace(
     old: &Event,
     body: &Map<String, Value>,
 ) -> Result<Vec<String>, Problem> {
-    let folder = folder(state, mail, calendar)?;
-    let zone = stored_zone(&folder.calendar.zone);
-    let mut event = write::event(old, body, &folder.calendar)?;
+    let folder = folder::<Event>(state, mail, calendar)?;
+    let zone = stored_zone(&folder.head.zone);
+    let mut event = write::event(old, body, &folder.head)?;
     finish(&mut event);
     series::check(&event, &zone)?;
     let dropped = if event.when != old.when || event.repeat != old.repeat {
@@ -162,18 +143,18 @@ pub async fn delete(
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, _, change| {
-        let folder = open_folder(state, &login.mail, &calendar)?;
+        let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
         let (old, seq) = find(folder, &id)?;
         change.check_etag(seq)?;
         remove(state, &login.mail, &calendar, now_ms, &old);
-        Ok(Receipt { status: 204, calendar: calendar.clone(), ..Receipt::default() })
+        Ok(Receipt { status: 204, folder: calendar.clone(), ..Receipt::default() })
     })
     .await
 }
 
 /// Deletes an event: from all guests' calendars too, when the account hosts it.
 pub fn remove(state: &mut State, mail: &str, calendar: &str, now_ms: i64, old: &Event) {
-    state.drop_event(mail, calendar, now_ms, &old.id);
+    state.remove::<Event>(mail, calendar, now_ms, &old.id);
     if is_host(old, mail) {
         let guests: Vec<String> = old.guests.iter().map(|g| g.mail.clone()).collect();
         withdraw(state, mail, now_ms, &old.uid, &guests);
@@ -187,25 +168,21 @@ pub async fn video(
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, body, change| {
-        let folder = open_folder(state, &login.mail, &calendar)?;
+        let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
         let (old, seq) = find(folder, &id)?;
         change.check_etag(seq)?;
         check_guest(&old, &login.mail, body)?;
         let wanted: Video = serde_json::from_value(Value::Object(body.clone()))
             .map_err(|e| Problem::field("service", e.to_string()))?;
-        if !folder.calendar.video_services.contains(&wanted.service) || wanted.service != Default::default() {
+        if !folder.head.video_services.contains(&wanted.service) || wanted.service != Default::default() {
             return Err(Problem::field(
                 "service",
                 "the only service that meetings can be made with is sandboxMeet",
             ));
         }
-        let receipt = Receipt {
-            status: 200,
-            calendar: calendar.clone(),
-            event: Some(id.clone()),
-            ..Receipt::default()
-        };
-        let zone = stored_zone(&folder.calendar.zone);
+        let receipt =
+            Receipt { status: 200, folder: calendar.clone(), record: Some(id.clone()), ..Receipt::default() };
+        let zone = stored_zone(&folder.head.zone);
         let mut event = (*old).clone();
         let original = body.get("original").and_then(Value::as_str);
         let target = match original {
@@ -259,7 +236,7 @@ pub fn touch(event: &mut Event, old: &Event, now_ms: i64) {
 /// Stores an event and tells the others of it.
 pub fn store(state: &mut State, mail: &str, calendar: &str, now_ms: i64, event: Event) {
     let event = Arc::new(event);
-    state.put_event(mail, calendar, now_ms, event.clone());
+    state.put(mail, calendar, now_ms, event.clone());
     if may_edit(&event, mail) && !event.guests.is_empty() {
         spread(state, mail, now_ms, &event);
     }

@@ -1,0 +1,122 @@
+//! The contacts surface: persons are contacts, circles are groups.
+
+mod mapping;
+mod members;
+mod native;
+mod pictures;
+
+use connector_sdk::{Answer, Contacts, Context, Outcome};
+use model::contacts::{ContactBook, ContactGroup};
+use model::wire::contacts::{ContactWrite, ContactsFeatures, Picture};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
+};
+use serde_json::{Map, Value};
+
+use crate::api::new_id;
+use crate::contacts::mapping::{CONTACT_PLACES, GROUP_PLACES, contact_to, group_to};
+use crate::contacts::native::{Book, Card};
+use crate::items::{selected, target};
+use crate::{Sandbox, collections, items};
+
+impl Contacts for Sandbox {
+    fn list_books(context: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
+        collections::list::<Book>(context)
+    }
+
+    fn get_contact(context: &Context, args: SourceRef) -> Outcome<Sources> {
+        items::get::<Card>(context, &args.collection, &args.source)
+    }
+
+    fn photo(context: &Context, args: SourceRef) -> Outcome<Picture> {
+        pictures::stored(context, &args)
+    }
+
+    fn features(_: &Context) -> Outcome<ContactsFeatures> {
+        Ok(ContactsFeatures {
+            create_book: true,
+            update_book: true,
+            delete_book: true,
+            create_contact: true,
+            groups: true,
+            photos: true,
+            starred: true,
+            push: false,
+            delta: "syncToken".to_owned(),
+        })
+    }
+
+    fn create_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
+        collections::create::<Book>(context, &args)
+    }
+
+    fn update_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
+        collections::update::<Book>(context, &args)
+    }
+
+    fn delete_book(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
+        collections::delete::<Book>(context, &args)
+    }
+
+    fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
+        let (circles, id) = (members::look(context, &args)?, new_id(context));
+        let body = person(&args, None)?;
+        let mut made = items::create::<Card>(context, &args.write.collection, &id, body)?;
+        made.sources.extend(circles.edit(context, &id)?);
+        Ok(made)
+    }
+
+    fn update_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
+        let id = target(args.write.source.as_deref())?;
+        let circles = members::look(context, &args)?;
+        let body = person(&args, Some(&args.write.changed))?;
+        let if_match = args.write.if_match.as_deref();
+        let mut changed = items::update::<Card>(context, &args.write.collection, id, if_match, &body)?;
+        changed.sources.extend(circles.edit(context, id)?);
+        Ok(changed)
+    }
+
+    fn delete_contact(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
+        items::delete::<Card>(
+            context,
+            &args.collection,
+            target(Some(&args.source))?,
+            args.if_match.as_deref(),
+        )
+    }
+
+    fn create_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
+        items::create::<Card>(context, &args.collection, &new_id(context), circle(&args, None))
+    }
+
+    fn update_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
+        let (id, body) = (target(args.source.as_deref())?, circle(&args, Some(&args.changed)));
+        items::update::<Card>(context, &args.collection, id, args.if_match.as_deref(), &body)
+    }
+
+    fn delete_group(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
+        Self::delete_contact(context, args)
+    }
+
+    fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        items::changes::<Card>(context, &args)
+    }
+}
+
+fn person(args: &ContactWrite, changed: Option<&[String]>) -> Outcome<Map<String, Value>> {
+    let document = serde_json::to_value(contact_to(&args.write.body)?).unwrap_or_default();
+    Ok(selected(&document, changed, CONTACT_PLACES))
+}
+
+/// What a circle is, on create with its kind. Members that are not told (there are too many) stay as they are.
+fn circle(args: &ItemWrite<ContactGroup>, changed: Option<&[String]>) -> Map<String, Value> {
+    let document = serde_json::to_value(group_to(&args.body)).unwrap_or_default();
+    let mut body = selected(&document, changed, GROUP_PLACES);
+    if args.body.contact_ids.is_none() {
+        body.remove("members");
+    }
+    if changed.is_none() {
+        body.insert("kind".to_owned(), document["kind"].clone());
+    }
+    body
+}

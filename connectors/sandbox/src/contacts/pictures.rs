@@ -1,0 +1,105 @@
+//! Pictures of contacts: addresses of pictures, and pictures themselves, which the model's clients send as `data:` URLs.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use connector_sdk::http::Request;
+use connector_sdk::{Context, Failure, Outcome};
+use model::contacts::Photo;
+use model::wire::SourceRef;
+use model::wire::contacts::Picture;
+
+use crate::api::ask;
+use crate::contacts::native;
+use crate::items::address;
+
+/// The picture that a card's record holds.
+pub fn stored(context: &Context, args: &SourceRef) -> Outcome<Picture> {
+    let url = address::<native::Card>(context, &args.collection, &[&args.source, "picture"])?;
+    let picture: native::Picture = ask(context, Request::get(url), "reading the picture")?;
+    match (picture.media_type, picture.bytes) {
+        (Some(content_type), Some(content_base64)) => Ok(Picture { content_type, content_base64 }),
+        _ => Err(Failure::unavailable("the provider's picture has no bytes or no type")),
+    }
+}
+
+/// What the provider shall keep. A photo without an address is the one that is there already; without anything it is none.
+pub fn to(photo: &Photo) -> Outcome<Option<native::Picture>> {
+    let Some(url) = &photo.url else {
+        let same = |fingerprint: &String| native::Picture {
+            fingerprint: Some(fingerprint.clone()),
+            ..native::Picture::default()
+        };
+        return Ok(photo.etag.as_ref().map(same));
+    };
+    let is_data = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
+    match is_data {
+        true => decoded(&url[5..]).map(Some),
+        false => Ok(Some(native::Picture { url: Some(url.clone()), ..native::Picture::default() })),
+    }
+}
+
+/// RFC 2397: `[<media type>][;base64],<data>`.
+fn decoded(rest: &str) -> Outcome<native::Picture> {
+    let invalid = |what: &str| Failure::invalid(format!("photo.url {what}"));
+    let (head, data) = rest.split_once(',').ok_or_else(|| invalid("is no data: URL: there is no comma"))?;
+    let (media_type, is_base64) = match head.len().checked_sub(";base64".len()) {
+        Some(at) if head.is_char_boundary(at) && head[at..].eq_ignore_ascii_case(";base64") => {
+            (&head[..at], true)
+        }
+        _ => (head, false),
+    };
+    let data = unescaped(data).ok_or_else(|| invalid("has an escape that is none"))?;
+    let bytes = match is_base64 {
+        true => STANDARD.decode(&data).map_err(|_| invalid("is not in base64"))?,
+        false => data,
+    };
+    Ok(native::Picture {
+        bytes: Some(STANDARD.encode(bytes)),
+        media_type: Some(media_type.to_ascii_lowercase()),
+        ..native::Picture::default()
+    })
+}
+
+/// RFC 3986 section 2.1.
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        // A sign would be read as part of a number, too.
+        let digits = rest.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &rest[2..];
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to;
+    use model::contacts::Photo;
+
+    fn stored(url: &str) -> Option<(String, String)> {
+        let photo = Photo { url: Some(url.to_owned()), etag: None };
+        let picture = to(&photo).ok()??;
+        Some((picture.media_type?, picture.bytes?))
+    }
+
+    /// Both forms of a `data:` URL are the same picture; what is none is refused, not stored.
+    #[test]
+    fn data_urls() {
+        let dot = Some(("image/svg+xml".to_owned(), "PHN2Zy8+".to_owned()));
+        assert_eq!(stored("data:image/svg+xml;base64,PHN2Zy8+"), dot);
+        assert_eq!(stored("DATA:image/svg+xml;BASE64,PHN2Zy8%2B"), dot);
+        assert_eq!(stored("data:image/svg+xml,%3Csvg/%3E"), dot);
+        for bad in ["data:image/png", "data:image/png;base64,!", "data:image/png,%4", "data:image/png,%+1"] {
+            let photo = Photo { url: Some(bad.to_owned()), etag: None };
+            assert_eq!(to(&photo).unwrap_err().code, "invalid", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Records of the provider as sources, the same for events, cards and todos: what changed, page by page, and what a change left
+//! behind.
+
+use connector_sdk::http::{Request, Response};
+use connector_sdk::{Answer, Context, Failure, Outcome, code};
+use model::wire::{ChangesRequest, ItemError, JsonText, Mutated, Source, Sources};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::api::{ask, change, url};
+use crate::native::{Page, Written};
+
+/// The provider's largest page.
+const MAX_LIMIT: u32 = 250;
+/// In the name of an item: this connector does not survive reading it. What a host does then can be tried so.
+const CRASH: &str = "[sandbox:crash]";
+
+/// A kind of record.
+pub trait Record: DeserializeOwned {
+    /// As paths name its folders and it: `calendars`, `events`.
+    const PATH: [&'static str; 2];
+    /// In sentences: `event`.
+    const NAME: &'static str;
+
+    /// The source that it is; a deleted one where it says so. Fails when it cannot be read, and panics when its name asks for it.
+    fn source(&self) -> Outcome<Source>;
+}
+
+/// Panics when the name of an item asks for it.
+pub fn survive(what: &str, id: &str, name: Option<&str>) {
+    let asks_for_it = name.is_some_and(|name| name.contains(CRASH));
+    assert!(!asks_for_it, "the name of {what} {id} asks for a crash");
+}
+
+/// A source that is gone.
+pub fn gone(id: &str) -> Source {
+    Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
+}
+
+/// The body of an item.
+pub fn text(value: &impl Serialize) -> Outcome<JsonText> {
+    JsonText::of(value).map_err(|e| Failure::unavailable(format!("the item cannot be written as JSON: {e}")))
+}
+
+/// The address of a folder's records, or of something below them.
+pub fn address<R: Record>(context: &Context, folder: &str, below: &[&str]) -> Outcome<String> {
+    let [folders, records] = R::PATH;
+    url(context, &[&[folders, folder, records], below].concat(), &[])
+}
+
+/// One record as it is now.
+pub fn read<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<R> {
+    let request = Request::get(address::<R>(context, folder, &[id])?);
+    ask(context, request, &format!("reading the {}", R::NAME))
+}
+
+/// The same as the answer of a fetch.
+pub fn get<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Sources> {
+    Ok(Sources { sources: vec![read::<R>(context, folder, id)?.source()?], enumeration: false })
+}
+
+/// The cursor is a letter and the provider's token: `f` goes on with the first walk over everything, `c` with a walk over
+/// changes, `s` begins one.
+pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
+    let folder = args.collection.as_deref().unwrap_or_default();
+    let limit = if args.limit == 0 { MAX_LIMIT } else { args.limit.min(MAX_LIMIT) }.to_string();
+    let mut query = vec![("limit", limit.as_str())];
+    let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector");
+    let enumeration = match &context.cursor {
+        None => true,
+        Some(cursor) => {
+            let (letter, token) = cursor.split_at_checked(1).ok_or_else(expired)?;
+            let name = if letter == "s" { "syncToken" } else { "pageToken" };
+            query.push((name, token));
+            match letter {
+                "f" => true,
+                "c" | "s" => false,
+                _ => return Err(expired()),
+            }
+        }
+    };
+    let [folders, records] = R::PATH;
+    let request = Request::get(url(context, &[folders, folder, records], &query)?);
+    let page: Page = ask(context, request, &format!("listing the {records}"))?;
+    let (cursor, more) = match (page.next_page_token, page.next_sync_token) {
+        (Some(token), _) => (format!("{}{token}", if enumeration { "f" } else { "c" }), true),
+        (None, Some(token)) => (format!("s{token}"), false),
+        (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
+    };
+    let read = if args.names_only { named } else { listed::<R> };
+    let sources = page.records.iter().map(|record| read(record)).collect();
+    Ok(Answer { body: Sources { sources, enumeration }, cursor: Some(cursor), more })
+}
+
+/// One record of a list. One that cannot be read must not stop the others.
+fn listed<R: Record>(record: &RawValue) -> Source {
+    let read = serde_json::from_str::<R>(record.get()).map_err(|e| e.to_string());
+    let source = read.and_then(|record| record.source().map_err(|e| e.message));
+    source.unwrap_or_else(|message| {
+        let error = Some(ItemError { code: "unreadable".to_owned(), message });
+        Source { error, ..named(record) }
+    })
+}
+
+/// Only which record of a list it is.
+fn named(record: &RawValue) -> Source {
+    let known = serde_json::from_str::<Value>(record.get()).unwrap_or_default();
+    Source {
+        external_id: known["id"].as_str().unwrap_or_default().to_owned(),
+        etag: known["etag"].as_str().map(str::to_owned),
+        deleted: known["deleted"] == true,
+        ..Source::default()
+    }
+}
+
+/// Makes a record under this id. One that is there already under the same idempotency key was made by an earlier attempt that
+/// has come through.
+pub fn create<R: Record>(
+    context: &Context,
+    folder: &str,
+    id: &str,
+    mut body: Map<String, Value>,
+) -> Outcome<Mutated> {
+    body.insert("id".to_owned(), json!(id));
+    let request = Request::post(address::<R>(context, folder, &[])?).json(&body);
+    match change(context, request, &format!("creating the {}", R::NAME)) {
+        Ok(response) => Ok(written::<R>(&response)?.mutated),
+        Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
+            let sources = get::<R>(context, folder, id)?.sources;
+            Ok(Mutated { sources, item: Some(id.to_owned()), ..Mutated::default() })
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Changes a record.
+pub fn update<R: Record>(
+    context: &Context,
+    folder: &str,
+    id: &str,
+    if_match: Option<&str>,
+    body: &Map<String, Value>,
+) -> Outcome<Mutated> {
+    let request = Request::patch(address::<R>(context, folder, &[id])?).if_match(if_match).json(body);
+    let response = change(context, request, &format!("changing the {}", R::NAME))?;
+    Ok(written::<R>(&response)?.mutated)
+}
+
+/// Deletes a record: what is gone with it and what changed with it is told as well.
+pub fn delete<R: Record>(
+    context: &Context,
+    folder: &str,
+    id: &str,
+    if_match: Option<&str>,
+) -> Outcome<Mutated> {
+    let request = Request::delete(address::<R>(context, folder, &[id])?).if_match(if_match);
+    let mut sources = vec![gone(id)];
+    match change(context, request, &format!("deleting the {}", R::NAME)) {
+        Ok(response) => {
+            // The repetition of a deletion in a folder that is gone meanwhile has nothing to say.
+            let left: Written =
+                if response.body.is_empty() { Written::default() } else { response.json()? };
+            sources.extend(left.dropped.iter().map(|id| gone(id)));
+            for other in &left.others {
+                sources.push(source::<R>(other)?);
+            }
+        }
+        // Gone already is as good as deleted.
+        Err(e) if e.code == code::NOT_FOUND => {}
+        Err(e) => return Err(e),
+    }
+    Ok(Mutated { sources, ..Mutated::default() })
+}
+
+/// What a change left behind.
+pub struct Left {
+    /// The record, and others that changed with it.
+    pub mutated: Mutated,
+    /// What has no place any more.
+    pub dropped: Vec<String>,
+}
+
+/// Reads the answer of a change of a record that is still there.
+pub fn written<R: Record>(response: &Response) -> Outcome<Left> {
+    let written: Written = response.json()?;
+    let record = written.record.as_deref().map(source::<R>).transpose()?;
+    let record =
+        record.ok_or_else(|| Failure::not_found(format!("the {} has been deleted meanwhile", R::NAME)))?;
+    let item = Some(record.external_id.clone());
+    let mut sources = vec![record];
+    for other in &written.others {
+        sources.push(source::<R>(other)?);
+    }
+    let mutated = Mutated { sources, item, part: written.part, ..Mutated::default() };
+    Ok(Left { mutated, dropped: written.dropped })
+}
+
+fn source<R: Record>(record: &RawValue) -> Outcome<Source> {
+    let record: R = serde_json::from_str(record.get())
+        .map_err(|e| Failure::unavailable(format!("the provider's {} cannot be read: {e}", R::NAME)))?;
+    record.source()
+}
+
+/// The external id that a change is for.
+pub fn target(source: Option<&str>) -> Outcome<&str> {
+    source.filter(|s| !s.is_empty()).ok_or_else(|| Failure::invalid("source is missing: name what to change"))
+}
+
+/// The part of the provider's JSON that the named fields of the model concern; none: everything that can be written.
+pub fn selected(document: &Value, changed: Option<&[String]>, places: &[(&str, &str)]) -> Map<String, Value> {
+    let mut part = Map::new();
+    for (field, place) in places {
+        if changed.is_some_and(|names| !names.iter().any(|n| n == field)) {
+            continue;
+        }
+        match place.split_once('.') {
+            None => {
+                part.insert((*place).to_owned(), document[place].clone());
+            }
+            Some((outer, inner)) => {
+                let object = part.entry(outer.to_owned()).or_insert_with(|| json!({}));
+                object[inner] = document[outer][inner].clone();
+            }
+        }
+    }
+    part
+}

@@ -1,0 +1,118 @@
+//! The changes that everything in the provider is made of, as the journal writes them. Names that older journals use are read
+//! as well.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sandbox_provider::calendar::types::{Calendar, Event};
+use crate::sandbox_provider::contacts::types::{Book, Card};
+use crate::sandbox_provider::store::Kind;
+use crate::sandbox_provider::tasks::types::{List, Todo};
+
+/// One change. A line of the journal is a list of them: all of it happened, or nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Op {
+    /// An account begins (or begins anew, empty).
+    Account {
+        mail: String,
+        name: String,
+        zone: String,
+    },
+    Calendar(PutHead<Calendar>),
+    Event(Put<Event>),
+    Book(PutHead<Book>),
+    Card(Put<Card>),
+    List(PutHead<List>),
+    Todo(Put<Todo>),
+    #[serde(alias = "dropCalendar")]
+    DropFolder {
+        #[serde(default)]
+        kind: Kind,
+        mail: String,
+        id: String,
+    },
+    #[serde(alias = "dropEvent")]
+    DropRecord(Dropped),
+    /// Sync tokens before `upto` have expired; tombstones up to there are forgotten.
+    Forget {
+        #[serde(default)]
+        kind: Kind,
+        mail: String,
+        #[serde(alias = "calendar")]
+        folder: String,
+        upto: u64,
+    },
+    Receipt {
+        mail: String,
+        key: String,
+        receipt: Receipt,
+    },
+    /// The counter of changes; stands in snapshots.
+    Counter {
+        seq: u64,
+    },
+}
+
+/// A folder begins, or is described anew.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PutHead<H> {
+    pub mail: String,
+    pub seq: u64,
+    pub floor: u64,
+    #[serde(alias = "calendar")]
+    pub head: Arc<H>,
+}
+
+/// A record in its newest version.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Put<R> {
+    pub mail: String,
+    #[serde(alias = "calendar")]
+    pub folder: String,
+    pub seq: u64,
+    pub at_ms: i64,
+    #[serde(alias = "event")]
+    pub record: Arc<R>,
+}
+
+/// A record that is gone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Dropped {
+    #[serde(default)]
+    pub kind: Kind,
+    pub mail: String,
+    #[serde(alias = "calendar")]
+    pub folder: String,
+    pub seq: u64,
+    pub at_ms: i64,
+    pub id: String,
+}
+
+/// What a request with an `Idempotency-Key` did, so that its repetition answers the same without doing it again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Receipt {
+    /// SHA-256 of method, path, query and body, hex: another request with the same key is refused.
+    pub print: String,
+    pub at_ms: i64,
+    pub status: u16,
+    pub kind: Kind,
+    #[serde(alias = "calendar")]
+    pub folder: String,
+    /// The answer is about the folder itself.
+    pub is_folder: bool,
+    /// The record that the answer is about.
+    #[serde(alias = "event")]
+    pub record: Option<String>,
+    /// The part (step, link) of it.
+    pub part: Option<String>,
+    /// Others that changed with it.
+    pub others: Vec<String>,
+    /// What is gone with it.
+    pub dropped: Vec<String>,
+}

@@ -1,0 +1,107 @@
+//! The provider's paths, and who gets in.
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, patch, post};
+
+use crate::sandbox_provider::auth::Login;
+use crate::sandbox_provider::calendar::types::Event;
+use crate::sandbox_provider::calendar::{busy, events, instances, invitations, listing};
+use crate::sandbox_provider::collections::Collection;
+use crate::sandbox_provider::contacts::cards;
+use crate::sandbox_provider::contacts::types::Card;
+use crate::sandbox_provider::problem::Problem;
+use crate::sandbox_provider::tasks::types::Todo;
+use crate::sandbox_provider::tasks::{parts, todos};
+use crate::sandbox_provider::{Sandbox, account, collections, faults, seed, walk};
+
+/// The largest request body.
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// The service, with its whole paths (`/sandbox/…`): merge it into the host's router.
+pub fn router(state: Sandbox) -> Router {
+    let event = "/sandbox/v1/calendars/{calendar}/events/{event}";
+    let path = |rest: &str| format!("{event}{rest}");
+    let api = Router::new()
+        .route("/sandbox/v1/me", get(account::me))
+        .merge(folders::<Event>())
+        .merge(folders::<Card>())
+        .merge(folders::<Todo>())
+        .merge(cards())
+        .merge(todos())
+        .route("/sandbox/v1/calendars/{calendar}/events", get(listing::list).post(events::create))
+        .route(event, get(events::get).patch(events::update).delete(events::delete))
+        .route(&path("/instances"), get(instances::list))
+        .route(
+            &path("/instances/{original}"),
+            get(instances::get).patch(instances::update).delete(instances::delete),
+        )
+        .route(&path("/answer"), post(invitations::answer))
+        .route(&path("/video"), post(events::video))
+        .route("/sandbox/v1/busy", post(busy::query))
+        .route("/sandbox/reset", post(account::reset))
+        .layer(from_fn_with_state(state.clone(), faults::layer));
+    Router::new()
+        .route("/sandbox/faults", get(faults::list).post(faults::create).delete(faults::clear))
+        .merge(api)
+        .layer(from_fn_with_state(state.clone(), log_in))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .with_state(state)
+}
+
+/// The folders of one kind themselves.
+fn folders<R: Collection>() -> Router<Sandbox> {
+    let all = format!("/sandbox/v1/{}", R::KIND.folders());
+    Router::new().route(&all, get(collections::list::<R>).post(collections::create::<R>)).route(
+        &format!("{all}/{{folder}}"),
+        get(collections::get::<R>).patch(collections::update::<R>).delete(collections::delete::<R>),
+    )
+}
+
+fn cards() -> Router<Sandbox> {
+    let card = "/sandbox/v1/books/{book}/cards/{card}";
+    Router::new()
+        .route("/sandbox/v1/books/{book}/cards", get(walk::list::<Card>).post(cards::create))
+        .route(card, get(cards::get).patch(cards::update).delete(cards::delete))
+        .route(&format!("{card}/picture"), get(cards::picture))
+}
+
+fn todos() -> Router<Sandbox> {
+    let todo = "/sandbox/v1/lists/{list}/todos/{todo}";
+    let path = |rest: &str| format!("{todo}{rest}");
+    Router::new()
+        .route("/sandbox/v1/lists/{list}/todos", get(walk::list::<Todo>).post(todos::create))
+        .route(todo, get(todos::get).patch(todos::update).delete(todos::delete))
+        .route(&path("/steps"), post(parts::add_step))
+        .route(&path("/steps/{step}"), patch(parts::update_step).delete(parts::delete_step))
+        .route(&path("/links"), post(parts::add_link))
+        .route(&path("/links/{link}"), delete(parts::delete_link))
+}
+
+/// The outermost layer: nobody without an account gets further, and everybody with one finds it made.
+async fn log_in(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
+    let login = match Login::from_headers(request.headers()) {
+        Ok(login) => enter(&sandbox, login).await,
+        Err(problem) => Err(problem),
+    };
+    match login {
+        Ok(login) => {
+            request.extensions_mut().insert(login);
+            next.run(request).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn enter(sandbox: &Sandbox, login: Login) -> Result<Login, Problem> {
+    let is_known = seed::is_complete(&sandbox.store().state, &login.mail);
+    if !is_known {
+        let now_ms = sandbox.now_ms();
+        let wanted: Vec<String> =
+            seed::PEOPLE.iter().map(|p| p.mail.to_owned()).chain([login.mail.clone()]).collect();
+        sandbox.write(|state| seed::accounts(state, &wanted, now_ms)).await?;
+    }
+    Ok(login)
+}

@@ -1,0 +1,150 @@
+//! The provider's own JSON: task lists and todos. What `calendar::types` says of its names and of added fields holds here as
+//! well.
+
+use serde::{Deserialize, Serialize};
+
+/// A task list of an account.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct List {
+    pub id: String,
+    pub title: String,
+    /// `#rrggbb`.
+    pub colour: Option<String>,
+    /// The account's main list. Exactly one; it cannot be deleted.
+    pub main: bool,
+    /// What is flagged elsewhere lands here.
+    pub flagged: bool,
+    pub mine: bool,
+    pub shared: bool,
+    /// Nothing in it can be changed through the API.
+    pub locked: bool,
+    /// Sorts the lists.
+    pub rank: i64,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// Something to do. Its steps and links change with it: one etag for all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Todo {
+    pub id: String,
+    /// Id of another todo of the list. With that one it is deleted.
+    pub parent: Option<String>,
+    pub title: String,
+    pub body: Body,
+    pub state: TodoState,
+    pub importance: Option<Importance>,
+    /// 0 to 100.
+    pub percent: Option<i64>,
+    pub start_day: Option<String>,
+    pub due: Due,
+    pub alarm_at: Option<String>,
+    /// The provider's clock when `state` became `done`.
+    pub done_at: Option<String>,
+    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`.
+    pub repeat: Vec<String>,
+    pub tags: Vec<String>,
+    pub people: Vec<Assigned>,
+    /// Sorts the list as text.
+    pub position: Option<String>,
+    pub has_files: bool,
+    pub steps: Vec<Step>,
+    pub links: Vec<Link>,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Body {
+    pub text: Option<String>,
+    pub markup: Markup,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Markup {
+    #[default]
+    Plain,
+    Html,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TodoState {
+    #[default]
+    Open,
+    Started,
+    Done,
+    Blocked,
+    Later,
+    Dropped,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Importance {
+    Minor,
+    #[default]
+    Usual,
+    Major,
+}
+
+/// A day, perhaps with a time of that day. Taking the day away takes the time with it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Due {
+    pub day: Option<String>,
+    /// `HH:MM` in `zone`.
+    pub clock: Option<String>,
+    /// IANA name.
+    pub zone: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Assigned {
+    pub mail: Option<String>,
+    pub label: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Step {
+    pub id: String,
+    pub title: String,
+    pub done: bool,
+    pub done_at: Option<String>,
+    /// Sorts the steps as text.
+    pub position: Option<String>,
+    pub created_at: String,
+}
+
+/// Something elsewhere that the todo is about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Link {
+    pub id: String,
+    pub about: About,
+    pub url: Option<String>,
+    pub label: Option<String>,
+    /// The program that it comes from.
+    pub app: Option<String>,
+    /// What the client calls the thing.
+    pub reference: Option<String>,
+    /// What that program calls it.
+    pub foreign_id: Option<String>,
+    pub created_at: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum About {
+    Mail,
+    Event,
+    Card,
+    #[default]
+    Page,
+}
