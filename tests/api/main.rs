@@ -3,9 +3,14 @@
 mod calendars;
 mod cli;
 mod connections;
+mod contact_books;
+mod contact_groups;
+mod contacts;
 mod contract;
+mod convergence;
 mod crash;
 mod dav;
 mod sandbox_connector;
 mod sandbox_provider;
+mod task_lists;
 mod usage;

@@ -269,6 +269,28 @@ impl Actor {
         .await
     }
 
+    /// Connects an account of the sandbox provider for calendars, contacts and tasks; the connection's id.
+    pub async fn connect_account(&self, account: &str) -> String {
+        let connection = self
+            .connect(json!({
+                "provider": "sandbox",
+                "credentials": { "username": format!("{account}@sandbox.test"), "password": "sandbox" },
+                "scopes": [
+                    "calendar.read", "calendar.write", "contacts.read", "contacts.write", "tasks.read", "tasks.write"
+                ],
+            }))
+            .await;
+        connection["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// The id of the one with this name in a list.
+    pub async fn named(&self, path: &str, name: &str) -> String {
+        let all = self.all(path).await;
+        let found = all.iter().find(|c| c["name"] == name);
+        let found = found.unwrap_or_else(|| panic!("nothing named {name} in {path}: {all:#?}"));
+        found["id"].as_str().expect("an id").to_owned()
+    }
+
     /// Connects an account; the connection.
     pub async fn connect(&self, body: Value) -> Value {
         self.post("/v1/connections", body).send().await.expect(201)

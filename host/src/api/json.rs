@@ -13,7 +13,7 @@ use crate::error::{Code, Result, invalid, refuse};
 use crate::words::{holds_nul, understood};
 
 /// Largest body of an ordinary operation in bytes.
-pub const MAX_BODY: usize = 1 << 20;
+pub const MAX_BODY: usize = 2 << 20;
 
 /// Maps whose keys are the caller's own words and stay as they are.
 const FREE_MAPS: [&str; 5] = ["metadata", "tags", "headers", "answers", "providerData"];

@@ -18,7 +18,7 @@ use crate::storage::items::{self, Item};
 
 /// Puts our ids into what changed, and adds what changes with it.
 pub async fn bind(tx: &mut Tx, app: &App, place: &Place, mut changed: Vec<Changed>) -> Result<Vec<Changed>> {
-    if !matches!(place.kind, Kind::Contact | Kind::Task) {
+    if !matches!(place.kind, Kind::Contact | Kind::ContactGroup | Kind::Task) {
         return Ok(changed);
     }
     let names = changed.iter().any(|c| !c.refs.is_empty()) || items::has_refs(tx, &place.parent_id).await?;

@@ -291,10 +291,10 @@ pub async fn forget_attempts(tx: &mut Tx, connection_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// The newest unreadable sources of a collection, and how many there are.
+/// The newest unreadable sources of a collection (of a whole surface: of all of its collections), and how many there are.
 pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64)> {
     let sql = "select source_id, provider_etag, connector, code, message, attempts, at, count(*) over () as total \
-               from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
+               from sync_item_errors where connection_id = $1 and surface = $2 and ($3 = '' or scope_id = $3) \
                order by at desc, source_id limit $4";
     let rows: Vec<(ItemError, i64)> = query(sql)
         .bind(&s.connection_id)

@@ -76,7 +76,7 @@ impl Record for native::Todo {
 /// The model's task. Its parts have the provider's ids and the todo's etag.
 fn task_from(theirs: &native::Todo) -> Task {
     Task {
-        task_list_id: theirs.list.clone(),
+        task_list_id: Some(theirs.list.clone()),
         parent_id: theirs.parent.clone(),
         title: theirs.title.clone(),
         notes: theirs.body.text.clone(),

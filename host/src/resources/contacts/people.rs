@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
 use crate::resources::check::fault;
-use crate::resources::collections::{self, Opened, open_to_write};
+use crate::resources::collections::{Opened, open_to_write};
 use crate::resources::contacts::{composed_name, derive, input};
 use crate::resources::contents::{self, Content};
 use crate::resources::{Asker, Kind};
-use crate::sync::whole;
+use crate::sync::{Scope, ensure_fresh, whole};
 
 impl Content for Contact {
     const KIND: Kind = Kind::Contact;
@@ -83,11 +83,8 @@ pub async fn book_of(app: &App, asker: &Asker, input: &mut Map<String, Value>) -
     };
     let kind = Kind::ContactBook;
     let connection = asker.connection(app, &connection_id, kind.write_scope()).await?;
-    let mut books = whole::collections(app, &connection, kind).await?;
-    if books.is_empty() {
-        collections::list(app, asker, kind, Some(&connection_id), "", 1).await?;
-        books = whole::collections(app, &connection, kind).await?;
-    }
+    ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
+    let books = whole::collections(app, &connection, kind).await?;
     let is_default = |body: &str| body.contains("\"isDefault\":true");
     let is_writable = |body: &str| body.contains("\"readOnly\":false");
     let default =

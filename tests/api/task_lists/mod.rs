@@ -1,0 +1,6 @@
+//! `/v1/task-lists`
+
+mod lists;
+mod parts;
+mod sync;
+mod tasks;
