@@ -22,6 +22,7 @@ const LONGEST_DIR: usize = 60;
 pub struct Peers {
     dir: PathBuf,
     base: u16,
+    names: Vec<&'static str>,
     /// What the tests read: `PEERS_UP`, `RADICALE_URL`, and so on.
     pub environment: Vec<(String, String)>,
 }
@@ -29,8 +30,13 @@ pub struct Peers {
 impl Peers {
     /// Installs what is missing and starts the needed peers with empty stores and the seed.
     pub fn start() -> Result<Peers> {
+        Peers::start_only(&NEEDED)
+    }
+
+    /// The same with these alone.
+    pub fn start_only(names: &[&'static str]) -> Result<Peers> {
         let dir = state_dir();
-        let mut peers = Peers { dir, base: BASES[0], environment: Vec::new() };
+        let mut peers = Peers { dir, base: BASES[0], names: names.to_vec(), environment: Vec::new() };
         // What an interrupted run left behind holds the ports and the data.
         peers.call("stop")?;
         peers.base = *BASES
@@ -52,15 +58,21 @@ impl Peers {
             .find(|(name, _)| name == "PEERS_UP")
             .map(|(_, up)| up.as_str())
             .unwrap_or_default();
-        if let Some(down) = NEEDED.iter().find(|name| !up.split(',').any(|other| other == **name)) {
+        if let Some(down) = names.iter().find(|name| !up.split(',').any(|other| other == **name)) {
             bail!("the peer {down} is not up");
         }
         Ok(peers)
     }
 
+    /// One of the addresses.
+    pub fn get(&self, name: &str) -> Result<String> {
+        let found = self.environment.iter().find(|(known, _)| known == name);
+        Ok(found.with_context(|| format!("the peers tell no {name}"))?.1.clone())
+    }
+
     fn command(&self, verb: &str) -> Command {
         let mut command = project::command("bash");
-        command.arg(project::root().join("tests/peers/peers.sh")).arg(verb).args(NEEDED);
+        command.arg(project::root().join("tests/peers/peers.sh")).arg(verb).args(&self.names);
         command.env("PEERS_DIR", &self.dir).env("PEERS_PORT_BASE", self.base.to_string());
         command
     }

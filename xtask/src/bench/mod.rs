@@ -3,6 +3,7 @@
 
 pub mod bare;
 mod get_by_id;
+mod import;
 mod in_process;
 mod keyed_create;
 mod list;
@@ -24,11 +25,12 @@ use crate::server;
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 5] = [
+const CASES: [(&str, Case); 6] = [
     ("connector-call", in_process::run),
     ("get-by-id", get_by_id::run),
     ("list", list::run),
     ("keyed-create", keyed_create::run),
+    ("import", import::run),
     ("start", start::run),
 ];
 

@@ -42,11 +42,22 @@ impl Rig {
 
     /// Starts a server on this data directory.
     pub fn server(&self, data_dir: &Path, environment: &[(&str, &str)]) -> Result<Server> {
+        self.server_that_reaches(data_dir, &[], environment)
+    }
+
+    /// The same, whose connectors may reach these places beyond the public internet.
+    pub fn server_that_reaches(
+        &self,
+        data_dir: &Path,
+        places: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Result<Server> {
         let environment =
             environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let listen = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let (binary, data_dir) = (self.binary.clone(), data_dir.to_owned());
-        Server::start(Options { binary, data_dir, listen, egress_allow: Vec::new(), environment })
+        let egress_allow = places.iter().map(|place| (*place).to_owned()).collect();
+        Server::start(Options { binary, data_dir, listen, egress_allow, environment })
     }
 
     /// Starts a server with an empty database, makes a key and connects an account.
