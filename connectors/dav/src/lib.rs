@@ -1,7 +1,9 @@
-//! CalDAV: calendars of any server that keeps to RFC 4791. `webdav` is the protocol, `ical` the mapping, `calendar` puts them
-//! together; contacts and tasks would stand beside `calendar`.
+//! CalDAV: calendars of any server that keeps to RFC 4791. `webdav` is the protocol, `collection` what all services do with it,
+//! `ical` the mapping, `calendar` puts them together; contacts and tasks stand beside `calendar`.
 
+pub mod account;
 pub mod calendar;
+pub mod collection;
 pub mod ical;
 pub mod webdav;
 
@@ -11,7 +13,7 @@ use model::wire::calendar::{
 };
 use model::wire::{Account, ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
 
-use crate::calendar::{account, collections, events, freebusy, sync};
+use crate::calendar::{Session, collections, events, freebusy};
 
 /// The connector.
 pub struct Dav;
@@ -72,7 +74,7 @@ impl Calendar for Dav {
     }
 
     fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-        sync::changes(cx, args)
+        Session::new(cx, args.time_zone.as_deref())?.changes(args)
     }
 }
 

@@ -207,7 +207,7 @@ fn an_account_is_found_from_the_servers_url() {
     for server in servers() {
         let session = Session::open(&server, "t11");
         assert!(session.account.external_account_id.contains("t11"), "{:?}", session.account);
-        assert_eq!(session.account.surfaces, ["calendar"]);
+        assert_eq!(session.account.surfaces, ["calendar", "contacts", "tasks"]);
         let scheduling = Dav::features(&session.cx()).unwrap().scheduling;
         assert_eq!(scheduling, server.name == "cyrus");
         let expected = (server.name == "cyrus").then_some("t11@cyrus.test");

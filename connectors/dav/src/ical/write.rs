@@ -8,6 +8,7 @@ use model::Instant;
 use model::calendar::{Event, EventStatus, ShowAs, Visibility};
 use model::wire::Warning;
 
+use crate::collection::changed::Changed;
 use crate::ical::lines::{
     keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text, text_line,
 };
@@ -23,14 +24,7 @@ const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "
 const UNKNOWN: [&str; 7] =
     ["htmlLink", "eventKind", "hideAttendees", "guestsCanModify", "guestsCanInvite", "capacity", "creator"];
 
-/// The names of the fields that the caller changed.
-pub struct Changed<'a>(pub &'a [String]);
-
 impl Changed<'_> {
-    pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|field| field == name)
-    }
-
     /// Whether the event moves.
     pub fn moves(&self) -> bool {
         TIMES.iter().any(|name| self.has(name))
