@@ -6,6 +6,8 @@ use model::wire::Account;
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use crate::contacts::VERSIONS;
+use crate::contacts::books::versions_at;
 use crate::webdav::Client;
 use crate::webdav::discovery::{CALENDARS, CONTACTS, Found, Service, discover};
 use crate::webdav::multistatus::Member;
@@ -49,6 +51,10 @@ pub fn check(cx: &Context) -> Outcome<Account> {
             "the server at settings.serverUrl does not offer calendars (RFC 4791 calendar-access)",
         ));
     };
+    let mut settings = settings(&principal, &classes);
+    if let Some(home) = principal.homes(&CONTACTS).next() {
+        settings.insert(VERSIONS.into(), json!(versions_at(&client, home)?));
+    }
     let mails = mails(cx, &principal.addresses);
     let mut aliases = mails.clone();
     aliases.sort();
@@ -65,7 +71,7 @@ pub fn check(cx: &Context) -> Outcome<Account> {
         time_zone: None,
         surfaces: surfaces.into_iter().filter(|(_, s)| has(s)).map(|(name, _)| name.to_owned()).collect(),
         provider_scopes: Vec::new(),
-        settings: settings(&principal, &classes),
+        settings,
     })
 }
 

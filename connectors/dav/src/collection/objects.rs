@@ -258,7 +258,8 @@ impl<R: Content> Session<'_, R> {
     }
 }
 
-fn object(id: &str, member: Option<Member>, (namespace, name): Name) -> Object {
+/// What a multistatus says of a resource.
+pub fn object(id: &str, member: Option<Member>, (namespace, name): Name) -> Object {
     let id = id.to_owned();
     let Some(mut member) = member else {
         // Neither there nor gone: a server that leaves out what it does not want to show.

@@ -7,6 +7,8 @@ use ical::tree::leaf::IcalLeaf;
 use ical::tree::line::IcalLine;
 use ical::tree::param::node::IcalParamNode;
 
+use crate::text;
+
 /// The component's name, upper case.
 pub fn component_name(component: &IcalCst) -> String {
     component
@@ -67,27 +69,7 @@ pub fn keyword(component: &IcalCst, name: &str) -> Option<String> {
 /// A parameter's first value, without quotes and with RFC 6868 resolved.
 pub fn param(line: &IcalLine, name: &str) -> Option<String> {
     let node = line.params.iter().find(|node| node.name.get().eq_ignore_ascii_case(name))?;
-    let raw = node.values.first()?.get();
-    let bare = raw.strip_prefix('"').map_or(raw, |rest| rest.strip_suffix('"').unwrap_or(rest));
-    if !bare.contains('^') {
-        return (!bare.is_empty()).then(|| bare.to_owned());
-    }
-    let mut text = String::with_capacity(bare.len());
-    let mut characters = bare.chars().peekable();
-    while let Some(character) = characters.next() {
-        let meant = match (character, characters.peek()) {
-            ('^', Some('n' | 'N')) => '\n',
-            ('^', Some('\'')) => '"',
-            ('^', Some('^')) => '^',
-            _ => {
-                text.push(character);
-                continue;
-            }
-        };
-        characters.next();
-        text.push(meant);
-    }
-    Some(text).filter(|text| !text.is_empty())
+    Some(text::param(node.values.first()?.get())).filter(|text| !text.is_empty())
 }
 
 /// Sets or removes a parameter; one that is there keeps its place.
@@ -105,26 +87,14 @@ pub fn set_param(line: &mut IcalLine, name: &str, value: Option<&str>) {
     }
 }
 
-/// A parameter value as it is written: RFC 6868, and quotes where RFC 5545 section 3.2 asks for them.
 fn param_leaf(value: &str) -> IcalLeaf<'static> {
-    let mut text = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '^' => text.push_str("^^"),
-            '"' => text.push_str("^'"),
-            '\n' => text.push_str("^n"),
-            c if c.is_control() => {}
-            c => text.push(c),
-        }
-    }
-    if text.contains([':', ';', ',']) { IcalLeaf::from(format!("\"{text}\"")) } else { IcalLeaf::from(text) }
+    IcalLeaf::from(text::raw_param(value))
 }
 
 /// A new line whose value is written as it is; line breaks and other controls are dropped, so that a value can never begin
 /// another property.
 pub fn raw_line(name: &str, params: &[(&str, &str)], value: &str) -> IcalLine<'static> {
-    let value: String = value.chars().filter(|c| !c.is_control()).collect();
-    let mut line = IcalLine::text(name.to_owned(), value);
+    let mut line = IcalLine::text(name.to_owned(), text::one_line(value));
     for (name, value) in params {
         set_param(&mut line, name, Some(value));
     }
@@ -134,13 +104,8 @@ pub fn raw_line(name: &str, params: &[(&str, &str)], value: &str) -> IcalLine<'s
 /// A new line whose value is TEXT (RFC 5545 section 3.3.11).
 pub fn text_line(name: &str, value: &str) -> IcalLine<'static> {
     let mut line = IcalLine::text(name.to_owned(), "");
-    line.value.set(&[plain(value)]);
+    line.value.set(&[text::plain(value)]);
     line
-}
-
-/// Text with `\n` for line breaks and no other control characters but the tab.
-fn plain(text: &str) -> String {
-    text.replace("\r\n", "\n").chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 /// Puts this line in the place of the first of its name and drops the others; a new one goes behind the properties.
@@ -169,7 +134,7 @@ pub fn set_text(component: &mut IcalCst<'_>, name: &str, value: Option<&str>) {
     let existing = component.items.iter_mut().find(|item| is_line(item, name));
     match existing {
         Some(IcalItem::Prop(line)) => {
-            line.value.set(&[plain(value)]);
+            line.value.set(&[text::plain(value)]);
             set_param(line, "ALTREP", None);
         }
         _ => set_line(component, text_line(name, value)),

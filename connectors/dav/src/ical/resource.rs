@@ -7,6 +7,7 @@ use model::Instant;
 use crate::ical::lines::{component_name, components, line, line_text, raw_line, set_line, text};
 use crate::ical::time::utc_line;
 use crate::ical::zones::definition;
+use crate::text::crlf;
 
 /// Reads a resource's text. Lines that are no content lines are kept as they are; a component without an end means that bytes are
 /// missing.
@@ -74,14 +75,9 @@ pub fn uid(calendar: &IcalCst) -> Option<String> {
     events(calendar).into_iter().find_map(|event| text(event, "UID"))
 }
 
-/// The text as it goes to the server. Lines end with CRLF (RFC 5545 section 3.1), also those that lost their CR on the way here
-/// inside XML.
+/// The text as it goes to the server.
 pub fn print(calendar: &IcalCst) -> String {
-    let text = String::from_utf8_lossy(&calendar.to_bytes()).into_owned();
-    if text.bytes().filter(|b| *b == b'\n').count() == text.matches("\r\n").count() {
-        return text;
-    }
-    text.replace("\r\n", "\n").replace('\n', "\r\n")
+    crlf(String::from_utf8_lossy(&calendar.to_bytes()).into_owned())
 }
 
 /// What every change of an event writes: when it was made, and, where attendees must notice, the next SEQUENCE.

@@ -1,0 +1,80 @@
+//! The contacts surface over CardDAV (RFC 6352). One file per concern; this one has what they share.
+
+pub mod books;
+pub mod cards;
+pub mod groups;
+
+use connector_sdk::{Context, Outcome};
+use model::wire::contacts::ContactsFeatures;
+use model::wire::{Item, ItemError};
+
+use crate::collection;
+use crate::collection::{Content, Kind, list_setting};
+use crate::vcard::group::uid;
+use crate::vcard::lines::{Version, View, parse};
+use crate::vcard::read;
+use crate::webdav::discovery::CONTACTS;
+use crate::webdav::xml::CARDDAV;
+
+/// The setting with the versions of vCard that the server takes, as `check` found them.
+pub const VERSIONS: &str = "vcardVersions";
+
+/// How cards are read.
+pub struct Cards;
+
+/// One call: the server, and how its cards are read.
+pub type Session<'a> = collection::Session<'a, Cards>;
+
+impl<'a> Session<'a> {
+    pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
+        Session::with(cx, Cards)
+    }
+
+    /// What new cards are written in: 4.0 where the server says that it takes it. 3.0 is what every server takes (RFC 6352 section
+    /// 5.1.1), and all that clients expect of a server that names no other.
+    pub fn version(&self) -> Version {
+        let mut versions = list_setting(self.cx(), VERSIONS);
+        if versions.any(|version| version == "4.0") { Version::V4 } else { Version::V3 }
+    }
+}
+
+impl Content for Cards {
+    const KIND: Kind = Kind {
+        service: CONTACTS,
+        data: (CARDDAV, "address-data"),
+        multiget: (CARDDAV, "addressbook-multiget"),
+        media_type: "text/vcard; charset=utf-8",
+        suffix: "vcf",
+        trusts_etag: true,
+        collection: "address book",
+        a_collection: "an address book",
+        collections: "address books",
+        item: "contact",
+        an_item: "a contact",
+        items: "contacts",
+        uid: "UID",
+    };
+
+    fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
+        read::items(external_id, data)
+    }
+
+    fn uid(&self, data: &str) -> Option<String> {
+        uid(&View::of(&parse(data).ok()?))
+    }
+}
+
+/// What CardDAV can do; it is the same with every server.
+pub fn features() -> ContactsFeatures {
+    ContactsFeatures {
+        create_book: true,
+        update_book: true,
+        delete_book: true,
+        create_contact: true,
+        groups: true,
+        photos: true,
+        starred: false,
+        push: false,
+        delta: "syncToken".into(),
+    }
+}
