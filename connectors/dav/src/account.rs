@@ -137,7 +137,7 @@ fn take(client: &Client, all: &mut Principal, found: Found, service: &Service) -
         return Err(moved(&url));
     }
     let mut read = read(client, url)?;
-    let elsewhere = read.homes(service).find(|home| home.origin() != own).map(moved);
+    let elsewhere = read.homes.iter().map(|(_, home)| home).find(|home| home.origin() != own).map(moved);
     read.homes.retain(|(setting, home)| home.origin() == own && all.homes.iter().all(|(s, _)| s != setting));
     let missing = read.homes(service).next().is_none();
     let homes = all.homes.drain(..).chain(read.homes.drain(..)).collect();

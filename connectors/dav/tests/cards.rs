@@ -73,11 +73,6 @@ fn lines_without(text: &str, names: &[&str]) -> Vec<String> {
     all
 }
 
-/// The content lines, unfolded.
-fn content(text: &str, names: &[&str]) -> Vec<String> {
-    lines_without(text, names).iter().map(|line| line.replace("\r\n ", "").replace("\r\n\t", "")).collect()
-}
-
 type Edit = (&'static [&'static str], &'static [&'static str], fn(&mut Contact));
 
 fn email(value: &str, kind: ContactKind, label: Option<&str>) -> ContactEmail {
@@ -253,10 +248,17 @@ fn an_edit_changes_its_own_lines() {
             }
             change(&mut wanted);
             let new = edit(&text, &wanted, fields);
+            // What a card must have and this one has not comes with the first edit.
+            let mut names = names.to_vec();
+            if name == "bare" {
+                names.extend(["FN", "N"]);
+                wanted.display_name = wanted.display_name.or_else(|| read(&new).display_name);
+                assert!(new.contains("\r\nFN:") && new.contains("\r\nN:"), "{new}");
+            }
             assert_eq!(read(&new), wanted, "{name}, edit {index} of {fields:?}:\n{new}");
             assert_eq!(
-                lines_without(&new, names),
-                lines_without(&text, names),
+                lines_without(&new, &names),
+                lines_without(&text, &names),
                 "{name}, edit {index} of {fields:?}"
             );
             assert!(new.contains("\r\nREV:2026"), "{new}");
@@ -267,7 +269,7 @@ fn an_edit_changes_its_own_lines() {
         // All fields, none of them changed.
         let all: Vec<&str> = EDITS.iter().flat_map(|(fields, ..)| fields.iter().copied()).collect();
         let same = edit(&text, &read(&text), &all);
-        let names: &[&str] = if read(&text).display_name.is_none() { &["FN"] } else { &[] };
+        let names: &[&str] = if read(&text).display_name.is_none() { &["FN", "N"] } else { &[] };
         assert_eq!(lines_without(&same, names), lines_without(&text, names), "{name}");
     }
 }

@@ -52,6 +52,11 @@ pub struct Kind {
 pub trait Content {
     const KIND: Kind;
 
+    /// Attributes of [`Kind::data`] where it is asked for, with a space before each.
+    fn data_attributes(&self) -> &'static str {
+        ""
+    }
+
     /// Everything that a resource holds; empty where it holds nothing of this service.
     fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError>;
 

@@ -5,10 +5,10 @@ use model::wire::{ItemError, Source};
 use serde_json::json;
 use url::Url;
 
-use crate::collection::{Content, Session};
+use crate::collection::{Content, Kind, Session};
 use crate::webdav::multistatus::{Member, Multistatus};
 use crate::webdav::xml::{DAV, escape};
-use crate::webdav::{Name, conditions, prop, qualified, request};
+use crate::webdav::{Name, conditions, qualified, request};
 
 /// Resources in one multiget.
 const BATCH: usize = 50;
@@ -48,9 +48,7 @@ impl<R: Content> Session<'_, R> {
     pub fn multiget(&self, collection: &Url, ids: &[String], each: &mut dyn FnMut(Object)) -> Outcome<()> {
         let body = |ids: &[String]| {
             let hrefs: String = ids.iter().map(|id| format!("<D:href>{}</D:href>", escape(id))).collect();
-            let names = prop(&[(DAV, "getetag"), R::KIND.data]);
-            let report = qualified(R::KIND.multiget);
-            format!("<{report}>{names}{hrefs}</{report}>")
+            multiget_body(R::KIND, &[(DAV, "getetag")], self.reader.data_attributes(), &hrefs)
         };
         let doing = format!("reading {}", R::KIND.items);
         for wave in ids.chunks(BATCH * usize::from(CONCURRENT)) {
@@ -96,9 +94,14 @@ impl<R: Content> Session<'_, R> {
     pub fn object(&self, collection: &Url, id: &str) -> Outcome<(String, Option<String>)> {
         let mut found = None;
         self.multiget(collection, std::slice::from_ref(&id.to_owned()), &mut |object| found = Some(object))?;
-        match found.map(|object| (object.data, object.etag)) {
-            Some((Data::Text(text), etag)) => Ok((text, etag)),
-            Some((Data::Refused(status), _)) if status != 404 => Err(Failure::unavailable(format!(
+        self.text_of(found.unwrap_or_else(|| object(id, None, R::KIND.data)))
+    }
+
+    /// Text and etag of a resource; gone is a failure "not-found".
+    pub fn text_of(&self, object: Object) -> Outcome<(String, Option<String>)> {
+        match object.data {
+            Data::Text(text) => Ok((text, object.etag)),
+            Data::Refused(status) if status != 404 => Err(Failure::unavailable(format!(
                 "the provider does not hand out this {} (status {status})",
                 R::KIND.item
             ))),
@@ -256,6 +259,13 @@ impl<R: Content> Session<'_, R> {
             _ => failure,
         }
     }
+}
+
+/// The report that reads these properties and the text of resources.
+pub fn multiget_body(kind: Kind, names: &[Name], attributes: &str, hrefs: &str) -> String {
+    let (report, data) = (qualified(kind.multiget), qualified(kind.data));
+    let names: String = names.iter().map(|name| format!("<{}/>", qualified(*name))).collect();
+    format!("<{report}><D:prop>{names}<{data}{attributes}/></D:prop>{hrefs}</{report}>")
 }
 
 /// What a multistatus says of a resource.

@@ -8,16 +8,16 @@ use url::Url;
 use vcard::tree::cst::VcardCst;
 
 use crate::collection::changed::Changed;
-use crate::collection::objects::{Data, Object, When, object};
+use crate::collection::objects::{When, multiget_body, object};
 use crate::collection::{Content as _, stable_id};
-use crate::contacts::{Cards, Session};
+use crate::contacts::{Cards, Session, attributes};
 use crate::vcard::group::{change_member, is_group};
 use crate::vcard::lines::{Version, View, parse, print};
 use crate::vcard::photo::picture;
 use crate::vcard::write::{apply, check, new_card, touch, writable};
 use crate::webdav::multistatus::Multistatus;
+use crate::webdav::request;
 use crate::webdav::xml::{DAV, escape};
-use crate::webdav::{prop, qualified, request};
 
 /// Attempts at a group whose card somebody else changes at the same time.
 const ATTEMPTS: usize = 3;
@@ -68,17 +68,24 @@ pub fn delete(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
     Ok(Mutated { sources: vec![gone], ..Mutated::default() })
 }
 
-fn edit(card: &mut VcardCst, wanted: &Contact, changed: &Changed) -> Outcome<bool> {
+fn edit(card: &mut VcardCst, wanted: &Contact, changed: &Changed) -> Outcome<()> {
     if is_group(&View::of(card)) {
         return Err(Failure::invalid("this is a group, not a contact"));
     }
-    apply(card, writable(card)?, wanted, changed)?;
-    Ok(true)
+    apply(card, writable(card)?, wanted, changed)
 }
 
 fn readable(text: &str) -> Outcome<VcardCst<'_>> {
     parse(text)
         .map_err(|reason| Failure::invalid(format!("the contact at the provider cannot be read: {reason}")))
+}
+
+/// A card as the server handed it out.
+struct Stored {
+    text: String,
+    etag: Option<String>,
+    /// How long the text is that the server keeps, where it tells.
+    length: Option<usize>,
 }
 
 impl Session<'_> {
@@ -90,9 +97,9 @@ impl Session<'_> {
         card: &dyn Fn(Version) -> Outcome<VcardCst<'c>>,
     ) -> Outcome<Source> {
         let id = self.resource_id(collection, uid)?;
-        let mut text = print(&card(self.version())?);
+        let mut text = print(&card(self.reader.version)?);
         let mut response = self.put(&id, &text, When::New, false)?;
-        if self.version() == Version::V4 && refuses_version(&response) {
+        if self.reader.version == Version::V4 && refuses_version(&response) {
             text = print(&card(Version::V3)?);
             response = self.put(&id, &text, When::New, false)?;
         }
@@ -102,22 +109,23 @@ impl Session<'_> {
         }
     }
 
-    /// Changes a card in the form in which the server keeps it. `edit` says whether there was anything to change.
+    /// Changes a card in the form in which the server keeps it. One that says everything already is not written.
     pub fn change(
         &self,
         collection: &Url,
         id: &str,
         if_match: Option<&str>,
-        edit: &dyn Fn(&mut VcardCst) -> Outcome<bool>,
+        edit: &dyn Fn(&mut VcardCst) -> Outcome<()>,
     ) -> Outcome<Source> {
-        let (text, etag) = self.stored(collection, id)?;
+        let Stored { text, etag, .. } = self.stored(collection, id)?;
         if if_match.is_some() && etag.as_deref() != if_match {
             return Err(self.stale());
         }
         let mut card = readable(&text)?;
-        if !edit(&mut card)? {
-            drop(card);
-            return Ok(self.read_source(id, text, etag));
+        let before = print(&card);
+        edit(&mut card)?;
+        if print(&card) == before {
+            return Ok(self.read_source(id, before, etag));
         }
         let version = writable(&card)?;
         touch(&mut card, version, self.now());
@@ -126,30 +134,31 @@ impl Session<'_> {
         Ok(self.after_write(collection, id, new, &response))
     }
 
-    /// A card in the form in which the server keeps it. Servers hand out another version than that, 3.0 unless they are asked
-    /// (RFC 6352 section 10.4), and would keep what came of it; the length that they tell shows which one is theirs.
-    fn stored(&self, collection: &Url, id: &str) -> Outcome<(String, Option<String>)> {
-        let (given, length) = self.asked_in(collection, id, "")?;
-        let Some(length) = length.filter(|length| !has_length(&given.0, *length)) else { return Ok(given) };
-        // Some servers tell a length that is neither's: then what they hand out has to do.
-        match self.asked_in(collection, id, " content-type=\"text/vcard\" version=\"4.0\"") {
-            Ok((other, _)) if other.1 == given.1 && has_length(&other.0, length) => Ok(other),
+    /// A card in the form in which the server keeps it. Servers hand out another version than that, and would keep what came of
+    /// it; the length that they tell shows which one is theirs.
+    fn stored(&self, collection: &Url, id: &str) -> Outcome<Stored> {
+        let given = self.asked_in(collection, id, self.reader.version)?;
+        let Some(length) = given.length else { return Ok(given) };
+        let looks = looks_like(&given.text);
+        if has_length(&given.text, length) && looks.is_none_or(|version| version == self.reader.version) {
+            return Ok(given);
+        }
+        let version = match self.reader.version {
+            Version::V3 => Version::V4,
+            Version::V4 => Version::V3,
+        };
+        // Where a card is as long in both versions, the one that it looks like is taken.
+        match self.asked_in(collection, id, version) {
+            Ok(other) if other.etag == given.etag && has_length(&other.text, length) => Ok(other),
             _ => Ok(given),
         }
     }
 
-    /// One card in the version that the attributes of `address-data` name, and the stored length where it is told.
-    fn asked_in(
-        &self,
-        collection: &Url,
-        id: &str,
-        attributes: &str,
-    ) -> Outcome<((String, Option<String>), Option<usize>)> {
-        let report = qualified(Cards::KIND.multiget);
-        let names = prop(&[(DAV, "getetag"), (DAV, "getcontentlength"), Cards::KIND.data]);
-        let data = qualified(Cards::KIND.data);
-        let names = names.replace(&format!("<{data}/>"), &format!("<{data}{attributes}/>"));
-        let body = format!("<{report}>{names}<D:href>{}</D:href></{report}>", escape(id));
+    /// One card in a version.
+    fn asked_in(&self, collection: &Url, id: &str, version: Version) -> Outcome<Stored> {
+        let names = [(DAV, "getetag"), (DAV, "getcontentlength")];
+        let href = format!("<D:href>{}</D:href>", escape(id));
+        let body = multiget_body(Cards::KIND, &names, attributes(version), &href);
         let doing = "reading a contact";
         let response = self.cx().send(request("REPORT", collection, "1", &body))?;
         if response.status != 207 {
@@ -159,14 +168,8 @@ impl Session<'_> {
         let is_it = |href: &str| self.client.id_of(collection, href).as_deref() == Some(id);
         let member = answer.responses.into_iter().find(|member| is_it(&member.href));
         let length = member.as_ref().and_then(|member| member.text(DAV, "getcontentlength")?.parse().ok());
-        let Object { etag, data, .. } = object(id, member, Cards::KIND.data);
-        match data {
-            Data::Text(text) => Ok(((text, etag), length)),
-            Data::Refused(status) if status != 404 => Err(Failure::unavailable(format!(
-                "the provider does not hand out this contact (status {status})"
-            ))),
-            _ => Err(Failure::not_found("the contact is no longer at the provider")),
-        }
+        let (text, etag) = self.text_of(object(id, member, Cards::KIND.data))?;
+        Ok(Stored { text, etag, length })
     }
 
     /// The answer to a contact's write, after its groups were written, too. The contact is stored by then, so that a group that
@@ -207,7 +210,8 @@ impl Session<'_> {
                 return Err(Failure::invalid("this is a contact, not a group"));
             }
             writable(card)?;
-            Ok(change_member(card, uid, joins))
+            change_member(card, uid, joins);
+            Ok(())
         };
         let mut attempt = 1;
         loop {
@@ -225,6 +229,19 @@ fn has_length(text: &str, length: usize) -> bool {
     let ends = text.matches("\r\n").count();
     let lf = text.len() - ends;
     [text.len(), lf, lf + lines].contains(&length)
+}
+
+/// The version that a card seems to have been written in, whatever it says after it was turned into another one: only 3.0 must
+/// have N, and the two spell REV differently.
+fn looks_like(text: &str) -> Option<Version> {
+    let card = parse(text).ok()?;
+    let view = View::of(&card);
+    match (view.first("N"), view.text("REV")) {
+        (None, _) => Some(Version::V4),
+        (_, Some(rev)) if rev.get(4..5) == Some("-") => Some(Version::V3),
+        (_, Some(_)) => Some(Version::V4),
+        (_, None) => None,
+    }
 }
 
 /// RFC 6352 section 6.3.2.1: the media type is not one of the book's.

@@ -45,7 +45,7 @@ pub fn update(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
         if let Some(members) = args.body.contact_ids.as_ref().filter(|_| changed.has("contactIds")) {
             set_members(card, members);
         }
-        Ok(true)
+        Ok(())
     };
     let source = session.change(&collection, id, args.if_match.as_deref(), &edit)?;
     Ok(mutated(source))

@@ -19,22 +19,30 @@ use crate::webdav::xml::CARDDAV;
 /// The setting with the versions of vCard that the server takes, as `check` found them.
 pub const VERSIONS: &str = "vcardVersions";
 
-/// How cards are read.
-pub struct Cards;
+/// How cards are read and written.
+pub struct Cards {
+    /// What the server is asked for, and what new cards are written in.
+    pub version: Version,
+}
 
 /// One call: the server, and how its cards are read.
 pub type Session<'a> = collection::Session<'a, Cards>;
 
 impl<'a> Session<'a> {
+    /// vCard 4.0 where the server says that it takes it. 3.0 is what every server takes (RFC 6352 section 5.1.1), and all that
+    /// clients expect of a server that names no other.
     pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
-        Session::with(cx, Cards)
+        let has_new = list_setting(cx, VERSIONS).any(|version| version == "4.0");
+        Session::with(cx, Cards { version: if has_new { Version::V4 } else { Version::V3 } })
     }
+}
 
-    /// What new cards are written in: 4.0 where the server says that it takes it. 3.0 is what every server takes (RFC 6352 section
-    /// 5.1.1), and all that clients expect of a server that names no other.
-    pub fn version(&self) -> Version {
-        let mut versions = list_setting(self.cx(), VERSIONS);
-        if versions.any(|version| version == "4.0") { Version::V4 } else { Version::V3 }
+/// The attributes of `address-data` that ask for a version (RFC 6352 section 10.4).
+pub fn attributes(version: Version) -> &'static str {
+    match version {
+        // What servers hand out unless they are asked.
+        Version::V3 => "",
+        Version::V4 => " content-type=\"text/vcard\" version=\"4.0\"",
     }
 }
 
@@ -54,6 +62,11 @@ impl Content for Cards {
         items: "contacts",
         uid: "UID",
     };
+
+    /// A server that keeps both versions turns one into the other; on the way from 4.0 to 3.0 more gets lost.
+    fn data_attributes(&self) -> &'static str {
+        attributes(self.version)
+    }
 
     fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
         read::items(external_id, data)

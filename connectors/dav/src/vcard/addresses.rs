@@ -21,7 +21,6 @@ struct Place {
     address: PostalAddress,
     /// The LABEL of vCard 3.0 that belongs to it by its types alone.
     loose_label: Option<usize>,
-    version: Version,
 }
 
 impl PartialEq for Place {
@@ -36,9 +35,9 @@ pub fn addresses(view: &View) -> Vec<PostalAddress> {
 }
 
 /// Makes the card have these addresses.
-pub fn set_addresses(card: &mut VcardCst, version: Version, wanted: &[PostalAddress]) {
+pub fn set_addresses(card: &mut VcardCst, wanted: &[PostalAddress]) {
     let wanted: Vec<Place> =
-        wanted.iter().map(|address| Place { address: normal(address), loose_label: None, version }).collect();
+        wanted.iter().map(|address| Place { address: normal(address), loose_label: None }).collect();
     let existing = Place::all(&View::of(card));
     let says = |address: &PostalAddress| (address.kind, address.label.clone(), address.formatted.clone());
     // A loose label that no address is wanted to have would be taken for another one's: it goes. Where the order of those that stay
@@ -104,7 +103,6 @@ impl Entry for Place {
             .take(MAX_ENTRIES)
             .map(|(at, line)| (*at, *line, false))
             .collect();
-        let version = view.version;
         let lines = view.lines.iter().filter(|(_, line)| is(line, "ADR")).take(MAX_ENTRIES);
         let mut found = Vec::new();
         for (at, line) in lines {
@@ -139,7 +137,7 @@ impl Entry for Place {
             let formatted = beside.or(address.formatted);
             address.formatted = formatted.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
             if self::parts(&address).iter().any(Option::is_some) || address.formatted.is_some() {
-                found.push((*at, Place { address, loose_label, version }));
+                found.push((*at, Place { address, loose_label }));
             }
         }
         found
@@ -153,7 +151,7 @@ impl Entry for Place {
         format!("{:?}", (self.address.kind, &self.address.label))
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
         let address = &self.address;
         let had = old.map(|(line, _)| raw_components(line)).unwrap_or_default();
         let was = old.map(|(_, was)| parts(&was.address)).unwrap_or_default();
@@ -171,14 +169,14 @@ impl Entry for Place {
         let mut beside = Vec::new();
         let was = old.map(|(_, was)| &was.address);
         if was.and_then(|was| was.formatted.as_ref()) != address.formatted.as_ref() {
-            let is_param = self.version == Version::V4 || param(&own, "LABEL").is_some();
+            let is_param = version == Version::V4 || param(&own, "LABEL").is_some();
             own = with_param(&own, "LABEL", address.formatted.as_deref().filter(|_| is_param));
             let formatted = address.formatted.as_deref().filter(|_| !is_param);
             beside.push(("LABEL", formatted.map(escape)));
         }
         if was.and_then(|was| was.country_code.as_ref()) != address.country_code.as_ref() {
             let has_cc = param(&own, "CC").is_some();
-            let by_param = has_cc || self.version == Version::V4;
+            let by_param = has_cc || version == Version::V4;
             let code = address.country_code.as_deref();
             own = with_param(&own, "CC", code.filter(|_| by_param));
             beside.push((COUNTRY, code.filter(|_| !by_param).map(str::to_lowercase)));

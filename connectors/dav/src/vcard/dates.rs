@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use model::contacts::{Anniversary, PartialDate};
 use vcard::tree::line::VcardLine;
 
-use crate::vcard::lines::{Version, View, escape, has_param, is, line, param, value, with_param};
+use crate::vcard::lines::{Version, View, escape, has_param, is, line, param, value, with_param, with_raw};
 use crate::vcard::lists::{Entry, MAX_ENTRIES, Written};
 use crate::vcard::people::{label_of, spoken};
 use crate::vcard::tag::{LABEL, label};
@@ -84,12 +84,9 @@ pub fn day_line(
         (Version::V3, year) => format!("{:04}-{month:02}-{day:02}", year.unwrap_or(NO_YEAR)),
     };
     let made = match old {
-        Some(old) => {
-            let plain = ["VALUE", "CALSCALE", "X-APPLE-OMIT-YEAR"]
-                .iter()
-                .fold(crate::vcard::lines::with_raw(old, &text), |line, name| with_param(&line, name, None));
-            plain
-        }
+        Some(old) => ["VALUE", "CALSCALE", "X-APPLE-OMIT-YEAR"]
+            .iter()
+            .fold(with_raw(old, &text), |line, name| with_param(&line, name, None)),
         None => line(name, &[], &text),
     };
     match (version, year) {
@@ -99,16 +96,8 @@ pub fn day_line(
     }
 }
 
-/// A day as a list's entry.
-#[derive(PartialEq)]
-pub struct Day {
-    pub anniversary: Anniversary,
-    pub version: Version,
-}
-
-impl Entry for Day {
+impl Entry for Anniversary {
     fn all(view: &View) -> Vec<(usize, Self)> {
-        let version = view.version;
         let read = |(at, line): &(usize, &VcardLine)| {
             let known =
                 ANNIVERSARIES.iter().find(|(name, _)| is(line, name)).map(|(_, kind)| (*kind).to_owned());
@@ -120,40 +109,37 @@ impl Entry for Day {
                 "anniversary" => "wedding".to_owned(),
                 _ => kind,
             });
-            Some((*at, Day { anniversary: Anniversary { kind, date: day(line)? }, version }))
+            Some((*at, Anniversary { kind, date: day(line)? }))
         };
         view.lines.iter().filter_map(read).take(MAX_ENTRIES).collect()
     }
 
     fn key(&self) -> String {
-        format!("{:?}", self.anniversary.kind)
+        format!("{:?}", self.kind)
     }
 
     fn rest(&self) -> String {
-        format!("{:?}", self.anniversary.date)
+        format!("{:?}", self.date)
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
-        let Anniversary { kind, date } = &self.anniversary;
-        if let Some((old, _)) = old.filter(|(_, was)| was.anniversary.kind == *kind) {
-            return Written {
-                line: day_line(old.bare_name(), Some(old), date, self.version),
-                beside: Vec::new(),
-            };
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+        let Anniversary { kind, date } = self;
+        if let Some((old, _)) = old.filter(|(_, was)| was.kind == *kind) {
+            return Written { line: day_line(old.bare_name(), Some(old), date, version), beside: Vec::new() };
         }
         let labelled = |label: Option<String>| Written {
             line: match old {
-                Some((old, _)) if is(old, LABELLED) => day_line(LABELLED, Some(old), date, self.version),
-                _ => day_line(LABELLED, None, date, self.version),
+                Some((old, _)) if is(old, LABELLED) => day_line(LABELLED, Some(old), date, version),
+                _ => day_line(LABELLED, None, date, version),
             },
             beside: vec![(LABEL, label.map(|label| escape(&label)))],
         };
-        match (kind.as_deref(), self.version) {
+        match (kind.as_deref(), version) {
             (Some("wedding"), Version::V4) => {
-                Written { line: day_line("ANNIVERSARY", None, date, self.version), beside: Vec::new() }
+                Written { line: day_line("ANNIVERSARY", None, date, version), beside: Vec::new() }
             }
             (Some("death"), Version::V4) => {
-                Written { line: day_line("DEATHDATE", None, date, self.version), beside: Vec::new() }
+                Written { line: day_line("DEATHDATE", None, date, version), beside: Vec::new() }
             }
             // Apple's and everybody who reads Apple's; X-ANNIVERSARY has no reader among them.
             (Some("wedding"), Version::V3) => labelled(Some("_$!<Anniversary>!$_".into())),

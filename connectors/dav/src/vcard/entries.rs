@@ -60,7 +60,7 @@ impl Entry for ContactEmail {
         format!("{:?}", (self.kind, &self.label, self.primary))
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> Written {
         let (types, label) = of_kind(self.kind, self.label.as_deref());
         let same = old.is_some_and(|(_, was)| (was.kind, &was.label) == (self.kind, &self.label));
         let line =
@@ -93,7 +93,7 @@ impl Entry for ContactPhone {
         format!("{:?}", (self.kind, &self.label, self.primary))
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> Written {
         let (types, label) = of_phone(self.kind, self.label.as_deref());
         let same = old.is_some_and(|(_, was)| (was.kind, &was.label) == (self.kind, &self.label));
         // As the person wrote it: text, not a tel: URI.
@@ -127,11 +127,14 @@ impl Entry for ContactUrl {
         format!("{:?}", self.kind)
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
         let (types, label) = of_kind(self.kind, None);
         let same = old.is_some_and(|(_, was)| was.kind == self.kind);
-        let line =
-            valued(old.map(|(line, was)| (line, was.value == self.value)), "URL", &escape_uri(&self.value));
+        let line = valued(
+            old.map(|(line, was)| (line, was.value == self.value)),
+            "URL",
+            &escape_uri(&self.value, version),
+        );
         purposed(line, types, label, same)
     }
 }
@@ -160,11 +163,11 @@ impl Entry for ImAddress {
         format!("{:?}", self.protocol)
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
-        let handle = escape_uri(&self.handle);
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+        let handle = escape_uri(&self.handle, version);
         if let Some((old, was)) = old.filter(|(_, was)| was.protocol == self.protocol) {
             let raw = match value(old).trim().strip_suffix(was.handle.as_str()) {
-                Some(start) if is(old, "IMPP") => format!("{}{handle}", escape_uri(start)),
+                Some(start) if is(old, "IMPP") => format!("{}{handle}", escape_uri(start, version)),
                 _ => handle,
             };
             return Written { line: with_raw(old, &raw), beside: Vec::new() };

@@ -66,7 +66,7 @@ fn member(line: &VcardLine) -> Option<String> {
 /// A new group's card.
 pub fn new_group(version: Version, uid: &str, name: &str, members: &[String]) -> VcardCst<'static> {
     let mut card = empty(version);
-    card.props.push(line("UID", &[], &escape_uri(uid)));
+    card.props.push(line("UID", &[], &escape_uri(uid, version)));
     match version {
         Version::V3 => card.props.push(line(KINDS[1], &[], "group")),
         Version::V4 => card.props.push(line(KINDS[0], &[], "group")),
@@ -101,6 +101,7 @@ pub fn set_members(card: &mut VcardCst, members: &[String]) {
             None => last = Some((at, line.name.get().to_owned())),
         }
     }
+    let version = view.version;
     let is_apple = KINDS[1..].iter().any(|name| view.first(name).is_some());
     let name = match &last {
         Some((_, name)) => name.clone(),
@@ -110,7 +111,8 @@ pub fn set_members(card: &mut VcardCst, members: &[String]) {
     let end = last.map_or_else(|| gone.last().copied(), |(at, _)| Some(at));
     let new =
         members.iter().map(|uid| reference(uid)).filter(|uid| !uid.is_empty() && there.insert(uid.clone()));
-    let mut new: Vec<_> = new.map(|uid| line(&name, &[], &escape_uri(&format!("{UUID}{uid}")))).collect();
+    let mut new: Vec<_> =
+        new.map(|uid| line(&name, &[], &escape_uri(&format!("{UUID}{uid}"), version))).collect();
     let gone: HashSet<usize> = gone.into_iter().collect();
     let mut props = Vec::with_capacity(card.props.len() + new.len());
     for (at, line) in std::mem::take(&mut card.props).into_iter().enumerate() {

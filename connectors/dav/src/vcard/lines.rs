@@ -200,9 +200,13 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A value as a URI, whose commas and semicolons are its own.
-pub fn escape_uri(uri: &str) -> String {
-    text::one_line(uri).replace('\\', "\\\\")
+/// A value as a URI, whose commas are its own. In 3.0 they are escaped all the same: readers take them for a list's.
+pub fn escape_uri(uri: &str, version: Version) -> String {
+    let escaped = text::one_line(uri).replace('\\', "\\\\");
+    match version {
+        Version::V3 => escaped.replace(',', "\\,"),
+        Version::V4 => escaped,
+    }
 }
 
 /// A new line. `value` is written as it is, except that no control character gets into it.
@@ -254,7 +258,7 @@ pub fn renamed(old: &VcardLine, name: &str) -> VcardLine<'static> {
 fn tokenised(head: &str, value: &str) -> VcardLine<'static> {
     let logical = format!("{}:{}", text::one_line(head), text::one_line(value));
     let mut scratch: VcardCst<'static> = VcardCst::v4();
-    let made = scratch.push_raw(&text::fold(&logical)).is_ok().then(|| ()).and_then(|()| scratch.props.pop());
+    let made = scratch.push_raw(&text::fold(&logical)).ok().and_then(|card| card.props.pop());
     made.unwrap_or_else(|| VcardLine::text("X-NOTHING", ""))
 }
 

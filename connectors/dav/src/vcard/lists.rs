@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use vcard::tree::cst::VcardCst;
 use vcard::tree::line::VcardLine;
 
-use crate::vcard::lines::{View, drop_lines, is, line, renamed, with_raw};
+use crate::vcard::lines::{Version, View, drop_lines, is, line, renamed, with_raw};
 
 /// Most entries of one list that are read; the card keeps them all.
 pub const MAX_ENTRIES: usize = 500;
@@ -29,13 +29,16 @@ pub trait Entry: PartialEq + Sized {
     /// The rest; where it is the same, a line may get another value.
     fn rest(&self) -> String;
 
-    /// The line that says it: `old` changed, or a new one. `was` is what `old` says.
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written;
+    /// The line that says it: a new one, or the old one, which says what stands beside it, changed.
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written;
 }
 
 /// Makes the card say these entries, in this order.
 pub fn set_list<T: Entry>(card: &mut VcardCst, wanted: &[T]) {
-    let existing = T::all(&View::of(card));
+    let (existing, version) = {
+        let view = View::of(card);
+        (T::all(&view), view.version)
+    };
     let plan = matched(&existing, wanted);
     let mut writer = Groups::of(card);
     let mut gone: Vec<usize> = Vec::new();
@@ -46,10 +49,10 @@ pub fn set_list<T: Entry>(card: &mut VcardCst, wanted: &[T]) {
         made.push(match old {
             Some((_, was)) if was == entry => Vec::new(),
             Some((at, was)) => {
-                let written = entry.write(Some((&card.props[*at], was)));
+                let written = entry.write(version, Some((&card.props[*at], was)));
                 writer.settle(card, written, &mut gone)
             }
-            None => writer.settle(card, entry.write(None), &mut gone),
+            None => writer.settle(card, entry.write(version, None), &mut gone),
         });
     }
     for (at, (place, _)) in existing.iter().enumerate() {

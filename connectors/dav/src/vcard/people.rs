@@ -37,13 +37,6 @@ const ONE_KIND: [(&str, &str); 9] = [
     ("X-KADDRESSBOOK-X-MANAGERSNAME", "manager"),
 ];
 
-/// A relation as a list's entry.
-#[derive(PartialEq)]
-pub struct Related {
-    pub relation: Relation,
-    pub version: Version,
-}
-
 /// Whether a property names a person that the model has.
 pub fn is_relation(line: &VcardLine) -> bool {
     is(line, APPLE)
@@ -80,9 +73,8 @@ pub fn label_of(kind: &str, more: &[&str]) -> String {
     format!("_$!<{}{}>!$_", first.into_iter().collect::<String>(), letters.as_str())
 }
 
-impl Entry for Related {
+impl Entry for Relation {
     fn all(view: &View) -> Vec<(usize, Self)> {
-        let version = view.version;
         let read = |(at, line): &(usize, &VcardLine)| {
             if !is_relation(line) {
                 return None;
@@ -94,23 +86,23 @@ impl Entry for Related {
                 types.next().map(|kind| kind.to_lowercase()).filter(|_| is(line, "RELATED"))
             };
             let kind = known.or_else(typed).or_else(|| label(view, line).map(|label| spoken(&label)));
-            (!name.is_empty()).then_some((*at, Related { relation: Relation { name, kind }, version }))
+            (!name.is_empty()).then_some((*at, Relation { name, kind }))
         };
         view.lines.iter().filter_map(read).take(MAX_ENTRIES).collect()
     }
 
     fn key(&self) -> String {
-        self.relation.name.clone()
+        self.name.clone()
     }
 
     fn rest(&self) -> String {
-        format!("{:?}", self.relation.kind)
+        format!("{:?}", self.kind)
     }
 
-    fn write(&self, old: Option<(&VcardLine, &Self)>) -> Written {
-        let Relation { name, kind } = &self.relation;
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+        let Relation { name, kind } = self;
         let name = escape(name);
-        if let Some((old, _)) = old.filter(|(_, was)| was.relation.kind == *kind) {
+        if let Some((old, _)) = old.filter(|(_, was)| was.kind == *kind) {
             return Written { line: with_raw(old, &name), beside: Vec::new() };
         }
         // RFC 6350 section 6.6.6 names its kinds; others are Apple's to say, in both versions.
@@ -141,7 +133,7 @@ impl Entry for Related {
             ];
             words.contains(&kind) || more.contains(&kind)
         });
-        if self.version == Version::V4 && standard {
+        if version == Version::V4 && standard {
             let made = line("RELATED", &[("VALUE", "text")], &name);
             return Written { line: with_param(&made, "TYPE", kind.as_deref()), beside: Vec::new() };
         }

@@ -148,8 +148,8 @@ pub fn set_photo(card: &mut VcardCst, version: Version, wanted: Option<&Photo>) 
             }
         }
         None if ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) => match version {
-            Version::V3 => line("PHOTO", &[("VALUE", "uri")], &escape_uri(url)),
-            Version::V4 => line("PHOTO", &[], &escape_uri(url)),
+            Version::V3 => line("PHOTO", &[("VALUE", "uri")], &escape_uri(url, version)),
+            Version::V4 => line("PHOTO", &[], &escape_uri(url, version)),
         },
         None => return Err(refused("photo.url must be an https URL or a base64 data URL of an image")),
     };

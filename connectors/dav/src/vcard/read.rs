@@ -5,13 +5,12 @@ use model::wire::{Item, ItemError, JsonText};
 use vcard::tree::line::VcardLine;
 
 use crate::vcard::addresses::addresses;
-use crate::vcard::dates::{Day, day};
+use crate::vcard::dates::day;
 use crate::vcard::extra::extra;
 use crate::vcard::group::{group, is_group, uid};
 use crate::vcard::lines::{View, components, list, param, parse};
 use crate::vcard::lists::Entry;
 use crate::vcard::organizations::organizations;
-use crate::vcard::people::Related;
 use crate::vcard::photo::photo;
 
 /// What `Item.kind` calls a person or organization.
@@ -60,15 +59,9 @@ pub fn contact(view: &View) -> Contact {
         organizations: organizations(view),
         urls: entries::<ContactUrl>(view),
         im_addresses: entries::<ImAddress>(view),
-        relations: entries::<Related>(view)
-            .into_iter()
-            .map(|related| related.relation)
-            .collect::<Vec<Relation>>(),
+        relations: entries::<Relation>(view),
         birthday: view.first("BDAY").and_then(day),
-        anniversaries: entries::<Day>(view)
-            .into_iter()
-            .map(|day| day.anniversary)
-            .collect::<Vec<Anniversary>>(),
+        anniversaries: entries::<Anniversary>(view),
         notes: (!notes.is_empty()).then(|| notes.join("\n")),
         photo: photo(view),
         ..Contact::default()

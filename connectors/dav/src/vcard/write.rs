@@ -10,14 +10,13 @@ use vcard::tree::cst::VcardCst;
 use crate::collection::changed::Changed;
 use crate::text::plain;
 use crate::vcard::addresses::{raw_components, set_addresses};
-use crate::vcard::dates::{Day, day, day_line, is_day};
+use crate::vcard::dates::{day, day_line, is_day};
 use crate::vcard::entries::set_preferring;
 use crate::vcard::lines::{
     Version, View, drop_lines, empty, escape, line, places, set_line, set_text, with_param, with_raw,
 };
 use crate::vcard::lists::set_list;
 use crate::vcard::organizations::set_organizations;
-use crate::vcard::people::Related;
 use crate::vcard::photo::set_photo;
 use crate::vcard::read::{contact, name_line, name_parts, phonetic_line};
 
@@ -34,17 +33,13 @@ pub fn new_card(
 ) -> Outcome<VcardCst<'static>> {
     let mut card = empty(version);
     card.props.push(line("UID", &[], uid));
-    // Both versions want FN, and 3.0 wants N, whatever is known.
     set_text(&mut card, "FN", Some(&shown_name(wanted)));
-    if version == Version::V3 {
-        card.props.push(line("N", &[], ";;;;"));
-    }
     apply(&mut card, version, wanted, changed)?;
     touch(&mut card, version, now);
     Ok(card)
 }
 
-/// Makes the card say the changed fields. Fails before anything is changed that would have to be taken back.
+/// Makes the card say the changed fields, and have what each version insists on (FN; in 3.0 N, too). Fails before anything is changed that would have to be taken back.
 pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &Changed) -> Outcome<()> {
     if changed.has("displayName") {
         set_text(card, "FN", Some(&shown_name(wanted)));
@@ -63,6 +58,13 @@ pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
     }
     if changed.has("photo") {
         set_photo(card, version, wanted.photo.as_ref())?;
+    }
+    // A card may have been stored without them; it is not taken again like that.
+    if View::of(card).text("FN").is_none() {
+        set_text(card, "FN", Some(&shown_name(wanted)));
+    }
+    if version == Version::V3 && places(card, "N").is_empty() {
+        card.props.push(line("N", &[], ";;;;"));
     }
     Ok(())
 }
@@ -212,7 +214,7 @@ fn set_lists(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
         set_preferring(card, version, &filled, |phone| phone.primary);
     }
     if changed.has("addresses") {
-        set_addresses(card, version, &wanted.addresses);
+        set_addresses(card, &wanted.addresses);
     }
     if changed.has("organizations") {
         set_organizations(card, &wanted.organizations);
@@ -228,16 +230,14 @@ fn set_lists(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
     }
     if changed.has("relations") {
         let named = wanted.relations.iter().filter(|one| !one.name.trim().is_empty());
-        let all: Vec<Related> = named.map(|one| Related { relation: one.clone(), version }).collect();
+        let all: Vec<_> = named.cloned().collect();
         set_list(card, &all);
     }
     if changed.has("anniversaries") {
-        let all = wanted.anniversaries.iter();
-        if let Some(bad) = all.clone().find(|one| !is_day(&one.date)) {
+        if let Some(bad) = wanted.anniversaries.iter().find(|one| !is_day(&one.date)) {
             return Err(no_day("anniversaries", &bad.date));
         }
-        let all: Vec<Day> = all.map(|one| Day { anniversary: one.clone(), version }).collect();
-        set_list(card, &all);
+        set_list(card, &wanted.anniversaries);
     }
     Ok(())
 }
