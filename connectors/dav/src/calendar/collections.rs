@@ -9,11 +9,12 @@ use crate::calendar::Session;
 use crate::collection::changed::Changed;
 use crate::collection::make::{Properties, Rights, collection_source, default_of};
 use crate::ical::colors;
-use crate::ical::lines::{components, line, line_text};
+use crate::ical::lines::{self, line, line_text};
 use crate::ical::resource::{empty, parse, print};
 use crate::ical::zones::{ZoneCache, definition};
+use crate::webdav::components::{self, holds};
 use crate::webdav::multistatus::Member;
-use crate::webdav::xml::{APPLE, CALDAV, DAV, Element, escape};
+use crate::webdav::xml::{APPLE, CALDAV, DAV, escape};
 use crate::webdav::{Name, qualified};
 
 /// What is read of a calendar.
@@ -23,7 +24,7 @@ const NAMES: [Name; 10] = [
     (DAV, "owner"),
     (DAV, "current-user-privilege-set"),
     (CALDAV, "calendar-description"),
-    (CALDAV, "supported-calendar-component-set"),
+    components::SET,
     (CALDAV, "calendar-timezone"),
     (CALDAV, "calendar-timezone-id"),
     (CALDAV, "schedule-calendar-transp"),
@@ -55,12 +56,8 @@ fn first_usable(found: &[(String, Calendar)]) -> Option<String> {
 
 pub fn create(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
     let session = Session::new(cx, None)?;
-    let components = format!(
-        "<{0}><C:comp name=\"VEVENT\"/></{0}>",
-        qualified((CALDAV, "supported-calendar-component-set"))
-    );
     let properties = properties(&args.body, &Changed(&args.changed));
-    let (url, warnings) = session.make(&components, &args.body.name, &properties)?;
+    let (url, warnings) = session.make(&components::only("VEVENT"), &args.body.name, &properties)?;
     session.mutated(&url, warnings)
 }
 
@@ -128,24 +125,12 @@ impl Session<'_> {
 
     /// `schedule-default-calendar-URL` (RFC 6638 section 9.2) of the inbox.
     fn default_calendar(&self) -> Option<String> {
-        let inbox = self.client.url(self.cx().setting("scheduleInboxUrl")?).ok()?;
-        let names = [(CALDAV, "schedule-default-calendar-URL")];
-        let member = self.client.propfind(&inbox, "0", &names, "finding the default calendar").ok()?.single();
-        let href = member.property(CALDAV, "schedule-default-calendar-URL")?.hrefs().next()?.to_owned();
-        self.client.id_of(&inbox, &href)
+        self.inbox_href((CALDAV, "schedule-default-calendar-URL"))
     }
 
     /// A member of a home as a calendar; none where it is something else, or holds no events.
     fn calendar(&self, at: &Url, member: &Member) -> Option<(String, Calendar)> {
-        if !self.is_collection(member) {
-            return None;
-        }
-        let kinds = member.property(CALDAV, "supported-calendar-component-set");
-        let holds_events = |kinds: &Element| {
-            let mut names = kinds.all(CALDAV, "comp").filter_map(|kind| kind.attribute("name"));
-            kinds.children.is_empty() || names.any(|name| name.eq_ignore_ascii_case("VEVENT"))
-        };
-        if !kinds.is_none_or(holds_events) {
+        if !self.is_collection(member) || !holds(member, "VEVENT") {
             return None;
         }
         let id = self.client.id_of(at, &member.href)?;
@@ -190,8 +175,10 @@ fn time_zone(member: &Member) -> Option<String> {
     }
     let data = &member.property(CALDAV, "calendar-timezone")?.text;
     let calendar = parse(data.trim_start()).ok()?;
-    let tzid =
-        components(&calendar, "VTIMEZONE").next().and_then(|zone| line(zone, "TZID")).map(line_text)?;
+    let tzid = lines::components(&calendar, "VTIMEZONE")
+        .next()
+        .and_then(|zone| line(zone, "TZID"))
+        .map(line_text)?;
     let zone = ZoneCache::default().zone(&calendar, &tzid, 2026);
     zone.is_iana().then(|| zone.name.clone())
 }

@@ -48,7 +48,7 @@ impl Content for Reader {
     }
 
     fn uid(&self, data: &str) -> Option<String> {
-        resource::uid(&resource::parse(data).ok()?)
+        resource::uid(&resource::parse(data).ok()?, "VEVENT")
     }
 }
 

@@ -31,6 +31,17 @@ pub fn components<'c, 'a>(parent: &'c IcalCst<'a>, name: &'c str) -> impl Iterat
     })
 }
 
+/// The same, to change them.
+pub fn components_mut<'c, 'a>(
+    parent: &'c mut IcalCst<'a>,
+    name: &'c str,
+) -> impl Iterator<Item = &'c mut IcalCst<'a>> {
+    parent.items.iter_mut().filter_map(move |item| match item {
+        IcalItem::Component(child) if is_named(child, name) => Some(&mut **child),
+        _ => None,
+    })
+}
+
 /// All property lines.
 pub fn all_lines<'c, 'a>(component: &'c IcalCst<'a>) -> impl Iterator<Item = &'c IcalLine<'a>> {
     component.items.iter().filter_map(|item| match item {
@@ -106,6 +117,29 @@ pub fn text_line(name: &str, value: &str) -> IcalLine<'static> {
     let mut line = IcalLine::text(name.to_owned(), "");
     line.value.set(&[text::plain(value)]);
     line
+}
+
+/// Several values of TEXT in one line, as CATEGORIES has them.
+pub fn set_list<S: AsRef<str>>(line: &mut IcalLine, values: &[S]) {
+    let values: Vec<String> = values.iter().map(|value| text::plain(value.as_ref())).collect();
+    line.value.set(&values);
+}
+
+/// The same out of a line's value: trimmed, without empty ones.
+pub fn list(line: &IcalLine) -> Vec<String> {
+    let values = line.value.decode_list();
+    values.iter().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
+}
+
+/// Sets the value of the first property of this name and keeps its parameters and its place; a new one goes behind the
+/// properties. A value that it has already keeps its bytes. Not for TEXT: see [`set_text`].
+pub fn set_value(component: &mut IcalCst<'_>, name: &str, value: &str) {
+    let existing = component.items.iter_mut().find(|item| is_line(item, name));
+    match existing {
+        Some(IcalItem::Prop(line)) if line.raw_value_str().trim() == value => {}
+        Some(IcalItem::Prop(line)) => line.value.set(&[text::plain(value)]),
+        _ => drop(component.push_line(raw_line(name, &[], value))),
+    }
 }
 
 /// Puts this line in the place of the first of its name and drops the others; a new one goes behind the properties.

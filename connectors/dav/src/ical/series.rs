@@ -264,7 +264,7 @@ impl Editor<'_> {
             writer.set_recurrence(&mut main, &rest);
         }
         self.mark_scheduling(&mut main);
-        let old_uid = resource::uid(&calendar).unwrap_or_default();
+        let old_uid = resource::uid(&calendar, "VEVENT").unwrap_or_default();
         set_line(&mut main, raw_line("SEQUENCE", &[], "0"));
         touch(&mut main, self.now, false);
         relate(&mut main, "FIRST", &old_uid);

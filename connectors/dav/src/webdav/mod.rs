@@ -1,6 +1,7 @@
 //! WebDAV (RFC 4918) as requests over the host's `http`: what calendars, address books and task lists share. Nothing here knows
 //! what a resource holds.
 
+pub mod components;
 pub mod discovery;
 pub mod multistatus;
 pub mod xml;
