@@ -17,5 +17,6 @@ pub mod resource;
 pub mod rules;
 pub mod series;
 pub mod time;
+pub mod todo;
 pub mod write;
 pub mod zones;
