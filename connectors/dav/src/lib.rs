@@ -1,21 +1,27 @@
-//! CalDAV and CardDAV: calendars and contacts of any server that keeps to RFC 4791 and RFC 6352. `webdav` is the protocol,
-//! `collection` what all services do with it, `ical` and `vcard` are the mappings, `calendar` and `contacts` put them together.
+//! CalDAV and CardDAV: calendars, task lists and contacts of any server that keeps to RFC 4791 and RFC 6352. `webdav` is the
+//! protocol, `collection` what all services do with it, `ical` and `vcard` are the mappings, `calendar`, `contacts` and `tasks` put
+//! them together.
 
 pub mod account;
 pub mod calendar;
 pub mod collection;
 pub mod contacts;
 pub mod ical;
+pub mod tasks;
 pub mod text;
 pub mod vcard;
 pub mod webdav;
 
-use connector_sdk::{Answer, Calendar, Contacts, Context, Failure, Lifecycle, Outcome, export_connector};
+use connector_sdk::{
+    Answer, Calendar, Contacts, Context, Failure, Lifecycle, Outcome, Tasks, export_connector,
+};
 use model::contacts::{ContactBook, ContactGroup};
+use model::tasks::{Task, TaskList};
 use model::wire::calendar::{
     CalendarFeatures, EventConference, EventDelete, EventRespond, EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
 use model::wire::contacts::{ContactWrite, ContactsFeatures, Picture};
+use model::wire::tasks::TasksFeatures;
 use model::wire::{
     Account, ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef,
     Sources,
@@ -23,6 +29,7 @@ use model::wire::{
 
 use crate::calendar::{collections, events, freebusy};
 use crate::contacts::{books, cards, groups};
+use crate::tasks::{items, lists};
 
 /// The connector.
 pub struct Dav;
@@ -145,4 +152,46 @@ impl Contacts for Dav {
     }
 }
 
-export_connector!(Dav, [calendar, contacts, lifecycle]);
+impl Tasks for Dav {
+    fn list_lists(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        lists::list(cx, args)
+    }
+
+    fn get_task(cx: &Context, args: SourceRef) -> Outcome<Sources> {
+        items::get(cx, args)
+    }
+
+    fn features(_: &Context) -> Outcome<TasksFeatures> {
+        Ok(tasks::features())
+    }
+
+    fn create_list(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
+        lists::create(cx, args)
+    }
+
+    fn update_list(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
+        lists::update(cx, args)
+    }
+
+    fn delete_list(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
+        lists::delete(cx, args)
+    }
+
+    fn create_task(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
+        items::create(cx, args)
+    }
+
+    fn update_task(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
+        items::update(cx, args)
+    }
+
+    fn delete_task(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
+        items::delete(cx, args)
+    }
+
+    fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        tasks::Session::new(cx, args.time_zone.as_deref())?.changes(args)
+    }
+}
+
+export_connector!(Dav, [calendar, contacts, lifecycle, tasks]);
