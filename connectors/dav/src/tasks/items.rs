@@ -1,12 +1,14 @@
 //! Tasks: reading, creating, changing, deleting.
 
-use connector_sdk::{Context, Failure, Outcome};
+use connector_sdk::{Context, Failure, Outcome, http};
 use model::tasks::Task;
 use model::wire::{ItemDelete, ItemWrite, Mutated, Source, SourceRef, Sources, Warning};
+use serde_json::Value;
+use url::Url;
 
 use crate::collection::objects::When;
 use crate::collection::stable_id;
-use crate::ical::todo::edit::TodoEditor;
+use crate::ical::todo::edit::{TodoEditor, Written};
 use crate::tasks::Session;
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -24,11 +26,11 @@ pub fn create(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
     let id = session.resource_id(&collection, &uid)?;
     let written = session.editor(args.strict).create(&uid, &args.body, &args.changed)?;
     let response = session.put(&id, &written.text, When::New, false)?;
-    let source = match session.settle_create(&collection, &id, &uid, &response)? {
-        Some(found) => found,
-        None => session.after_write(&collection, &id, written.text, &response),
-    };
-    Ok(mutated(source, written.warnings))
+    match session.settle_create(&collection, &id, &uid, &response)? {
+        // Others may have changed it since.
+        Some(found) => Ok(mutated(found, written.warnings)),
+        None => Ok(session.stored(&collection, &id, written, &args.changed, &response)),
+    }
 }
 
 pub fn update(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
@@ -38,8 +40,7 @@ pub fn update(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
     let (text, etag) = session.current(&collection, id, args.if_match.as_deref())?;
     let written = session.editor(args.strict).update(&text, &args.body, &args.changed)?;
     let response = session.put_ok(id, &written.text, When::Still(etag.as_deref()), false)?;
-    let source = session.after_write(&collection, id, written.text, &response);
-    Ok(mutated(source, written.warnings))
+    Ok(session.stored(&collection, id, written, &args.changed, &response))
 }
 
 /// Exceptions of a recurring task go with their resource; tasks below it stay.
@@ -54,7 +55,40 @@ fn mutated(source: Source, warnings: Vec<Warning>) -> Mutated {
     Mutated { item: Some(source.external_id.clone()), sources: vec![source], warnings, ..Mutated::default() }
 }
 
+/// The task of a source, by field.
+fn fields(source: &Source) -> Option<Value> {
+    source.items.first()?.body.read().ok()
+}
+
+fn told<'t>(task: &'t Option<Value>, field: &str) -> Option<&'t Value> {
+    task.as_ref()?.get(field)
+}
+
 impl Session<'_> {
+    /// The task as the server has it after a write. Some servers store something else than they are sent (libical cuts a category
+    /// at its comma): which of the changed fields that is about, goes into the warnings.
+    fn stored(
+        &self,
+        collection: &Url,
+        id: &str,
+        written: Written,
+        changed: &[String],
+        response: &http::Response,
+    ) -> Mutated {
+        let Written { text, mut warnings } = written;
+        let meant = self.read_source(id, text.clone(), None);
+        let source = self.after_write(collection, id, text, response);
+        let (meant, stored) = (fields(&meant), fields(&source));
+        let altered =
+            changed.iter().filter(|name| stored.is_some() && told(&meant, name) != told(&stored, name));
+        warnings.extend(altered.map(|name| Warning {
+            code: "field_changed".into(),
+            message: "the provider stored something else".into(),
+            target: Some(name.clone()),
+        }));
+        mutated(source, warnings)
+    }
+
     fn editor(&self, strict: bool) -> TodoEditor<'_> {
         TodoEditor { reader: &self.reader, now: self.now(), strict }
     }
