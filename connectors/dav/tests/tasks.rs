@@ -248,12 +248,15 @@ fn a_task_is_completed_and_reopened() {
     "#);
 }
 
+/// A field, and how it comes to something that cannot be kept.
+type Case = (&'static str, fn(&mut Task));
+
 /// `waiting` and `deferred`: the nearest and a warning, or a refusal before anything is written.
 #[test]
 fn what_cannot_be_kept_is_told_or_refused() {
     let text = fixture("nextcloud");
     let mut task = task(&text);
-    let cases: [(&str, fn(&mut Task)); 6] = [
+    let cases: [Case; 6] = [
         ("status", |task| task.status = TaskStatus::Waiting),
         ("status", |task| task.status = TaskStatus::Deferred),
         ("position", |task| task.position = Some("a0".into())),
@@ -354,6 +357,72 @@ fn a_duration_stays_while_it_is_right() {
     let mut open = read;
     open.start_date = None;
     assert_eq!(task(&update(&text, &open, &["startDate"]).text), open);
+}
+
+/// A zone that is no IANA zone: the instant is right, in UTC; what is not changed goes on naming the other client's zone.
+#[test]
+fn a_zone_of_its_own_is_shown_in_utc() {
+    let zone = "BEGIN:VTIMEZONE\r\nTZID:Ship\r\nBEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0017\r\n\
+        TZOFFSETTO:+0017\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
+    let due = "DTSTART;TZID=Ship:20260530T101700\r\nDUE;TZID=Ship:20260531T001700";
+    let text = fixture("days")
+        .replace("BEGIN:VTODO", &format!("{zone}BEGIN:VTODO"))
+        .replace("DUE;VALUE=DATE;X-ORIGIN=mail:20260531", due);
+    let mut read = task(&text);
+    assert_eq!((read.due_date.as_deref(), read.due_time.as_deref()), (Some("2026-05-31"), Some("00:00")));
+    assert_eq!(read.time_zone.as_deref(), Some("UTC"));
+    read.title = "x".into();
+    let titled = update(&text, &read, &["title"]);
+    assert_eq!(difference(&text, &titled.text), "-SUMMARY:Tax return\n+SUMMARY:x");
+    read.due_time = Some("06:00".into());
+    let later = update(&text, &read, &["dueTime"]);
+    assert_eq!(
+        difference(&titled.text, &later.text),
+        "-SUMMARY:x\n-DUE;TZID=Ship:20260531T001700\n+SUMMARY:Tax return\n+DUE:20260531T060000Z"
+    );
+}
+
+/// A time without a day and a zone without a time say nothing that a to-do could keep.
+#[test]
+fn times_without_days_are_told() {
+    let fields = ["title", "dueDate", "dueTime", "timeZone"];
+    let new = Task {
+        title: "x".into(),
+        due_time: Some("09:00".into()),
+        time_zone: Some("UTC".into()),
+        ..Task::default()
+    };
+    let written = create(&new, &fields);
+    assert_eq!(targets(&written), ["dueTime", "timeZone"]);
+    assert!(!written.text.contains("DUE"), "{}", written.text);
+    let new = Task { due_date: Some("2026-01-01".into()), due_time: None, ..new };
+    assert_eq!(targets(&create(&new, &fields)), ["timeZone"]);
+    // Whoever only changes the day does not hear of a zone that was sent along.
+    assert!(create(&new, &["title", "dueDate"]).warnings.is_empty());
+}
+
+/// People who stay keep what their line says; a new name is written into it.
+#[test]
+fn assignees_keep_their_lines() {
+    let text = fixture("evolution");
+    let mut shared = task(&text);
+    shared.assignees[0].name = Some("Jane".into());
+    shared.assignees[1].email = Some("JOE@example.com".into());
+    let written = update(&text, &shared, &["assignees"]);
+    assert_eq!(
+        difference(&text, &written.text),
+        "-ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=TRUE;CN=\"Doe, Jane\";LANGUAGE=cs:MAILTO:jane@example.com\n\
+         +ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=TRUE;CN=Jane;LANGUAGE=cs:MAILTO:jane@example.com"
+    );
+    shared.assignees.remove(0);
+    assert_eq!(task(&update(&text, &shared, &["assignees"]).text).assignees.len(), 1);
+
+    // One who is no mail address is known by name, and stays.
+    let text = text.replace("MAILTO:jane@example.com", "urn:uuid:1");
+    let named = task(&text);
+    assert_eq!(named.assignees[0], Assignee { email: None, name: Some("Doe, Jane".into()) });
+    let written = update(&text, &named, &["assignees"]);
+    assert_eq!((difference(&text, &written.text).as_str(), written.warnings.len()), ("", 0));
 }
 
 /// What recurs has a start: the due date where there is no other; without any there is no recurrence.
@@ -526,6 +595,22 @@ const ALL: [&str; 17] = [
     "completedAt",
 ];
 
+/// Fields that are changed together.
+const GROUPS: [&[&str]; 12] = [
+    &["title"],
+    &["notes", "notesFormat"],
+    &["status"],
+    &["priority"],
+    &["percentComplete"],
+    &["startDate"],
+    &["dueDate", "dueTime", "timeZone"],
+    &["reminderAt"],
+    &["categories"],
+    &["assignees"],
+    &["parentId"],
+    &["position"],
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -550,6 +635,43 @@ proptest! {
             list.sort_by(|a, b| a.email.cmp(&b.email));
         }
         prop_assert_eq!(read, expected);
+    }
+
+    /// Some fields of any task, written over any foreign resource: these read back as wanted, or a warning names them; the others
+    /// are what they were.
+    #[test]
+    fn some_fields_are_written_over_a_foreign_task(at in 0..64usize, wanted in tasks(), pick in prop::collection::vec(any::<bool>(), GROUPS.len())) {
+        let all: Vec<_> = fixtures().into_iter().filter(|(name, _)| name != "unreadable").collect();
+        let (name, text) = &all[at % all.len()];
+        let old = task(text);
+        let changed: Vec<&str> = GROUPS.iter().zip(&pick).filter(|(_, pick)| **pick).flat_map(|(group, _)| *group).copied().collect();
+        let mut body = serde_json::to_value(&old).unwrap();
+        let given = serde_json::to_value(&wanted).unwrap();
+        for field in &changed {
+            body[field] = given[field].clone();
+        }
+        let expected: Task = serde_json::from_value(body).unwrap();
+        let written = update(text, &expected, &changed);
+        let read = serde_json::to_value(task(&written.text)).unwrap();
+        let has = |field: &str| changed.contains(&field);
+        let times = ["startDate", "dueDate", "dueTime", "timeZone"].iter().any(|field| has(field));
+        for (field, value) in serde_json::to_value(&expected).unwrap().as_object().unwrap() {
+            let field = field.as_str();
+            let excused = targets(&written).contains(&field) || match field {
+                // An alarm that counts from a date goes along with it.
+                "reminderAt" => times && !has(field),
+                "completedAt" => has("status"),
+                "percentComplete" => has("status") && !has(field),
+                // Whoever stays keeps a name that is not given anew.
+                "assignees" => has(field) && !old.assignees.is_empty(),
+                // A date that is left as it was takes its time along.
+                "dueTime" | "timeZone" => targets(&written).contains(&"dueDate"),
+                _ => false,
+            };
+            prop_assert!(excused || read[field] == *value, "{name}: {field} is {} for {value}, changed {changed:?}\n{}", read[field], written.text);
+        }
+        let again = update(&written.text, &task(&written.text), &changed);
+        prop_assert_eq!(difference(&written.text, &again.text), "", "{}: what is there already stays", name);
     }
 
     /// Whatever a resource holds, reading and editing it gives an answer.

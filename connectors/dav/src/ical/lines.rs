@@ -6,6 +6,7 @@ use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::leaf::IcalLeaf;
 use ical::tree::line::IcalLine;
 use ical::tree::param::node::IcalParamNode;
+use ical::tree::wire::IcalWire;
 
 use crate::text;
 
@@ -83,9 +84,23 @@ pub fn param(line: &IcalLine, name: &str) -> Option<String> {
     Some(text::param(node.values.first()?.get())).filter(|text| !text.is_empty())
 }
 
+/// Replaces a line's value by TEXT.
+pub fn put_text(line: &mut IcalLine, value: &str) {
+    line.value.set(&[text::plain(value)]);
+    unfold(line);
+}
+
+/// Forgets where a line that changes was folded: at the same place there may now be the middle of a character.
+fn unfold(line: &mut IcalLine) {
+    line.wire = IcalWire::default();
+}
+
 /// Sets or removes a parameter; one that is there keeps its place.
 pub fn set_param(line: &mut IcalLine, name: &str, value: Option<&str>) {
     let at = line.params.iter().position(|node| node.name.get().eq_ignore_ascii_case(name));
+    if at.is_some() || value.is_some() {
+        unfold(line);
+    }
     match (at, value.map(param_leaf)) {
         (Some(at), Some(leaf)) => line.params[at].values = vec![leaf],
         (Some(at), None) => drop(line.params.remove(at)),
@@ -115,7 +130,7 @@ pub fn raw_line(name: &str, params: &[(&str, &str)], value: &str) -> IcalLine<'s
 /// A new line whose value is TEXT (RFC 5545 section 3.3.11).
 pub fn text_line(name: &str, value: &str) -> IcalLine<'static> {
     let mut line = IcalLine::text(name.to_owned(), "");
-    line.value.set(&[text::plain(value)]);
+    put_text(&mut line, value);
     line
 }
 
@@ -123,6 +138,7 @@ pub fn text_line(name: &str, value: &str) -> IcalLine<'static> {
 pub fn set_list<S: AsRef<str>>(line: &mut IcalLine, values: &[S]) {
     let values: Vec<String> = values.iter().map(|value| text::plain(value.as_ref())).collect();
     line.value.set(&values);
+    unfold(line);
 }
 
 /// The same out of a line's value: trimmed, without empty ones.
@@ -137,7 +153,7 @@ pub fn set_value(component: &mut IcalCst<'_>, name: &str, value: &str) {
     let existing = component.items.iter_mut().find(|item| is_line(item, name));
     match existing {
         Some(IcalItem::Prop(line)) if line.raw_value_str().trim() == value => {}
-        Some(IcalItem::Prop(line)) => line.value.set(&[text::plain(value)]),
+        Some(IcalItem::Prop(line)) => put_text(line, value),
         _ => drop(component.push_line(raw_line(name, &[], value))),
     }
 }
@@ -168,7 +184,7 @@ pub fn set_text(component: &mut IcalCst<'_>, name: &str, value: Option<&str>) {
     let existing = component.items.iter_mut().find(|item| is_line(item, name));
     match existing {
         Some(IcalItem::Prop(line)) => {
-            line.value.set(&[text::plain(value)]);
+            put_text(line, value);
             set_param(line, "ALTREP", None);
         }
         _ => set_line(component, text_line(name, value)),
@@ -227,6 +243,17 @@ mod tests {
         assert_eq!(printed(&event), "BEGIN:VEVENT\r\nA:1\r\nSUMMARY:x\r\nB:2\r\nEND:VEVENT\r\n");
         set_text(&mut event, "SUMMARY", None);
         assert_eq!(text(&event, "SUMMARY"), None);
+    }
+
+    #[test]
+    fn a_line_that_changes_is_folded_anew() {
+        let old =
+            format!("BEGIN:VEVENT\r\nSUMMARY:{}\r\n {}\r\nEND:VEVENT\r\n", "a".repeat(65), "b".repeat(65));
+        let mut event = IcalCst::parse(&old).unwrap();
+        // As long as the old one, with a character where that was folded.
+        let new = format!("{}ü{}", "a".repeat(64), "b".repeat(64));
+        set_text(&mut event, "SUMMARY", Some(&new));
+        assert_eq!(text(&IcalCst::parse(&printed(&event)).unwrap(), "SUMMARY"), Some(new));
     }
 
     #[test]

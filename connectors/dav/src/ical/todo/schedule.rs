@@ -62,11 +62,10 @@ impl TodoWriter<'_> {
         // A time without a zone is one of the list.
         let home = self.reader.has_zone.then(|| self.reader.base.home.name.clone());
         let zone = task.time_zone.as_deref().map(iana).transpose()?.or(home);
-        let times: Vec<&(Time, Place)> =
-            [&old.due, &old.start].into_iter().flatten().filter_map(|stamp| stamp.time.as_ref()).collect();
-        let known = times.iter().map(|(_, place)| place);
-        let place = known.cloned().find(|place| self.reader.zone(place) == zone.as_deref());
-        let place = place.unwrap_or_else(|| match zone {
+        let times = [&old.due, &old.start].into_iter().flatten().filter_map(|stamp| stamp.time.as_ref());
+        let mut places = times.map(|(_, place)| place);
+        let known = places.find(|place| self.reader.zone(place) == zone.as_deref()).cloned();
+        let place = known.unwrap_or(match zone {
             Some(name) => Place::Zone { name, tzid: None },
             None => Place::Floating,
         });

@@ -5,7 +5,7 @@ use ical::tree::line::IcalLine;
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 
-use crate::ical::lines::{line, param, raw_line, set_param};
+use crate::ical::lines::{line, param, put_text, raw_line, set_param};
 use crate::ical::time::{Clock, Moment, date, day_after, is_floating, local, time_after};
 use crate::ical::todo::read::TodoReader;
 use crate::ical::zones::Zone;
@@ -144,7 +144,7 @@ pub fn put_stamp(todo: &mut IcalCst, name: &str, stamp: &Stamp, zones: &mut Vec<
     let named = |item: &&mut IcalItem| matches!(item, IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case(name));
     match todo.items.iter_mut().find(named) {
         Some(IcalItem::Prop(line)) => {
-            line.value.set(&[value]);
+            put_text(line, &value);
             mark(line, stamp.time.is_none(), tzid);
         }
         _ => {

@@ -9,7 +9,7 @@ use model::tasks::{NotesFormat, Task};
 use crate::collection::changed::Changed;
 use crate::ical::categories::set_categories;
 use crate::ical::html::to_text;
-use crate::ical::lines::{lines, remove, set_param, set_text, set_value, text_line};
+use crate::ical::lines::{put_text, remove, set_param, set_text, set_value, text_line};
 use crate::ical::notes::set_description;
 use crate::ical::time::Clock;
 use crate::ical::todo::people::set_assignees;
@@ -157,13 +157,12 @@ fn set_parent(todo: &mut IcalCst, wanted: Option<&str>) {
         todo.items.retain(|item| !is_it(item));
         return;
     };
-    let mut line = text_line("RELATED-TO", uid);
     match todo.items.iter_mut().find(|item| is_it(item)) {
-        Some(IcalItem::Prop(there)) => there.value = line.value,
+        Some(IcalItem::Prop(there)) => put_text(there, uid),
         _ => {
+            let mut line = text_line("RELATED-TO", uid);
             set_param(&mut line, "RELTYPE", Some("PARENT"));
             todo.push_line(line);
         }
     }
-    debug_assert!(lines(todo, "RELATED-TO").any(is_parent), "the parent was written");
 }
