@@ -421,6 +421,10 @@ fn changes_are_told_in_pages_and_deletions_with_them() {
 fn a_change_keeps_what_other_clients_wrote() {
     let fixtures = [
         ("apple", include_str!("../fixtures/tasks/apple.ics")),
+        ("nextcloud", include_str!("../fixtures/tasks/nextcloud.ics")),
+        ("outlook", include_str!("../fixtures/tasks/outlook.ics")),
+        ("duration", include_str!("../fixtures/tasks/duration.ics")),
+        ("days", include_str!("../fixtures/tasks/days.ics")),
         ("thunderbird", include_str!("../fixtures/tasks/thunderbird.ics")),
         ("tasks-org", include_str!("../fixtures/tasks/tasks-org.ics")),
         ("recurring", include_str!("../fixtures/tasks/recurring.ics")),
