@@ -133,21 +133,23 @@ fn a_default_is_never_guessed_among_several() {
     assert_eq!(default(lists(&[list("a"), list("b")].concat())), None);
     assert_eq!(default(lists(&[list("a"), list("Tasks")].concat())).as_deref(), Some("/cal/Tasks/"));
 
-    let host = Recorded::answering(move |request| {
-        Ok(if request.url.ends_with("/inbox/") {
-            assert!(sent(request).contains("schedule-default-tasks-URL"));
-            let href =
-                "<c:schedule-default-tasks-URL><d:href>/cal/b/</d:href></c:schedule-default-tasks-URL>";
-            multistatus(&member("/inbox/", href))
-        } else {
-            multistatus(&["a", "b", "tasks"].map(|name| collection(name, &["VTODO"], "")).concat())
-        })
-    });
-    let mut connection = connection();
-    connection.settings.insert("scheduleInboxUrl".into(), format!("{BASE}/inbox/").into());
-    let listed = Dav::list_lists(&Context::new(&host, connection), ChangesRequest::default()).unwrap().body;
-    let lists = listed.sources.into_iter().map(|s| (s.external_id, s.items[0].body.read().unwrap()));
-    assert_eq!(default(lists.collect()).as_deref(), Some("/cal/b/"));
+    // CalendarServer's namespace and iCloud's.
+    for prefix in ["s", "c"] {
+        let host = Recorded::answering(move |request| {
+            Ok(if request.url.ends_with("/inbox/") {
+                let name = format!("{prefix}:schedule-default-tasks-URL");
+                multistatus(&member("/inbox/", &format!("<{name}><d:href>/cal/b/</d:href></{name}>")))
+            } else {
+                multistatus(&["a", "b", "tasks"].map(|name| collection(name, &["VTODO"], "")).concat())
+            })
+        });
+        let mut connection = connection();
+        connection.settings.insert("scheduleInboxUrl".into(), format!("{BASE}/inbox/").into());
+        let cx = Context::new(&host, connection);
+        let listed = Dav::list_lists(&cx, ChangesRequest::default()).unwrap().body;
+        let lists = listed.sources.into_iter().map(|s| (s.external_id, s.items[0].body.read().unwrap()));
+        assert_eq!(default(lists.collect()).as_deref(), Some("/cal/b/"));
+    }
 }
 
 /// A new list says what it is for; what a list does not have is removed, in one request.

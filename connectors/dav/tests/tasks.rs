@@ -248,6 +248,24 @@ fn a_task_is_completed_and_reopened() {
     "#);
 }
 
+/// A client that only says "all of it is done"; another that says nothing and is at 100 without being done.
+#[test]
+fn a_progress_of_100_is_not_lost_between_clients() {
+    let text = fixture("days").replace("STATUS:CANCELLED", "PERCENT-COMPLETE:100");
+    let mut read = task(&text);
+    assert_eq!((read.status, read.percent_complete), (TaskStatus::Completed, Some(100)));
+    read.percent_complete = Some(50);
+    let half = update(&text, &read, &["percentComplete"]);
+    assert_eq!(task(&half.text), read, "the status was not what the caller changed");
+
+    let text = fixture("days").replace("STATUS:CANCELLED", "X-A:1");
+    let mut read = task(&text);
+    read.percent_complete = Some(100);
+    let full = update(&text, &read, &["percentComplete"]);
+    assert_eq!(difference(&text, &full.text), "+PERCENT-COMPLETE:100\n+STATUS:NEEDS-ACTION");
+    assert_eq!(task(&full.text), read);
+}
+
 /// A field, and how it comes to something that cannot be kept.
 type Case = (&'static str, fn(&mut Task));
 

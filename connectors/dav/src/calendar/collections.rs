@@ -125,7 +125,7 @@ impl Session<'_> {
 
     /// `schedule-default-calendar-URL` (RFC 6638 section 9.2) of the inbox.
     fn default_calendar(&self) -> Option<String> {
-        self.inbox_href((CALDAV, "schedule-default-calendar-URL"))
+        self.inbox_href(&[(CALDAV, "schedule-default-calendar-URL")])
     }
 
     /// A member of a home as a calendar; none where it is something else, or holds no events.

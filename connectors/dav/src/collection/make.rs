@@ -69,13 +69,15 @@ impl<R: Content> Session<'_, R> {
         Ok(all)
     }
 
-    /// The id that a property of the scheduling inbox names: which collection is the default (RFC 6638 section 9.2).
-    pub fn inbox_href(&self, name: Name) -> Option<String> {
+    /// The id that the first of these properties of the scheduling inbox names: which collection is the default (RFC 6638 section
+    /// 9.2).
+    pub fn inbox_href(&self, names: &[Name]) -> Option<String> {
         let inbox = self.client.url(self.cx().setting("scheduleInboxUrl")?).ok()?;
         let doing = format!("finding the default {}", R::KIND.collection);
-        let member = self.client.propfind(&inbox, "0", &[name], &doing).ok()?.single();
-        let href = member.property(name.0, name.1)?.hrefs().next()?.to_owned();
-        self.client.id_of(&inbox, &href)
+        let member = self.client.propfind(&inbox, "0", names, &doing).ok()?.single();
+        let href =
+            names.iter().find_map(|(namespace, name)| member.property(namespace, name)?.hrefs().next())?;
+        self.client.id_of(&inbox, href)
     }
 
     /// Whether a member is a collection of this service.

@@ -102,9 +102,11 @@ impl Session<'_> {
         Ok(Mutated { item: Some(id), sources: vec![source], warnings, ..Mutated::default() })
     }
 
-    /// `schedule-default-tasks-URL` of the inbox: what Apple's servers have beside RFC 6638 section 9.2.
+    /// `schedule-default-tasks-URL` of the inbox: what Apple's servers have beside RFC 6638 section 9.2, CalendarServer in its own
+    /// namespace, iCloud in CalDAV's.
     fn default_list(&self) -> Option<String> {
-        self.inbox_href((CALDAV, "schedule-default-tasks-URL"))
+        let name = "schedule-default-tasks-URL";
+        self.inbox_href(&[(CALENDARSERVER, name), (CALDAV, name)])
     }
 
     /// A member of a home as a list; none where it is something else, or holds no tasks.

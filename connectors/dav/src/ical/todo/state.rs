@@ -7,14 +7,14 @@ use model::tasks::{TaskPriority, TaskStatus};
 use crate::ical::lines::{keyword, line, remove, set_line, set_value};
 use crate::ical::time::{Clock, utc_line};
 
-/// STATUS; one that is missing or unknown is decided by COMPLETED, which older clients wrote alone.
+/// STATUS; one that is missing or unknown is decided by COMPLETED or by a progress of 100, which some clients write alone.
 pub fn status(todo: &IcalCst) -> TaskStatus {
     match keyword(todo, "STATUS").as_deref() {
         Some("NEEDS-ACTION") => TaskStatus::NeedsAction,
         Some("IN-PROCESS") => TaskStatus::InProgress,
         Some("COMPLETED") => TaskStatus::Completed,
         Some("CANCELLED") => TaskStatus::Cancelled,
-        _ if line(todo, "COMPLETED").is_some() => TaskStatus::Completed,
+        _ if line(todo, "COMPLETED").is_some() || percent(todo) == Some(100) => TaskStatus::Completed,
         _ => TaskStatus::NeedsAction,
     }
 }
@@ -82,11 +82,16 @@ pub fn set_status(todo: &mut IcalCst, wanted: TaskStatus, at: Instant, percent_g
     }
 }
 
-/// Sets the progress; a number that says it already keeps its bytes.
+/// Sets the progress; a number that says it already keeps its bytes. A status that only the old number told, or that the new one
+/// would tell, is written out.
 pub fn set_percent(todo: &mut IcalCst, wanted: Option<i64>) {
+    let was = status(todo);
     match wanted {
         Some(wanted) => set_value(todo, "PERCENT-COMPLETE", &wanted.clamp(0, 100).to_string()),
         None => remove(todo, "PERCENT-COMPLETE"),
+    }
+    if status(todo) != was {
+        set_value(todo, "STATUS", word(was).0);
     }
 }
 
