@@ -400,6 +400,21 @@ fn a_zone_of_its_own_is_shown_in_utc() {
     );
 }
 
+/// A zone beside a UTC time means nothing, and does not come to mean something by an edit.
+#[test]
+fn a_zone_beside_a_utc_time_means_nothing() {
+    let text = fixture("days")
+        .replace("DUE;VALUE=DATE;X-ORIGIN=mail:20260531", "DUE;TZID=Europe/Berlin:20260531T100000Z");
+    let mut read = task(&text);
+    assert_eq!((read.due_time.as_deref(), read.time_zone.as_deref()), (Some("10:00"), Some("UTC")));
+    read.due_date = Some("2026-06-01".into());
+    let later = update(&text, &read, &["dueDate"]);
+    assert_eq!(
+        difference(&text, &later.text),
+        "-DUE;TZID=Europe/Berlin:20260531T100000Z\n+DUE:20260601T100000Z"
+    );
+}
+
 /// A time without a day and a zone without a time say nothing that a to-do could keep.
 #[test]
 fn times_without_days_are_told() {

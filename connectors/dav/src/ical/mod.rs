@@ -1,5 +1,5 @@
-//! iCalendar (RFC 5545) to `model::calendar::Event` and back. Pure: no HTTP, no clock. Reading is forgiving; writing changes the
-//! properties of the fields that were changed and leaves every other byte as another client wrote it.
+//! iCalendar (RFC 5545) to `model::calendar::Event` and back, in `todo` to `model::tasks::Task`. Pure: no HTTP, no clock. Reading is
+//! forgiving; writing changes the properties of the fields that were changed and leaves every other byte as another client wrote it.
 
 pub mod alarms;
 pub mod categories;

@@ -111,7 +111,10 @@ fn stamp(line: &IcalLine, clock: &Clock) -> Option<Stamp> {
             Some(Stamp { date: local.date(), time: Some((local.time(), Place::Floating)) })
         }
         Moment::Time { local, zone } if zone.is_iana() => {
-            let place = Place::Zone { name: zone.name.clone(), tzid: param(line, "TZID") };
+            // A TZID beside a UTC time (RFC 5545 section 3.2.19 forbids it) means nothing.
+            let is_utc = line.raw_value_str().trim().ends_with(['Z', 'z']);
+            let tzid = param(line, "TZID").filter(|_| !is_utc);
+            let place = Place::Zone { name: zone.name.clone(), tzid };
             Some(Stamp { date: local.date(), time: Some((local.time(), place)) })
         }
         // A zone that has no name: only the instant can be told.
