@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
+use connector_dav::collection::changed::Changed;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;
 use connector_dav::ical::series::Editor;
-use connector_dav::ical::write::Changed;
 use model::Instant;
 use model::calendar::{Attendee, Event, Reminder, ReminderMethod, Reminders, ResponseStatus, ShowAs};
 use model::wire::calendar::RecurrenceScope;

@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
+mod servers;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use connector_dav::Dav;
@@ -15,60 +17,10 @@ use model::calendar::{
     ShowAs,
 };
 use model::wire::calendar::*;
-use model::wire::{
-    Account, ChangesRequest, CollectionDelete, CollectionWrite, Connection, Mutated, Source, SourceRef,
-    Sources,
-};
-
-/// 2026-03-01T00:00:00Z, give or take: the tests' now.
-const NOW_MS: i64 = 1_772_323_200_000;
-
-struct Server {
-    name: &'static str,
-    url: String,
-}
-
-/// The servers that are up.
-fn servers() -> Vec<Server> {
-    let up = std::env::var("PEERS_UP").unwrap_or_default();
-    let all = [("radicale", "RADICALE_URL"), ("cyrus", "CYRUS_URL")];
-    let found: Vec<Server> = all
-        .into_iter()
-        .filter(|(name, _)| up.split([' ', ',']).any(|peer| peer == *name))
-        .filter_map(|(name, variable)| Some(Server { name, url: std::env::var(variable).ok()? }))
-        .collect();
-    if found.len() < all.len() {
-        let required = std::env::var("SWITCHBOARD_REQUIRE_PEERS").is_ok_and(|value| value == "1");
-        assert!(!required, "radicale and cyrus must be up for this test");
-        eprintln!("not run against every CalDAV server: only {} of {} are up", found.len(), all.len());
-    }
-    found
-}
-
-/// One account on one server.
-struct Session {
-    name: &'static str,
-    host: Live,
-    connection: Connection,
-    account: Account,
-}
+use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, Source, SourceRef, Sources};
+use servers::{Session, servers};
 
 impl Session {
-    fn open(server: &Server, user: &str) -> Session {
-        let host = Live::new(Credentials::Basic { username: user.into(), password: "secret".into() });
-        host.surroundings.now_ms.set(NOW_MS);
-        let mut connection = Connection { username: Some(user.into()), ..Connection::default() };
-        connection.settings.insert("serverUrl".into(), server.url.clone().into());
-        let account = Dav::check(&Context::new(&host, connection.clone())).unwrap();
-        connection.settings.extend(account.settings.clone());
-        connection.addresses = account.email.iter().chain(&account.aliases).cloned().collect();
-        Session { name: server.name, host, connection, account }
-    }
-
-    fn cx(&self) -> Context<'_> {
-        Context::new(&self.host, self.connection.clone())
-    }
-
     fn calendar(&self, name: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let key = format!("{name} {} {}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -81,11 +33,6 @@ impl Session {
     fn drop_calendar(&self, calendar: &str) {
         let args = CollectionDelete { source: calendar.into(), ..CollectionDelete::default() };
         Dav::delete_calendar(&self.cx(), args).unwrap();
-    }
-
-    fn url(&self, id: &str) -> String {
-        let server: url::Url = self.connection.settings["serverUrl"].as_str().unwrap().parse().unwrap();
-        server.join(id).unwrap().to_string()
     }
 
     /// Stores a resource as another client would.
@@ -195,10 +142,7 @@ fn series(session: &Session, calendar: &str, key: &str) -> Source {
 }
 
 fn each(test: impl Fn(&Session)) {
-    for server in servers() {
-        eprintln!("against {}", server.name);
-        test(&Session::open(&server, "t11"));
-    }
+    servers::each("t11", test);
 }
 
 /// From a bare server URL to the account, its home and what the server can do; wrong passwords are told apart.
@@ -207,7 +151,7 @@ fn an_account_is_found_from_the_servers_url() {
     for server in servers() {
         let session = Session::open(&server, "t11");
         assert!(session.account.external_account_id.contains("t11"), "{:?}", session.account);
-        assert_eq!(session.account.surfaces, ["calendar"]);
+        assert_eq!(session.account.surfaces, ["calendar", "contacts", "tasks"]);
         let scheduling = Dav::features(&session.cx()).unwrap().scheduling;
         assert_eq!(scheduling, server.name == "cyrus");
         let expected = (server.name == "cyrus").then_some("t11@cyrus.test");

@@ -1,21 +1,22 @@
 //! Creating, changing, deleting and answering events.
 
-use connector_sdk::{Context, Failure, Outcome, code, http};
+use connector_sdk::{Context, Failure, Outcome, code};
 use ical::tree::cst::IcalCst;
 use model::wire::calendar::{EventDelete, EventRespond, EventTarget, EventWrite, Notify, RecurrenceScope};
 use model::wire::{Mutated, Source, SourceRef, Sources, Warning};
 use url::Url;
 
-use crate::calendar::objects::{When, stale};
-use crate::calendar::{Session, has_class, stable_id};
+use crate::calendar::Session;
+use crate::collection::changed::Changed;
+use crate::collection::objects::When;
+use crate::collection::{has_class, stable_id};
 use crate::ical::lines::{line_text, lines, set_text};
 use crate::ical::people::set_schedule_agent;
 use crate::ical::read::instance_id;
 use crate::ical::resource::{self, define_zones, master_mut, print, touch};
 use crate::ical::series::{Edited, Editor};
 use crate::ical::time::utc_line;
-use crate::ical::write::{Changed, Writer};
-use crate::webdav::conditions;
+use crate::ical::write::Writer;
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
@@ -34,7 +35,7 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
     let response = session.put(&id, &text, When::New, false)?;
     let source = match session.settle_create(&collection, &id, &uid, &response)? {
         Some(found) => found,
-        None => session.after_write(&collection, &id, &text, &response),
+        None => session.after_write(&collection, &id, text, &response),
     };
     let warnings = warnings.into_iter().chain(session.notify_warning(&args)).collect();
     Ok(Mutated {
@@ -48,7 +49,7 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
 pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
-    let (id, text, etag) = match session.current(&collection, &args.target) {
+    let (id, text, etag) = match session.target(&collection, &args.target) {
         Err(failure)
             if failure.code == code::CONFLICT && args.target.scope == RecurrenceScope::ThisAndFollowing =>
         {
@@ -96,7 +97,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
         session.delete(id, args.target.if_match.as_deref(), quiet)?;
         return Ok(Mutated { sources: vec![gone(id)], ..Mutated::default() });
     };
-    let (id, text, etag) = session.current(&collection, &args.target)?;
+    let (id, text, etag) = session.target(&collection, &args.target)?;
     let calendar = readable(&text)?;
     let editor = session.editor(&calendar, None);
     let edited = match args.target.scope {
@@ -112,7 +113,7 @@ pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
     if args.target.scope == RecurrenceScope::ThisAndFollowing {
         return Err(Failure::unsupported("answering for this and all following instances"));
     }
-    let (id, text, etag) = session.current(&collection, &args.target)?;
+    let (id, text, etag) = session.target(&collection, &args.target)?;
     let calendar = readable(&text)?;
     let editor = session.editor(&calendar, None);
     let instance = args.target.recurrence_id.as_deref();
@@ -164,30 +165,10 @@ impl Session<'_> {
         })
     }
 
-    /// The id of a new resource in this collection.
-    fn resource_id(&self, collection: &Url, name: &str) -> Outcome<String> {
-        let mut folder = collection.clone();
-        if !folder.path().ends_with('/') {
-            folder.set_path(&format!("{}/", collection.path()));
-        }
-        let url = folder
-            .join(&format!("{name}.ics"))
-            .map_err(|_| Failure::invalid("collection is not a calendar's id"))?;
-        Ok(self.client.id(&url))
-    }
-
-    fn read_source(&self, id: &str, text: String, etag: Option<String>) -> Source {
-        use crate::calendar::objects::{Data, Object};
-        self.source(Object { id: id.to_owned(), etag, data: Data::Text(text) })
-    }
-
     /// The target as it is now; "conflict" where it is not what the change was based on.
-    fn current(&self, collection: &Url, target: &EventTarget) -> Outcome<(String, String, Option<String>)> {
+    fn target(&self, collection: &Url, target: &EventTarget) -> Outcome<(String, String, Option<String>)> {
         let id = source_of(target)?;
-        let (text, etag) = self.object(collection, id)?;
-        if target.if_match.is_some() && etag != target.if_match {
-            return Err(stale());
-        }
+        let (text, etag) = self.current(collection, id, target.if_match.as_deref())?;
         Ok((id.to_owned(), text, etag))
     }
 
@@ -210,38 +191,6 @@ impl Session<'_> {
         (print(&calendar), writer.warnings)
     }
 
-    /// What a create came to: none, it was stored now; some, an earlier attempt had stored it.
-    fn settle_create(
-        &self,
-        collection: &Url,
-        id: &str,
-        uid: &str,
-        response: &http::Response,
-    ) -> Outcome<Option<Source>> {
-        if response.is_success() {
-            return Ok(None);
-        }
-        // 412: the name is taken. 403 or 409: the UID is, which is said in one of two ways (RFC 4791 section 5.3.2.1, RFC 6638
-        // section 3.2.4.1) or not at all.
-        if matches!(response.status, 403 | 409 | 412)
-            && let Ok((text, etag)) = self.object(collection, id)
-        {
-            let same =
-                readable(&text).ok().and_then(|calendar| resource::uid(&calendar)).as_deref() == Some(uid);
-            if same {
-                return Ok(Some(self.read_source(id, text, etag)));
-            }
-        }
-        let taken = ["no-uid-conflict", "unique-scheduling-object-resource"];
-        let conflict = conditions(response).iter().any(|condition| taken.contains(&condition.as_str()));
-        if conflict || matches!(response.status, 409 | 412) {
-            let failure =
-                Failure::new(code::ALREADY_EXISTS, "the calendar has an event with this iCalUid already");
-            return Err(Failure { http_status: Some(response.status), ..failure });
-        }
-        Err(self.write_failure(response))
-    }
-
     /// Writes an edited resource, or deletes it where nothing is left.
     fn store(
         &self,
@@ -261,7 +210,7 @@ impl Session<'_> {
             });
         };
         let response = self.put_ok(id, &text, When::Still(etag), quiet)?;
-        let source = self.after_write(collection, id, &text, &response);
+        let source = self.after_write(collection, id, text, &response);
         Ok(Mutated { sources: vec![source], item, warnings: edited.warnings, ..Mutated::default() })
     }
 
@@ -289,8 +238,9 @@ impl Session<'_> {
                 return Err(failure);
             }
         };
-        let new_source = found.unwrap_or_else(|| self.after_write(collection, &new_id, new, &response));
-        let old_source = self.after_write(collection, id, &text, &capped);
+        let new_source =
+            found.unwrap_or_else(|| self.after_write(collection, &new_id, new.to_owned(), &response));
+        let old_source = self.after_write(collection, id, text, &capped);
         Ok(Mutated {
             sources: vec![old_source, new_source],
             item: Some(new_id),

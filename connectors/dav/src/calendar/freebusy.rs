@@ -5,7 +5,8 @@ use model::Instant;
 use model::calendar::BusyInterval;
 use model::wire::calendar::{FreeBusyAnswer, FreeBusyRequest};
 
-use crate::calendar::{Session, stable_id};
+use crate::calendar::Session;
+use crate::collection::stable_id;
 use crate::ical::freebusy::{busy, request as question};
 use crate::ical::time::utc;
 use crate::webdav::request;

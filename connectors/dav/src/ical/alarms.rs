@@ -2,6 +2,7 @@
 //! not touched.
 
 use ical::tree::cst::{IcalCst, IcalItem};
+use ical::tree::line::IcalLine;
 use ical::value::duration::IcalDuration;
 use model::calendar::{Reminder, ReminderMethod, Reminders};
 
@@ -55,21 +56,28 @@ pub fn set_reminders(event: &mut IcalCst, wanted: &Reminders, title: Option<&str
 }
 
 fn alarm(reminder: &Reminder, title: &str) -> IcalCst<'static> {
-    let mut alarm = IcalCst::empty("VALARM");
     let before = reminder.minutes_before.clamp(0, MAX_MINUTES);
     let trigger = if before == 0 { "PT0S".to_owned() } else { format!("-PT{before}M") };
-    alarm.push_line(raw_line("TRIGGER", &[], &trigger));
+    let trigger = raw_line("TRIGGER", &[], &trigger);
     match reminder.method {
-        ReminderMethod::Popup => {
-            alarm.push_line(raw_line("ACTION", &[], "DISPLAY"));
-            alarm.push_line(text_line("DESCRIPTION", title));
-        }
+        ReminderMethod::Popup => display(trigger, title),
         // RFC 5545 section 3.6.6 wants an ATTENDEE, too; servers that send mail know whose calendar it is.
         ReminderMethod::Email => {
+            let mut alarm = IcalCst::empty("VALARM");
+            alarm.push_line(trigger);
             alarm.push_line(raw_line("ACTION", &[], "EMAIL"));
             alarm.push_line(text_line("SUMMARY", title));
             alarm.push_line(text_line("DESCRIPTION", title));
+            alarm
         }
     }
+}
+
+/// An alarm that shows a text.
+pub fn display(trigger: IcalLine<'static>, text: &str) -> IcalCst<'static> {
+    let mut alarm = IcalCst::empty("VALARM");
+    alarm.push_line(trigger);
+    alarm.push_line(raw_line("ACTION", &[], "DISPLAY"));
+    alarm.push_line(text_line("DESCRIPTION", text));
     alarm
 }

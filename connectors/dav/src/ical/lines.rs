@@ -6,6 +6,9 @@ use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::leaf::IcalLeaf;
 use ical::tree::line::IcalLine;
 use ical::tree::param::node::IcalParamNode;
+use ical::tree::wire::IcalWire;
+
+use crate::text;
 
 /// The component's name, upper case.
 pub fn component_name(component: &IcalCst) -> String {
@@ -25,6 +28,17 @@ pub fn is_named(component: &IcalCst, name: &str) -> bool {
 pub fn components<'c, 'a>(parent: &'c IcalCst<'a>, name: &'c str) -> impl Iterator<Item = &'c IcalCst<'a>> {
     parent.items.iter().filter_map(move |item| match item {
         IcalItem::Component(child) if is_named(child, name) => Some(&**child),
+        _ => None,
+    })
+}
+
+/// The same, to change them.
+pub fn components_mut<'c, 'a>(
+    parent: &'c mut IcalCst<'a>,
+    name: &'c str,
+) -> impl Iterator<Item = &'c mut IcalCst<'a>> {
+    parent.items.iter_mut().filter_map(move |item| match item {
+        IcalItem::Component(child) if is_named(child, name) => Some(&mut **child),
         _ => None,
     })
 }
@@ -67,32 +81,26 @@ pub fn keyword(component: &IcalCst, name: &str) -> Option<String> {
 /// A parameter's first value, without quotes and with RFC 6868 resolved.
 pub fn param(line: &IcalLine, name: &str) -> Option<String> {
     let node = line.params.iter().find(|node| node.name.get().eq_ignore_ascii_case(name))?;
-    let raw = node.values.first()?.get();
-    let bare = raw.strip_prefix('"').map_or(raw, |rest| rest.strip_suffix('"').unwrap_or(rest));
-    if !bare.contains('^') {
-        return (!bare.is_empty()).then(|| bare.to_owned());
-    }
-    let mut text = String::with_capacity(bare.len());
-    let mut characters = bare.chars().peekable();
-    while let Some(character) = characters.next() {
-        let meant = match (character, characters.peek()) {
-            ('^', Some('n' | 'N')) => '\n',
-            ('^', Some('\'')) => '"',
-            ('^', Some('^')) => '^',
-            _ => {
-                text.push(character);
-                continue;
-            }
-        };
-        characters.next();
-        text.push(meant);
-    }
-    Some(text).filter(|text| !text.is_empty())
+    Some(text::param(node.values.first()?.get())).filter(|text| !text.is_empty())
+}
+
+/// Replaces a line's value by TEXT.
+pub fn put_text(line: &mut IcalLine, value: &str) {
+    line.value.set(&[text::plain(value)]);
+    unfold(line);
+}
+
+/// Forgets where a line that changes was folded: at the same place there may now be the middle of a character.
+fn unfold(line: &mut IcalLine) {
+    line.wire = IcalWire::default();
 }
 
 /// Sets or removes a parameter; one that is there keeps its place.
 pub fn set_param(line: &mut IcalLine, name: &str, value: Option<&str>) {
     let at = line.params.iter().position(|node| node.name.get().eq_ignore_ascii_case(name));
+    if at.is_some() || value.is_some() {
+        unfold(line);
+    }
     match (at, value.map(param_leaf)) {
         (Some(at), Some(leaf)) => line.params[at].values = vec![leaf],
         (Some(at), None) => drop(line.params.remove(at)),
@@ -105,26 +113,14 @@ pub fn set_param(line: &mut IcalLine, name: &str, value: Option<&str>) {
     }
 }
 
-/// A parameter value as it is written: RFC 6868, and quotes where RFC 5545 section 3.2 asks for them.
 fn param_leaf(value: &str) -> IcalLeaf<'static> {
-    let mut text = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '^' => text.push_str("^^"),
-            '"' => text.push_str("^'"),
-            '\n' => text.push_str("^n"),
-            c if c.is_control() => {}
-            c => text.push(c),
-        }
-    }
-    if text.contains([':', ';', ',']) { IcalLeaf::from(format!("\"{text}\"")) } else { IcalLeaf::from(text) }
+    IcalLeaf::from(text::raw_param(value))
 }
 
 /// A new line whose value is written as it is; line breaks and other controls are dropped, so that a value can never begin
 /// another property.
 pub fn raw_line(name: &str, params: &[(&str, &str)], value: &str) -> IcalLine<'static> {
-    let value: String = value.chars().filter(|c| !c.is_control()).collect();
-    let mut line = IcalLine::text(name.to_owned(), value);
+    let mut line = IcalLine::text(name.to_owned(), text::one_line(value));
     for (name, value) in params {
         set_param(&mut line, name, Some(value));
     }
@@ -134,13 +130,32 @@ pub fn raw_line(name: &str, params: &[(&str, &str)], value: &str) -> IcalLine<'s
 /// A new line whose value is TEXT (RFC 5545 section 3.3.11).
 pub fn text_line(name: &str, value: &str) -> IcalLine<'static> {
     let mut line = IcalLine::text(name.to_owned(), "");
-    line.value.set(&[plain(value)]);
+    put_text(&mut line, value);
     line
 }
 
-/// Text with `\n` for line breaks and no other control characters but the tab.
-fn plain(text: &str) -> String {
-    text.replace("\r\n", "\n").chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+/// Several values of TEXT in one line, as CATEGORIES has them.
+pub fn set_list<S: AsRef<str>>(line: &mut IcalLine, values: &[S]) {
+    let values: Vec<String> = values.iter().map(|value| text::plain(value.as_ref())).collect();
+    line.value.set(&values);
+    unfold(line);
+}
+
+/// The same out of a line's value: trimmed, without empty ones.
+pub fn list(line: &IcalLine) -> Vec<String> {
+    let values = line.value.decode_list();
+    values.iter().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
+}
+
+/// Sets the value of the first property of this name and keeps its parameters and its place; a new one goes behind the
+/// properties. A value that it has already keeps its bytes. Not for TEXT: see [`set_text`].
+pub fn set_value(component: &mut IcalCst<'_>, name: &str, value: &str) {
+    let existing = component.items.iter_mut().find(|item| is_line(item, name));
+    match existing {
+        Some(IcalItem::Prop(line)) if line.raw_value_str().trim() == value => {}
+        Some(IcalItem::Prop(line)) => put_text(line, value),
+        _ => drop(component.push_line(raw_line(name, &[], value))),
+    }
 }
 
 /// Puts this line in the place of the first of its name and drops the others; a new one goes behind the properties.
@@ -169,7 +184,7 @@ pub fn set_text(component: &mut IcalCst<'_>, name: &str, value: Option<&str>) {
     let existing = component.items.iter_mut().find(|item| is_line(item, name));
     match existing {
         Some(IcalItem::Prop(line)) => {
-            line.value.set(&[plain(value)]);
+            put_text(line, value);
             set_param(line, "ALTREP", None);
         }
         _ => set_line(component, text_line(name, value)),
@@ -228,6 +243,17 @@ mod tests {
         assert_eq!(printed(&event), "BEGIN:VEVENT\r\nA:1\r\nSUMMARY:x\r\nB:2\r\nEND:VEVENT\r\n");
         set_text(&mut event, "SUMMARY", None);
         assert_eq!(text(&event, "SUMMARY"), None);
+    }
+
+    #[test]
+    fn a_line_that_changes_is_folded_anew() {
+        let old =
+            format!("BEGIN:VEVENT\r\nSUMMARY:{}\r\n {}\r\nEND:VEVENT\r\n", "a".repeat(65), "b".repeat(65));
+        let mut event = IcalCst::parse(&old).unwrap();
+        // As long as the old one, with a character where that was folded.
+        let new = format!("{}ü{}", "a".repeat(64), "b".repeat(64));
+        set_text(&mut event, "SUMMARY", Some(&new));
+        assert_eq!(text(&IcalCst::parse(&printed(&event)).unwrap(), "SUMMARY"), Some(new));
     }
 
     #[test]

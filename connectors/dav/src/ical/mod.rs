@@ -1,17 +1,22 @@
-//! iCalendar (RFC 5545) to `model::calendar::Event` and back. Pure: no HTTP, no clock. Reading is forgiving; writing changes the
-//! properties of the fields that were changed and leaves every other byte as another client wrote it.
+//! iCalendar (RFC 5545) to `model::calendar::Event` and back, in `todo` to `model::tasks::Task`. Pure: no HTTP, no clock. Reading is
+//! forgiving; writing changes the properties of the fields that were changed and leaves every other byte as another client wrote it.
 
 pub mod alarms;
+pub mod categories;
 pub mod colors;
 pub mod conference;
 pub mod extra;
 pub mod freebusy;
+pub mod html;
 pub mod instance;
 pub mod lines;
+pub mod notes;
 pub mod people;
 pub mod read;
 pub mod resource;
+pub mod rules;
 pub mod series;
 pub mod time;
+pub mod todo;
 pub mod write;
 pub mod zones;

@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
-use ical::value::duration::IcalDuration;
-use jiff::SignedDuration;
 use jiff::civil::Date;
 use model::Instant;
 use model::calendar::{Event, EventAttachment, EventStatus, EventType, Location, ShowAs, Visibility};
 use model::wire::{Item, ItemError, JsonText};
 
-use crate::ical::lines::{keyword, line, line_text, lines, param, raw_line, set_param, text};
+use crate::ical::lines::{keyword, line, line_text, lines, param, text};
+use crate::ical::notes::description_html;
 use crate::ical::people::{Selves, attendees, organizer};
 use crate::ical::resource::{events, is_exception, master, parse, sequence};
-use crate::ical::time::{Clock, Moment, recurrence_id};
+use crate::ical::rules::recurrence_lines;
+use crate::ical::time::{Clock, Moment, day_after, recurrence_id, time_after};
 use crate::ical::zones::{Zone, ZoneCache};
 use crate::ical::{alarms, colors, conference, extra};
 
@@ -87,7 +87,7 @@ impl Reader {
             original_start: original.as_ref().and_then(|at| at.instant(clock)),
             title: text(event, "SUMMARY"),
             description: text(event, "DESCRIPTION"),
-            description_html: html(event),
+            description_html: description_html(event),
             location: text(event, "LOCATION"),
             locations: locations(event),
             color: text(event, "COLOR").and_then(|color| colors::hex(&color)),
@@ -168,18 +168,7 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
                     (end.instant(clock).ok_or("DTEND is out of range")?, name)
                 }
                 (None, Some(duration)) => {
-                    let seconds =
-                        IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
-                    // RFC 5545 section 3.3.6: days are nominal, hours exact.
-                    let until = if seconds % 86_400 == 0 && !duration.contains(['T', 't']) {
-                        let days = jiff::Span::new()
-                            .try_days(seconds / 86_400)
-                            .map_err(|_| "DURATION is too long")?;
-                        local.checked_add(days).ok().and_then(|local| zone.instant(local))
-                    } else {
-                        at.timestamp().checked_add(SignedDuration::from_secs(seconds)).ok()
-                    };
-                    (until.map(Instant::from).ok_or("DURATION is too long")?, None)
+                    (Instant::from(time_after(*local, zone, at.timestamp(), &duration)?), None)
                 }
                 (None, None) => (at, None),
             };
@@ -198,12 +187,7 @@ fn all_day(
     let after = match (end, duration) {
         (Some(Moment::Day(day)), _) => day,
         (Some(Moment::Time { local, .. }), _) => local.date(),
-        (None, Some(duration)) => {
-            let seconds =
-                IcalDuration(duration.as_str().into()).seconds().ok_or("DURATION cannot be read")?;
-            let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
-            first.checked_add(days).map_err(|_| "DURATION is too long")?
-        }
+        (None, Some(duration)) => day_after(first, &duration)?,
         (None, None) => next,
     };
     let after = after.max(next);
@@ -237,34 +221,6 @@ fn named(original: &Moment, series: Option<&Moment>, clock: &Clock) -> Option<St
     }
 }
 
-/// RRULE, RDATE and EXDATE as the model has them: unfolded, with IANA zones.
-pub fn recurrence_lines(event: &IcalCst, clock: &Clock) -> Vec<String> {
-    let rule = lines(event, "RRULE").take(1);
-    let dates = lines(event, "RDATE").chain(lines(event, "EXDATE"));
-    rule.chain(dates).map(|line| recurrence_line(line, clock)).collect()
-}
-
-/// One of them.
-pub fn recurrence_line(line: &IcalLine, clock: &Clock) -> String {
-    let name = line.name.get().to_ascii_uppercase();
-    let mut plain = raw_line(&name, &[], line.raw_value_str().trim());
-    if name != "RRULE" {
-        if let Some(kind) = param(line, "VALUE").filter(|kind| !kind.eq_ignore_ascii_case("DATE-TIME")) {
-            set_param(&mut plain, "VALUE", Some(&kind.to_ascii_uppercase()));
-        }
-        if let Some(tzid) = param(line, "TZID") {
-            let zone = clock.zones.zone(clock.calendar, &tzid, year(line));
-            set_param(&mut plain, "TZID", Some(&zone.name));
-        }
-    }
-    let params: String = plain.params.iter().map(|param| format!(";{param}")).collect();
-    format!("{name}{params}:{}", plain.raw_value_str())
-}
-
-fn year(line: &IcalLine) -> i16 {
-    line.raw_value_str().trim().get(..4).and_then(|year| year.parse().ok()).unwrap_or(2000)
-}
-
 /// TRANSP is the standard's word; Outlook's says more where it does not contradict it.
 fn show_as(event: &IcalCst) -> ShowAs {
     let transparency = keyword(event, "TRANSP");
@@ -277,14 +233,6 @@ fn show_as(event: &IcalCst) -> ShowAs {
         (_, Some("OOF")) => ShowAs::Oof,
         _ => ShowAs::Busy,
     }
-}
-
-fn html(event: &IcalCst) -> Option<String> {
-    let is_html =
-        |line: &&IcalLine| param(line, "FMTTYPE").is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"));
-    let styled = lines(event, "STYLED-DESCRIPTION").find(is_html);
-    let line = styled.or_else(|| lines(event, "X-ALT-DESC").find(is_html));
-    line.map(line_text).filter(|html| !html.trim().is_empty())
 }
 
 fn locations(event: &IcalCst) -> Option<Vec<Location>> {

@@ -1,12 +1,15 @@
-//! A calendar object resource (RFC 4791 section 4.1): one VCALENDAR with the VEVENTs of one UID.
+//! A calendar object resource (RFC 4791 section 4.1): one VCALENDAR with the VEVENTs or the VTODOs of one UID.
 
 use ical::tree::cst::{IcalCst, IcalItem};
 use jiff::Timestamp;
 use model::Instant;
 
-use crate::ical::lines::{component_name, components, line, line_text, raw_line, set_line, text};
+use crate::ical::lines::{
+    component_name, components, components_mut, line, line_text, raw_line, set_line, text,
+};
 use crate::ical::time::utc_line;
 use crate::ical::zones::definition;
+use crate::text::crlf;
 
 /// Reads a resource's text. Lines that are no content lines are kept as they are; a component without an end means that bytes are
 /// missing.
@@ -26,7 +29,7 @@ pub fn parse(data: &str) -> Result<IcalCst<'_>, String> {
         .ok_or_else(|| "it is not a VCALENDAR".into())
 }
 
-/// An empty object for a new event.
+/// An empty object for a new event or to-do.
 pub fn empty() -> IcalCst<'static> {
     let mut calendar = IcalCst::v2();
     calendar.push_line(raw_line("PRODID", &[], "-//Switchboard//CalDAV//EN"));
@@ -48,10 +51,7 @@ pub fn master_mut<'c, 'a>(calendar: &'c mut IcalCst<'a>) -> Option<&'c mut IcalC
 }
 
 pub fn events_mut<'c, 'a>(calendar: &'c mut IcalCst<'a>) -> impl Iterator<Item = &'c mut IcalCst<'a>> {
-    calendar.items.iter_mut().filter_map(|item| match item {
-        IcalItem::Component(child) if component_name(child) == "VEVENT" => Some(&mut **child),
-        _ => None,
-    })
+    components_mut(calendar, "VEVENT")
 }
 
 /// Whether it overrides an instance of a series.
@@ -69,22 +69,17 @@ pub fn remove_events(calendar: &mut IcalCst, mut is_gone: impl FnMut(&IcalCst) -
     before - calendar.items.len()
 }
 
-/// The UID of the object.
-pub fn uid(calendar: &IcalCst) -> Option<String> {
-    events(calendar).into_iter().find_map(|event| text(event, "UID"))
+/// The UID of the object's components of this name.
+pub fn uid(calendar: &IcalCst, name: &str) -> Option<String> {
+    components(calendar, name).find_map(|component| text(component, "UID"))
 }
 
-/// The text as it goes to the server. Lines end with CRLF (RFC 5545 section 3.1), also those that lost their CR on the way here
-/// inside XML.
+/// The text as it goes to the server.
 pub fn print(calendar: &IcalCst) -> String {
-    let text = String::from_utf8_lossy(&calendar.to_bytes()).into_owned();
-    if text.bytes().filter(|b| *b == b'\n').count() == text.matches("\r\n").count() {
-        return text;
-    }
-    text.replace("\r\n", "\n").replace('\n', "\r\n")
+    crlf(String::from_utf8_lossy(&calendar.to_bytes()).into_owned())
 }
 
-/// What every change of an event writes: when it was made, and, where attendees must notice, the next SEQUENCE.
+/// What every change of an event or a to-do writes: when it was made, and, where attendees must notice, the next SEQUENCE.
 pub fn touch(event: &mut IcalCst, now: Instant, significant: bool) {
     set_line(event, utc_line("DTSTAMP", now));
     set_line(event, utc_line("LAST-MODIFIED", now));
@@ -107,11 +102,9 @@ pub fn define_zones(calendar: &mut IcalCst, zones: &[(String, Timestamp)]) {
             continue;
         }
         let Some(zone) = definition(name, *at) else { continue };
-        let first_event = calendar
-            .items
-            .iter()
-            .position(|i| matches!(i, IcalItem::Component(c) if component_name(c) == "VEVENT"));
-        let at = first_event.unwrap_or(calendar.items.len());
+        let user =
+            |item: &IcalItem| matches!(item, IcalItem::Component(c) if component_name(c) != "VTIMEZONE");
+        let at = calendar.items.iter().position(user).unwrap_or(calendar.items.len());
         calendar.items.insert(at, IcalItem::Component(Box::new(zone)));
     }
 }

@@ -8,6 +8,7 @@ use model::wire::Warning;
 use model::wire::calendar::RecurrenceScope;
 use recurrence::{Caps, Series};
 
+use crate::collection::changed::Changed;
 use crate::ical::instance::{exception_with_id, like};
 use crate::ical::lines::{component_name, line, raw_line, remove, set_line, set_param, set_text, text_line};
 use crate::ical::people::{self, organizes};
@@ -15,7 +16,7 @@ use crate::ical::read::Reader;
 use crate::ical::resource::{
     self, define_zones, events, events_mut, is_exception, master, master_mut, print, remove_events, touch,
 };
-use crate::ical::write::{Changed, Writer};
+use crate::ical::write::Writer;
 
 /// A resource after an edit.
 #[derive(Debug, Default)]
@@ -263,7 +264,7 @@ impl Editor<'_> {
             writer.set_recurrence(&mut main, &rest);
         }
         self.mark_scheduling(&mut main);
-        let old_uid = resource::uid(&calendar).unwrap_or_default();
+        let old_uid = resource::uid(&calendar, "VEVENT").unwrap_or_default();
         set_line(&mut main, raw_line("SEQUENCE", &[], "0"));
         touch(&mut main, self.now, false);
         relate(&mut main, "FIRST", &old_uid);

@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
+use ical::value::duration::IcalDuration;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use model::Instant;
 
 use crate::ical::lines::{self, param, raw_line};
@@ -77,6 +79,11 @@ impl Clock<'_> {
     }
 }
 
+/// Whether it is a DATE-TIME without a zone (RFC 5545 section 3.3.5, form 1).
+pub fn is_floating(line: &IcalLine) -> bool {
+    line.raw_value_str().trim().len() == 15 && param(line, "TZID").is_none()
+}
+
 /// `20260301`, `20260301T090000`, `20260301T090000Z`.
 fn parse(value: &str) -> Option<(Date, Option<jiff::civil::Time>)> {
     let digits = |range: std::ops::Range<usize>| -> Option<i16> {
@@ -94,6 +101,25 @@ fn parse(value: &str) -> Option<(Date, Option<jiff::civil::Time>)> {
         }
         _ => None,
     }
+}
+
+/// The instant a DURATION after a time. Days are nominal, hours exact (RFC 5545 section 3.3.6).
+pub fn time_after(local: DateTime, zone: &Zone, at: Timestamp, duration: &str) -> Result<Timestamp, String> {
+    let seconds = IcalDuration(duration.into()).seconds().ok_or("DURATION cannot be read")?;
+    let until = if seconds % 86_400 == 0 && !duration.contains(['T', 't']) {
+        let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
+        local.checked_add(days).ok().and_then(|local| zone.instant(local))
+    } else {
+        at.checked_add(SignedDuration::from_secs(seconds)).ok()
+    };
+    until.ok_or_else(|| "DURATION is too long".into())
+}
+
+/// The day a DURATION after a day; parts of days count for nothing.
+pub fn day_after(first: Date, duration: &str) -> Result<Date, String> {
+    let seconds = IcalDuration(duration.into()).seconds().ok_or("DURATION cannot be read")?;
+    let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
+    first.checked_add(days).map_err(|_| "DURATION is too long".into())
 }
 
 /// A DATE as it is written.

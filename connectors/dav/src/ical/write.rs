@@ -8,11 +8,11 @@ use model::Instant;
 use model::calendar::{Event, EventStatus, ShowAs, Visibility};
 use model::wire::Warning;
 
-use crate::ical::lines::{
-    keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text, text_line,
-};
+use crate::collection::changed::Changed;
+use crate::ical::lines::{keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text};
+use crate::ical::notes::set_description;
 use crate::ical::people::{set_attendees, set_organizer};
-use crate::ical::read::{Reader, recurrence_line};
+use crate::ical::read::Reader;
 use crate::ical::time::{Clock, date_line, local, utc_line, zoned_line};
 use crate::ical::zones::Zone;
 use crate::ical::{alarms, colors, conference, extra};
@@ -23,14 +23,7 @@ const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "
 const UNKNOWN: [&str; 7] =
     ["htmlLink", "eventKind", "hideAttendees", "guestsCanModify", "guestsCanInvite", "capacity", "creator"];
 
-/// The names of the fields that the caller changed.
-pub struct Changed<'a>(pub &'a [String]);
-
 impl Changed<'_> {
-    pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|field| field == name)
-    }
-
     /// Whether the event moves.
     pub fn moves(&self) -> bool {
         TIMES.iter().any(|name| self.has(name))
@@ -180,38 +173,6 @@ impl<'c> Writer<'c> {
         zoned_line(name, at, &wanted, &wanted.name)
     }
 
-    /// RRULE, RDATE and EXDATE: lines that already say one of these stay as they are.
-    pub fn set_recurrence(&mut self, component: &mut IcalCst, wanted: &[String]) {
-        let mut missing: Vec<String> =
-            wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();
-        let clock = &self.clock;
-        component.items.retain(|item| {
-            let ical::tree::cst::IcalItem::Prop(line) = item else { return true };
-            let name = line.name.get().to_ascii_uppercase();
-            if !matches!(name.as_str(), "RRULE" | "RDATE" | "EXDATE") {
-                return true;
-            }
-            let said = recurrence_line(line, clock);
-            match missing.iter().position(|line| *line == said) {
-                Some(at) => {
-                    missing.remove(at);
-                    true
-                }
-                None => false,
-            }
-        });
-        for text in missing {
-            if component.push_raw(&text).is_err() {
-                self.warn("recurrence_ignored", "a line of recurrence is no content line", "recurrence");
-                continue;
-            }
-            let tzid = text.split([';', ':']).find_map(|part| part.strip_prefix("TZID="));
-            if let Some(tzid) = tzid {
-                self.zones.push((tzid.trim_matches('"').to_owned(), self.now.timestamp()));
-            }
-        }
-    }
-
     fn set_states(&mut self, component: &mut IcalCst, event: &Event, changed: &Changed) {
         if changed.has("status") {
             let status = match event.status {
@@ -261,29 +222,14 @@ fn put_time(component: &mut IcalCst, wanted: IcalLine<'static>) {
     }
 }
 
-/// A recurrence line without anything that could begin another property.
-fn clean(line: &str) -> String {
-    line.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
-}
-
 fn set_texts(component: &mut IcalCst, event: &Event, changed: &Changed) {
     if changed.has("title") {
         set_text(component, "SUMMARY", event.title.as_deref());
     }
     if changed.has("description") || changed.has("descriptionHtml") {
-        set_text(component, "DESCRIPTION", event.description.as_deref());
         // The two forms say the same: one that was not given anew says the old thing.
-        remove(component, "STYLED-DESCRIPTION");
-        remove(component, "X-ALT-DESC");
-        let html = event
-            .description_html
-            .as_deref()
-            .filter(|html| changed.has("descriptionHtml") && !html.is_empty());
-        if let Some(html) = html {
-            let mut line = text_line("X-ALT-DESC", html);
-            set_param(&mut line, "FMTTYPE", Some("text/html"));
-            component.push_line(line);
-        }
+        let html = event.description_html.as_deref().filter(|_| changed.has("descriptionHtml"));
+        set_description(component, event.description.as_deref(), html);
     }
     if changed.has("location") || changed.has("locations") {
         let named = event.locations.iter().flatten().find_map(|place| place.name.as_deref());

@@ -1,10 +1,10 @@
-//! From the URL that a user types to the account's principal: RFC 6764 section 6 (well-known URI, current-user-principal).
+//! From the URL that a user types to the account's principal, for CalDAV and CardDAV: RFC 6764 section 6 (well-known URI, current-user-principal).
 
 use connector_sdk::{Failure, Outcome, code};
 use url::Url;
 
 use crate::webdav::multistatus::Multistatus;
-use crate::webdav::xml::{DAV, Element};
+use crate::webdav::xml::{CALDAV, CARDDAV, DAV, Element};
 use crate::webdav::{Client, Name};
 
 /// Which service is looked for.
@@ -15,7 +15,25 @@ pub struct Service {
     pub home_set: Name,
     /// The `DAV:resourcetype` of its collections.
     pub collection: Name,
+    /// The connection's setting with the home of its collections; with an `s`, where there are several, the one with all of them.
+    pub setting: &'static str,
 }
+
+/// CalDAV (RFC 4791): calendars and task lists.
+pub const CALENDARS: Service = Service {
+    well_known: "caldav",
+    home_set: (CALDAV, "calendar-home-set"),
+    collection: (CALDAV, "calendar"),
+    setting: "calendarHomeUrl",
+};
+
+/// CardDAV (RFC 6352): address books.
+pub const CONTACTS: Service = Service {
+    well_known: "carddav",
+    home_set: (CARDDAV, "addressbook-home-set"),
+    collection: (CARDDAV, "addressbook"),
+    setting: "addressbookHomeUrl",
+};
 
 /// Where the account is.
 pub enum Found {
@@ -26,8 +44,8 @@ pub enum Found {
 }
 
 /// Tries the given URL, the well-known URI and the server's root. The given path comes first where there is one: a server may
-/// host several services, and the user pointed at one.
-pub fn discover(client: &Client, service: &Service) -> Outcome<Found> {
+/// host several services, and the user pointed at one. A `known` principal is passed over: it has no home of this service.
+pub fn discover(client: &Client, service: &Service, known: Option<&Url>) -> Outcome<Found> {
     let given = client.base().clone();
     let at = |path: &str| {
         let mut url = given.clone();
@@ -43,6 +61,7 @@ pub fn discover(client: &Client, service: &Service) -> Outcome<Found> {
     let mut refused = None;
     for candidate in candidates {
         match look(client, service, &candidate) {
+            Ok(Some(Found::Principal(url))) if Some(&url) == known => {}
             Ok(Some(found)) => return Ok(found),
             Ok(None) => {}
             Err(failure) if is_final(&failure) => return Err(failure),
@@ -50,10 +69,9 @@ pub fn discover(client: &Client, service: &Service) -> Outcome<Found> {
         }
     }
     Err(refused.unwrap_or_else(|| {
-        Failure::invalid(format!(
-            "no {} service was found at settings.serverUrl; give the server's own URL",
-            service.well_known
-        ))
+        Failure::invalid(
+            "no CalDAV or CardDAV service was found at settings.serverUrl; give the server's own URL",
+        )
     }))
 }
 

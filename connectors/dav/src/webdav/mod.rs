@@ -1,6 +1,7 @@
-//! WebDAV (RFC 4918) as requests over the host's `http`: what calendars, and later contacts and tasks, share. Nothing here knows
+//! WebDAV (RFC 4918) as requests over the host's `http`: what calendars, address books and task lists share. Nothing here knows
 //! what a resource holds.
 
+pub mod components;
 pub mod discovery;
 pub mod multistatus;
 pub mod xml;
@@ -9,7 +10,7 @@ use connector_sdk::{Context, Failure, Outcome, http};
 use url::Url;
 
 use crate::webdav::multistatus::Multistatus;
-use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, DAV, Element, escape};
+use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, CARDDAV, DAV, Element, escape};
 
 /// Most redirects that discovery follows.
 const MAX_REDIRECTS: usize = 5;
@@ -27,10 +28,13 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// The server that `check` found, else the one that the user named.
+    /// The server that the user named. Homes that `check` found are on it, too.
     pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
-        let given = cx.setting("calendarHomeUrl").or_else(|| cx.setting("serverUrl"));
-        let given = given.ok_or_else(|| Failure::invalid("settings.serverUrl is missing"))?;
+        let given = ["serverUrl", "calendarHomeUrl", "addressbookHomeUrl"];
+        let given = given
+            .into_iter()
+            .find_map(|name| cx.setting(name))
+            .ok_or_else(|| Failure::invalid("settings.serverUrl is missing"))?;
         let base =
             Url::parse(given).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut base = base.ok_or_else(|| {
@@ -143,14 +147,14 @@ pub fn request(method: &str, url: &Url, depth: &str, body: &str) -> http::Reques
     request
 }
 
-/// A whole document around a body that uses the prefixes `D`, `C`, `CS` and `A`. All are declared on the root, whatever is used:
+/// A whole document around a body that uses the prefixes `D`, `C`, `CR`, `CS` and `A`. All are declared on the root, whatever is used:
 /// strict servers refuse bodies that mix a default namespace with prefixes.
 fn document(body: &str) -> String {
     let root = body.find(['>', '/', ' ']).unwrap_or(body.len());
     let (open, rest) = body.split_at(root);
     format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>{open} xmlns:D=\"{DAV}\" xmlns:C=\"{CALDAV}\" \
-         xmlns:CS=\"{CALENDARSERVER}\" xmlns:A=\"{APPLE}\"{rest}"
+         xmlns:CR=\"{CARDDAV}\" xmlns:CS=\"{CALENDARSERVER}\" xmlns:A=\"{APPLE}\"{rest}"
     )
 }
 
@@ -158,6 +162,7 @@ fn document(body: &str) -> String {
 pub fn qualified((namespace, name): Name) -> String {
     let prefix = match namespace {
         CALDAV => "C",
+        CARDDAV => "CR",
         CALENDARSERVER => "CS",
         APPLE => "A",
         _ => "D",

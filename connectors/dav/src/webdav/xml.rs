@@ -15,13 +15,15 @@ const MAX_DEPTH: usize = 64;
 pub const DAV: &str = "DAV:";
 /// CalDAV (RFC 4791).
 pub const CALDAV: &str = "urn:ietf:params:xml:ns:caldav";
+/// CardDAV (RFC 6352).
+pub const CARDDAV: &str = "urn:ietf:params:xml:ns:carddav";
 /// The extensions that calendar servers took over from Apple's.
 pub const CALENDARSERVER: &str = "http://calendarserver.org/ns/";
 /// Apple's own: the calendar's colour.
 pub const APPLE: &str = "http://apple.com/ns/ical/";
 
 /// What elements are called by the thousand: not copied for each.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 14] = [
     DAV,
     CALDAV,
     "response",
@@ -31,6 +33,8 @@ const KNOWN: [&str; 12] = [
     "status",
     "getetag",
     "calendar-data",
+    CARDDAV,
+    "address-data",
     CALENDARSERVER,
     APPLE,
     "",

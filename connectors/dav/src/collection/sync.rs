@@ -1,17 +1,17 @@
-//! What changed in a calendar: sync-collection (RFC 6578), or a scan of etags where a server does not have it.
+//! What changed in a collection: sync-collection (RFC 6578), or a scan of etags where a server does not have it.
 //!
 //! The connector keeps nothing between calls, so a long answer of the server is asked for again for every page: the pages of one
 //! round are cut from the list sorted by id, and the round ends with the token of its *first* answer. What changes in between is
 //! then reported again by the next round, and nothing is lost.
 
-use connector_sdk::{Answer, Context, Failure, Outcome, code};
+use connector_sdk::{Answer, Failure, Outcome, code};
 use model::wire::{ChangesRequest, Source, Sources};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::calendar::Session;
-use crate::calendar::objects::{Data, Object};
+use crate::collection::objects::{Data, Object};
+use crate::collection::{Content, Session};
 use crate::webdav::multistatus::{Member, Multistatus};
 use crate::webdav::xml::{CALENDARSERVER, DAV};
 use crate::webdav::{conditions, prop, request, text_element};
@@ -59,32 +59,33 @@ struct Wish {
     names_only: bool,
 }
 
-pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
-    let collection = args.collection.as_deref().ok_or_else(|| Failure::invalid("collection is missing"))?;
-    let collection = session.client.url(collection)?;
-    let limit = match usize::try_from(args.limit).unwrap_or(PAGE) {
-        0 => PAGE,
-        wanted => wanted.min(MAX_PAGE),
-    };
-    let wish = Wish { limit, names_only: args.names_only };
-    let cursor = match &cx.cursor {
-        None => Cursor { enumeration: true, ..Cursor::default() },
-        Some(text) => serde_json::from_str(text)
-            .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector"))?,
-    };
-    if cursor.scan {
-        return session.scan(&collection, wish, cursor);
-    }
-    match session.report(&collection, limit, cursor.from.as_deref())? {
-        Some(answer) => session.round(&collection, wish, cursor, answer),
-        None => {
-            session.scan(&collection, wish, Cursor { scan: true, enumeration: true, ..Cursor::default() })
+impl<R: Content> Session<'_, R> {
+    /// What changed since the cursor of the session's context, one page.
+    pub fn changes(&self, args: ChangesRequest) -> Outcome<Answer<Sources>> {
+        let collection =
+            args.collection.as_deref().ok_or_else(|| Failure::invalid("collection is missing"))?;
+        let collection = self.client.url(collection)?;
+        let limit = match usize::try_from(args.limit).unwrap_or(PAGE) {
+            0 => PAGE,
+            wanted => wanted.min(MAX_PAGE),
+        };
+        let wish = Wish { limit, names_only: args.names_only };
+        let cursor = match &self.cx().cursor {
+            None => Cursor { enumeration: true, ..Cursor::default() },
+            Some(text) => serde_json::from_str(text)
+                .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector"))?,
+        };
+        if cursor.scan {
+            return self.scan(&collection, wish, cursor);
+        }
+        match self.report(&collection, limit, cursor.from.as_deref())? {
+            Some(answer) => self.round(&collection, wish, cursor, answer),
+            None => {
+                self.scan(&collection, wish, Cursor { scan: true, enumeration: true, ..Cursor::default() })
+            }
         }
     }
-}
 
-impl Session<'_> {
     /// sync-collection from a token; none where the server does not have it.
     fn report(&self, collection: &Url, limit: usize, token: Option<&str>) -> Outcome<Option<Multistatus>> {
         let body = |limit: Option<usize>| {
@@ -137,7 +138,7 @@ impl Session<'_> {
                 continue;
             }
             let gone = matches!(member.status, Some(404 | 410));
-            // Collections inside this one are none of its events; a first enumeration has no use for what is gone.
+            // Collections inside this one are none of its items; a first enumeration has no use for what is gone.
             let useless = gone && cursor.enumeration && cursor.from.is_none();
             if id.ends_with('/') || useless {
                 continue;
@@ -157,7 +158,8 @@ impl Session<'_> {
     /// Everything, by PROPFIND, unless the collection is as it was.
     fn scan(&self, collection: &Url, wish: Wish, cursor: Cursor) -> Outcome<Answer<Sources>> {
         let names = [(DAV, "getetag"), (DAV, "resourcetype"), (CALENDARSERVER, "getctag")];
-        let listed = self.client.propfind(collection, "1", &names, "listing the events")?;
+        let listed =
+            self.client.propfind(collection, "1", &names, &format!("listing the {}", R::KIND.items))?;
         let own = self.client.id(collection);
         let mut tag = None;
         let mut found: Vec<(String, String)> = Vec::new();
@@ -220,7 +222,7 @@ impl Session<'_> {
             gone.map(|change| self.source(Object { id: change.id.clone(), etag: None, data: Data::Gone })),
         );
         if cursor.enumeration && (cursor.scan || cursor.from.is_none()) {
-            // What is no event (a task in the same collection) need not be told, nor what went while it was being read.
+            // What holds nothing of this service (a task among events) need not be told, nor what went while it was being read.
             sources.retain(|source| source.error.is_some() || !source.items.is_empty());
         }
         Ok(sources)

@@ -1,16 +1,16 @@
-//! Calendar object resources on the server: reading many at once, writing one under a condition.
+//! Resources on the server: reading many at once, writing one under a condition.
 
 use connector_sdk::{Failure, Outcome, code, http};
 use model::wire::{ItemError, Source};
 use serde_json::json;
 use url::Url;
 
-use crate::calendar::Session;
+use crate::collection::{Content, Kind, Session};
 use crate::webdav::multistatus::{Member, Multistatus};
-use crate::webdav::xml::{CALDAV, DAV, escape};
-use crate::webdav::{conditions, prop, request};
+use crate::webdav::xml::{DAV, escape};
+use crate::webdav::{Name, conditions, qualified, request};
 
-/// Resources in one calendar-multiget.
+/// Resources in one multiget.
 const BATCH: usize = 50;
 /// Requests in flight at once.
 const CONCURRENT: u8 = 2;
@@ -26,7 +26,7 @@ pub struct Object {
 
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// The iCalendar text.
+    /// The iCalendar or vCard text.
     Text(String),
     Gone,
     /// It is there, but the server does not hand it out: the status.
@@ -42,22 +42,22 @@ pub enum When<'a> {
     Still(Option<&'a str>),
 }
 
-impl Session<'_> {
+impl<R: Content> Session<'_, R> {
     /// Reads these resources of a collection and hands over every one that was asked for, in the same order. A few requests at a
     /// time: a call's memory does not hold a whole calendar as text.
     pub fn multiget(&self, collection: &Url, ids: &[String], each: &mut dyn FnMut(Object)) -> Outcome<()> {
         let body = |ids: &[String]| {
             let hrefs: String = ids.iter().map(|id| format!("<D:href>{}</D:href>", escape(id))).collect();
-            let names = prop(&[(DAV, "getetag"), (CALDAV, "calendar-data")]);
-            format!("<C:calendar-multiget>{names}{hrefs}</C:calendar-multiget>")
+            multiget_body(R::KIND, &[(DAV, "getetag")], self.reader.data_attributes(), &hrefs)
         };
+        let doing = format!("reading {}", R::KIND.items);
         for wave in ids.chunks(BATCH * usize::from(CONCURRENT)) {
             let batches: Vec<&[String]> = wave.chunks(BATCH).collect();
             let requests = batches.iter().map(|ids| request("REPORT", collection, "1", &body(ids))).collect();
             for (asked, response) in batches.into_iter().zip(self.cx().send_many(requests, CONCURRENT)) {
                 let response = response?;
                 if response.truncated {
-                    // Large attachments inside events: half as many at a time fit.
+                    // Large attachments or pictures inside: half as many at a time fit.
                     match asked {
                         [alone] => each(Object { id: alone.clone(), etag: None, data: Data::Refused(413) }),
                         _ => {
@@ -69,9 +69,9 @@ impl Session<'_> {
                     continue;
                 }
                 if response.status != 207 {
-                    return Err(self.client.failure(&response, "reading events"));
+                    return Err(self.client.failure(&response, &doing));
                 }
-                let answer = Multistatus::read(&response, "reading events")?;
+                let answer = Multistatus::read(&response, &doing)?;
                 drop(response);
                 self.arranged(collection, asked, answer).into_iter().for_each(&mut *each);
             }
@@ -87,19 +87,25 @@ impl Session<'_> {
                 found[at] = Some(member);
             }
         }
-        asked.iter().zip(found).map(|(id, member)| object(id, member)).collect()
+        asked.iter().zip(found).map(|(id, member)| object(id, member, R::KIND.data)).collect()
     }
 
     /// One resource; gone is a failure "not-found".
     pub fn object(&self, collection: &Url, id: &str) -> Outcome<(String, Option<String>)> {
         let mut found = None;
         self.multiget(collection, std::slice::from_ref(&id.to_owned()), &mut |object| found = Some(object))?;
-        match found.map(|object| (object.data, object.etag)) {
-            Some((Data::Text(text), etag)) => Ok((text, etag)),
-            Some((Data::Refused(status), _)) if status != 404 => Err(Failure::unavailable(format!(
-                "the provider does not hand out this event (status {status})"
+        self.text_of(found.unwrap_or_else(|| object(id, None, R::KIND.data)))
+    }
+
+    /// Text and etag of a resource; gone is a failure "not-found".
+    pub fn text_of(&self, object: Object) -> Outcome<(String, Option<String>)> {
+        match object.data {
+            Data::Text(text) => Ok((text, object.etag)),
+            Data::Refused(status) if status != 404 => Err(Failure::unavailable(format!(
+                "the provider does not hand out this {} (status {status})",
+                R::KIND.item
             ))),
-            _ => Err(Failure::not_found("the event is no longer at the provider")),
+            _ => Err(Failure::not_found(format!("the {} is no longer at the provider", R::KIND.item))),
         }
     }
 
@@ -109,7 +115,8 @@ impl Session<'_> {
         match object.data {
             Data::Gone => Source { deleted: true, etag: None, ..base },
             Data::Refused(status) => {
-                let message = format!("the provider does not hand out this event (status {status})");
+                let message =
+                    format!("the provider does not hand out this {} (status {status})", R::KIND.item);
                 Source { error: Some(ItemError { code: "refused".into(), message }), ..base }
             }
             Data::Text(text) => match self.reader.items(&base.external_id, &text) {
@@ -119,19 +126,85 @@ impl Session<'_> {
         }
     }
 
-    /// The source as it is after a write: read back, because servers may change what they store (RFC 4791 section 5.3.4). Where
-    /// reading fails the write has still happened, so what was sent stands for it.
-    pub fn after_write(&self, collection: &Url, id: &str, text: &str, response: &http::Response) -> Source {
-        let read = self.object(collection, id);
-        let (text, etag) =
-            read.unwrap_or_else(|_| (text.to_owned(), response.header("etag").map(str::to_owned)));
+    /// A resource's text as a source.
+    pub fn read_source(&self, id: &str, text: String, etag: Option<String>) -> Source {
         self.source(Object { id: id.to_owned(), etag, data: Data::Text(text) })
+    }
+
+    /// A resource as it is now; "conflict" where it is not the version that the change was based on.
+    pub fn current(
+        &self,
+        collection: &Url,
+        id: &str,
+        if_match: Option<&str>,
+    ) -> Outcome<(String, Option<String>)> {
+        let (text, etag) = self.object(collection, id)?;
+        if if_match.is_some() && etag.as_deref() != if_match {
+            return Err(self.stale());
+        }
+        Ok((text, etag))
+    }
+
+    /// The id of a new resource in this collection.
+    pub fn resource_id(&self, collection: &Url, name: &str) -> Outcome<String> {
+        let mut folder = collection.clone();
+        if !folder.path().ends_with('/') {
+            folder.set_path(&format!("{}/", collection.path()));
+        }
+        let url = folder
+            .join(&format!("{name}.{}", R::KIND.suffix))
+            .map_err(|_| Failure::invalid(format!("collection is not the id of {}", R::KIND.a_collection)))?;
+        Ok(self.client.id(&url))
+    }
+
+    /// The source as it is after a write: what was sent where the answer says so (see [`crate::collection::Kind::trusts_etag`]), else
+    /// read back, because servers may change what they store. Where reading fails the write has still happened, so what was sent
+    /// stands for it.
+    pub fn after_write(&self, collection: &Url, id: &str, text: String, response: &http::Response) -> Source {
+        let told = response.header("etag").map(str::to_owned);
+        let is_strong = told.as_ref().is_some_and(|etag| etag.starts_with('"'));
+        if R::KIND.trusts_etag && is_strong {
+            return self.read_source(id, text, told);
+        }
+        let (text, etag) = self.object(collection, id).unwrap_or((text, told));
+        self.read_source(id, text, etag)
+    }
+
+    /// What a create came to: none, it was stored now; some, an earlier attempt had stored it.
+    pub fn settle_create(
+        &self,
+        collection: &Url,
+        id: &str,
+        uid: &str,
+        response: &http::Response,
+    ) -> Outcome<Option<Source>> {
+        if response.is_success() {
+            return Ok(None);
+        }
+        // 412: the name is taken. 403 or 409: the UID is, which is said in one of two ways (RFC 4791 section 5.3.2.1 and RFC 6352
+        // section 6.3.2.1, RFC 6638 section 3.2.4.1) or not at all.
+        if matches!(response.status, 403 | 409 | 412)
+            && let Ok((text, etag)) = self.object(collection, id)
+            && self.reader.uid(&text).as_deref() == Some(uid)
+        {
+            return Ok(Some(self.read_source(id, text, etag)));
+        }
+        let taken = ["no-uid-conflict", "unique-scheduling-object-resource"];
+        let conditions = conditions(response);
+        let conflict = conditions.iter().any(|condition| taken.contains(&condition.as_str()));
+        if conflict || matches!(response.status, 409 | 412) {
+            let (collection, item) = (R::KIND.collection, R::KIND.an_item);
+            let message = format!("the {collection} has {item} with this {} already", R::KIND.uid);
+            let failure = Failure::new(code::ALREADY_EXISTS, message);
+            return Err(Failure { http_status: Some(response.status), ..failure });
+        }
+        Err(self.write_failure(response))
     }
 
     /// Writes a resource. `quiet`: the server shall not send a reply for it (RFC 6638 section 8.1).
     pub fn put(&self, id: &str, text: &str, when: When, quiet: bool) -> Outcome<http::Response> {
         let url = self.client.url(id)?;
-        let request = http::Request::put(url.as_str()).body("text/calendar; charset=utf-8", text);
+        let request = http::Request::put(url.as_str()).body(R::KIND.media_type, text);
         let request = match when {
             When::New => request.header("if-none-match", "*"),
             When::Still(etag) => request.if_match(etag),
@@ -155,12 +228,22 @@ impl Session<'_> {
         }
     }
 
-    /// Why a write was refused. A failed condition of RFC 4791 section 5.3.2.1 is the content's fault, whatever the status.
+    /// A failure for a conflict that was seen before anything was written.
+    pub fn stale(&self) -> Failure {
+        Failure::conflict(self.moved()).with_detail(json!({ "reason": "etag" }))
+    }
+
+    fn moved(&self) -> String {
+        format!("the {} was changed at the provider", R::KIND.item)
+    }
+
+    /// Why a write was refused. A failed condition of RFC 4791 section 5.3.2.1 or RFC 6352 section 6.3.2.1 is the content's fault,
+    /// whatever the status.
     pub fn write_failure(&self, response: &http::Response) -> Failure {
         let failure = self.client.failure(response, "this change");
         let conditions = conditions(response);
         let content = conditions.iter().find(|name| {
-            name.starts_with("valid-calendar")
+            name.starts_with("valid-")
                 || name.starts_with("supported-")
                 || name.starts_with("max-")
                 || name.starts_with("min-")
@@ -168,9 +251,9 @@ impl Session<'_> {
                 || name.starts_with("allowed-")
         });
         match (response.status, content) {
-            (412, _) => Failure { message: "the event was changed at the provider".into(), ..failure },
+            (412, _) => Failure { message: self.moved(), ..failure },
             (_, Some(condition)) => {
-                let message = format!("the provider does not accept the event: {condition}");
+                let message = format!("the provider does not accept the {}: {condition}", R::KIND.item);
                 Failure { code: code::INVALID.into(), message, ..failure }
             }
             _ => failure,
@@ -178,14 +261,22 @@ impl Session<'_> {
     }
 }
 
-fn object(id: &str, member: Option<Member>) -> Object {
+/// The report that reads these properties and the text of resources.
+pub fn multiget_body(kind: Kind, names: &[Name], attributes: &str, hrefs: &str) -> String {
+    let (report, data) = (qualified(kind.multiget), qualified(kind.data));
+    let names: String = names.iter().map(|name| format!("<{}/>", qualified(*name))).collect();
+    format!("<{report}><D:prop>{names}<{data}{attributes}/></D:prop>{hrefs}</{report}>")
+}
+
+/// What a multistatus says of a resource.
+pub fn object(id: &str, member: Option<Member>, (namespace, name): Name) -> Object {
     let id = id.to_owned();
     let Some(mut member) = member else {
         // Neither there nor gone: a server that leaves out what it does not want to show.
         return Object { id, etag: None, data: Data::Refused(404) };
     };
     let etag = member.text(DAV, "getetag").map(str::to_owned);
-    let at = member.properties.iter().position(|property| property.is(CALDAV, "calendar-data"));
+    let at = member.properties.iter().position(|property| property.is(namespace, name));
     let data = match (member.status, at) {
         (Some(404 | 410), _) => Data::Gone,
         (_, Some(at)) => Data::Text(std::mem::take(&mut member.properties[at].text)),
@@ -196,9 +287,4 @@ fn object(id: &str, member: Option<Member>) -> Object {
         },
     };
     Object { id, etag, data }
-}
-
-/// A failure for a conflict that was seen before anything was written.
-pub fn stale() -> Failure {
-    Failure::conflict("the event was changed at the provider").with_detail(json!({ "reason": "etag" }))
 }

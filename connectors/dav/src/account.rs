@@ -1,0 +1,216 @@
+//! `lifecycle.check`: from URL and credentials to the account, the homes of its collections and its addresses. CalDAV and CardDAV
+//! are looked for each, and one of them is enough.
+
+use connector_sdk::{Context, Failure, Outcome, code, http};
+use model::wire::Account;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::contacts::VERSIONS;
+use crate::contacts::books::versions_at;
+use crate::webdav::Client;
+use crate::webdav::discovery::{CALENDARS, CONTACTS, Found, Service, discover};
+use crate::webdav::multistatus::Member;
+use crate::webdav::xml::{CALDAV, DAV, Element};
+
+/// What the principal says.
+#[derive(Default)]
+struct Principal {
+    url: Option<Url>,
+    /// Each with its service's [`Service::setting`].
+    homes: Vec<(&'static str, Url)>,
+    addresses: Vec<String>,
+    outbox: Option<Url>,
+    inbox: Option<Url>,
+    name: Option<String>,
+}
+
+impl Principal {
+    fn homes(&self, service: &Service) -> impl Iterator<Item = &Url> {
+        self.homes.iter().filter(|(setting, _)| *setting == service.setting).map(|(_, home)| home)
+    }
+}
+
+pub fn check(cx: &Context) -> Outcome<Account> {
+    let client = Client::new(cx)?;
+    let mut principal = principal(&client)?;
+    let mut classes = Vec::new();
+    for service in [&CALENDARS, &CONTACTS] {
+        let Some(home) = principal.homes(service).next() else { continue };
+        let announced = self::classes(&client, home)?;
+        // A home on a server without CalDAV is none, whatever the principal says; the address books may still be good.
+        if service.setting == CALENDARS.setting && !announced.iter().any(|class| class == "calendar-access") {
+            principal.homes.retain(|(setting, _)| *setting != service.setting);
+        }
+        classes.extend(announced);
+    }
+    classes.sort();
+    classes.dedup();
+    let Some((_, home)) = principal.homes.first() else {
+        return Err(Failure::invalid(
+            "the server at settings.serverUrl does not offer calendars (RFC 4791 calendar-access)",
+        ));
+    };
+    let mut settings = settings(&principal, &classes);
+    if let Some(home) = principal.homes(&CONTACTS).next() {
+        settings.insert(VERSIONS.into(), json!(versions_at(&client, home)?));
+    }
+    let mails = mails(cx, &principal.addresses);
+    let mut aliases = mails.clone();
+    aliases.sort();
+    aliases.dedup();
+    aliases.retain(|alias| Some(alias) != mails.first());
+    // Task lists are calendars' collections: where there is none, one can be made.
+    let surfaces = [("calendar", &CALENDARS), ("contacts", &CONTACTS), ("tasks", &CALENDARS)];
+    let has = |service: &Service| principal.homes(service).next().is_some();
+    Ok(Account {
+        external_account_id: principal.url.as_ref().unwrap_or(home).to_string(),
+        email: mails.first().cloned(),
+        aliases,
+        display_name: principal.name.clone(),
+        time_zone: None,
+        surfaces: surfaces.into_iter().filter(|(_, s)| has(s)).map(|(name, _)| name.to_owned()).collect(),
+        provider_scopes: Vec::new(),
+        settings,
+    })
+}
+
+/// The account's mail addresses, lower case.
+fn mails(cx: &Context, addresses: &[String]) -> Vec<String> {
+    let given = addresses.iter().filter_map(|address| {
+        let scheme = address.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("mailto:"));
+        scheme.map(|_| address[7..].to_lowercase())
+    });
+    let username = cx.connection.username.iter().filter(|name| name.contains('@'));
+    given.chain(username.map(|name| name.to_lowercase())).collect()
+}
+
+/// What there is of either service on this server. Usually one principal names the homes of both; where it does not, the other
+/// service is looked for at its own well-known URI.
+fn principal(client: &Client) -> Outcome<Principal> {
+    let mut all = Principal::default();
+    let mut refused = None;
+    for service in [&CALENDARS, &CONTACTS] {
+        if all.homes(service).next().is_some() {
+            continue;
+        }
+        let found = discover(client, service, all.url.as_ref());
+        match found.and_then(|found| take(client, &mut all, found, service)) {
+            Ok(()) => {}
+            // The service may well be there: it is better to look again later.
+            Err(failure) if [code::RATE_LIMITED, code::TIMEOUT].contains(&failure.code.as_str()) => {
+                return Err(failure);
+            }
+            // Wrong credentials are not tried more often than needed: accounts get locked.
+            Err(failure) if failure.code == code::AUTH_EXPIRED && all.homes.is_empty() => {
+                return Err(failure);
+            }
+            // Of two refusals the first is told.
+            Err(failure) => refused = refused.or(Some(failure)),
+        }
+    }
+    if !all.homes.is_empty() {
+        return Ok(all);
+    }
+    Err(refused.unwrap_or_else(|| {
+        Failure::invalid("the account has neither a calendar home nor an address book home at this provider")
+    }))
+}
+
+/// Adds what was found when a service was looked for.
+fn take(client: &Client, all: &mut Principal, found: Found, service: &Service) -> Outcome<()> {
+    let url = match found {
+        Found::Home(home) => {
+            all.homes.push((service.setting, home));
+            return Ok(());
+        }
+        Found::Principal(url) => url,
+    };
+    let own = client.base().origin();
+    let moved = |url: &Url| {
+        let place = url.origin().ascii_serialization();
+        Failure::invalid(format!(
+            "the provider keeps this account at {place}; give that as settings.serverUrl"
+        ))
+    };
+    if url.origin() != own {
+        return Err(moved(&url));
+    }
+    let mut read = read(client, url)?;
+    let elsewhere = read.homes.iter().map(|(_, home)| home).find(|home| home.origin() != own).map(moved);
+    read.homes.retain(|(setting, home)| home.origin() == own && all.homes.iter().all(|(s, _)| s != setting));
+    let missing = read.homes(service).next().is_none();
+    let homes = all.homes.drain(..).chain(read.homes.drain(..)).collect();
+    let first = if all.url.is_some() { std::mem::take(all) } else { read };
+    *all = Principal { homes, ..first };
+    elsewhere.filter(|_| missing).map_or(Ok(()), Err)
+}
+
+fn read(client: &Client, url: Url) -> Outcome<Principal> {
+    let names = [
+        CALENDARS.home_set,
+        CONTACTS.home_set,
+        (CALDAV, "calendar-user-address-set"),
+        (CALDAV, "schedule-outbox-URL"),
+        (CALDAV, "schedule-inbox-URL"),
+        (DAV, "displayname"),
+    ];
+    let member = client.propfind(&url, "0", &names, "reading the account")?.single();
+    let urls =
+        |name| hrefs(&member, name).into_iter().filter_map(|href| url.join(&href).ok()).collect::<Vec<_>>();
+    let homes = [&CALENDARS, &CONTACTS].into_iter().flat_map(|service| {
+        urls(service.home_set).into_iter().map(|home| (service.setting, home)).collect::<Vec<_>>()
+    });
+    Ok(Principal {
+        homes: homes.collect(),
+        outbox: urls((CALDAV, "schedule-outbox-URL")).into_iter().next(),
+        inbox: urls((CALDAV, "schedule-inbox-URL")).into_iter().next(),
+        addresses: hrefs(&member, (CALDAV, "calendar-user-address-set")),
+        name: member.text(DAV, "displayname").map(str::to_owned),
+        url: Some(url),
+    })
+}
+
+fn hrefs(member: &Member, (namespace, name): (&str, &str)) -> Vec<String> {
+    let element = member.property(namespace, name);
+    element.into_iter().flat_map(Element::hrefs).map(str::to_owned).collect()
+}
+
+/// The tokens of the `DAV` header (RFC 4918 section 10.1).
+fn classes(client: &Client, home: &Url) -> Outcome<Vec<String>> {
+    let response = client.cx.send(http::Request::new("OPTIONS", home.as_str()))?;
+    if !response.is_success() {
+        return Err(client.failure(&response, "asking what the server can do"));
+    }
+    let headers = response.headers.iter().filter(|(name, _)| name == "dav");
+    Ok(headers.flat_map(|(_, value)| value.split(',')).map(|token| token.trim().to_owned()).collect())
+}
+
+/// What comes back with every call.
+fn settings(principal: &Principal, classes: &[String]) -> Map<String, Value> {
+    let mut settings = Map::new();
+    for service in [&CALENDARS, &CONTACTS] {
+        let homes: Vec<&str> = principal.homes(service).map(Url::as_str).collect();
+        if let Some(home) = homes.first() {
+            settings.insert(service.setting.into(), json!(home));
+        }
+        if homes.len() > 1 {
+            settings.insert(format!("{}s", service.setting), json!(homes));
+        }
+    }
+    let urls = [
+        ("principalUrl", &principal.url),
+        ("scheduleOutboxUrl", &principal.outbox),
+        ("scheduleInboxUrl", &principal.inbox),
+    ];
+    for (name, url) in urls {
+        if let Some(url) = url {
+            settings.insert(name.into(), json!(url.as_str()));
+        }
+    }
+    if !principal.addresses.is_empty() {
+        settings.insert("calendarUserAddresses".into(), json!(principal.addresses));
+    }
+    settings.insert("davClasses".into(), json!(classes));
+    settings
+}

@@ -1,0 +1,10 @@
+//! Which fields of a resource a write is about.
+
+/// The names (camelCase) of the fields that the caller changed.
+pub struct Changed<'a>(pub &'a [String]);
+
+impl Changed<'_> {
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|field| field == name)
+    }
+}

@@ -1,0 +1,82 @@
+//! A task as the text of a resource: a new one, or a change of the one that is there.
+
+use connector_sdk::{Failure, Outcome, code};
+use ical::tree::cst::IcalCst;
+use model::Instant;
+use model::tasks::Task;
+use model::wire::Warning;
+use serde_json::json;
+
+use crate::collection::changed::Changed;
+use crate::ical::lines::{components, set_text};
+use crate::ical::people::organizes;
+use crate::ical::resource::{self, define_zones, is_exception, print, touch};
+use crate::ical::time::utc_line;
+use crate::ical::todo::read::{NAME, TodoReader, main, main_mut};
+use crate::ical::todo::write::{TodoWriter, is_significant};
+
+/// How tasks are written.
+pub struct TodoEditor<'c> {
+    pub reader: &'c TodoReader,
+    pub now: Instant,
+    /// What cannot be kept is a failure, not a warning.
+    pub strict: bool,
+}
+
+/// What to store.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub text: String,
+    pub warnings: Vec<Warning>,
+}
+
+impl TodoEditor<'_> {
+    /// A new resource.
+    pub fn create(&self, uid: &str, task: &Task, changed: &[String]) -> Outcome<Written> {
+        let mut calendar = resource::empty();
+        let template = calendar.clone();
+        let mut writer = TodoWriter::new(self.reader, &template, self.now);
+        let mut todo = IcalCst::empty(NAME);
+        set_text(&mut todo, "UID", Some(uid));
+        touch(&mut todo, self.now, false);
+        todo.push_line(utc_line("CREATED", self.now));
+        // Clients sort and filter by STATUS without knowing what a missing one means.
+        let mut changed = changed.to_vec();
+        changed.push("status".into());
+        writer.apply(&mut todo, task, &Changed(&changed))?;
+        calendar.push_component(todo);
+        self.written(calendar, writer)
+    }
+
+    /// The resource with the task changed. Everything that the changed fields do not say stays as it is.
+    pub fn update(&self, text: &str, task: &Task, changed: &[String]) -> Outcome<Written> {
+        let unreadable =
+            |reason: &str| Failure::invalid(format!("the task at the provider cannot be read: {reason}"));
+        let original = resource::parse(text).map_err(|reason| unreadable(&reason))?;
+        let changed = Changed(changed);
+        let mut calendar = original.clone();
+        let mut writer = TodoWriter::new(self.reader, &original, self.now);
+        let todo = main_mut(&mut calendar).ok_or_else(|| unreadable("it has no VTODO"))?;
+        writer.apply(todo, task, &changed)?;
+        touch(todo, self.now, is_significant(&changed) && organizes(todo, &self.reader.base.selves));
+        let clock = self.reader.base.clock(&original);
+        let start = |calendar| main(calendar).and_then(|todo| self.reader.times(todo, &clock).start);
+        let moved = changed.has("recurrence") || start(&original) != start(&calendar);
+        if moved && components(&calendar, NAME).any(is_exception) {
+            let why = "changed instances of this recurring task stay as they were";
+            writer.base.warn("exceptions_kept", why, "recurrence");
+        }
+        self.written(calendar, writer)
+    }
+
+    fn written(&self, mut calendar: IcalCst, writer: TodoWriter) -> Outcome<Written> {
+        let warnings = writer.base.warnings;
+        let lost = warnings.iter().find(|warning| warning.code == "field_not_supported");
+        if let Some(warning) = lost.filter(|_| self.strict) {
+            let failure = Failure::new(code::UNSUPPORTED, warning.message.clone());
+            return Err(failure.with_detail(json!({ "field": warning.target })));
+        }
+        define_zones(&mut calendar, &writer.base.zones);
+        Ok(Written { text: print(&calendar), warnings })
+    }
+}
