@@ -226,7 +226,7 @@ fn steps() {
         etag: now.etag.clone().unwrap(),
         ..body
     };
-    assert_eq!(task(&now).checklist_items, [expected.clone()]);
+    assert_eq!(task(&now).checklist_items, vec![expected.clone()]);
     // After the provider has forgotten the key, the id of the step tells; the task is what it is now.
     api.now_ms.fetch_add(2 * 24 * 3_600_000, Ordering::Relaxed);
     let late = PartWrite { if_match: None, ..args.clone() };

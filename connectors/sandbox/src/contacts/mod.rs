@@ -13,11 +13,12 @@ use model::wire::{
 };
 use serde_json::{Map, Value};
 
+use crate::Sandbox;
 use crate::api::new_id;
+use crate::collections;
 use crate::contacts::mapping::{CONTACT_PLACES, GROUP_PLACES, contact_to, group_to};
 use crate::contacts::native::{Book, Card};
-use crate::items::{selected, target};
-use crate::{Sandbox, collections, items};
+use crate::items::{self, selected, target};
 
 impl Contacts for Sandbox {
     fn list_books(context: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
