@@ -387,6 +387,17 @@ fn pictures() {
         Sandbox::update_contact(&api.context(), write(&same, Some(&made.sources[0]), &["photo", "starred"]));
     let changed = changed.unwrap().sources.remove(0);
     assert_eq!(contact(&changed).photo, Some(photo));
+    // Another contact cannot have it without its bytes: that is said, or refused where the caller insists.
+    let mut args = write(&same, None, &[]);
+    let copy = Sandbox::create_contact(&api.context(), args.clone()).unwrap();
+    assert_eq!(
+        (copy.warnings[0].code.as_str(), copy.warnings[0].target.as_deref()),
+        ("field_not_supported", Some("photo"))
+    );
+    assert_eq!((contact(&copy.sources[0]).photo, contact(&copy.sources[0]).starred), (None, true));
+    args.write.strict = true;
+    let failure = refused(Sandbox::create_contact(&api.context(), args), code::UNSUPPORTED);
+    assert_eq!(*failure.detail.unwrap(), json!({ "field": "photo" }));
     let none = Sandbox::update_contact(&api.context(), write(&ada(), Some(&changed), &["photo"])).unwrap();
     assert_eq!(contact(&none.sources[0]).photo, None);
     refused(api.photo(&none.sources[0]), code::NOT_FOUND);

@@ -72,7 +72,10 @@ async fn books() {
 
     api.post(&format!("{path}/cards"), ada()).await.expect(201);
     api.delete(&path).await.refused(409, "notEmpty");
-    api.delete(&format!("{path}?force=true")).await.expect(204);
+    for _ in 0..2 {
+        let key = [("idempotency-key", "b2")];
+        api.send("DELETE", &format!("{path}?force=true"), &key, None).await.expect(204);
+    }
     api.get(&path).await.refused(404, "notFound");
     api.delete(&format!("{BOOKS}/contacts?force=true")).await.refused(409, "mainBook");
     api.delete(&format!("{BOOKS}/directory?force=true")).await.refused(403, "locked");
@@ -225,7 +228,7 @@ async fn follow_changes() {
     api.get(&format!("{BOOKS}/directory/cards?syncToken={token}")).await.refused(400, "badRequest");
     api.get(&format!("/sandbox/v1/lists/tasks/todos?syncToken={token}")).await.refused(400, "badRequest");
     api.get(&format!("{CARDS}?limit=251")).await.refused(422, "invalidField");
-    api.get(&format!("{CARDS}?q=ada")).await;
+    assert_eq!(api.get(&format!("{CARDS}?q=ada")).await.status.as_u16(), 400, "there are no filters");
     api.post(CARDS, ada()).await.expect(201);
     api.delete(&format!("{CARDS}/li-na")).await.expect(200);
     let (changes, token) = api.walk_path(CARDS, &format!("syncToken={token}")).await;

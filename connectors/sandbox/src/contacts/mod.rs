@@ -61,10 +61,11 @@ impl Contacts for Sandbox {
 
     fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
         let (circles, id) = (members::look(context, &args)?, new_id(context));
-        let body = person(&args, None)?;
+        let mut body = person(&args, None)?;
+        let warnings = pictures::without_bytes(&args.write, &mut body)?;
         let mut made = items::create::<Card>(context, &args.write.collection, &id, body)?;
         made.sources.extend(circles.edit(context, &id)?);
-        Ok(made)
+        Ok(Mutated { warnings, ..made })
     }
 
     fn update_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
