@@ -5,8 +5,10 @@
 
 use connector_sandbox::{Sandbox, event_from, event_to};
 use connector_sdk::testing::{Recorded, response};
-use connector_sdk::{Calendar, Context, code};
+use connector_sdk::{Calendar, Contacts, Context, Tasks, code};
 use model::calendar::{Event, EventStatus, EventType, ResponseStatus, ShowAs};
+use model::contacts::{Contact, ContactGroup, ContactSource, GroupKind, PhoneKind};
+use model::tasks::{LinkedType, NotesFormat, Task, TaskPriority, TaskStatus};
 use model::wire::SourceRef;
 use model::wire::{ChangesRequest, Connection, Source};
 use serde_json::json;
@@ -25,8 +27,11 @@ fn work() -> ChangesRequest {
 fn sources() -> Vec<Source> {
     let url = "http://h/sandbox/v1/calendars/work/events?limit=250&syncToken=b2xk";
     let provider = Recorded::new().expect("GET", url, response(200, &[], PAGE));
-    let page = Sandbox::changes(&Context::new(&provider, connection()).at(Some("sb2xk".to_owned())), work())
-        .unwrap();
+    let page = <Sandbox as Calendar>::changes(
+        &Context::new(&provider, connection()).at(Some("sb2xk".to_owned())),
+        work(),
+    )
+    .unwrap();
     assert!(!page.more && !page.body.enumeration);
     assert_eq!(page.cursor.as_deref(), Some("sc3luYw"));
     page.body.sources
@@ -78,7 +83,7 @@ fn names_without_content() {
     let url = "http://h/sandbox/v1/calendars/work/events?limit=250";
     let provider = Recorded::new().expect("GET", url, response(200, &[], PAGE));
     let names = ChangesRequest { names_only: true, ..work() };
-    let page = Sandbox::changes(&Context::new(&provider, connection()), names).unwrap();
+    let page = <Sandbox as Calendar>::changes(&Context::new(&provider, connection()), names).unwrap();
     let read = sources();
     assert_eq!(page.body.sources.len(), read.len());
     for (named, read) in page.body.sources.iter().zip(read) {
@@ -108,4 +113,50 @@ fn ids_are_escaped() {
     let args = SourceRef { collection: "..".to_owned(), source: "a/..?x".to_owned(), time_zone: None };
     let failure = Sandbox::get_event(&Context::new(&provider, connection()), args).unwrap_err();
     assert_eq!((failure.code.as_str(), failure.http_status), (code::NOT_FOUND, Some(404)));
+}
+
+fn page_of(collection: &str) -> ChangesRequest {
+    ChangesRequest { collection: Some(collection.to_owned()), limit: 9, ..ChangesRequest::default() }
+}
+
+/// Persons and circles of a book come in one list; an unknown field is nobody's trouble, an unreadable card its own.
+#[test]
+fn cards() {
+    let url = "http://h/sandbox/v1/books/contacts/cards?limit=9";
+    let page = include_str!("../fixtures/cards_page.json");
+    let provider = Recorded::new().expect("GET", url, response(200, &[], page));
+    let page =
+        <Sandbox as Contacts>::changes(&Context::new(&provider, connection()), page_of("contacts")).unwrap();
+    assert!(page.more && page.body.enumeration);
+    assert_eq!(page.cursor.as_deref(), Some("fbW9yZQ"));
+    let [ada, friends, odd, gone] = &page.body.sources[..] else { panic!("{:?}", page.body) };
+    let contact: Contact = ada.items[0].body.read().unwrap();
+    assert_eq!((contact.source, contact.phones[0].kind), (ContactSource::Suggested, PhoneKind::WorkFax));
+    let photo = contact.photo.unwrap();
+    assert_eq!((photo.url, photo.etag.as_deref()), (None, Some("4f1c2a")));
+    assert_eq!(ada.items[0].provider_data.as_ref().unwrap()["createdAt"], "2026-03-01T08:00:00.000Z");
+    let group: ContactGroup = friends.items[0].body.read().unwrap();
+    assert_eq!((group.kind, group.member_count, group.read_only), (GroupKind::System, 2, true));
+    assert_eq!(group.contact_ids.unwrap(), ["ada", "bob"]);
+    assert_eq!((odd.error.as_ref().unwrap().code.as_str(), odd.items.len()), ("unreadable", 0));
+    assert!(gone.deleted && gone.items.is_empty());
+}
+
+/// A task is one source with its steps and links.
+#[test]
+fn todos() {
+    let url = "http://h/sandbox/v1/lists/tasks/todos?limit=9&pageToken=bW9yZQ";
+    let page = include_str!("../fixtures/todos_page.json");
+    let provider = Recorded::new().expect("GET", url, response(200, &[], page));
+    let context = Context::new(&provider, connection()).at(Some("fbW9yZQ".to_owned()));
+    let page = <Sandbox as Tasks>::changes(&context, page_of("tasks")).unwrap();
+    assert_eq!((page.cursor.as_deref(), page.more, page.body.enumeration), (Some("sc3luYw"), false, true));
+    let [paint, odd, gone] = &page.body.sources[..] else { panic!("{:?}", page.body) };
+    let task: Task = paint.items[0].body.read().unwrap();
+    assert_eq!((task.status, task.priority), (TaskStatus::Waiting, Some(TaskPriority::High)));
+    assert_eq!((task.notes_format, task.has_attachments), (NotesFormat::Html, true));
+    assert_eq!((task.checklist_items[0].etag.as_str(), task.checklist_items[0].checked), ("\"31\"", true));
+    assert_eq!(task.links[0].resource_type, LinkedType::EmailMessage);
+    assert_eq!(odd.error.as_ref().unwrap().code, "unreadable");
+    assert!(gone.deleted);
 }

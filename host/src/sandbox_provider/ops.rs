@@ -116,3 +116,40 @@ pub struct Receipt {
     /// What is gone with it.
     pub dropped: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json, to_value};
+
+    use crate::sandbox_provider::ops::{Op, Receipt};
+    use crate::sandbox_provider::store::Kind;
+
+    /// Journals from when there were only calendars call folders and records by their kinds.
+    #[test]
+    fn older_names() {
+        let old = json!({ "op": "receipt", "mail": "a", "key": "k", "receipt": {
+            "print": "p", "atMs": 1, "status": 201, "calendar": "work", "event": "lunch", "others": ["o"], "dropped": [],
+        } });
+        let expected = Receipt {
+            print: "p".into(),
+            at_ms: 1,
+            status: 201,
+            folder: "work".into(),
+            record: Some("lunch".into()),
+            others: vec!["o".into()],
+            ..Receipt::default()
+        };
+        let Op::Receipt { receipt, .. } = from_value(old).unwrap() else { panic!("another change") };
+        assert_eq!(receipt, expected);
+        assert_eq!(receipt.kind, Kind::Event);
+        let old =
+            json!({ "op": "dropEvent", "mail": "a", "calendar": "work", "seq": 2, "atMs": 1, "id": "lunch" });
+        let Op::DropRecord(gone) = from_value(old).unwrap() else { panic!("another change") };
+        assert_eq!((gone.kind, gone.folder.as_str()), (Kind::Event, "work"));
+        let again = to_value(Op::DropRecord(gone)).unwrap();
+        assert_eq!(
+            (&again["op"], &again["kind"], &again["folder"]),
+            (&json!("dropRecord"), &json!("event"), &json!("work"))
+        );
+    }
+}

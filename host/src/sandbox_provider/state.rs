@@ -278,3 +278,29 @@ pub fn json_len(value: &impl Serialize) -> usize {
         Err(_) => usize::MAX,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::sandbox_provider::contacts::types::{Book, Card};
+    use crate::sandbox_provider::ops::Op;
+    use crate::sandbox_provider::state::State;
+
+    /// A very large address book fits into one account.
+    #[test]
+    fn room() {
+        let mut state = State::default();
+        let mail = "a@sandbox.test";
+        state.commit(Op::Account { mail: mail.into(), name: "A".into(), zone: "UTC".into() });
+        state.put_head::<Card>(mail, Book { id: "contacts".into(), ..Book::default() });
+        let notes = Some("n".repeat(1_500));
+        for number in 0..60_000 {
+            assert!(state.has_room(mail, 1), "card {number}");
+            let card = Card { id: format!("card-{number}"), notes: notes.clone(), ..Card::default() };
+            state.put(mail, "contacts", 1, Arc::new(card));
+            state.take_pending();
+        }
+        assert!(state.has_room(mail, 1) && !state.has_room(mail, 60_000));
+    }
+}

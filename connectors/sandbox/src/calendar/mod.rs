@@ -11,7 +11,9 @@ use model::wire::calendar::{
 };
 use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
 
-use crate::{Sandbox, collections, items};
+use crate::Sandbox;
+use crate::collections;
+use crate::items;
 
 pub use crate::calendar::mapping::{event_from, event_to};
 pub use crate::calendar::native::Event as NativeEvent;

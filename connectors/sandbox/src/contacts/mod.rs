@@ -13,11 +13,12 @@ use model::wire::{
 };
 use serde_json::{Map, Value};
 
+use crate::Sandbox;
 use crate::api::new_id;
+use crate::collections;
 use crate::contacts::mapping::{CONTACT_PLACES, GROUP_PLACES, contact_to, group_to};
 use crate::contacts::native::{Book, Card};
-use crate::items::{selected, target};
-use crate::{Sandbox, collections, items};
+use crate::items::{self, selected, target};
 
 impl Contacts for Sandbox {
     fn list_books(context: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
@@ -60,10 +61,11 @@ impl Contacts for Sandbox {
 
     fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
         let (circles, id) = (members::look(context, &args)?, new_id(context));
-        let body = person(&args, None)?;
+        let mut body = person(&args, None)?;
+        let warnings = pictures::without_bytes(&args.write, &mut body)?;
         let mut made = items::create::<Card>(context, &args.write.collection, &id, body)?;
         made.sources.extend(circles.edit(context, &id)?);
-        Ok(made)
+        Ok(Mutated { warnings, ..made })
     }
 
     fn update_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {

@@ -3,10 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use connector_sdk::http::Request;
-use connector_sdk::{Context, Failure, Outcome};
-use model::contacts::Photo;
-use model::wire::SourceRef;
+use connector_sdk::{Context, Failure, Outcome, code};
+use model::contacts::{Contact, Photo};
 use model::wire::contacts::Picture;
+use model::wire::{ItemWrite, SourceRef, Warning};
+use serde_json::{Map, Value, json};
 
 use crate::api::ask;
 use crate::contacts::native;
@@ -36,6 +37,24 @@ pub fn to(photo: &Photo) -> Outcome<Option<native::Picture>> {
         true => decoded(&url[5..]).map(Some),
         false => Ok(Some(native::Picture { url: Some(url.clone()), ..native::Picture::default() })),
     }
+}
+
+/// A new contact has no picture yet that an etag alone could mean: it is left out with a warning, or refused.
+pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) -> Outcome<Vec<Warning>> {
+    if !write.body.photo.as_ref().is_some_and(|photo| photo.url.is_none() && photo.etag.is_some()) {
+        return Ok(Vec::new());
+    }
+    let message = "a new contact's photo needs a url: an http address, or the picture as a data: URL";
+    if write.strict {
+        let failure = Failure::new(code::UNSUPPORTED, message);
+        return Err(failure.with_detail(json!({ "field": "photo" })));
+    }
+    body.remove("picture");
+    Ok(vec![Warning {
+        code: "field_not_supported".to_owned(),
+        message: message.to_owned(),
+        target: Some("photo".to_owned()),
+    }])
 }
 
 /// RFC 2397: `[<media type>][;base64],<data>`.

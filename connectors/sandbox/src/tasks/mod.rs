@@ -12,12 +12,13 @@ use model::wire::{
 };
 use serde_json::{Map, Value};
 
+use crate::Sandbox;
 use crate::api::new_id;
-use crate::items::{selected, target};
+use crate::collections;
+use crate::items::{self, selected, target};
 use crate::tasks::mapping::{LINK_PLACES, STEP_PLACES, TASK_PLACES, link_to, step_to, task_to};
 use crate::tasks::native::{List, Todo};
 use crate::tasks::parts::Part;
-use crate::{Sandbox, collections, items};
 
 const STEP: Part = Part { path: "steps", name: "checklist item", places: STEP_PLACES };
 const LINK: Part = Part { path: "links", name: "link", places: LINK_PLACES };

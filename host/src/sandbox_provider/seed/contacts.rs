@@ -110,7 +110,7 @@ fn person(known: &Known, number: usize) -> Card {
         phones: given(known.phone).iter().map(|number| phone(number)).collect(),
         postal: if known.city.is_empty() { Vec::new() } else { vec![home] },
         jobs: if job.company.is_some() { vec![job] } else { Vec::new() },
-        starred: number % 9 == 0,
+        starred: number.is_multiple_of(9),
         origin: origin(known.id),
         ..Card::default()
     };
@@ -122,7 +122,7 @@ fn person(known: &Known, number: usize) -> Card {
 fn adorn(card: &mut Card, number: usize) {
     let count = i64::try_from(number).unwrap_or_default();
     if number.is_multiple_of(3) {
-        let year = (number % 2 == 0).then_some(1960 + count);
+        let year = number.is_multiple_of(2).then_some(1960 + count);
         card.birthday = Some(Day { year, month: count % 12 + 1, day: count % 28 + 1 });
     }
     match card.id.as_str() {

@@ -43,7 +43,8 @@ pub struct Todo {
     pub alarm_at: Option<String>,
     /// The provider's clock when `state` became `done`.
     pub done_at: Option<String>,
-    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`.
+    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. They are kept and not expanded: a todo
+    /// that repeats is done as a whole.
     pub repeat: Vec<String>,
     pub tags: Vec<String>,
     pub people: Vec<Assigned>,

@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod contacts;
+mod tasks;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -81,21 +84,8 @@ impl Api {
     }
 
     /// All pages from a cursor on, and the cursor at the end.
-    fn walk(&self, mut cursor: Option<String>, enumeration: bool) -> (Vec<Source>, Option<String>) {
-        let mut sources = Vec::new();
-        loop {
-            let page = self.changes(cursor.clone(), 7).unwrap();
-            assert_eq!(page.body.enumeration, enumeration);
-            assert!(
-                !page.more || page.cursor != cursor,
-                "a cursor never leads to itself while there is more"
-            );
-            sources.extend(page.body.sources);
-            cursor = page.cursor;
-            if !page.more {
-                return (sources, cursor);
-            }
-        }
+    fn walk(&self, cursor: Option<String>, enumeration: bool) -> (Vec<Source>, Option<String>) {
+        pages(|cursor| self.changes(cursor, 7), cursor, enumeration)
     }
 
     fn create(&self, event: &Event, key: &str) -> Outcome<Mutated> {
@@ -106,6 +96,30 @@ impl Api {
         let args = SourceRef { collection: "work".to_owned(), source: source.to_owned(), time_zone: None };
         Sandbox::get_event(&self.context(), args).unwrap().sources.remove(0)
     }
+}
+
+/// All pages that `page` tells from a cursor on, and the cursor at the end.
+fn pages(
+    page: impl Fn(Option<String>) -> Outcome<Answer<Sources>>,
+    mut cursor: Option<String>,
+    enumeration: bool,
+) -> (Vec<Source>, Option<String>) {
+    let mut sources = Vec::new();
+    loop {
+        let page = page(cursor.clone()).unwrap();
+        assert_eq!(page.body.enumeration, enumeration);
+        assert!(!page.more || page.cursor != cursor, "a cursor never leads to itself while there is more");
+        sources.extend(page.body.sources);
+        cursor = page.cursor;
+        if !page.more {
+            return (sources, cursor);
+        }
+    }
+}
+
+/// The names of all fields that a value has.
+fn fields(of: &Value) -> Vec<String> {
+    of.as_object().unwrap().keys().cloned().collect()
 }
 
 fn live(name: &str) -> Live {
@@ -321,8 +335,7 @@ fn every_field_of_an_event() {
     assert_eq!(event(&api.read(&made.sources[0].external_id), 0), expected);
 
     // The same by an update of everything.
-    let fields: Vec<String> =
-        serde_json::to_value(&sent).unwrap().as_object().unwrap().keys().cloned().collect();
+    let fields = fields(&json!(sent));
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
     let other = api.create(&lunch(), "e2").unwrap();
     let changed = Sandbox::update_event(&api.context(), write(of(&other), &sent, &fields)).unwrap();

@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod contacts;
+mod tasks;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -101,16 +104,22 @@ impl Api {
         self.send("DELETE", path, &[], None).await
     }
 
-    /// Everything that a list has, and the token at its end.
+    /// Everything that a calendar has, and the token at its end.
     async fn walk(&self, calendar: &str, first: &str) -> (Vec<Value>, String) {
-        let mut events = Vec::new();
+        self.walk_path(&events_of(calendar), first).await
+    }
+
+    /// The same of any folder: `path` ends with what is in it.
+    async fn walk_path(&self, path: &str, first: &str) -> (Vec<Value>, String) {
+        let kind = path.rsplit('/').next().unwrap();
+        let mut records = Vec::new();
         let mut query = first.to_owned();
         loop {
-            let page = self.get(&format!("{}?limit=10&{query}", events_of(calendar))).await.expect(200);
-            events.extend(page["events"].as_array().unwrap().clone());
+            let page = self.get(&format!("{path}?limit=10&{query}")).await.expect(200);
+            records.extend(page[kind].as_array().unwrap().clone());
             match page["nextPageToken"].as_str() {
                 Some(token) => query = format!("pageToken={token}"),
-                None => return (events, page["nextSyncToken"].as_str().unwrap().to_owned()),
+                None => return (records, page["nextSyncToken"].as_str().unwrap().to_owned()),
             }
         }
     }
@@ -629,4 +638,39 @@ async fn restart() {
     assert_eq!(changes.len(), 2);
     let again = api.send("POST", WORK, &[("idempotency-key", "k")], Some(lunch())).await.expect(201);
     assert_eq!(again, made);
+}
+
+/// A journal from before there were address books and task lists is read, and its accounts get theirs at the next login.
+#[tokio::test]
+async fn older_journals() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = [
+        json!({ "sandboxJournal": 1, "epoch": "before" }),
+        json!([
+            { "op": "account", "mail": "ann@sandbox.test", "name": "ann", "zone": "UTC" },
+            { "op": "calendar", "mail": "ann@sandbox.test", "seq": 1, "floor": 1, "calendar": { "id": "work", "title": "Work", "main": true } },
+            { "op": "calendar", "mail": "ann@sandbox.test", "seq": 2, "floor": 2, "calendar": { "id": "side", "title": "Side" } },
+        ]),
+        json!([{ "op": "event", "mail": "ann@sandbox.test", "calendar": "work", "seq": 3, "atMs": 5, "event": { "id": "kept", "subject": "Kept" } }]),
+        json!([{ "op": "event", "mail": "ann@sandbox.test", "calendar": "work", "seq": 4, "atMs": 5, "event": { "id": "gone" } }]),
+        json!([{ "op": "dropEvent", "mail": "ann@sandbox.test", "calendar": "work", "seq": 5, "atMs": 6, "id": "gone" }]),
+        json!([{ "op": "dropCalendar", "mail": "ann@sandbox.test", "id": "side" }]),
+        json!([{ "op": "forget", "mail": "ann@sandbox.test", "calendar": "work", "upto": 2 }]),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::create_dir(dir.path().join("sandbox")).unwrap();
+    std::fs::write(dir.path().join("sandbox/journal.jsonl"), text).unwrap();
+
+    let ann = Api::open(Some(dir.path())).as_person("ann");
+    let place = json!({ "epoch": "before", "calendar": "work", "after": 2, "filters": "abc223721d7e", "at_ms": NOW_MS });
+    let calendars = ann.get("/sandbox/v1/calendars").await.expect(200);
+    assert_eq!(calendars["calendars"].as_array().unwrap().len(), 1);
+    let (events, _) = ann.walk("work", "").await;
+    assert_eq!((events.len(), &events[0]["id"], &events[0]["etag"]), (1, &json!("kept"), &json!("\"3\"")));
+    let token = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(place.to_string());
+    let (changes, _) = ann.walk("work", &format!("syncToken={token}")).await;
+    assert_eq!((changes.len(), &changes[1]["deleted"]), (2, &json!(true)), "tokens from before go on");
+    let books = ann.get("/sandbox/v1/books").await.expect(200);
+    assert_eq!((&books["books"][0]["id"], &books["books"][0]["main"]), (&json!("contacts"), &json!(true)));
+    assert_eq!(ann.get("/sandbox/v1/lists").await.expect(200)["lists"][0]["main"], true);
 }
