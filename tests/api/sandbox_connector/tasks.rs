@@ -105,7 +105,7 @@ fn every_field_of_a_task() {
     let sent = full_task();
     let made = api.create_task(&sent, "t1").unwrap();
     let got = task(&made.sources[0]);
-    let expected = Task { task_list_id: "tasks".to_owned(), web_url: got.web_url.clone(), ..sent.clone() };
+    let expected = Task { task_list_id: Some("tasks".to_owned()), web_url: got.web_url.clone(), ..sent.clone() };
     assert_eq!(got, expected);
     assert!(got.web_url.is_some());
     assert_eq!(task(&api.todo(&made.sources[0].external_id)), expected);
@@ -132,7 +132,7 @@ fn every_field_of_a_task() {
         }
         assert_eq!(shown, expected, "{name}");
     }
-    let bare = Task { task_list_id: "tasks".to_owned(), web_url: task(&now).web_url, ..paint() };
+    let bare = Task { task_list_id: Some("tasks".to_owned()), web_url: task(&now).web_url, ..paint() };
     assert_eq!(task(&now), bare);
 }
 
