@@ -29,32 +29,50 @@ impl Principal {
     fn homes(&self, service: &Service) -> impl Iterator<Item = &Url> {
         self.homes.iter().filter(|(setting, _)| *setting == service.setting).map(|(_, home)| home)
     }
+
+    fn home(&self, service: &Service) -> Option<Url> {
+        self.homes(service).next().cloned()
+    }
+
+    fn forget(&mut self, service: &Service) {
+        self.homes.retain(|(setting, _)| *setting != service.setting);
+    }
+}
+
+/// A refusal that looking again later would meet again.
+fn is_lasting(failure: &Failure) -> bool {
+    [code::NOT_FOUND, code::FORBIDDEN, code::UNSUPPORTED, code::INVALID].contains(&failure.code.as_str())
 }
 
 pub fn check(cx: &Context) -> Outcome<Account> {
     let client = Client::new(cx)?;
     let mut principal = principal(&client)?;
     let mut classes = Vec::new();
-    for service in [&CALENDARS, &CONTACTS] {
-        let Some(home) = principal.homes(service).next() else { continue };
-        let announced = self::classes(&client, home)?;
+    if let Some(home) = principal.home(&CALENDARS) {
+        classes = self::classes(&client, &home)?;
         // A home on a server without CalDAV is none, whatever the principal says; the address books may still be good.
-        if service.setting == CALENDARS.setting && !announced.iter().any(|class| class == "calendar-access") {
-            principal.homes.retain(|(setting, _)| *setting != service.setting);
+        if !classes.iter().any(|class| class == "calendar-access") {
+            principal.forget(&CALENDARS);
         }
-        classes.extend(announced);
     }
-    classes.sort();
-    classes.dedup();
+    let mut versions = None;
+    if let Some(home) = principal.home(&CONTACTS) {
+        match versions_at(&client, &home) {
+            Ok(found) => versions = Some(found),
+            // Some servers name a home for address books that they do not have.
+            Err(failure) if principal.home(&CALENDARS).is_some() && is_lasting(&failure) => {
+                principal.forget(&CONTACTS);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
     let Some((_, home)) = principal.homes.first() else {
         return Err(Failure::invalid(
             "the server at settings.serverUrl does not offer calendars (RFC 4791 calendar-access)",
         ));
     };
     let mut settings = settings(&principal, &classes);
-    if let Some(home) = principal.homes(&CONTACTS).next() {
-        settings.insert(VERSIONS.into(), json!(versions_at(&client, home)?));
-    }
+    settings.extend(versions.map(|versions| (VERSIONS.to_owned(), json!(versions))));
     let mails = mails(cx, &principal.addresses);
     let mut aliases = mails.clone();
     aliases.sort();
@@ -62,7 +80,7 @@ pub fn check(cx: &Context) -> Outcome<Account> {
     aliases.retain(|alias| Some(alias) != mails.first());
     // Task lists are calendars' collections: where there is none, one can be made.
     let surfaces = [("calendar", &CALENDARS), ("contacts", &CONTACTS), ("tasks", &CALENDARS)];
-    let has = |service: &Service| principal.homes(service).next().is_some();
+    let has = |service: &Service| principal.home(service).is_some();
     Ok(Account {
         external_account_id: principal.url.as_ref().unwrap_or(home).to_string(),
         email: mails.first().cloned(),
@@ -91,7 +109,7 @@ fn principal(client: &Client) -> Outcome<Principal> {
     let mut all = Principal::default();
     let mut refused = None;
     for service in [&CALENDARS, &CONTACTS] {
-        if all.homes(service).next().is_some() {
+        if all.home(service).is_some() {
             continue;
         }
         let found = discover(client, service, all.url.as_ref());

@@ -39,6 +39,17 @@ const FIELDS: [&str; 20] = [
     "photo",
 ];
 
+/// Cards of other clients.
+const FOREIGN: [&str; 7] = [
+    include_str!("../fixtures/apple.vcf"),
+    include_str!("../fixtures/bare.vcf"),
+    include_str!("../fixtures/evolution.vcf"),
+    include_str!("../fixtures/google.vcf"),
+    include_str!("../fixtures/nextcloud.vcf"),
+    include_str!("../fixtures/office.vcf"),
+    include_str!("../fixtures/thunderbird.vcf"),
+];
+
 fn fields() -> Vec<String> {
     FIELDS.map(String::from).to_vec()
 }
@@ -265,6 +276,17 @@ proptest! {
         let text = print(&card);
         prop_assert_eq!(read(&text), second, "{}", text);
         prop_assert!(text.lines().all(|line| line.len() <= 75));
+    }
+
+    /// What another client wrote can be made to say anything, too.
+    #[test]
+    fn what_others_wrote_can_be_changed(wanted in contacts(), which in 0..FOREIGN.len()) {
+        let foreign = FOREIGN[which].replace("\r\n", "\n").replace('\n', "\r\n");
+        let mut card = parse(&foreign).unwrap();
+        let version = writable(&card).unwrap();
+        apply(&mut card, version, &wanted, &Changed(&fields())).unwrap();
+        let text = print(&card);
+        prop_assert_eq!(read(&text), wanted, "{}", text);
     }
 
     /// Reading gives an answer for anything.

@@ -355,7 +355,7 @@ fn home(service: &str, url: &str) -> String {
 fn either_service_is_found() {
     let books = |request: &Request, homes: &str| match (request.method.as_str(), &request.url[BASE.len()..]) {
         ("OPTIONS", "/cal/") => response(200, &[("dav", "1, calendar-access")], ""),
-        ("OPTIONS", _) => response(200, &[("dav", "1, addressbook")], ""),
+        (_, "/none/") => response(404, &[], ""),
         (_, "/p/") => multistatus(&member("/p/", homes)),
         (_, "/cards/") => multistatus(&member(
             "/cards/me/",
@@ -377,6 +377,10 @@ fn either_service_is_found() {
     let both = format!("{here}{calendars}");
     let account = checked(move |request| books(request, &both)).unwrap();
     assert_eq!(account.surfaces, ["calendar", "contacts", "tasks"]);
+
+    let none = format!("{}{calendars}", home("r:addressbook-home-set", "/none/"));
+    let account = checked(move |request| books(request, &none)).unwrap();
+    assert_eq!(account.surfaces, ["calendar", "tasks"]);
 
     // Two principals, one for each.
     let (cards, cal) = (here.clone(), calendars.clone());

@@ -6,8 +6,8 @@ use vcard::tree::line::VcardLine;
 
 use crate::vcard::lines::{Version, View, escape, has_param, is, line, param, value, with_param, with_raw};
 use crate::vcard::lists::{Entry, MAX_ENTRIES, Written};
-use crate::vcard::people::{label_of, spoken};
-use crate::vcard::tag::{LABEL, label};
+use crate::vcard::people::label_of;
+use crate::vcard::tag::{LABEL, Label, label};
 
 /// Properties with a day of the year that only one kind of thing happens on.
 const ANNIVERSARIES: [(&str, &str); 5] = [
@@ -104,7 +104,7 @@ impl Entry for Anniversary {
             if known.is_none() && !is(line, LABELLED) {
                 return None;
             }
-            let labelled = || label(view, line).map(|label| spoken(&label));
+            let labelled = || label(view, line).map(Label::into_words);
             let kind = known.or_else(labelled).map(|kind| match kind.as_str() {
                 "anniversary" => "wedding".to_owned(),
                 _ => kind,

@@ -57,11 +57,6 @@ fn is_reference(line: &VcardLine) -> bool {
         })
 }
 
-/// A label as the model says it: Apple's well-known ones in lower case, the user's own as they are.
-pub fn spoken(label: &Label) -> String {
-    label.words().to_owned()
-}
-
 /// The label that says this kind; `more` are well-known ones beside those of relations.
 pub fn label_of(kind: &str, more: &[&str]) -> String {
     let kind = text::plain(kind).trim().to_owned();
@@ -85,7 +80,7 @@ impl Entry for Relation {
                 let mut types = params(line, "TYPE").filter(|kind| !kind.eq_ignore_ascii_case("pref"));
                 types.next().map(|kind| kind.to_lowercase()).filter(|_| is(line, "RELATED"))
             };
-            let kind = known.or_else(typed).or_else(|| label(view, line).map(|label| spoken(&label)));
+            let kind = known.or_else(typed).or_else(|| label(view, line).map(Label::into_words));
             (!name.is_empty()).then_some((*at, Relation { name, kind }))
         };
         view.lines.iter().filter_map(read).take(MAX_ENTRIES).collect()

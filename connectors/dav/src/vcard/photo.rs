@@ -38,13 +38,11 @@ pub fn is_inline(line: &VcardLine) -> bool {
 }
 
 fn held(line: &VcardLine) -> Held {
-    let encoded = ["ENCODING"]
-        .iter()
-        .any(|name| ["b", "base64"].iter().any(|encoding| has_param(line, name, encoding)))
-        || line
-            .params
-            .iter()
-            .any(|node| node.values.is_empty() && node.name.get().eq_ignore_ascii_case("BASE64"));
+    // vCard 2.1 writes the encoding as a parameter of its own.
+    let bare = |name: &str| {
+        line.params.iter().any(|node| node.values.is_empty() && node.name.get().eq_ignore_ascii_case(name))
+    };
+    let encoded = has_param(line, "ENCODING", "b") || has_param(line, "ENCODING", "base64") || bare("BASE64");
     let text = value(line);
     let text = text.trim();
     if let Some((media_type, data)) = data_url(text) {

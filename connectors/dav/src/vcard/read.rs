@@ -8,7 +8,7 @@ use crate::vcard::addresses::addresses;
 use crate::vcard::dates::day;
 use crate::vcard::extra::extra;
 use crate::vcard::group::{group, is_group, uid};
-use crate::vcard::lines::{View, components, list, param, parse};
+use crate::vcard::lines::{View, components, list, param, parse, value};
 use crate::vcard::lists::Entry;
 use crate::vcard::organizations::organizations;
 use crate::vcard::photo::photo;
@@ -41,8 +41,6 @@ pub fn items(external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
 pub fn contact(view: &View) -> Contact {
     let [family, given, middle, prefix, suffix] = names(name_line(view));
     let [phonetic_family, phonetic_given, ..] = names(phonetic_line(view));
-    let notes: Vec<String> = view.all("NOTE").map(crate::vcard::lines::value).collect();
-    let notes: Vec<&str> = notes.iter().map(|note| note.trim()).filter(|note| !note.is_empty()).collect();
     Contact {
         display_name: view.text("FN"),
         given_name: given,
@@ -62,7 +60,7 @@ pub fn contact(view: &View) -> Contact {
         relations: entries::<Relation>(view),
         birthday: view.first("BDAY").and_then(day),
         anniversaries: entries::<Anniversary>(view),
-        notes: (!notes.is_empty()).then(|| notes.join("\n")),
+        notes: notes(view),
         photo: photo(view),
         ..Contact::default()
     }
@@ -93,7 +91,15 @@ fn names(line: Option<&VcardLine>) -> [Option<String>; 5] {
     std::array::from_fn(|_| parts.next().filter(|part| !part.is_empty()))
 }
 
-fn nickname(view: &View) -> Option<String> {
+/// All notes, one after the other.
+pub fn notes(view: &View) -> Option<String> {
+    let notes: Vec<String> = view.all("NOTE").map(|line| value(line).trim().to_owned()).collect();
+    let notes: Vec<&str> = notes.iter().map(String::as_str).filter(|note| !note.is_empty()).collect();
+    (!notes.is_empty()).then(|| notes.join("\n"))
+}
+
+/// All nicknames in one.
+pub fn nickname(view: &View) -> Option<String> {
     let names: Vec<String> = view.all("NICKNAME").flat_map(list).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }

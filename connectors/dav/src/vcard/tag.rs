@@ -56,8 +56,8 @@ impl Label {
         }
     }
 
-    /// As people say it.
-    pub fn words(&self) -> &str {
+    /// As the model says it: well-known ones in lower case, the user's own as they are.
+    pub fn into_words(self) -> String {
         match self {
             Label::Known(words) | Label::Own(words) => words,
         }
@@ -180,18 +180,15 @@ fn own(label: Option<&str>) -> String {
         .unwrap_or("Custom".into())
 }
 
-/// The parameters of a line as they are now, with these types for what it is for. Types that say something else stay.
+/// The types of a line with these for what it is for. Those that say something else stay.
 pub fn typed(line: &VcardLine, types: &[&str]) -> String {
-    let had = |line: &VcardLine| {
-        let mut kept: Vec<String> = Vec::new();
-        for one in params(line, "TYPE").flat_map(|t| t.split(',').map(str::to_owned).collect::<Vec<_>>()) {
-            if OTHER.contains(&one.to_lowercase().as_str()) && !one.eq_ignore_ascii_case("other") {
-                kept.push(one);
-            }
-        }
-        kept
-    };
-    had(line).into_iter().chain(types.iter().map(|one| (*one).to_owned())).collect::<Vec<_>>().join(",")
+    let mut all = Vec::new();
+    for had in params(line, "TYPE") {
+        let kept = had.split(',').filter(|one| !one.eq_ignore_ascii_case("other"));
+        all.extend(kept.filter(|one| OTHER.contains(&one.to_lowercase().as_str())).map(str::to_owned));
+    }
+    all.extend(types.iter().map(|one| (*one).to_owned()));
+    all.join(",")
 }
 
 /// The types of a line with or without `pref`.

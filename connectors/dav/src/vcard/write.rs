@@ -13,12 +13,12 @@ use crate::vcard::addresses::{raw_components, set_addresses};
 use crate::vcard::dates::{day, day_line, is_day};
 use crate::vcard::entries::set_preferring;
 use crate::vcard::lines::{
-    Version, View, drop_lines, empty, escape, line, places, set_line, set_text, with_param, with_raw,
+    Version, View, drop_lines, empty, escape, line, places, set_line, set_text, version, with_param, with_raw,
 };
 use crate::vcard::lists::set_list;
 use crate::vcard::organizations::set_organizations;
 use crate::vcard::photo::set_photo;
-use crate::vcard::read::{contact, name_line, name_parts, phonetic_line};
+use crate::vcard::read::{name_line, name_parts, nickname, notes, phonetic_line};
 
 /// Fields that are components of N, in its order.
 const NAMES: [&str; 5] = ["familyName", "givenName", "middleName", "prefix", "suffix"];
@@ -47,10 +47,10 @@ pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
     set_names(card, wanted, changed);
     let text = |text: &Option<String>| text.as_deref().map(|text| plain(text).trim().to_owned());
     if changed.has("nickname") {
-        set_one_text(card, "NICKNAME", text(&wanted.nickname), text(&contact(&View::of(card)).nickname));
+        set_one_text(card, "NICKNAME", text(&wanted.nickname), nickname(&View::of(card)));
     }
     if changed.has("notes") {
-        set_one_text(card, "NOTE", text(&wanted.notes), text(&contact(&View::of(card)).notes));
+        set_one_text(card, "NOTE", text(&wanted.notes), notes(&View::of(card)));
     }
     set_lists(card, version, wanted, changed)?;
     if changed.has("birthday") {
@@ -80,7 +80,7 @@ pub fn touch(card: &mut VcardCst, version: Version, now: Instant) {
 }
 
 /// Fields that vCard has no property for and that ask for one.
-pub fn unsupported(wanted: &Contact, changed: &Changed) -> Vec<&'static str> {
+fn unsupported(wanted: &Contact, changed: &Changed) -> Vec<&'static str> {
     let ended = wanted.organizations.iter().any(|organization| !organization.current);
     let asked = [
         ("starred", changed.has("starred") && wanted.starred),
@@ -270,5 +270,5 @@ fn no_day(field: &str, date: &PartialDate) -> Failure {
 
 /// The version that a card was found in, for a card that is to be changed.
 pub fn writable(card: &VcardCst) -> Outcome<Version> {
-    crate::vcard::lines::version(card).ok_or_else(|| Failure::unsupported("changing cards of version 2.1"))
+    version(card).ok_or_else(|| Failure::unsupported("changing cards of version 2.1"))
 }
