@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use crate::clock::{Clock, Entropy};
@@ -17,6 +18,7 @@ use crate::freshness::Freshness;
 use crate::ids::{self, Kind};
 use crate::keyring::{Keyring, MASTER_KEY_BYTES};
 use crate::locks::Locks;
+use crate::merging::Ranking;
 use crate::metrics::Metrics;
 use crate::pages::Pages;
 use crate::recent::Recent;
@@ -46,6 +48,10 @@ pub struct Handles {
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
     pub keys: Recent<ApiKey>,
     pub pages: Pages,
+    /// Merge suggestions that are being paged through.
+    pub rankings: Recent<Ranking>,
+    /// Who computes merge suggestions: each computation takes a core for itself.
+    pub merging: Semaphore,
     pub usage: Counters,
     pub metrics: Metrics,
     /// Asked to end: not fit for new requests any more.
@@ -85,6 +91,8 @@ impl App {
             opened: Recent::default(),
             keys: Recent::default(),
             pages: Pages::default(),
+            rankings: Recent::lasting(60_000, 2),
+            merging: Semaphore::new(2),
             usage: Counters::default(),
             metrics: Metrics::default(),
             draining: AtomicBool::new(false),

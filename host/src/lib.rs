@@ -26,6 +26,7 @@ pub mod ids;
 pub mod keyring;
 pub mod locks;
 pub mod log;
+pub mod merging;
 pub mod metrics;
 pub mod pages;
 pub mod phones;

@@ -4,30 +4,37 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// How long an entry is believed, in milliseconds.
-const LIFE_MS: i64 = 1_000;
-/// Entries; more empty it.
-const ENTRIES: usize = 10_000;
-
 /// Recently read values by name.
-pub struct Recent<T>(Mutex<HashMap<String, (Arc<T>, i64)>>);
+pub struct Recent<T> {
+    entries: Mutex<HashMap<String, (Arc<T>, i64)>>,
+    /// How long an entry is believed, in milliseconds.
+    life_ms: i64,
+    /// Entries; more empty it.
+    most: usize,
+}
 
 impl<T> Default for Recent<T> {
+    /// Ten thousand values for a second.
     fn default() -> Self {
-        Recent(Mutex::new(HashMap::new()))
+        Recent::lasting(1_000, 10_000)
     }
 }
 
 impl<T> Recent<T> {
-    /// The value, if it was put there less than a second before `now`.
+    /// At most so many values, for so many milliseconds each.
+    pub fn lasting(life_ms: i64, most: usize) -> Self {
+        Recent { entries: Mutex::default(), life_ms, most }
+    }
+
+    /// The value, if it was put there not too long before `now`.
     pub fn get(&self, name: &str, now: i64) -> Option<Arc<T>> {
-        let entries = self.0.lock().ok()?;
-        entries.get(name).filter(|(_, at)| (0..LIFE_MS).contains(&(now - at))).map(|(value, _)| value.clone())
+        let entries = self.entries.lock().ok()?;
+        entries.get(name).filter(|(_, at)| self.is_alive(*at, now)).map(|(value, _)| value.clone())
     }
 
     pub fn put(&self, name: String, value: Arc<T>, now: i64) {
-        if let Ok(mut entries) = self.0.lock() {
-            if entries.len() >= ENTRIES {
+        if let Ok(mut entries) = self.entries.lock() {
+            if entries.len() >= self.most {
                 entries.clear();
             }
             entries.insert(name, (value, now));
@@ -36,8 +43,19 @@ impl<T> Recent<T> {
 
     /// Forgets everything: something changed.
     pub fn clear(&self) {
-        if let Ok(mut entries) = self.0.lock() {
+        if let Ok(mut entries) = self.entries.lock() {
             entries.clear();
         }
+    }
+
+    /// Forgets what is not believed any more.
+    pub fn forget_old(&self, now: i64) {
+        if let Ok(mut entries) = self.entries.lock() {
+            entries.retain(|_, (_, at)| self.is_alive(*at, now));
+        }
+    }
+
+    fn is_alive(&self, at: i64, now: i64) -> bool {
+        (0..self.life_ms).contains(&(now - at))
     }
 }

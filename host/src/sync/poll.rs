@@ -48,6 +48,7 @@ pub async fn run(app: App, mut stop: tokio::sync::watch::Receiver<bool>) {
 /// One round: due pulls, usage.
 pub async fn tick(app: &App) -> Result<()> {
     app.usage.flush(&app.db).await?;
+    app.rankings.forget_old(app.now());
     let due = table::due(app.db.reader(), app.now(), BATCH).await?;
     futures::stream::iter(due).for_each_concurrent(CONCURRENT, |state| pull_one(app, state)).await;
     Ok(())

@@ -1,7 +1,8 @@
 //! Contacts: what is derived from them (`derive`, sort and search texts, keys), `input` checks what clients write, `books`,
-//! `groups` and `people` are the three kinds, `find` lists, `photo` reads pictures.
+//! `groups` and `people` are the three kinds, `find` lists, `photo` reads pictures, `duplicates` suggests merges.
 
 pub mod books;
+pub mod duplicates;
 pub mod find;
 pub mod groups;
 pub mod input;
@@ -10,7 +11,7 @@ pub mod photo;
 
 use model::contacts::{Contact, ContactGroup};
 
-use crate::folding::folded;
+use crate::folding::fold;
 use crate::phones;
 use crate::resources::contents::{searchable, sort_key};
 use crate::storage::items::Key;
@@ -51,7 +52,7 @@ fn other_name(contact: &Contact) -> Option<String> {
 
 /// Lists go by the name to show, without regard to case.
 pub fn sort_text(display_name: Option<&str>) -> String {
-    sort_key(display_name.map(|name| folded(name.trim())).as_deref())
+    sort_key(display_name.map(|name| fold(name.trim())).as_deref())
 }
 
 /// What `q` is looked for in.
@@ -100,7 +101,7 @@ pub fn keys(contact: &Contact) -> Vec<Key> {
 
 /// An address without regard to case.
 pub fn email_key(email: &str) -> Key {
-    Key { name: "email", value: plain(&folded(email.trim())) }
+    Key { name: "email", value: plain(&fold(email.trim())) }
 }
 
 /// A number: as E.164 where that can be told, else its digits.

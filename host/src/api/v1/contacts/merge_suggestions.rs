@@ -1,23 +1,56 @@
 //! `/v1/contacts/merge-suggestions`
 
+use axum::extract::State;
+use http::HeaderMap;
 use model::contacts::{MergeSuggestion, MergeSuggestionQuery};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use crate::answer::Answer;
 use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::{Code, refuse};
+use crate::merging::Position;
+use crate::resources::Asker;
+use crate::resources::contacts::duplicates;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Contacts")
         .post("/v1/contacts/merge-suggestions/query", "contacts.read", Mvp, query)
         .summary("Find contacts that seem to be the same")
-        .description("Only suggestions: nothing is changed.")
+        .description("Only suggestions: nothing is changed. An equal e-mail address, number or profile gives a score of at least 0.9, an equal name with an equal organization 0.7 to 0.85, a name alone at most 0.6. No evidence are role addresses (`info@`), numbers on more than three contacts, and what people share whose names contradict each other: a household's line, an office's. The best first, then by id; `limit` and `cursor` stand in the body.")
         .body::<MergeSuggestionQuery>()
         .lists::<MergeSuggestion>()
-        .not_built()
 }
 
-async fn query() -> ApiError {
-    ApiError(refuse(Code::NotImplemented, "this operation is not built yet; /docs tells which are"))
+/// A place in the list: after this score and id.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    #[serde(rename = "s")]
+    score: u16,
+    #[serde(rename = "i")]
+    id: String,
+}
+
+async fn query(
+    State(app): State<App>,
+    asker: Asker,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (query, unknown) = json::typed::<MergeSuggestionQuery>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    duplicates::valid(&query)?;
+    let limit = page::limit(query.limit.map(|n| n.to_string()).as_deref())?;
+    let filters = (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score);
+    let binding = Binding::new(&asker.tenant, "contacts.merge_suggestions", &filters);
+    let after: Option<Place> = binding.place(&app.keyring, query.cursor.as_deref())?;
+    let after = after.map(|p| Position::at(p.score, p.id));
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (found, next) = duplicates::page(&app, &asker, &query, (after, limit)).await?;
+    let next = next.map(|p| binding.cursor(&app.keyring, &Place { score: p.score.0, id: p.id }));
+    Ok(Answer::ok(json!({ "data": found, "next_cursor": next }).to_string()).warned(&warnings))
 }

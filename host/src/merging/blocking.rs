@@ -1,0 +1,232 @@
+//! Candidate pairs, without comparing all with all: contacts that share an identifier, and contacts in one block of similar
+//! names. Both are linear in the number of contacts, whatever is in them.
+
+use std::collections::HashMap;
+
+use crate::merging::identifiers::Kind;
+use crate::merging::identifiers::key;
+use crate::merging::names::Entity;
+use crate::merging::names::Name;
+use crate::merging::nicknames;
+use crate::merging::records::Posting;
+use crate::merging::records::Records;
+use crate::merging::records::groups;
+use crate::merging::similarity;
+use crate::merging::similarity::Comparison;
+use crate::merging::similarity::Relation;
+
+/// A phone number or a profile on more contacts is an office's (contract).
+pub const MAX_PHONE_HOLDERS: usize = 3;
+/// An address on more contacts is a list's or a shared mailbox's, unless they all have one name: an import that ran many times.
+pub const MAX_EMAIL_HOLDERS: usize = 5;
+/// Neighbours that a contact is compared with in a block, after sorting it by name: sorted neighbourhood (Hernández and Stolfo
+/// 1995). Blocks of up to `WINDOW + 1` contacts are compared whole; in larger ones what is most alike stands together, so that
+/// the work of a block grows with its size and not with its square.
+pub const WINDOW: usize = 10;
+/// A name token of so many contacts is in common use.
+const COMMON: u32 = 3;
+
+/// Two contacts that share an identifier which is evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// The lower index first.
+    pub pair: (u32, u32),
+    pub kind: Kind,
+    pub key: u64,
+}
+
+/// How often name tokens and whole names occur.
+#[derive(Debug, Default)]
+pub struct Frequencies {
+    tokens: HashMap<u64, u32>,
+    full_names: HashMap<u64, u32>,
+    scripts: HashMap<u64, u32>,
+}
+
+impl Frequencies {
+    pub fn of(records: &Records) -> Frequencies {
+        let mut counted = Frequencies::default();
+        for (index, record) in records.all.iter().enumerate() {
+            if record.full_name == 0 {
+                continue;
+            }
+            *counted.full_names.entry(record.full_name).or_default() += 1;
+            let name = records.name(index as u32);
+            *counted.scripts.entry(script(&name)).or_default() += 1;
+            for token in halves(&name).iter().flat_map(|(given, family)| given.iter().chain(family)) {
+                *counted.tokens.entry(key(token)).or_default() += 1;
+            }
+        }
+        counted
+    }
+
+    pub fn is_common(&self, token: &str) -> bool {
+        self.token(token) >= COMMON
+    }
+
+    /// Contacts with this whole name.
+    pub fn namesakes(&self, full_name: u64) -> u32 {
+        self.full_names.get(&full_name).copied().unwrap_or(0)
+    }
+
+    /// How many contacts are to be expected to have this whole name by chance, if given and family names are independent among
+    /// the names of one script: the frequency of the one times that of the other, those who have both left out.
+    pub fn expected_namesakes(&self, name: &Name, full_name: u64) -> f64 {
+        let own = self.namesakes(full_name);
+        let others = |tokens: &[String]| {
+            let counts = tokens.iter().map(|t| self.token(t).saturating_sub(own));
+            f64::from(counts.min().unwrap_or(0))
+        };
+        let total = self.scripts.get(&script(name)).copied().unwrap_or(1);
+        let products = halves(name).into_iter().map(|(given, family)| others(&given) * others(&family));
+        products.fold(0.0, f64::max) / f64::from(total)
+    }
+
+    fn token(&self, token: &str) -> u32 {
+        self.tokens.get(&key(&token)).copied().unwrap_or(0)
+    }
+}
+
+/// Han and kana are written mixed.
+fn script(name: &Name) -> u64 {
+    if name.ideographic { 0 } else { key(&name.script) }
+}
+
+/// Given and family name. One that may be written whole is parted after the first letter and after the second: most family
+/// names of China and Korea have one, most of Japan two. The part that is none is rare, so that it does not count.
+fn halves(name: &Name) -> Vec<(Vec<String>, Vec<String>)> {
+    if !name.ideographic {
+        return vec![(name.given.clone(), name.family.clone())];
+    }
+    let whole = format!("{}{}", name.family.concat(), name.given.concat());
+    let ends = whole.char_indices().map(|(at, _)| at).skip(1).take(2);
+    ends.map(|at| (vec![whole[at..].to_owned()], vec![whole[..at].to_owned()])).collect()
+}
+
+/// Compares the names of two contacts, which is quick where they are written alike.
+pub fn compare(records: &Records, frequencies: &Frequencies, a: u32, b: u32) -> Comparison {
+    let alike = records.encoded_name(a) == records.encoded_name(b)
+        && records.entity(a) == records.entity(b)
+        && records.generation(a) == records.generation(b);
+    if alike && records.all[a as usize].full_name != 0 {
+        return Comparison { relation: Relation::Agree, similarity: 1.0 };
+    }
+    similarity::compare(&records.name(a), &records.name(b), &|token| frequencies.is_common(token))
+}
+
+/// The links of all shared identifiers, sorted.
+pub fn links(records: &Records, frequencies: &Frequencies) -> Vec<Link> {
+    let mut found = Vec::new();
+    for group in groups(&records.postings).filter(|g| g.len() > 1) {
+        let most = if group[0].kind == Kind::Email { MAX_EMAIL_HOLDERS } else { MAX_PHONE_HOLDERS };
+        if group.len() <= most {
+            link_holders(records, frequencies, group, &mut found);
+        } else if group[0].kind == Kind::Email {
+            link_namesakes(records, group, &mut found);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The holders of an identifier. Where the names of two of them contradict each other, it is shared, and says something only of
+/// those whose names agree.
+fn link_holders(records: &Records, frequencies: &Frequencies, group: &[Posting], found: &mut Vec<Link>) {
+    let mut shared = false;
+    let mut pairs = Vec::new();
+    for (at, a) in group.iter().enumerate() {
+        for b in &group[at + 1..] {
+            let relation = compare(records, frequencies, a.contact, b.contact).relation;
+            let birthdays = records.same_birthday(a.contact, b.contact);
+            let contradiction = match relation {
+                Relation::Household | Relation::Generation => true,
+                // A mailbox and a profile have one owner, under whatever name; a line has all who live or work there.
+                Relation::Different | Relation::Kind => a.kind != Kind::Email && a.kind != Kind::Profile,
+                Relation::Unknown | Relation::Renamed => birthdays == Some(false),
+                Relation::Agree => false,
+            };
+            shared |= contradiction;
+            pairs.push((a.contact, b.contact, relation));
+        }
+    }
+    let telling = pairs.iter().filter(|(.., relation)| match group[0].kind {
+        // Equal digits are not yet an equal number.
+        Kind::NationalPhone => *relation == Relation::Agree,
+        _ => !shared || *relation == Relation::Agree,
+    });
+    found.extend(telling.map(|&(a, b, _)| Link { pair: (a, b), kind: group[0].kind, key: group[0].key }));
+}
+
+/// The holders of an address that too many have: those with one whole name.
+fn link_namesakes(records: &Records, group: &[Posting], found: &mut Vec<Link>) {
+    let full_name = |contact: u32| records.all[contact as usize].full_name;
+    let mut holders: Vec<(u64, u32)> = group.iter().map(|p| (full_name(p.contact), p.contact)).collect();
+    holders.retain(|(name, _)| *name != 0);
+    holders.sort_unstable();
+    for same in holders.chunk_by(|a, b| a.0 == b.0) {
+        for (at, (_, a)) in same.iter().enumerate() {
+            for (_, b) in same[at + 1..].iter().take(WINDOW) {
+                if records.generation(*a) == records.generation(*b) {
+                    found.push(Link { pair: (*a, *b), kind: group[0].kind, key: group[0].key });
+                }
+            }
+        }
+    }
+}
+
+/// Pairs with similar names, sorted, each once.
+pub fn similar_names(records: &Records) -> Vec<(u32, u32)> {
+    let mut blocks: Vec<(u64, u32)> = Vec::with_capacity(records.all.len() * 4);
+    for index in 0..records.all.len() as u32 {
+        blocks.extend(block_keys(records, index).into_iter().map(|k| (k, index)));
+    }
+    blocks.sort_unstable();
+    blocks.dedup();
+    let mut pairs = Vec::new();
+    let mut sorted: Vec<u32> = Vec::new();
+    for block in blocks.chunk_by(|a, b| a.0 == b.0).filter(|b| b.len() > 1) {
+        sorted.clear();
+        sorted.extend(block.iter().map(|(_, contact)| *contact));
+        if sorted.len() > WINDOW + 1 {
+            sorted.sort_by_key(|&c| (records.encoded_name(c), c));
+        }
+        for (at, &a) in sorted.iter().enumerate() {
+            pairs.extend(sorted[at + 1..].iter().take(WINDOW).map(|&b| (a.min(b), a.max(b))));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The blocks of a contact: its whole name; one part of it with the beginning of the other, in either role, which leaves room for
+/// a typing error, an initial or a short form in the other; an organization with one part of the name.
+fn block_keys(records: &Records, index: u32) -> Vec<u64> {
+    let record = &records.all[index as usize];
+    let name = records.name(index);
+    let mut keys = Vec::new();
+    if record.full_name != 0 {
+        keys.push(record.full_name);
+    }
+    if name.entity != Entity::Person {
+        return keys;
+    }
+    let given = name.given.first().map(|g| nicknames::canonical(g)).unwrap_or_default();
+    let family = name.family.last().map(String::as_str).unwrap_or_default();
+    if name.ideographic {
+        keys.push(key(&("person", format!("{}{}", name.given.concat(), name.family.concat()))));
+    } else if !given.is_empty() && !family.is_empty() {
+        keys.push(key(&("part", family, beginning(given, 1))));
+        keys.push(key(&("part", given, beginning(family, 2))));
+    }
+    for organization in records.organizations(index) {
+        for part in [given, family].into_iter().filter(|p| p.chars().count() > 1) {
+            keys.push(key(&("organization", organization, part)));
+        }
+    }
+    keys
+}
+
+fn beginning(token: &str, letters: usize) -> String {
+    token.chars().take(letters).collect()
+}

@@ -1,0 +1,43 @@
+//! Names of organizations made comparable.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::folding;
+use crate::merging::names;
+
+/// Legal forms and fillers that are left out as often as written. ISO 20275 (entity legal forms) has thousands; these are what
+/// address books hold. As they are after folding and splitting.
+const LEGAL_FORMS: &str = "\
+    ab ag and aps as asa bv bvba co company corp corporation cv eg ek ev gbr gmbh gmbhcokg group holding inc \
+    incorporated kft kg kgaa kk limited llc llp lp ltd ltda mbh nv oao ohg ooo oy oyj plc pte pty pvt sa sarl sas se sl \
+    slu spa sprl srl the ug und zoo ао зао оао ооо пао";
+
+static INDEX: LazyLock<HashSet<&str>> = LazyLock::new(|| LEGAL_FORMS.split(' ').collect());
+
+/// The same for two ways to write one organization: folded, without legal forms and punctuation. Empty: no organization.
+pub fn comparable(name: &str) -> String {
+    let folded = folding::search_key(names::cut(name)).replace(['.', '\''], "");
+    let japanese = folded.replace("株式会社", " ").replace("有限会社", " ").replace("(株)", " ");
+    let words: Vec<&str> = names::words(&japanese).collect();
+    let kept: String = words.iter().filter(|w| !INDEX.contains(*w)).copied().collect();
+    // Only legal forms: the name is made of them (`The Company`).
+    if kept.is_empty() { words.concat() } else { kept }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_organization_however_written() {
+        for name in ["ACME GmbH & Co. KG", "Acme", "acme, inc.", "The Acme Corporation", "Acme Ltd."] {
+            assert_eq!(comparable(name), "acme", "{name}");
+        }
+        assert_eq!(comparable("株式会社山田"), comparable("山田"));
+        assert_eq!(comparable("Blue Sky S.A."), "bluesky");
+        assert_eq!(comparable("The Company"), "thecompany");
+        assert_eq!(comparable(" - "), "");
+        assert_ne!(comparable("Acme North"), comparable("Acme South"));
+    }
+}

@@ -1,0 +1,151 @@
+//! How sure it is that two contacts are one person: weights of evidence, combined.
+
+use model::contacts::MergeReasonKind;
+
+use crate::merging::blocking;
+use crate::merging::blocking::Frequencies;
+use crate::merging::blocking::Link;
+use crate::merging::identifiers::Kind;
+use crate::merging::names::Entity;
+use crate::merging::records::Records;
+use crate::merging::similarity::Relation;
+
+/// Scores are thousandths: they are compared, sorted and put in cursors, which fractions are not good for.
+pub type Score = u16;
+
+/// An equal identifier gives at least this (contract).
+pub const STRONG: Score = 900;
+/// A name alone gives at most this (contract).
+pub const NAME_ALONE: Score = 600;
+/// The most that a name and an organization give.
+pub const ORGANIZATION_AND_NAME: Score = 850;
+/// Less is not worth to be told.
+const LEAST: Score = 300;
+const CERTAIN: f64 = 0.99;
+/// A name on more contacts is not rare, whatever the others are called (as the contract has it for phone numbers).
+const FEW_NAMESAKES: u32 = 3;
+/// More contacts of one name are that many people.
+const MAX_NAMESAKES: u32 = 8;
+/// With more contacts of a name to be expected by chance, an equal name is as likely a coincidence as a duplicate.
+const RARE: f64 = 0.01;
+/// The same for contacts that could have an identifier in common and have none.
+const VERY_RARE: f64 = 0.0005;
+
+/// What two contacts have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    pub pair: (u32, u32),
+    pub score: Score,
+    /// Weight of each reason, thousandths; 0 for none. In the order of `REASONS`.
+    pub weights: [Score; 5],
+}
+
+pub const REASONS: [MergeReasonKind; 5] = [
+    MergeReasonKind::SameEmail,
+    MergeReasonKind::SamePhone,
+    MergeReasonKind::SameExternalProfile,
+    MergeReasonKind::SameOrgAndName,
+    MergeReasonKind::SimilarName,
+];
+
+/// The place of an identifier's reason in `REASONS`.
+pub fn reason(kind: Kind) -> usize {
+    match kind {
+        Kind::Email => 0,
+        Kind::Phone | Kind::NationalPhone => 1,
+        Kind::Profile => 2,
+    }
+}
+
+/// Weight of an equal identifier alone.
+fn weight(kind: Kind) -> Score {
+    match kind {
+        Kind::Email => 950,
+        Kind::Phone | Kind::NationalPhone | Kind::Profile => STRONG,
+    }
+}
+
+/// Scores a pair with all links between them. None: nothing speaks for one person.
+pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), links: &[Link]) -> Option<Edge> {
+    let (a, b) = pair;
+    let compared = blocking::compare(records, frequencies, a, b);
+    let birthdays = records.same_birthday(a, b);
+    let mut weights = [0; 5];
+    for link in links {
+        weights[reason(link.kind)] = weight(link.kind);
+    }
+    if compared.relation == Relation::Agree {
+        // An organization's name is its organization, which is no second evidence.
+        let same = records.entity(a) == Entity::Person
+            && records.organizations(a).iter().any(|o| records.organizations(b).contains(o));
+        weights[4] = name_weight(records, frequencies, pair, compared.similarity, birthdays);
+        weights[3] = if same { organization_weight(compared.similarity, birthdays) } else { 0 };
+    }
+    let score = if links.is_empty() {
+        weights[3].max(weights[4])
+    } else {
+        combined(&weights, compared.relation, birthdays)
+    };
+    (score >= LEAST).then_some(Edge { pair, score, weights })
+}
+
+/// Independent evidence: the chance that all of it is a coincidence (noisy or). Never under what one identifier gives.
+fn combined(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) -> Score {
+    let doubtful = birthdays == Some(false)
+        || matches!(relation, Relation::Different | Relation::Renamed | Relation::Kind);
+    if doubtful {
+        return STRONG;
+    }
+    let fraction = |w: &Score| f64::from(*w) / 1000.0;
+    let name = weights[3].max(weights[4]);
+    let chance: f64 = weights[..3].iter().chain([&name]).map(|w| 1.0 - fraction(w)).product();
+    ((1.0 - chance).min(CERTAIN) * 1000.0).round() as Score
+}
+
+/// An equal name in an equal organization; two people of one name and one employer are rarer than typing errors.
+fn organization_weight(similarity: f64, birthdays: Option<bool>) -> Score {
+    if birthdays == Some(false) {
+        return 0;
+    }
+    match similarity {
+        s if s >= 0.999 => ORGANIZATION_AND_NAME,
+        s if s >= 0.9 => 780,
+        s if s >= 0.8 => 700,
+        _ => 0,
+    }
+}
+
+/// A name alone. 0.6 takes an equal name that is rare among these contacts, or an equal birthday with it; a common one, or a
+/// similar one, gets less, down to 0 for a name that many have.
+fn name_weight(
+    records: &Records,
+    frequencies: &Frequencies,
+    (a, b): (u32, u32),
+    similarity: f64,
+    birthdays: Option<bool>,
+) -> Score {
+    let full_name = records.all[a as usize].full_name;
+    if birthdays == Some(false) {
+        return 0;
+    }
+    if birthdays == Some(true) && similarity >= 0.9 {
+        return NAME_ALONE;
+    }
+    if similarity < 0.999 || full_name == 0 {
+        return (570.0 * similarity).round() as Score;
+    }
+    let namesakes =
+        frequencies.namesakes(full_name).max(frequencies.namesakes(records.all[b as usize].full_name));
+    let expected = frequencies.expected_namesakes(&records.name(a), full_name);
+    let rare = match records.comparable_kinds(a, b) {
+        0 => RARE,
+        1 => VERY_RARE,
+        // They differ in all that could show that they are one.
+        _ => 0.0,
+    };
+    match namesakes {
+        n if n > MAX_NAMESAKES => 0,
+        n if n <= FEW_NAMESAKES && expected < rare => NAME_ALONE,
+        _ => 500,
+    }
+}

@@ -1,0 +1,165 @@
+//! Merge suggestions: the contacts of a query are read once, row by row, into `merging`, which keeps little of each; the full
+//! contacts are read again for the suggestions of one page alone.
+
+use std::sync::Arc;
+
+use model::contacts::{Contact, MergeSuggestion, MergeSuggestionQuery};
+use model::resource::Resource;
+
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid, refuse};
+use crate::merging::{Engine, Filter, Position, Ranking, suggestion};
+use crate::resources::check::{self, fault};
+use crate::resources::contacts::find;
+use crate::resources::contents::Place;
+use crate::resources::{Asker, Kind, render};
+use crate::storage::items::{self, List, Shown, Within};
+use crate::storage::log;
+
+/// Contacts that one query looks through.
+const MOST: usize = 250_000;
+/// Rows read at a time; between them others have their turn.
+const ROWS: i64 = 500;
+/// Most books or contacts that a query names.
+const MAX_NAMED: usize = 100;
+
+/// Checks a query before anything is read.
+pub fn valid(query: &MergeSuggestionQuery) -> Result<()> {
+    if !(0.0..=1.0).contains(&query.min_score) {
+        return Err(fault("minScore", "must be from 0 to 1"));
+    }
+    check::length("bookIds", query.book_ids.len(), MAX_NAMED)?;
+    check::length("contactIds", query.contact_ids.len(), MAX_NAMED)
+}
+
+/// A page of suggestions, and where the next begins.
+pub async fn page(
+    app: &App,
+    asker: &Asker,
+    query: &MergeSuggestionQuery,
+    (after, limit): (Option<Position>, usize),
+) -> Result<(Vec<MergeSuggestion>, Option<Position>)> {
+    freshen(app, asker, query).await?;
+    let ranking = ranking(app, asker, query).await?;
+    let ranked = ranking.page(after.as_ref(), limit + 1);
+    let more = ranked.len() > limit;
+    let shown = &ranked[..ranked.len().min(limit)];
+    let mut found = Vec::with_capacity(shown.len());
+    for one in shown {
+        let mut members = Vec::with_capacity(one.contact_ids.len());
+        for id in &one.contact_ids {
+            members.extend(contact(app, asker, id).await?);
+        }
+        // A member that went since the ranking takes its suggestion along.
+        found.extend(suggestion(one, &members, None));
+    }
+    let next = shown.last().filter(|_| more).map(|last| last.position());
+    Ok((found, next))
+}
+
+async fn freshen(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Result<()> {
+    let at = |connection_id: Option<String>, book_id: Option<String>| find::Query {
+        connection_id,
+        book_id,
+        ..find::Query::default()
+    };
+    for (i, id) in query.book_ids.iter().enumerate() {
+        let of_book = at(query.connection_id.clone(), Some(id.clone()));
+        find::freshen(app, asker, &of_book)
+            .await
+            .map_err(|e| named(e, "book_id", &format!("bookIds[{i}]")))?;
+    }
+    if query.book_ids.is_empty() {
+        find::freshen(app, asker, &at(query.connection_id.clone(), None)).await?;
+    }
+    for (i, id) in query.contact_ids.iter().enumerate() {
+        asker.item(app, Kind::Contact, id).await.map_err(|e| match e.code() {
+            Some(Code::NotFound) => fault(&format!("contactIds[{i}]"), "names no contact"),
+            _ => e,
+        })?;
+    }
+    Ok(())
+}
+
+/// A fault of a list's parameter as one of this query's field.
+fn named(e: Error, parameter: &str, field: &str) -> Error {
+    match e {
+        Error::Refused(r) if r.param.as_deref() == Some(parameter) => {
+            let message = r.message.replacen(parameter, field, 1);
+            invalid(r.code, field.to_owned(), message)
+        }
+        other => other,
+    }
+}
+
+/// All suggestions of a query. They are kept for who pages through them, as long as nothing changes.
+async fn ranking(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Result<Arc<Ranking>> {
+    let sequence = log::last_sequence(app.db.resources(), &asker.tenant).await?;
+    let asked =
+        (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score, &asker.connection_ids);
+    let name = format!("{}/{sequence}/{}", asker.tenant.application_id, serde_json::to_string(&asked)?);
+    if let Some(known) = app.rankings.get(&name, app.now()) {
+        return Ok(known);
+    }
+    let _turn = app.merging.acquire().await.map_err(|e| anyhow::anyhow!(e))?;
+    if let Some(known) = app.rankings.get(&name, app.now()) {
+        return Ok(known);
+    }
+    let mut engine = Engine::new(None);
+    match (&query.book_ids[..], &query.connection_id) {
+        ([], Some(id)) => read(app, asker, Within::Connection(id), &mut engine).await?,
+        ([], None) => read(app, asker, Within::Application, &mut engine).await?,
+        (books, _) => {
+            for id in books {
+                read(app, asker, Within::Collection(id), &mut engine).await?;
+            }
+        }
+    }
+    let (min_score, contact_ids) = (query.min_score, query.contact_ids.clone());
+    let ranked =
+        tokio::task::spawn_blocking(move || engine.rank(&Filter { min_score, contact_ids: &contact_ids }));
+    let ranking = Arc::new(ranked.await.map_err(|e| anyhow::anyhow!(e))?);
+    app.rankings.put(name, ranking.clone(), app.now());
+    Ok(ranking)
+}
+
+/// Reads contacts into the engine.
+async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine) -> Result<()> {
+    let mut after = Place::default();
+    loop {
+        let list = List {
+            within,
+            kind: Kind::Contact.as_str(),
+            updated_after: i64::MIN,
+            words: &[],
+            keys: &[],
+            after: (&after.sort_text, &after.id),
+            limit: ROWS,
+        };
+        let take = |row: Shown<'_>| {
+            if asker.may_use(row.connection_id) {
+                engine.add(row.id, &serde_json::from_str::<Contact>(row.body)?);
+            }
+            Ok(Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() })
+        };
+        let rows = items::read_list(app.db.resources(), &asker.tenant, &list, false, take).await?;
+        if engine.len() > MOST {
+            let message = format!("more than {MOST} contacts; name a connection or books");
+            return Err(refuse(Code::RangeTooLarge, message));
+        }
+        let is_last = (rows.len() as i64) < ROWS;
+        match rows.into_iter().next_back() {
+            Some(last) if !is_last => after = last,
+            _ => return Ok(()),
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A contact as the API shows it.
+async fn contact(app: &App, asker: &Asker, id: &str) -> Result<Option<Resource<Contact>>> {
+    let read = |row: Shown<'_>| render::shown(&row, &[], false);
+    let row = (Kind::Contact.as_str(), id);
+    let text = items::read(app.db.resources(), &asker.tenant, row, false, read).await?;
+    Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+}
