@@ -105,8 +105,10 @@ fn every_field_of_a_task() {
     let sent = full_task();
     let made = api.create_task(&sent, "t1").unwrap();
     let got = task(&made.sources[0]);
-    let expected = Task { task_list_id: "tasks".to_owned(), web_url: got.web_url.clone(), ..sent.clone() };
+    let expected =
+        Task { task_list_id: got.task_list_id.clone(), web_url: got.web_url.clone(), ..sent.clone() };
     assert_eq!(got, expected);
+    assert_eq!(json!(got)["taskListId"], "tasks");
     assert!(got.web_url.is_some());
     assert_eq!(task(&api.todo(&made.sources[0].external_id)), expected);
     assert_eq!(made.item.as_ref(), Some(&made.sources[0].external_id));
@@ -132,7 +134,7 @@ fn every_field_of_a_task() {
         }
         assert_eq!(shown, expected, "{name}");
     }
-    let bare = Task { task_list_id: "tasks".to_owned(), web_url: task(&now).web_url, ..paint() };
+    let bare = Task { task_list_id: got.task_list_id, web_url: task(&now).web_url, ..paint() };
     assert_eq!(task(&now), bare);
 }
 
