@@ -12,7 +12,7 @@ async fn the_life_of_a_connection() {
     let body = json!({
         "provider": "sandbox",
         "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
-        "scopes": ["calendar.read", "calendar.write", "contacts.read"],
+        "scopes": ["calendar.read", "calendar.write", "email.read"],
         "tags": { "user": "42" }, "metadata": { "plan": "pro" },
     });
     let made = api.post("/v1/connections", body).send().await;
@@ -22,8 +22,8 @@ async fn the_life_of_a_connection() {
         (&connection["email"], &connection["status"]),
         (&json!("alice@sandbox.test"), &json!("active"))
     );
-    // The account has no contacts: what was asked for and not granted is told.
-    assert_eq!(connection["missingScopes"], json!(["contacts.read"]));
+    // The account has no mailbox: what was asked for and not granted is told.
+    assert_eq!(connection["missingScopes"], json!(["email.read"]));
     assert_eq!(
         (&connection["tags"], &connection["metadata"]),
         (&json!({ "user": "42" }), &json!({ "plan": "pro" }))

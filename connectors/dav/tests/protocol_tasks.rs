@@ -121,15 +121,15 @@ fn lists_are_what_holds_tasks() {
     assert!(found.iter().all(|(_, list)| list.role.is_none()), "of several, none is the default");
 }
 
-/// The default is what the server names, else a list that is called so, else the only one.
+/// The default is what the server names, else a list that is called so; no other is guessed, not even the only one.
 #[test]
-fn a_default_is_never_guessed_among_several() {
+fn a_default_is_never_guessed() {
     let default = |found: Vec<(String, TaskList)>| {
         let default = found.into_iter().find(|(_, list)| list.role == Some(TaskListRole::Default));
         default.map(|(id, _)| id)
     };
     let list = |name: &str| collection(name, &["VTODO"], "");
-    assert_eq!(default(lists(&list("a"))).as_deref(), Some("/cal/a/"));
+    assert_eq!(default(lists(&list("a"))), None);
     assert_eq!(default(lists(&[list("a"), list("b")].concat())), None);
     assert_eq!(default(lists(&[list("a"), list("Tasks")].concat())).as_deref(), Some("/cal/Tasks/"));
 

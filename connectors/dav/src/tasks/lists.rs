@@ -133,13 +133,12 @@ impl Session<'_> {
     }
 }
 
-/// The default where the server names none: a list whose folder is called so, else the only one there is. Of several others
-/// none is more meant than the next, and a wrong default is one that cannot be deleted.
+/// The default where the server names none: a list whose folder is called so. Another is never guessed, not even the only one
+/// there is: a default cannot be deleted, and somebody may just have made it.
 fn likely_default(found: &[(String, TaskList)]) -> Option<String> {
     let usable = || found.iter().filter(|(_, list)| list.is_owner && !list.read_only);
-    let named = ["tasks", "default"]
+    ["tasks", "default"]
         .iter()
-        .find_map(|name| usable().find(|(id, _)| Session::folder(id).eq_ignore_ascii_case(name)));
-    let only = || usable().next().filter(|_| usable().count() == 1);
-    named.or_else(only).map(|(id, _)| id.clone())
+        .find_map(|name| usable().find(|(id, _)| Session::folder(id).eq_ignore_ascii_case(name)))
+        .map(|(id, _)| id.clone())
 }

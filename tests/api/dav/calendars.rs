@@ -1,5 +1,4 @@
-//! The main job on real CalDAV servers, through the HTTP API and the sandboxed connector: what the sandbox provider's tests
-//! show, nobody's own server can vouch for.
+//! Calendars on real CalDAV servers.
 
 use std::collections::BTreeSet;
 
@@ -7,29 +6,7 @@ use harness::door::{Account, Door};
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
-/// Where a peer is, or none when the peers are not up; then, unless they are required, the test says so and ends.
-fn peer(name: &str) -> Option<String> {
-    let url = std::env::var(name).ok();
-    if url.is_none() {
-        assert_ne!(std::env::var("SWITCHBOARD_REQUIRE_PEERS").as_deref(), Ok("1"), "{name} is not set");
-        println!("NOT RUN: {name} is not set; `cargo xtask test` starts the peers");
-    }
-    url
-}
-
-async fn server() -> TestServer {
-    let loopback = vec!["127.0.0.0/8".parse().expect("a network")];
-    TestServer::builder().real_time().config(|c| c.egress_allow = loopback).start().await
-}
-
-async fn connect(api: &Actor, url: &str, user: &str) -> Value {
-    api.connect(json!({
-        "provider": "dav", "settings": { "serverUrl": url },
-        "credentials": { "username": user, "password": "secret" },
-        "scopes": ["calendar.read", "calendar.write"],
-    }))
-    .await
-}
+use crate::dav::{connect, peer, server};
 
 /// Connect, list, create twice under one key, change, a stale etag, the feed, a series and its instances, busy times, delete.
 async fn main_job(url: &str, user: &str) {
