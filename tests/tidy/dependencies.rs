@@ -4,7 +4,7 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 10] = [
+const HOMES: [(&str, &[&str]); 12] = [
     ("wasmtime", &["host/src/runtime/"]),
     ("wasmtime_wasi", &["host/src/runtime/"]),
     ("wasmtime_wasi_http", &["host/src/runtime/outbound/"]),
@@ -28,6 +28,8 @@ const HOMES: [(&str, &[&str]); 10] = [
         ],
     ),
     ("ical_rs", &["sdk/recurrence/", "connectors/dav/"]),
+    ("rlibphonenumber", &["host/src/phones.rs"]),
+    ("vcard", &["connectors/dav/"]),
     ("wit_bindgen", &["sdk/connector/"]),
 ];
 

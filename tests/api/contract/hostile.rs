@@ -79,6 +79,66 @@ fn requests(connection: &Value, calendar: &str, new: &Value, event: &Value) -> V
     ]
 }
 
+/// The same of contacts and tasks: each is made first, so that there is something to change.
+async fn more_requests(api: &Actor, connection: &str) -> Vec<(Method, String, Value)> {
+    let contact = json!({
+        "connectionId": connection, "displayName": "x", "givenName": "x", "emails": [{ "value": "a@b.example", "type": "home",
+        "label": "x", "primary": true }], "phones": [{ "value": "+49 30 901820", "type": "mobile" }],
+        "addresses": [{ "type": "home", "street": "x", "countryCode": "DE" }], "organizations": [{ "name": "x", "current": true }],
+        "urls": [{ "value": "https://a.example/" }], "imAddresses": [{ "protocol": "xmpp", "handle": "x" }],
+        "relations": [{ "name": "x", "type": "friend" }], "birthday": { "year": 1999, "month": 12, "day": 31 },
+        "anniversaries": [{ "type": "wedding", "date": { "month": 2, "day": 29 } }], "notes": "x",
+        "photo": { "url": "data:image/png;base64,iVBORw0KGgo=" }, "groupIds": [], "starred": true, "metadata": { "a": "b" },
+    });
+    let made = api.post("/v1/contacts", contact.clone()).send().await.expect(201);
+    let group =
+        json!({ "connectionId": connection, "name": "x", "contactIds": [made["id"]], "metadata": {} });
+    let grouped = api.post("/v1/contact-groups", group.clone()).send().await.expect(201);
+    let book = json!({ "connectionId": connection, "name": "x", "description": "x", "metadata": {} });
+    let booked = api.post("/v1/contact-books", book.clone()).send().await.expect(201);
+    let list = json!({ "connectionId": connection, "name": "x", "color": "#123456", "sortOrder": 1, "metadata": {} });
+    let listed = api.post("/v1/task-lists", list.clone()).send().await.expect(201);
+    let path_of = |base: &str, one: &Value| format!("{base}/{}", one["id"].as_str().expect("an id"));
+    let list_path = path_of("/v1/task-lists", &listed);
+    let tasks = format!("{list_path}/tasks");
+    let task = json!({
+        "title": "x", "notes": "x", "notesFormat": "html", "status": "inProgress", "priority": "low", "percentComplete": 10,
+        "startDate": "2026-03-01", "dueDate": "2026-03-02", "dueTime": "10:00", "timeZone": "Europe/Berlin",
+        "reminderAt": "2026-03-02T09:00:00Z", "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"], "categories": ["x"],
+        "assignees": [{ "email": "a@b.example", "name": "x" }], "position": "a", "metadata": {},
+    });
+    let to_do = api.post(&tasks, task.clone()).send().await.expect(201);
+    let task_path = path_of(&tasks, &to_do);
+    let steps = format!("{task_path}/checklist-items");
+    let step = json!({ "title": "x", "checked": true, "position": "a" });
+    let stepped = api.post(&steps, step.clone()).send().await.expect(201);
+    let link =
+        json!({ "url": "https://a.example/", "title": "x", "applicationName": "x", "resourceType": "url" });
+    let query = json!({ "connectionId": connection, "bookIds": [made["bookId"]], "contactIds": [made["id"]], "minScore": 0.5,
+        "limit": 5, "cursor": null });
+    let followed = json!({ "connectionId": connection, "mode": "soft" });
+    vec![
+        (Method::POST, "/v1/contacts".to_owned(), contact),
+        (Method::PATCH, path_of("/v1/contacts", &made), made),
+        (Method::POST, "/v1/contact-groups".to_owned(), group),
+        (Method::PATCH, path_of("/v1/contact-groups", &grouped), grouped),
+        (Method::POST, "/v1/contact-books".to_owned(), book),
+        (Method::PATCH, path_of("/v1/contact-books", &booked), booked),
+        (Method::POST, "/v1/contacts/merge-suggestions/query".to_owned(), query),
+        (Method::POST, "/v1/contacts/sync/start".to_owned(), json!({ "connectionId": connection })),
+        (Method::POST, "/v1/contacts/sync/reset".to_owned(), followed),
+        (Method::POST, "/v1/task-lists".to_owned(), list),
+        (Method::PATCH, list_path.clone(), listed),
+        (Method::POST, tasks, task),
+        (Method::PATCH, task_path.clone(), to_do),
+        (Method::POST, steps.clone(), step),
+        (Method::PATCH, path_of(&steps, &stepped), stepped),
+        (Method::POST, format!("{task_path}/links"), link),
+        (Method::POST, format!("{list_path}/sync/start"), json!({ "backfillSince": null })),
+        (Method::POST, format!("{list_path}/sync/reset"), json!({ "mode": "soft" })),
+    ]
+}
+
 /// PostgreSQL has no text with U+0000, and nobody means it: an error of the field, on either engine.
 #[tokio::test]
 async fn the_character_nul_is_refused_by_field() {
@@ -113,14 +173,28 @@ async fn a_misfit_anywhere_in_a_body_is_no_server_error() {
         "attendees": [{ "email": "bob@sandbox.test" }], "reminders": { "overrides": [{ "minutesBefore": 5 }] },
         "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] });
     let event = api.post(format!("/v1/calendars/{calendar}/events"), new.clone()).send().await.expect(201);
-    for (method, path, body) in requests(&connection, &calendar, &new, &event) {
+    try_all(&api, requests(&connection, &calendar, &new, &event)).await;
+}
+
+#[tokio::test]
+async fn a_misfit_anywhere_in_a_contact_or_a_task_is_no_server_error() {
+    let server = TestServer::start().await;
+    let api = server.key("test", |key| key.rate_limit_per_minute = 1_000_000).await;
+    let connection = api.connect_account("zoe").await;
+    let requests = more_requests(&api, &connection).await;
+    try_all(&api, requests).await;
+}
+
+/// Every misfit at every place of every body.
+async fn try_all(api: &Actor, requests: Vec<(Method, String, Value)>) {
+    for (method, path, body) in requests {
         let mut found = Vec::new();
         places(&body, "", &mut found);
         for place in found {
             for misfit in misfits() {
                 let mut body = body.clone();
                 *body.pointer_mut(&place).expect("a place of it") = misfit;
-                answered(&api, &method, &path, Some(body)).await;
+                answered(api, &method, &path, Some(body)).await;
             }
         }
     }

@@ -33,6 +33,44 @@ async fn another_applications_resources_do_not_exist() {
         let words = |e: &Value| e["message"].clone();
         assert_eq!(words(&theirs), words(&nothing), "{path}");
     }
+    let account = owner.connect_account("zoe").await;
+    let new = json!({ "connectionId": account, "displayName": "Mine" });
+    let contact = owner.post("/v1/contacts", new).send().await.expect(201);
+    let list = owner.named("/v1/task-lists", "Tasks").await;
+    let task = owner
+        .post(format!("/v1/task-lists/{list}/tasks"), json!({ "title": "Mine" }))
+        .send()
+        .await
+        .expect(201);
+    for path in [
+        format!("/v1/contacts/{}", contact["id"].as_str().expect("an id")),
+        format!("/v1/contact-books/{}", contact["bookId"].as_str().expect("an id")),
+        format!("/v1/contacts?connection_id={account}"),
+        format!("/v1/contacts/sync/changes?connection_id={account}"),
+        format!("/v1/contacts/sync/status/{account}"),
+        format!("/v1/task-lists/{list}"),
+        format!("/v1/task-lists/{list}/tasks"),
+        format!("/v1/task-lists/{list}/tasks/{}", task["id"].as_str().expect("an id")),
+        format!("/v1/task-lists/{list}/sync/changes"),
+    ] {
+        stranger.get(path).send().await.refused(404, "not_found");
+    }
+    let linked = json!({ "resourceType": "contact", "resourceId": contact["id"] });
+    let other = stranger.connect_account("yan").await;
+    let own_list = stranger.named(&format!("/v1/task-lists?connection_id={other}"), "Tasks").await;
+    let own = stranger
+        .post(format!("/v1/task-lists/{own_list}/tasks"), json!({ "title": "x" }))
+        .send()
+        .await
+        .expect(201);
+    let links = format!("/v1/task-lists/{own_list}/tasks/{}/links", own["id"].as_str().expect("an id"));
+    stranger.post(links, linked).send().await.refused(400, "invalid_parameter");
+    let found = stranger
+        .post("/v1/contacts/merge-suggestions/query", json!({ "contactIds": [contact["id"]] }))
+        .send()
+        .await;
+    found.refused(400, "invalid_parameter");
+    assert_eq!(stranger.all("/v1/contacts").await, Vec::<Value>::new());
     stranger.post(format!("/v1/calendars/{calendar}/events"), times).send().await.refused(404, "not_found");
     stranger
         .delete(format!("/v1/calendars/{calendar}/events/{event}"))
@@ -40,8 +78,8 @@ async fn another_applications_resources_do_not_exist() {
         .await
         .refused(404, "not_found");
     stranger.delete(format!("/v1/connections/{id}")).send().await.refused(404, "not_found");
-    assert_eq!(stranger.all("/v1/connections").await, Vec::<Value>::new());
-    assert_eq!(stranger.all("/v1/calendars").await, Vec::<Value>::new());
+    assert_eq!(stranger.all("/v1/connections").await.len(), 1);
+    assert!(stranger.all("/v1/calendars").await.iter().all(|c| c["connectionId"] == *other));
     let of_theirs = stranger.get(format!("/v1/calendars?connection_id={id}")).send().await;
     of_theirs.refused(404, "not_found");
 }

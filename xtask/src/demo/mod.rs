@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: from a clean machine to a running server that has just shown its main job.
 
+mod people;
 mod walk;
 
 use std::fs::{self, File};
@@ -18,7 +19,8 @@ use crate::project;
 use crate::server::{self, Options, Server};
 
 /// What the demo's key may do.
-const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,usage.read,api_keys.write";
+const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
+    contacts.write,tasks.read,tasks.write,usage.read,api_keys.write";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -114,7 +116,14 @@ fn create_key(server: &Server) -> Result<String> {
 }
 
 fn connect_body(arguments: &Arguments) -> Value {
-    let scopes = json!(["calendar.read", "calendar.write"]);
+    let scopes = json!([
+        "calendar.read",
+        "calendar.write",
+        "contacts.read",
+        "contacts.write",
+        "tasks.read",
+        "tasks.write"
+    ]);
     match arguments.provider.as_str() {
         "dav" => json!({
             "provider": "dav",

@@ -1,4 +1,5 @@
-//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete.
+//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. Contacts and tasks
+//! follow in `people`.
 //! Each answer is checked, and the first that is not as expected ends the walk.
 
 use std::thread::sleep;
@@ -44,7 +45,14 @@ impl Walk {
             let path = format!("/v1/calendars/{}", self.calendar);
             self.ask("Delete the calendar again", "DELETE", &path, &[], None)?.expect(&[204])?;
         }
+        self.meet_somebody()?;
+        self.do_something()?;
         Ok(self.connection)
+    }
+
+    /// The id of the connection.
+    pub fn connection(&self) -> &str {
+        &self.connection
     }
 
     fn connect(&mut self) -> Result<()> {
@@ -221,7 +229,7 @@ impl Walk {
     }
 
     /// Sends a request and shows both sides of it.
-    fn ask(
+    pub fn ask(
         &mut self,
         title: &str,
         method: &str,
@@ -259,13 +267,13 @@ fn hidden(body: &Value) -> Value {
     body
 }
 
-fn text(value: &Value, field: &str) -> Result<String> {
+pub fn text(value: &Value, field: &str) -> Result<String> {
     Ok(value[field]
         .as_str()
         .with_context(|| format!("there is no {field} in:\n{}", shown(value)))?
         .to_owned())
 }
 
-fn list(value: &Value) -> Result<&Vec<Value>> {
+pub fn list(value: &Value) -> Result<&Vec<Value>> {
     value["data"].as_array().with_context(|| format!("there is no data in:\n{}", shown(value)))
 }
