@@ -1,18 +1,21 @@
 //! What the handlers of contacts, groups and tasks share.
 
+use axum::extract::State;
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use crate::answer::Answer;
-use crate::api::asker::Params;
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::json;
+use crate::api::json::{self, Body};
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::resources::Asker;
-use crate::resources::contents::{Manner, Place};
+use crate::resources::contacts::find;
+use crate::resources::contacts::people::{book_of, book_with};
+use crate::resources::contents::{self, Content, Manner, Place};
 
 /// How a write is to be done: the etag out of header or body, and how strict it is.
 // Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot keep, by either spelling.
@@ -58,4 +61,60 @@ pub fn parts_page<T: serde::Serialize>(
     let texts = all[start..end].iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
     let next = (end < all.len()).then(|| binding.cursor(&app.keyring, &(ids[end - 1], end - 1)));
     Ok(Answer::ok(page::page(&texts, next.as_deref())))
+}
+
+/// Handlers of contacts and groups, whose paths do not name their book.
+pub async fn create_in_book<T: Content>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    let mut opened = book_of(&app, &asker, &mut body).await?;
+    opened.kind = T::KIND;
+    Ok(contents::create::<T>(&app, &asker, &opened, body, manner, &attempt).await?)
+}
+
+pub async fn get_in_book<T: Content>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    find::freshen_one(&app, &asker, T::KIND, &id).await?;
+    Ok(contents::get(&app, &asker, (T::KIND, &id), None, params.with_provider_data()).await?)
+}
+
+pub async fn update_in_book<T: Content>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let manner = manner(&headers, &params, &mut body)?;
+    let opened = book_with(&app, &asker, T::KIND, &id).await?;
+    Ok(contents::update::<T>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
+}
+
+pub async fn delete_in_book<T: Content>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let opened = match book_with(&app, &asker, T::KIND, &id).await {
+        // An earlier attempt got as far as this.
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        opened => opened?,
+    };
+    Ok(contents::delete(&app, &asker, (&opened, T::KIND, &id), expected, &attempt).await?)
 }

@@ -1,17 +1,21 @@
-//! What the sync operations of all surfaces share, once it is known what is synced.
+//! What the sync operations of all surfaces share: the answers, once it is known what is synced, and the handlers of feeds of one
+//! collection.
 
+use axum::extract::State;
 use http::HeaderMap;
 use model::sync::{ResetMode, SyncReset, SyncStart};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Attempt};
-use crate::api::asker::Params;
-use crate::api::json;
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
 use crate::api::operation::Routes;
 use crate::api::page::Binding;
 use crate::app::App;
 use crate::error::{Code, Result, refuse};
 use crate::resources::Asker;
+use crate::resources::collections::{self, Collection};
 use crate::storage::connections::Connection;
 use crate::sync::changes::{self, Feed, Position};
 use crate::sync::{self, Scope, ensure_fresh, follow, whole};
@@ -114,4 +118,53 @@ pub async fn changes(
         "sync_status": state.status,
     });
     Ok(Answer::ok(body.to_string()))
+}
+
+/// What is in a collection of this kind.
+async fn inside<C: Collection>(app: &App, asker: &Asker, id: &str) -> Result<Followed> {
+    let (connection, collection) = collections::open(app, asker, (C::KIND, id), C::KIND.read_scope()).await?;
+    let scope = collections::scope(&collection)?;
+    Ok(Followed { connection, scope })
+}
+
+pub async fn start_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let start_body = start_body(&headers, body)?;
+    Ok(start(&app, &inside::<C>(&app, &asker, &id).await?, start_body, &attempt).await?)
+}
+
+pub async fn changes_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let followed = inside::<C>(&app, &asker, &id).await?;
+    Ok(changes(&app, &asker, &params, C::KIND.contents().ops().pull.1, &followed).await?)
+}
+
+pub async fn reset_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let reset_body = reset_body(&headers, body)?;
+    Ok(reset(&app, &inside::<C>(&app, &asker, &id).await?, reset_body, &attempt).await?)
+}
+
+pub async fn status_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    Ok(status(&app, &inside::<C>(&app, &asker, &id).await?).await?)
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use futures::{FutureExt, StreamExt};
 use model::resource::Body;
 use model::wire::{CollectionDelete, CollectionWrite, Mutated};
 use serde::de::DeserializeOwned;
@@ -18,7 +19,7 @@ use crate::resources::commit::{Change, commit, place};
 use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
 use crate::storage::connections::{self as connections_table, Connection};
 use crate::storage::items::{self, Item};
-use crate::sync::{Scope, ensure_fresh, pull, was_just_read};
+use crate::sync::{Scope, ensure_fresh, pull, was_just_read, whole};
 
 /// A kind of collection.
 pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -84,13 +85,7 @@ pub async fn list(
         let connection = asker.connection(app, id, kind.read_scope()).await?;
         ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
     } else if after_id.is_empty() {
-        let all = readable_connections(app, asker, kind).await?;
-        for connection in &all {
-            // One account that does not answer must not hide the collections of the others: what was read of it earlier is shown.
-            if let Err(e) = ensure_fresh(app, connection, &Scope::collections(kind), asker.no_cache).await {
-                tracing::warn!(connection = %connection.id, error = %e, "its collections could not be read");
-            }
-        }
+        freshen_all(app, asker, kind, false).await?;
     }
     let mut found: Vec<Item> = Vec::new();
     let mut after = after_id.to_owned();
@@ -109,8 +104,32 @@ pub async fn list(
     Ok(found)
 }
 
+/// Accounts that are asked at a time when all of them are.
+const CONCURRENT: usize = 8;
+
+/// Freshens the collections of every connection, and with `contents` what is in them. One account that does not answer must not
+/// hide what the others have: what was read of it earlier is shown.
+pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -> Result<()> {
+    let all = readable_connections(app, asker, kind).await?;
+    let freshened = all.into_iter().map(|connection| {
+        let (app, now_please) = (app.clone(), asker.no_cache);
+        async move {
+            let done = match contents {
+                true => whole::ensure_all_fresh(&app, &connection, kind, now_please).await,
+                false => ensure_fresh(&app, &connection, &Scope::collections(kind), now_please).await,
+            };
+            if let Err(e) = done {
+                tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
+            }
+        }
+        .boxed()
+    });
+    futures::stream::iter(freshened).buffer_unordered(CONCURRENT).collect::<()>().await;
+    Ok(())
+}
+
 /// The connections whose collections of this kind the key may read.
-pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
+async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
     let mut found = Vec::new();
     let mut after = String::new();
     loop {

@@ -80,7 +80,17 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
     prepared
 }
 
+/// Longest body of an item in bytes: what no provider has, and nobody could show.
+const MAX_BODY: usize = 1 << 20;
+
 fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
+    let names = [Some(&item.external_id), item.uid.as_ref(), item.series_external_id.as_ref()];
+    if names.into_iter().flatten().any(|name| name.contains('\0')) {
+        return Err("an id contains U+0000".to_owned());
+    }
+    if item.body.as_str().len() > MAX_BODY {
+        return Err(format!("an item has more than {MAX_BODY} bytes"));
+    }
     let kind = match &item.kind {
         None => kind,
         Some(name) => Kind::parse(name)

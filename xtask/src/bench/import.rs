@@ -18,6 +18,8 @@ use crate::peers::Peers;
 /// Cards of each side, in two turns.
 const CARDS: usize = 10_000;
 const CLIENTS: usize = 8;
+/// Cards of one book: some servers look at every card of a book for each that is put there.
+const BOOK: usize = 250;
 
 /// A row for each real server.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
@@ -52,20 +54,21 @@ fn compared(rig: &Rig, name: &str, login: &Login) -> Result<Row> {
     let connection = client.send("POST", "/v1/connections", &[], Some(&account))?.expect(&[201])?;
     let (mut ours, mut native) = (Duration::ZERO, Duration::ZERO);
     for (turn, is_ours) in [true, false, false, true].into_iter().enumerate() {
-        let book = json!({ "connectionId": connection["id"], "name": format!("Import {turn}") });
-        let book = client.send("POST", "/v1/contact-books", &[], Some(&book))?.expect(&[201])?;
-        match is_ours {
-            true => ours += through_the_api(&server.url, &key, &book)?,
-            false => native += by_a_native_client(login, &book)?,
+        let mut books = Vec::new();
+        for number in 0..(CARDS / 2).div_ceil(BOOK) {
+            let book = json!({ "connectionId": connection["id"], "name": format!("Import {turn}.{number}") });
+            books.push(client.send("POST", "/v1/contact-books", &[], Some(&book))?.expect(&[201])?);
         }
-        let path = format!("/v1/contact-books/{}?force=true", text(&book["id"])?);
-        client.send("DELETE", &path, &[], None)?.expect(&[204])?;
+        match is_ours {
+            true => ours += through_the_api(&server.url, &key, &books)?,
+            false => native += by_a_native_client(login, &books)?,
+        }
     }
     server.stop()?;
     let rate =
         |took: Duration| format!("{:.1} s, {:.0}/s", took.as_secs_f64(), CARDS as f64 / took.as_secs_f64());
     Ok(Row {
-        what: format!("import of {CARDS} contacts into {name} ({CLIENTS} clients)"),
+        what: format!("import of {CARDS} contacts into {name}, {BOOK} in a book ({CLIENTS} clients)"),
         ours: rate(ours),
         baseline: format!("a native client's PUTs: {}", rate(native)),
         figure: ours.as_secs_f64() / native.as_secs_f64(),
@@ -74,14 +77,13 @@ fn compared(rig: &Rig, name: &str, login: &Login) -> Result<Row> {
     })
 }
 
-fn through_the_api(url: &str, key: &str, book: &Value) -> Result<Duration> {
-    let book_id = text(&book["id"])?;
+fn through_the_api(url: &str, key: &str, books: &[Value]) -> Result<Duration> {
     together(|number| {
         let client = Client::new(url, key);
         move |card| {
             let key = format!("{number}-{card}");
             let body = json!({
-                "bookId": book_id, "givenName": format!("Given {card}"), "familyName": format!("Family {number}"),
+                "bookId": books[card / BOOK]["id"], "givenName": format!("Given {card}"), "familyName": format!("Family {number}"),
                 "emails": [{ "value": format!("card{card}@example.org"), "type": "work" }],
                 "phones": [{ "value": format!("+49 30 {:07}", card % 10_000_000), "type": "mobile" }],
                 "organizations": [{ "name": "Example AG", "title": "Engineer" }],
@@ -93,14 +95,15 @@ fn through_the_api(url: &str, key: &str, book: &Value) -> Result<Duration> {
 }
 
 /// What the connector writes, written by a client that does nothing else.
-fn by_a_native_client(login: &Login, book: &Value) -> Result<Duration> {
+fn by_a_native_client(login: &Login, books: &[Value]) -> Result<Duration> {
     let origin = login.url.trim_end_matches('/');
-    let folder = format!("{origin}{}", text(&book["externalId"])?);
+    let folders = books.iter().map(|book| Ok(format!("{origin}{}", text(&book["externalId"])?)));
+    let folders = folders.collect::<Result<Vec<String>>>()?;
     let credentials = format!("{}:{}", login.user, login.password);
     let authorization = format!("Basic {}", BASE64_STANDARD.encode(credentials));
     together(|number| {
         let agent: Agent = Agent::config_builder().http_status_as_error(false).proxy(None).build().into();
-        let (folder, authorization) = (&folder, &authorization);
+        let (folders, authorization) = (&folders, &authorization);
         move |card| {
             let uid = format!("bench-{number}-{card}");
             let text = format!(
@@ -111,7 +114,7 @@ fn by_a_native_client(login: &Login, book: &Value) -> Result<Duration> {
             );
             let request = Request::builder()
                 .method("PUT")
-                .uri(format!("{folder}{uid}.vcf"))
+                .uri(format!("{}{uid}.vcf", folders[card / BOOK]))
                 .header("authorization", authorization)
                 .header("content-type", "text/vcard; charset=utf-8")
                 .header("if-none-match", "*");

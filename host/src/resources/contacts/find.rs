@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::error::{Code, Result};
 use crate::resources::check::fault;
-use crate::resources::collections::{self, open_to_read, readable_connections};
+use crate::resources::collections::{self, freshen_all, open_to_read};
 use crate::resources::contacts::{email_key, group_key, phone_key};
 use crate::resources::contents::{self, Place, words};
 use crate::resources::{Asker, Kind};
@@ -45,12 +45,7 @@ pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
         collections::freshen(app, asker, &opened.0, &opened.1).await?;
     }
     if query.connection_id.is_none() && query.book_id.is_none() {
-        for connection in readable_connections(app, asker, kind).await? {
-            // One account that does not answer must not hide the contacts of the others.
-            if let Err(e) = whole::ensure_all_fresh(app, &connection, kind, asker.no_cache).await {
-                tracing::warn!(connection = %connection.id, error = %e, "its contacts could not be read");
-            }
-        }
+        freshen_all(app, asker, kind, true).await?;
     }
     if let Some(id) = &query.group_id {
         let found = asker.item(app, Kind::ContactGroup, id).await;

@@ -10,19 +10,17 @@ use http::{HeaderMap, header};
 use model::contacts::{Contact, ContactPicture};
 use model::resource::{New, Patch, Resource};
 
-use crate::answer::{Answer, Attempt};
+use crate::answer::Answer;
 use crate::api::asker::{Params, Path};
-use crate::api::contents::{listed, manner};
+use crate::api::contents::{create_in_book, delete_in_book, get_in_book, listed, update_in_book};
 use crate::api::error::ApiError;
-use crate::api::json::Body;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
 use crate::resources::contacts::find::{self, Query};
-use crate::resources::contacts::people::{book_of, book_with};
 use crate::resources::contacts::photo;
-use crate::resources::{Asker, Kind, contents};
+use crate::resources::{Asker, Kind};
 
 const CONTACT: Kind = Kind::Contact;
 
@@ -40,23 +38,23 @@ pub fn routes() -> Routes<App> {
         .param("updated_after", "string", "Only contacts changed at or after this instant")
         .param("include", "string", "`providerData` adds what the model has no field for")
         .lists::<Resource<Contact>>()
-        .post("/v1/contacts", "contacts.write", Mvp, create)
+        .post("/v1/contacts", "contacts.write", Mvp, create_in_book::<Contact>)
         .summary("Create a contact")
         .description("At least one of a name, an e-mail address, a phone number and an organization. `bookId` says where; without it, in the default book of `connectionId`.")
         .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
         .body::<New<Contact>>()
         .returns::<Resource<Contact>>()
-        .get("/v1/contacts/{contactId}", "contacts.read", Mvp, get)
+        .get("/v1/contacts/{contactId}", "contacts.read", Mvp, get_in_book::<Contact>)
         .summary("Read a contact")
         .param("include", "string", "`providerData` adds what the model has no field for")
         .returns::<Resource<Contact>>()
-        .patch("/v1/contacts/{contactId}", "contacts.write", Mvp, update)
+        .patch("/v1/contacts/{contactId}", "contacts.write", Mvp, update_in_book::<Contact>)
         .summary("Change a contact")
         .description("A JSON merge patch. What another client wrote into the record and the patch does not name stays as it is.")
         .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
         .body::<Patch<Contact>>()
         .returns::<Resource<Contact>>()
-        .delete("/v1/contacts/{contactId}", "contacts.write", Mvp, delete)
+        .delete("/v1/contacts/{contactId}", "contacts.write", Mvp, delete_in_book::<Contact>)
         .summary("Delete a contact")
         .get("/v1/contacts/{contactId}/photo", "contacts.read", Additive, get_photo)
         .summary("Read the picture that a contact's record holds")
@@ -83,63 +81,6 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
     find::freshen(&app, &asker, &query).await?;
     let print = find::list(&app, &asker, CONTACT, &query, (after, limit));
     listed(&app, &asker, (&binding, params.get("cursor"), limit, query.with_provider_data), print).await
-}
-
-async fn create(
-    State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
-    headers: HeaderMap,
-    params: Params,
-    Body(mut body): Body,
-) -> Result<Answer, ApiError> {
-    let manner = manner(&headers, &params, &mut body)?;
-    let opened = book_of(&app, &asker, &mut body).await?;
-    Ok(contents::create::<Contact>(&app, &asker, &opened, body, manner, &attempt).await?)
-}
-
-async fn get(
-    State(app): State<App>,
-    asker: Asker,
-    params: Params,
-    Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
-    find::freshen_one(&app, &asker, CONTACT, &id).await?;
-    Ok(contents::get(&app, &asker, (CONTACT, &id), None, params.with_provider_data()).await?)
-}
-
-async fn update(
-    State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
-    headers: HeaderMap,
-    params: Params,
-    Path(id): Path<String>,
-    Body(mut body): Body,
-) -> Result<Answer, ApiError> {
-    let manner = manner(&headers, &params, &mut body)?;
-    let opened = book_with(&app, &asker, CONTACT, &id).await?;
-    Ok(contents::update::<Contact>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
-}
-
-async fn delete(
-    State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
-    headers: HeaderMap,
-    params: Params,
-    Path(id): Path<String>,
-    Body(mut body): Body,
-) -> Result<Answer, ApiError> {
-    let manner = manner(&headers, &params, &mut body)?;
-    let opened = match book_with(&app, &asker, CONTACT, &id).await {
-        // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(crate::error::Code::NotFound) => {
-            return Ok(Answer::no_content());
-        }
-        opened => opened?,
-    };
-    Ok(contents::delete(&app, &asker, (&opened, CONTACT, &id), manner.expected, &attempt).await?)
 }
 
 async fn get_photo(
