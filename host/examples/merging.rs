@@ -1,4 +1,5 @@
-//! Time and peak memory of a query: `bench make <records> [kind]` prints records as JSON lines, `bench run` reads them.
+//! Time and peak memory of merge suggestions: `merging make <records> [kind]` prints contacts as JSON lines, `merging run [minScore]`
+//! reads them; `cargo xtask bench` does both.
 
 use std::io::BufRead;
 use std::io::Write;
@@ -94,16 +95,18 @@ fn phones() {
     let of_all_countries =
         (1..1000).flat_map(|code| (0..20).map(move |n| format!("+{code} {}{:07}", 2 + n % 7, n * 79_193)));
     let read = of_all_countries.filter(|n| switchboard::phones::e164(n, None).is_some()).count();
-    println!("{read} numbers of all countries read in {:.0?}; {}", start.elapsed(), peak());
+    println!("{read} numbers of all countries read in {:.0?}; {} KiB at most", start.elapsed(), peak_kib());
     let start = Instant::now();
     let length: usize =
         (0..100_000).map(|i| switchboard::folding::search_key(&format!("José Müller{i}")).len()).sum();
     println!("100000 search keys of {length} bytes in {:.0?}", start.elapsed());
 }
 
-fn peak() -> String {
+/// The most memory that the process ever had.
+fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status.lines().find(|l| l.starts_with("VmHWM")).unwrap_or_default().to_owned()
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse().unwrap_or_default()
 }
 
 fn run(min_score: f64) {
@@ -122,12 +125,17 @@ fn run(min_score: f64) {
     let ranking = engine.rank(&Filter { min_score, contact_ids: &[] });
     let ranked = start.elapsed();
     let page = ranking.page(None, 50);
-    let peak = peak();
     println!(
-        "{rows} contacts: JSON {parse:.0?}, add {:.0?}, rank {:.0?}, all {ranked:.0?}; {} suggestions, page {}; {peak}",
+        "{rows} contacts: JSON {parse:.0?}, add {:.0?}, rank {:.0?}, all {ranked:.0?}; {} suggestions, page {}; {} KiB at most",
         added - parse,
         ranked - added,
         ranking.len(),
         page.len(),
+        peak_kib(),
+    );
+    println!(
+        "BENCH {{\"contacts\":{rows},\"seconds\":{:.3},\"peakKib\":{}}}",
+        ranked.as_secs_f64(),
+        peak_kib()
     );
 }

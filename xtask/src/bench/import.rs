@@ -60,7 +60,7 @@ fn compared(rig: &Rig, name: &str, login: &Login) -> Result<Row> {
             books.push(client.send("POST", "/v1/contact-books", &[], Some(&book))?.expect(&[201])?);
         }
         match is_ours {
-            true => ours += through_the_api(&server.url, &key, &books)?,
+            true => ours += through_the_api(&server.url, &key, (turn, &books))?,
             false => native += by_a_native_client(login, &books)?,
         }
     }
@@ -77,11 +77,11 @@ fn compared(rig: &Rig, name: &str, login: &Login) -> Result<Row> {
     })
 }
 
-fn through_the_api(url: &str, key: &str, books: &[Value]) -> Result<Duration> {
+fn through_the_api(url: &str, key: &str, (turn, books): (usize, &[Value])) -> Result<Duration> {
     together(|number| {
         let client = Client::new(url, key);
         move |card| {
-            let key = format!("{number}-{card}");
+            let key = format!("{turn}-{number}-{card}");
             let body = json!({
                 "bookId": books[card / BOOK]["id"], "givenName": format!("Given {card}"), "familyName": format!("Family {number}"),
                 "emails": [{ "value": format!("card{card}@example.org"), "type": "work" }],

@@ -8,6 +8,7 @@ mod in_process;
 mod keyed_create;
 mod list;
 mod load;
+mod merging;
 mod rig;
 mod start;
 mod table;
@@ -25,12 +26,13 @@ use crate::server;
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 6] = [
+const CASES: [(&str, Case); 7] = [
     ("connector-call", in_process::run),
     ("get-by-id", get_by_id::run),
     ("list", list::run),
     ("keyed-create", keyed_create::run),
     ("import", import::run),
+    ("merging", merging::run),
     ("start", start::run),
 ];
 
