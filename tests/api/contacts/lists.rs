@@ -14,7 +14,7 @@ async fn add(api: &Actor, connection: &str, mut body: Value) -> Value {
 }
 
 fn names(found: &[Value]) -> Vec<&str> {
-    found.iter().map(|c| c["displayName"].as_str().unwrap()).collect()
+    found.iter().map(|c| c["displayName"].as_str().expect("a text")).collect()
 }
 
 /// By name without regard to case, whatever the script; then by id.

@@ -24,12 +24,12 @@ impl Replica {
                 path.push_str(&format!("&cursor={cursor}"));
             }
             let page = api.get(path).send().await.expect(200);
-            for change in page["data"].as_array().unwrap() {
-                let id = change["resourceId"].as_str().unwrap().to_owned();
+            for change in page["data"].as_array().expect("a list") {
+                let id = change["resourceId"].as_str().expect("a text").to_owned();
                 let kind = format!(
                     "{} {}",
-                    change["resourceType"].as_str().unwrap(),
-                    change["changeType"].as_str().unwrap()
+                    change["resourceType"].as_str().expect("a text"),
+                    change["changeType"].as_str().expect("a text")
                 );
                 match change["changeType"].as_str() {
                     Some("deleted") => {

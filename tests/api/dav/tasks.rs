@@ -33,7 +33,7 @@ async fn main_job(name: &str, url: &str, user: &str) {
     let connection = connect(&api, url, user).await;
     let new = json!({ "connectionId": connection["id"], "name": "Main job" });
     let list = api.post("/v1/task-lists", new).send().await.expect(201);
-    let list_path = format!("/v1/task-lists/{}", list["id"].as_str().unwrap());
+    let list_path = format!("/v1/task-lists/{}", list["id"].as_str().expect("an id"));
     let tasks = format!("{list_path}/tasks");
     api.post(format!("{list_path}/sync/start"), json!({})).send().await.expect(202);
 
@@ -42,17 +42,18 @@ async fn main_job(name: &str, url: &str, user: &str) {
     let paint = api.post(&tasks, new.clone()).keyed("p").send().await.expect(201);
     assert_eq!(api.post(&tasks, new).keyed("p").send().await.expect(201), paint);
     assert_eq!((&paint["dueDate"], &paint["dueTime"]), (&json!("2027-03-31"), &json!("17:00")), "{name}");
-    let path = format!("{tasks}/{}", paint["id"].as_str().unwrap());
+    let path = format!("{tasks}/{}", paint["id"].as_str().expect("an id"));
     let sub =
         api.post(&tasks, json!({ "title": "Buy paint", "parentId": paint["id"], "dueDate": "2027-03-30" }));
     let sub = sub.send().await.expect(201);
     assert_eq!((&sub["parentId"], &sub["dueTime"]), (&paint["id"], &Value::Null), "{name}");
-    let done = api.patch(&path, json!({ "status": "completed" })).if_match(paint["etag"].as_str().unwrap());
+    let done =
+        api.patch(&path, json!({ "status": "completed" })).if_match(paint["etag"].as_str().expect("an etag"));
     let done = done.send().await.expect(200);
     assert_eq!((&done["status"], &done["percentComplete"]), (&json!("completed"), &json!(100)));
     assert!(done["completedAt"].is_string());
     api.patch(&path, json!({ "title": "x" }))
-        .if_match(paint["etag"].as_str().unwrap())
+        .if_match(paint["etag"].as_str().expect("an etag"))
         .send()
         .await
         .refused(409, "stale_etag");
@@ -71,7 +72,7 @@ async fn main_job(name: &str, url: &str, user: &str) {
     let steps = api.post(format!("{path}/checklist-items"), json!({ "title": "Brush" })).send().await;
     steps.refused(400, "capability_not_supported");
 
-    let href = list["externalId"].as_str().unwrap();
+    let href = list["externalId"].as_str().expect("an external id");
     put(url, user, href, "foreign.ics", ("text/calendar; charset=utf-8", FOREIGN)).await;
     let listed =
         api.get(format!("{tasks}?q=plants")).header("cache-control", "no-cache").send().await.expect(200);
@@ -82,14 +83,16 @@ async fn main_job(name: &str, url: &str, user: &str) {
         "{name}: {listed:#}"
     );
     assert_eq!(plants["reminderAt"], "2027-04-01T06:00:00.000Z");
-    let changed = api
-        .patch(format!("{tasks}/{}", plants["id"].as_str().unwrap()), json!({ "title": "Water all plants" }));
+    let changed = api.patch(
+        format!("{tasks}/{}", plants["id"].as_str().expect("an id")),
+        json!({ "title": "Water all plants" }),
+    );
     let changed = changed.send().await.expect(200);
     assert_eq!(
         (&changed["title"], &changed["categories"]),
         (&json!("Water all plants"), &plants["categories"])
     );
-    let text = got(url, user, plants["externalId"].as_str().unwrap()).await;
+    let text = got(url, user, plants["externalId"].as_str().expect("an external id")).await;
     for kept in [
         "X-OC-HIDESUBTASKS:1",
         "PRIORITY:2",
@@ -101,13 +104,13 @@ async fn main_job(name: &str, url: &str, user: &str) {
     }
 
     let told = api.get(format!("{list_path}/sync/changes?limit=500")).send().await.expect(200);
-    let cursor = told["sync_cursor"].as_str().unwrap();
+    let cursor = told["sync_cursor"].as_str().expect("a cursor");
     api.delete(&path).send().await.expect(204);
     let told =
         api.get(format!("{list_path}/sync/changes?cursor={cursor}")).header("cache-control", "no-cache");
     let told = told.send().await.expect(200);
     let mut kinds: Vec<&str> =
-        told["data"].as_array().unwrap().iter().filter_map(|c| c["changeType"].as_str()).collect();
+        told["data"].as_array().expect("a list").iter().filter_map(|c| c["changeType"].as_str()).collect();
     kinds.sort_unstable();
     assert_eq!(kinds, ["deleted", "updated"], "{name}: the subtask has no parent any more: {told:#}");
     let read = api.get(&list_path).send().await.expect(200);

@@ -12,7 +12,7 @@ pub async fn default_list(server: &TestServer) -> (Actor, String) {
 }
 
 fn path_of(tasks: &str, task: &Value) -> String {
-    format!("{tasks}/{}", task["id"].as_str().unwrap())
+    format!("{tasks}/{}", task["id"].as_str().expect("an id"))
 }
 
 /// Every field of a task, present even where it is not set.
@@ -75,7 +75,7 @@ async fn subtasks() {
     let leaf = api.post(&tasks, json!({ "title": "Tile", "parentId": child["id"] })).send().await.expect(201);
     assert_eq!(leaf["parentId"], child["id"]);
     let listed = api.all(&format!("{tasks}?parent_id={}", parent["id"].as_str().unwrap())).await;
-    assert_eq!(listed, [child.clone()]);
+    assert_eq!(listed, std::slice::from_ref(&child));
     let circle = api.patch(path_of(&tasks, &parent), json!({ "parentId": leaf["id"] })).send().await;
     assert_eq!(circle.refused(400, "invalid_parameter")["param"], "parentId");
     let own = api.patch(path_of(&tasks, &parent), json!({ "parentId": parent["id"] })).send().await;
