@@ -301,7 +301,8 @@ pub struct MergeSuggestion {
     pub id: String,
     /// Two or more.
     pub contact_ids: Vec<String>,
-    /// 0 to 1. An equal address or number gives at least 0.9, a name alone at most 0.6.
+    /// 0 to 1. An equal address or number gives at least 0.9, a name alone at most 0.6. A role address, a number on more than 3
+    /// contacts, and what is shared by contacts whose names contradict each other (a household, an office) count for nothing.
     pub score: f64,
     pub reasons: Vec<MergeReason>,
     /// What a merge would give.
