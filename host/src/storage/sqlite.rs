@@ -15,9 +15,11 @@ use crate::storage::sql::{Query, Row, Value};
 const STATEMENTS: usize = 256;
 
 /// WAL lets readers go on beside the writer; FULL makes a commit survive a power cut; the timeout is for the moments in which
-/// another process (a `switchboard keys` command) writes.
+/// another process (a `switchboard keys` command) writes. The log is worked into the file every 16 MiB, the most that one table of
+/// its index covers: a page that many commits changed is then written there once.
 const PRAGMAS: &str = "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
-                       pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000;";
+                       pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000; \
+                       pragma wal_autocheckpoint = 4000;";
 
 /// Opens the database, and makes the file if there is none.
 pub fn open(file: &Path) -> Result<Connection> {
