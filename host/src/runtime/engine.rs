@@ -11,7 +11,7 @@ use wasmtime::{
 use crate::runtime::limits::Limits;
 
 /// The period of the epoch ticker: how often a running guest yields and has its CPU budget looked at.
-const TICK: Duration = Duration::from_millis(5);
+pub(crate) const TICK: Duration = Duration::from_millis(5);
 
 /// Part of the names of compiled artefacts. wasmtime itself refuses artefacts of another version; the name keeps them apart.
 const WASMTIME: &str = "48.0.8";

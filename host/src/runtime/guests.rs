@@ -1,6 +1,6 @@
-//! Where guests run. A call begins on the thread of whoever makes it: most are done, or wait for their provider, before the
-//! first tick of the epoch, and a hop to another thread and back would cost more than all the rest of the sandbox. A guest that
-//! still computes at that tick moves to threads of its own, so that it does not hold up requests.
+//! Where guests run. A call begins on the thread of whoever makes it: most are done, or wait for their provider, before they
+//! have computed for a tick of the epoch, and a hop to another thread and back would cost more than all the rest of the sandbox.
+//! A guest that still computes then moves to threads of its own, so that it does not hold up requests.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

@@ -265,8 +265,10 @@ fn meter(store: &mut Store<State>) {
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|cx| {
         let cpu = cx.data().cpu.clone();
-        cpu.tick()?;
-        // Every tick the guest makes room for its neighbours.
+        if !cpu.tick()? {
+            return Ok(UpdateDeadline::Continue(1));
+        }
+        // After a tick of computing the guest makes room for its neighbours.
         let turn = async move {
             tokio::task::yield_now().await;
             cpu.resume();

@@ -13,6 +13,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::runtime::blobs::Blobs;
 use crate::runtime::engine::TABLE_ELEMENTS;
+use crate::runtime::engine::TICK;
 use crate::runtime::guests::Computes;
 use crate::runtime::log::LogBook;
 use crate::runtime::outbound::CallEgress;
@@ -86,7 +87,7 @@ impl std::fmt::Display for CpuSpent {
 
 impl std::error::Error for CpuSpent {}
 
-/// Most that is charged between two looks at the meter. A guest that computes is looked at every 5 ms, so more means that it
+/// Most that is charged between two looks at the meter. A guest that computes is looked at within 10 ms, so more means that it
 /// was not its work: the machine had none to spare.
 const LONGEST_CHARGE: Duration = Duration::from_millis(25);
 
@@ -153,14 +154,21 @@ impl Cpu {
         Duration::from_nanos(self.0.used_ns.load(Ordering::Relaxed))
     }
 
-    /// The guest computed until now: a trap when its budget is spent.
-    pub(crate) fn tick(&self) -> wasmtime::Result<()> {
+    /// A tick came while the guest computed: a trap when its budget is spent. Whether it has computed for a whole tick, and so
+    /// should make room: the meter is stopped then. A tick that was due while the guest waited comes right after it goes on, and
+    /// says nothing of it.
+    pub(crate) fn tick(&self) -> wasmtime::Result<bool> {
+        let since = self.0.since_ns.load(Ordering::Relaxed);
+        let computed = Duration::from_nanos(self.now_ns().saturating_sub(since));
+        if computed < TICK && self.used() + computed < self.0.budget {
+            return Ok(false);
+        }
         self.pause();
         self.0.computes.seen();
         if self.used() >= self.0.budget {
             return Err(wasmtime::Error::new(CpuSpent(self.0.budget)));
         }
-        Ok(())
+        Ok(true)
     }
 
     fn now_ns(&self) -> u64 {
@@ -282,6 +290,25 @@ mod tests {
         cpu.idling(work).await;
         cpu.pause();
         assert!(cpu.used() >= LONGEST_CHARGE, "{:?}", cpu.used());
+    }
+
+    #[test]
+    fn a_tick_that_was_due_while_the_guest_waited_moves_nobody() {
+        let cpu = Cpu::new(4 * TICK, Computes::default());
+        let compute = |time: Duration| {
+            let from = Instant::now();
+            while from.elapsed() < time {}
+        };
+        compute(2 * TICK);
+        // It goes on now. (In a second: no test may depend on being given the processor at once.)
+        cpu.0.since_ns.store(cpu.now_ns() + 1_000_000_000, Ordering::Relaxed);
+        assert!(!cpu.tick().unwrap());
+        cpu.resume();
+        compute(TICK);
+        assert!(cpu.tick().unwrap());
+        cpu.resume();
+        compute(4 * TICK);
+        assert!(cpu.tick().is_err());
     }
 
     #[test]
