@@ -23,6 +23,8 @@ pub struct Peers {
     dir: PathBuf,
     base: u16,
     names: Vec<&'static str>,
+    /// What their scripts are told.
+    options: Vec<(&'static str, &'static str)>,
     /// What the tests read: `PEERS_UP`, `RADICALE_URL`, and so on.
     pub environment: Vec<(String, String)>,
 }
@@ -30,13 +32,13 @@ pub struct Peers {
 impl Peers {
     /// Installs what is missing and starts the needed peers with empty stores and the seed.
     pub fn start() -> Result<Peers> {
-        Peers::start_only(&NEEDED)
+        Peers::start_only(&NEEDED, &[])
     }
 
-    /// The same with these alone.
-    pub fn start_only(names: &[&'static str]) -> Result<Peers> {
-        let dir = state_dir();
-        let mut peers = Peers { dir, base: BASES[0], names: names.to_vec(), environment: Vec::new() };
+    /// The same with these alone, and with options that their scripts read from the environment.
+    pub fn start_only(names: &[&'static str], options: &[(&'static str, &'static str)]) -> Result<Peers> {
+        let (names, options) = (names.to_vec(), options.to_vec());
+        let mut peers = Peers { dir: state_dir(), base: BASES[0], names, options, environment: Vec::new() };
         // What an interrupted run left behind holds the ports and the data.
         peers.call("stop")?;
         peers.base = *BASES
@@ -58,7 +60,7 @@ impl Peers {
             .find(|(name, _)| name == "PEERS_UP")
             .map(|(_, up)| up.as_str())
             .unwrap_or_default();
-        if let Some(down) = names.iter().find(|name| !up.split(',').any(|other| other == **name)) {
+        if let Some(down) = peers.names.iter().find(|name| !up.split(',').any(|other| other == **name)) {
             bail!("the peer {down} is not up");
         }
         Ok(peers)
@@ -74,6 +76,7 @@ impl Peers {
         let mut command = project::command("bash");
         command.arg(project::root().join("tests/peers/peers.sh")).arg(verb).args(&self.names);
         command.env("PEERS_DIR", &self.dir).env("PEERS_PORT_BASE", self.base.to_string());
+        command.envs(self.options.iter().copied());
         command
     }
 
