@@ -1,11 +1,13 @@
 //! What is not an operation of the contract: probes, metrics, the API's description and its pages. No key is asked for.
 
-use std::sync::Arc;
+use std::future::ready;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
@@ -16,8 +18,10 @@ use crate::app::App;
 
 /// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
 pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> Router<App> {
-    let rows: Vec<_> = operations.iter().cloned().collect();
-    let document = openapi::document(&rows, &app.config.public_address()).to_string();
+    let (rows, address): (Vec<_>, _) = (operations.iter().cloned().collect(), app.config.public_address());
+    // Written when it is first asked for: it takes many times its size to put together, and most servers are never asked.
+    let document =
+        Arc::new(LazyLock::new(move || Bytes::from(openapi::document(&rows, &address).to_string())));
     Router::new()
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
@@ -25,12 +29,12 @@ pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> 
             "/metrics",
             get(move |State(app): State<App>| async move { metrics_text(&app, &limiter).await }),
         )
-        .route("/openapi.json", get(move || std::future::ready(json_text(StatusCode::OK, document.clone()))))
+        .route("/openapi.json", get(move || ready(json_text(StatusCode::OK, Bytes::clone(&document)))))
         .merge(docs::routes::<App>())
 }
 
-fn json_text(status: StatusCode, text: String) -> Response {
-    let mut response = (status, text).into_response();
+fn json_text(status: StatusCode, text: impl Into<Bytes>) -> Response {
+    let mut response = (status, text.into()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

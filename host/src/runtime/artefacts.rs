@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use bytes::Bytes;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use wasmtime::Engine;
@@ -58,12 +59,12 @@ impl Artefacts {
             // Without a cache the next start is slower, nothing else.
             tracing::warn!(artefact = %name, "compiled connector could not be stored: {error:#}");
         }
-        self.load(code).await
+        self.load(code.into()).await
     }
 
     async fn read(&self, path: &Path, name: &str) -> anyhow::Result<Option<Component>> {
         let mut file = match tokio::fs::read(path).await {
-            Ok(file) => file,
+            Ok(file) => Bytes::from(file),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -73,7 +74,7 @@ impl Artefacts {
         self.load(code).await.map(Some)
     }
 
-    async fn load(&self, code: Vec<u8>) -> anyhow::Result<Component> {
+    async fn load(&self, code: Bytes) -> anyhow::Result<Component> {
         let engine = self.engine.clone();
         tokio::task::spawn_blocking(move || {
             #[expect(
