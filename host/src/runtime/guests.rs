@@ -49,6 +49,8 @@ impl Guests {
         computes: Computes,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
+        // A guest that neither waits nor computes for a tick never lets go of its thread: who calls it over and over must.
+        tokio::task::coop::consume_budget().await;
         let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
         let here = poll_fn(|cx| match work.as_mut().poll(cx) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -99,6 +101,18 @@ mod tests {
             }
         };
         assert_eq!(guests.run(computes, work).await.unwrap(), "guest");
+    }
+
+    #[tokio::test]
+    async fn who_calls_over_and_over_lets_others_have_a_turn() {
+        let guests = Guests::start(1).unwrap();
+        let other = tokio::spawn(async {});
+        let mut calls = 0;
+        while !other.is_finished() && calls < 10_000 {
+            guests.run(Computes::default(), async {}).await.unwrap();
+            calls += 1;
+        }
+        assert!(other.is_finished());
     }
 
     #[tokio::test]
