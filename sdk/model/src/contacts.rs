@@ -119,13 +119,20 @@ pub struct PostalAddress {
     pub country_code: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Organization {
     pub name: Option<String>,
     pub title: Option<String>,
     pub department: Option<String>,
+    /// Whether they are there now. Where it is not said, they are.
     pub current: bool,
+}
+
+impl Default for Organization {
+    fn default() -> Self {
+        Organization { name: None, title: None, department: None, current: true }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -49,6 +49,7 @@ async fn create_a_contact() {
     assert_eq!(contact["displayName"], "Ada Lovelace");
     assert_eq!(contact["phones"][0]["e164"], "+442079460958");
     assert_eq!(contact["emails"][1]["label"], "Estate");
+    assert_eq!(contact["organizations"][0]["current"], json!(true), "nobody said that it is over");
     assert_eq!(contact["birthday"], json!({ "year": 1815, "month": 12, "day": 10 }));
     assert_eq!(contact["anniversaries"][0]["date"], json!({ "year": null, "month": 7, "day": 8 }));
     assert_eq!(contact["metadata"]["crm"], "42");

@@ -38,10 +38,12 @@ async fn main_job(name: &str, url: &str, user: &str) {
         "emails": [{ "value": "grace@navy.example", "type": "work", "primary": true }],
         "phones": [{ "value": "+1 212 555 0123", "type": "mobile" }],
         "addresses": [{ "type": "home", "street": "1 Main St", "locality": "New York", "countryCode": "US" }],
+        "organizations": [{ "name": "US Navy", "title": "Rear admiral" }],
         "birthday": { "month": 12, "day": 9 }, "notes": "COBOL; \"A-0\", and\nmore",
         "photo": { "url": "data:image/png;base64,iVBORw0KGgo=" } });
-    let grace = api.post("/v1/contacts", new.clone()).keyed("grace").send().await.expect(201);
-    assert_eq!(api.post("/v1/contacts", new).keyed("grace").send().await.expect(201), grace);
+    let grace = api.post("/v1/contacts?strict=true", new.clone()).keyed("grace").send().await.expect(201);
+    assert_eq!(grace["warnings"], json!([]), "{name}: a card has a place for all of it");
+    assert_eq!(api.post("/v1/contacts?strict=true", new).keyed("grace").send().await.expect(201), grace);
     assert_eq!(
         (&grace["displayName"], &grace["notes"]),
         (&json!("Grace Hopper"), &json!("COBOL; \"A-0\", and\nmore"))
