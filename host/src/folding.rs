@@ -52,10 +52,17 @@ pub fn search_key(text: &str) -> String {
             }
             continue;
         }
-        base = c;
         match plain_letters(c) {
-            Some(plain) => kept.push_str(plain),
-            None => kept.push(c),
+            // A mark that was written on it is one of the letter before.
+            Some("") => {}
+            Some(plain) => {
+                base = c;
+                kept.push_str(plain);
+            }
+            None => {
+                base = c;
+                kept.push(c);
+            }
         }
     }
     ComposingNormalizer::new_nfkc().normalize(&kept).into_owned()
@@ -128,6 +135,8 @@ mod tests {
             ("أَحْمَد", "احمد"),
             ("שָׁלוֹם", "שלום"),
             ("Þór Æsir", "thor aesir"),
+            // A vowel sign on a tatweel, as presentation forms write it.
+            ("\u{62d}\u{fe7b}", "\u{62d}"),
         ] {
             assert_eq!(search_key(written), typed);
             assert_eq!(search_key(typed), typed);
