@@ -202,7 +202,6 @@ async fn run(
 }
 
 async fn write(app: &App, caller: &Caller, seen: &Seen, request: Request, next: Next) -> Response {
-    let at_work = app.db.at_work();
     let begun = match read_whole(request).await {
         Ok((parts, bytes)) => {
             let claim = idempotency::Request {
@@ -226,9 +225,7 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, request: Request, next: 
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
             let work = tokio::spawn(async move {
                 let response = finished_with(next.run(request).await, &id);
-                let response = idempotency::finish(&app, &attempt, response).await;
-                drop(at_work);
-                response
+                idempotency::finish(&app, &attempt, response).await
             });
             work.await.unwrap_or_else(|_| panicked(&seen.request_id))
         }

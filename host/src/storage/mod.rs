@@ -25,7 +25,6 @@ use crate::storage::sql::{Reader, Row, query};
 use crate::storage::writer::Writer;
 
 pub use crate::storage::sql::Tx;
-pub use crate::storage::writer::AtWork;
 
 /// The database: readers that never wait for writers, and writes that commit in groups (SQLite) or each in their own
 /// transaction (PostgreSQL). Cheap to clone.
@@ -95,12 +94,6 @@ impl Db {
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
         self.writer.write(work).await
-    }
-
-    /// To be held by whoever works on something that ends in a write: the writer counts them, to know when company for a
-    /// commit is on its way.
-    pub fn at_work(&self) -> AtWork {
-        self.writer.at_work()
     }
 
     /// Whether the database answers and has this program's schema.

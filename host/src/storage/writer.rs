@@ -6,7 +6,6 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow};
 use futures::FutureExt;
@@ -14,7 +13,6 @@ use futures::future::BoxFuture;
 use sqlx::PgPool;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout_at};
 
 use crate::storage::sql::{Tx, query};
 use crate::storage::sqlite::{self, Readers};
@@ -23,11 +21,6 @@ use crate::storage::sqlite::{self, Readers};
 const QUEUE: usize = 1024;
 /// Writes in one commit: bounds how long the first waits for the last.
 const GROUP: usize = 128;
-/// How long a commit waits for company, and with how many clients at work it does: their writes are on their way, and one
-/// commit for several costs the processor and the disk little more than one commit. (PostgreSQL's `commit_delay` and
-/// `commit_siblings`.) Whoever writes alone, one request after the other, never waits.
-const DELAY: Duration = Duration::from_millis(4);
-const SIBLINGS: usize = 5;
 
 /// Takes the write lock at once: a later upgrade can fail without waiting.
 const BEGIN: &str = "begin immediate";
@@ -52,16 +45,6 @@ enum Kind {
 pub struct Writer {
     kind: Kind,
     queued: Arc<AtomicUsize>,
-    at_work: Arc<AtomicUsize>,
-}
-
-/// Somebody whose work ends in a write; until this is dropped.
-pub struct AtWork(Arc<AtomicUsize>);
-
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 impl Writer {
@@ -70,29 +53,23 @@ impl Writer {
     pub fn single(file: &Path, readers: Readers, group: bool) -> Result<Writer> {
         let connection = connect(file)?;
         let (sender, queue) = mpsc::channel(QUEUE);
-        let at_work = Arc::new(AtomicUsize::new(0));
-        let groups = Groups { queue, size: if group { GROUP } else { 1 }, at_work: at_work.clone() };
+        let queued = Arc::new(AtomicUsize::new(0));
+        let size = if group { GROUP } else { 1 };
         let (file, runtime) = (file.to_owned(), Handle::current());
         std::thread::Builder::new()
             .name("database-writer".to_owned())
-            .spawn(move || runtime.block_on(serve(file, connection, groups, &readers)))
+            .spawn(move || runtime.block_on(serve(file, connection, queue, size, &readers)))
             .context("cannot start the database writer")?;
-        Ok(Writer { kind: Kind::Single(sender), queued: Arc::default(), at_work })
+        Ok(Writer { kind: Kind::Single(sender), queued })
     }
 
     /// PostgreSQL: transactions from the pool.
     pub fn pooled(pool: PgPool) -> Writer {
-        Writer { kind: Kind::Pooled(pool), queued: Arc::default(), at_work: Arc::default() }
+        Writer { kind: Kind::Pooled(pool), queued: Arc::default() }
     }
 
     pub fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
-    }
-
-    /// See `Db::at_work`.
-    pub fn at_work(&self) -> AtWork {
-        self.at_work.fetch_add(1, Ordering::Relaxed);
-        AtWork(self.at_work.clone())
     }
 
     /// See `Db::write`.
@@ -161,46 +138,18 @@ where
     done
 }
 
-/// What waits, in groups.
-struct Groups {
-    queue: mpsc::Receiver<Write>,
-    size: usize,
-    at_work: Arc<AtomicUsize>,
-}
-
-impl Groups {
-    /// The next group; empty when the database is closed.
-    async fn next(&mut self) -> Vec<Write> {
-        let mut group = Vec::new();
-        self.queue.recv_many(&mut group, self.size).await;
-        let until = Instant::now() + DELAY;
-        while !group.is_empty() && group.len() < self.worth_waiting_for() {
-            let room = self.size - group.len();
-            match timeout_at(until, self.queue.recv_many(&mut group, room)).await {
-                Ok(1..) => {}
-                Ok(0) | Err(_) => break,
-            }
-        }
-        group
-    }
-
-    /// The size of a group that need not wait: half of those at work. The others wait for their providers.
-    fn worth_waiting_for(&self) -> usize {
-        match self.at_work.load(Ordering::Relaxed) {
-            few if few < SIBLINGS => 1,
-            many => (many / 2).min(self.size),
-        }
-    }
-}
-
 /// The writer's thread: take what waits, run it, commit once, tell everybody.
-async fn serve(file: PathBuf, mut connection: Tx, mut groups: Groups, readers: &Readers) {
-    loop {
-        let group = groups.next().await;
-        if group.is_empty() {
-            return;
-        }
-        if commit_group(&mut connection, group, readers).await.is_err() {
+async fn serve(
+    file: PathBuf,
+    mut connection: Tx,
+    mut queue: mpsc::Receiver<Write>,
+    size: usize,
+    readers: &Readers,
+) {
+    let mut group = Vec::with_capacity(size);
+    while queue.recv_many(&mut group, size).await > 0 {
+        let waiting: Vec<Write> = std::mem::take(&mut group);
+        if commit_group(&mut connection, waiting, readers).await.is_err() {
             // The connection's state is unknown: a fresh one has no half-done transaction.
             tracing::error!("the database writer lost its connection's state and reconnects");
             match connect(&file) {
@@ -265,46 +214,4 @@ async fn run_one(connection: &mut Tx, work: Run, alone: bool) -> Result<()> {
 
 async fn run(connection: &mut Tx, sql: &'static str) -> Result<()> {
     query(sql).execute(connection).await.map(|_| ())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::pin::pin;
-
-    use super::*;
-
-    fn write() -> Write {
-        Write { run: Box::new(|_| Box::pin(async { Ok(()) })), committed: oneshot::channel().0 }
-    }
-
-    fn groups(at_work: usize) -> (mpsc::Sender<Write>, Groups) {
-        let (sender, queue) = mpsc::channel(QUEUE);
-        (sender, Groups { queue, size: GROUP, at_work: Arc::new(AtomicUsize::new(at_work)) })
-    }
-
-    #[tokio::test]
-    async fn who_writes_alone_does_not_wait() {
-        let (sender, mut groups) = groups(SIBLINGS - 1);
-        assert!(sender.try_send(write()).is_ok());
-        assert_eq!(groups.next().now_or_never().map(|group| group.len()), Some(1));
-    }
-
-    #[tokio::test]
-    async fn a_commit_waits_for_company_that_is_on_its_way() {
-        let (sender, mut groups) = groups(2 * 3);
-        let mut next = pin!(groups.next());
-        for _ in 0..2 {
-            assert!(sender.try_send(write()).is_ok());
-            assert!(next.as_mut().now_or_never().is_none());
-        }
-        assert!(sender.try_send(write()).is_ok());
-        assert_eq!(next.now_or_never().map(|group| group.len()), Some(3));
-    }
-
-    #[tokio::test]
-    async fn a_commit_does_not_wait_for_ever() {
-        let (sender, mut groups) = groups(1_000);
-        assert!(sender.try_send(write()).is_ok());
-        assert_eq!(groups.next().await.len(), 1);
-    }
 }
