@@ -52,17 +52,14 @@ pub fn search_key(text: &str) -> String {
             }
             continue;
         }
-        match plain_letters(c) {
-            // A mark that was written on it is one of the letter before.
-            Some("") => {}
-            Some(plain) => {
-                base = c;
-                kept.push_str(plain);
-            }
-            None => {
-                base = c;
-                kept.push(c);
-            }
+        let plain = plain_letters(c);
+        // A mark that was written on what is left out is one of the letter before.
+        if plain != Some("") {
+            base = c;
+        }
+        match plain {
+            Some(plain) => kept.push_str(plain),
+            None => kept.push(c),
         }
     }
     ComposingNormalizer::new_nfkc().normalize(&kept).into_owned()
