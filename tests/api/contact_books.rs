@@ -36,6 +36,10 @@ async fn a_book() {
     let listed = api.all(&format!("/v1/contact-books?connection_id={connection}&limit=1")).await;
     assert_eq!(listed.len(), 2);
     assert!(listed.contains(&counted), "{listed:#?}");
+    let same = api.patch(&path, counted.clone()).send().await.expect(200);
+    assert_eq!(same, counted, "what was read can be sent back, and every answer counts");
+    let other = api.patch(&path, json!({ "contactCount": 7 })).send().await;
+    assert_eq!(other.refused(400, "invalid_parameter")["param"], "contactCount");
 
     api.delete(&path).send().await.refused(409, "not_empty");
     api.get(&path).send().await.expect(200);

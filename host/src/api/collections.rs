@@ -11,7 +11,7 @@ use crate::api::json::{self, Body};
 use crate::api::page::{self, Binding};
 use crate::app::App;
 use crate::resources::collections::{self, Collection};
-use crate::resources::{Asker, Kind};
+use crate::resources::{Asker, Kind, counts};
 
 /// A page of all that the key may use, or of one connection's.
 pub async fn list<C: Collection>(
@@ -27,7 +27,8 @@ pub async fn list<C: Collection>(
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
-    let texts = collections::printed(&app, &asker, &items, params.with_provider_data()).await?;
+    let shown = (&[][..], params.with_provider_data());
+    let texts = counts::page(app.db.reader(), &asker.tenant, &items, shown).await?;
     Ok(Answer::ok(page::page(&texts, next.as_deref())))
 }
 
@@ -49,7 +50,8 @@ pub async fn get<C: Collection>(
 ) -> Result<Answer, ApiError> {
     let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
     let one = std::slice::from_ref(&item);
-    let texts = collections::printed(&app, &asker, one, params.with_provider_data()).await?;
+    let shown = (&[][..], params.with_provider_data());
+    let texts = counts::page(app.db.reader(), &asker.tenant, one, shown).await?;
     Ok(Answer::ok(texts.concat()).etag(&item.etag))
 }
 

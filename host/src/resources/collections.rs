@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, invalid, refuse};
 use crate::resources::apply::{self, Place};
 use crate::resources::check;
 use crate::resources::commit::{Change, commit, place};
-use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
+use crate::resources::{Asker, Expected, Kind, counts, mutate, patch};
 use crate::storage::connections::{self as connections_table, Connection};
 use crate::storage::items::{self, Item};
 use crate::sync::{Scope, ensure_fresh, pull, was_just_read, whole};
@@ -48,22 +48,17 @@ struct Common {
 pub fn scope(collection: &Item) -> Result<Scope> {
     let body: Common = serde_json::from_str(&collection.body)?;
     Ok(Scope {
-        kind: kind_of(collection)?.contents(),
+        kind: Kind::of(collection)?.contents(),
         scope_id: collection.id.clone(),
         collection: Some(collection.external_id.clone()),
         time_zone: body.time_zone,
     })
 }
 
-fn kind_of(item: &Item) -> Result<Kind> {
-    let kind = Kind::parse(&item.kind);
-    Ok(kind.ok_or_else(|| anyhow::anyhow!("a row of an unknown kind: {}", item.kind))?)
-}
-
 /// Sees to it that what is in a collection is fresh enough to be read.
 pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, collection: &Item) -> Result<()> {
     // Its name says whether it was just read; the rest of a scope costs a look into the body.
-    let kind = kind_of(collection)?.contents();
+    let kind = Kind::of(collection)?.contents();
     let name = Scope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
     if !asker.no_cache && was_just_read(app, connection, &name) {
         return Ok(());
@@ -143,27 +138,6 @@ async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Ve
         };
         found.extend(page.into_iter().filter(is_readable));
     }
-}
-
-/// Collections as they are listed: with what they hold, where that is known.
-pub async fn printed(app: &App, asker: &Asker, found: &[Item], raw: bool) -> Result<Vec<String>> {
-    let (Some(first), Some(last)) = (found.first(), found.last()) else { return Ok(Vec::new()) };
-    let kind = kind_of(first)?;
-    let counts = match kind {
-        Kind::Calendar => Vec::new(),
-        _ => {
-            let kinds = (kind.as_str(), kind.contents().as_str());
-            items::counts(app.db.reader(), &asker.tenant, kinds, (&first.id, &last.id)).await?
-        }
-    };
-    let print = |item: &Item| {
-        let text = render::item(item, &[], raw);
-        match counts.iter().find(|c| c.collection_id == item.id) {
-            Some(count) => render::counted(text, count.items, count.open),
-            None => text,
-        }
-    };
-    Ok(found.iter().map(print).collect())
 }
 
 /// A collection and its connection, for whoever has this scope.
@@ -276,8 +250,8 @@ pub async fn update<C: Collection>(
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = open(app, asker, (C::KIND, id), C::KIND.write_scope()).await?;
     let current: C = serde_json::from_str(&item.body)?;
-    let printed: Value = serde_json::from_str(&render::item(&item, &[], false))?;
-    let write = patch::over(&current, &printed, input, &[])?;
+    let printed = counts::printed(app.db.reader(), &asker.tenant, &item, &[]).await?;
+    let write = patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
     valid(&write.body)?;
     let warnings = patch::warnings(&write.unknown, strict)?;
     if !(attempt.resumed && write.changed.is_empty()) {
@@ -365,7 +339,7 @@ async fn deletable(
     item: &Item,
     force: bool,
 ) -> Result<()> {
-    let kind = kind_of(item)?;
+    let kind = Kind::of(item)?;
     let body: Common = serde_json::from_str(&item.body)?;
     if body.role.as_deref() == Some("default") {
         let message = format!("this is the account's default {}, which cannot be deleted", kind.noun());

@@ -1,5 +1,6 @@
 //! What kinds of resources there are, and what differs between them when nobody looks inside.
 
+use crate::error::Result;
 use crate::ids;
 use crate::runtime::{Surface, Verb};
 use crate::storage::items::Item;
@@ -193,9 +194,15 @@ impl Kind {
         self.row().ops
     }
 
-    /// The kind of a stored row.
+    /// The kind of this name.
     pub fn parse(kind: &str) -> Option<Kind> {
         ALL.into_iter().find(|k| k.as_str() == kind)
+    }
+
+    /// The kind of a row.
+    pub fn of(item: &Item) -> Result<Kind> {
+        let kind = Kind::parse(&item.kind);
+        Ok(kind.ok_or_else(|| anyhow::anyhow!("a row of an unknown kind: {}", item.kind))?)
     }
 
     /// The kind of the collections that it lies in; none for a collection.

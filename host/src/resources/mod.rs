@@ -13,6 +13,7 @@ pub mod collections;
 pub mod commit;
 pub mod contacts;
 pub mod contents;
+pub mod counts;
 pub mod events;
 mod kind;
 pub mod metadata;

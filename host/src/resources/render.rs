@@ -64,7 +64,7 @@ fn place(out: &mut String, item: &Shown<'_>) {
     }
 }
 
-/// A printed collection with what it holds. Counts are no part of its version, so they are not stored with it.
+/// A printed collection with what it holds.
 pub fn counted(text: String, items: i64, open: i64) -> String {
     // Inside a JSON string these quotes would be escaped: only the fields themselves look so.
     text.replacen("\"contactCount\":null", &format!("\"contactCount\":{items}"), 1)

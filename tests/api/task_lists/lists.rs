@@ -26,6 +26,8 @@ async fn a_task_list() {
     let read = api.get(&path).send().await.expect(200);
     assert_eq!((&read["taskCount"], &read["openCount"]), (&json!(2), &json!(1)));
     assert_eq!(read["etag"], list["etag"], "counts are no part of the version");
+    let same = api.patch(&path, read.clone()).send().await.expect(200);
+    assert_eq!(same, read, "what was read can be sent back, and every answer counts");
     let changed = api.patch(&path, json!({ "name": "Allotment", "color": null })).send().await.expect(200);
     assert_eq!(changed["name"], "Allotment");
     let color = api.patch(&path, json!({ "color": "green" })).send().await;

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::storage::Tx;
 use crate::storage::items::{Item, item};
-use crate::storage::sql::{Reader, Row, query};
+use crate::storage::sql::{On, Reader, Row, query};
 use crate::tenant::Tenant;
 
 /// Everything that was ever read from one source of the provider, tombstones included.
@@ -140,7 +140,7 @@ pub struct Count {
 /// Counts what collections hold, those from one id to another; of what was never read nothing is known. `kinds`: the
 /// collections' and their items'.
 pub async fn counts(
-    reader: &Reader,
+    on: impl Into<On<'_>>,
     tenant: &Tenant,
     kinds: (&str, &str),
     (from_id, to_id): (&str, &str),
@@ -160,7 +160,7 @@ pub async fn counts(
         .bind(kinds.1)
         .bind(from_id)
         .bind(to_id)
-        .fetch_all(reader, count)
+        .fetch_all(on, count)
         .await
 }
 
