@@ -120,37 +120,3 @@ fn exactly_as_many_instances_as_allowed_are_allowed() {
     assert_eq!(ask("2026-01-11T00:00:00Z"), Ok(10));
     assert_eq!(ask("2026-01-12T00:00:00Z"), Err(Error::TooManyInstances(10)));
 }
-
-/// Figures: `cargo test --release -p recurrence -- --ignored --nocapture speed`.
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    for rule in [
-        "FREQ=DAILY",
-        "FREQ=WEEKLY;BYDAY=MO,WE,FR",
-        "FREQ=MONTHLY;BYDAY=-1FR",
-        "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
-        "FREQ=YEARLY",
-        "FREQ=DAILY;COUNT=20000",
-        "FREQ=HOURLY",
-    ] {
-        let series = timed("Europe/Berlin", "1990-01-01T09:00:00", &[&format!("RRULE:{rule}")]);
-        for (name, from, to) in [
-            ("30 days", "2026-01-01T00:00:00Z", "2026-01-31T00:00:00Z"),
-            ("a year, 2090", "2090-01-01T00:00:00Z", "2091-01-01T00:00:00Z"),
-        ] {
-            let caps = Caps { max_instances: 100_000, ..Caps::default() };
-            let (mut rounds, mut instances) = (0_u32, 0);
-            let begun = Clock::now();
-            while begun.elapsed() < Duration::from_millis(200) {
-                instances = expand(&series, instant(from), instant(to), caps).map_or(0, |all| all.len());
-                rounds += 1;
-            }
-            let each = begun.elapsed() / rounds;
-            println!(
-                "{rule:55} {name:12} {instances:5} instances {each:>10.1?} = {:>9.0} expansions/s",
-                1.0 / each.as_secs_f64()
-            );
-        }
-    }
-}
