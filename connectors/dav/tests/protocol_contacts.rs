@@ -271,7 +271,8 @@ fn a_group_that_moves_is_tried_again() {
             _ if is_group => {
                 let group =
                     "BEGIN:VCARD\nVERSION:3.0\nX-ADDRESSBOOKSERVER-KIND:group\nFN:G\nUID:g\nEND:VCARD\n";
-                multistatus(&member("/cards/me/group.vcf", &card("1", group)))
+                let etag = if *counted.borrow() == 0 { "1" } else { "2" };
+                multistatus(&member("/cards/me/group.vcf", &card(etag, group)))
             }
             _ => multistatus(&member(
                 "/cards/me/person.vcf",

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use connector_dav::Dav;
 use connector_sdk::http::{Request, Response};
 use connector_sdk::testing::{Recorded, body, response};
@@ -260,30 +263,65 @@ fn a_page_holds_tasks_and_what_is_broken() {
 /// A change is sent under the version that it is based on; a server that has another by then says so.
 #[test]
 fn a_change_is_sent_under_its_version() {
-    let update = |status: u16, if_match: Option<&str>| -> Result<Vec<Request>, Failure> {
-        let host = Recorded::answering(move |request| {
-            Ok(match request.method.as_str() {
-                "PUT" => response(status, &[], ""),
-                _ => {
-                    multistatus(&member("/cal/tasks/a.ics", &data("7", &todo("a", "SUMMARY:A\nX-KEPT:1\n"))))
-                }
-            })
-        });
-        let mut args =
-            write(Some("/cal/tasks/a.ics"), Task { title: "B".into(), ..Task::default() }, &["title"]);
-        args.if_match = if_match.map(str::to_owned);
-        Dav::update_task(&Context::new(&host, connection()), args)?;
-        Ok(host.requests.take())
-    };
-    let requests = update(204, Some("\"7\"")).unwrap();
+    let update =
+        |status: u16, if_match: Option<&str>, after: &'static str| -> Result<Vec<Request>, Failure> {
+            let etag = Rc::new(Cell::new("7"));
+            let host = Recorded::answering(move |request| {
+                Ok(match request.method.as_str() {
+                    "PUT" => {
+                        etag.set(after);
+                        response(status, &[], "")
+                    }
+                    _ => multistatus(&member(
+                        "/cal/tasks/a.ics",
+                        &data(etag.get(), &todo("a", "SUMMARY:A\nX-KEPT:1\n")),
+                    )),
+                })
+            });
+            let mut args =
+                write(Some("/cal/tasks/a.ics"), Task { title: "B".into(), ..Task::default() }, &["title"]);
+            args.if_match = if_match.map(str::to_owned);
+            Dav::update_task(&Context::new(&host, connection()), args)?;
+            Ok(host.requests.take())
+        };
+    let requests = update(204, Some("\"7\""), "8").unwrap();
     let put = requests.iter().find(|request| request.method == "PUT").unwrap();
     assert!(
         put.headers.iter().any(|(name, value)| name.eq_ignore_ascii_case("if-match") && value == "\"7\"")
     );
     assert!(sent(put).contains("SUMMARY:B\r\nX-KEPT:1\r\n"), "{}", sent(put));
-    assert_eq!(update(412, Some("\"7\"")).unwrap_err().code, code::CONFLICT);
-    assert_eq!(update(204, Some("\"6\"")).unwrap_err().code, code::CONFLICT);
-    assert_eq!(update(507, None).unwrap_err().code, code::UNAVAILABLE);
+    assert_eq!(update(412, Some("\"7\""), "8").unwrap_err().code, code::CONFLICT);
+    assert_eq!(update(204, Some("\"6\""), "7").unwrap_err().code, code::CONFLICT);
+    assert_eq!(update(507, None, "7").unwrap_err().code, code::UNAVAILABLE);
+}
+
+/// Radicale says 412 also of what is too large, or repeats too often: that is neither a conflict nor a name that is taken.
+#[test]
+fn a_refused_content_is_no_conflict() {
+    let host = Recorded::answering(|request| {
+        let is_there = sent(request).contains("/cal/tasks/a.ics");
+        Ok(match request.method.as_str() {
+            "PUT" => response(412, &[], "Precondition failed."),
+            _ if is_there => multistatus(&member("/cal/tasks/a.ics", &data("7", &todo("a", "SUMMARY:A\n")))),
+            _ => multistatus(""),
+        })
+    });
+    let cx = || Context::new(&host, connection()).keyed("the key");
+    let task = || Task { title: "B".into(), ..Task::default() };
+    let failure = Dav::create_task(&cx(), write(None, task(), &["title"])).unwrap_err();
+    assert_eq!(
+        (failure.code.as_str(), failure.http_status),
+        (code::INVALID, Some(412)),
+        "{}",
+        failure.message
+    );
+    let failure = Dav::update_task(&cx(), write(Some("/cal/tasks/a.ics"), task(), &["title"])).unwrap_err();
+    assert_eq!(
+        (failure.code.as_str(), failure.http_status),
+        (code::INVALID, Some(412)),
+        "{}",
+        failure.message
+    );
 }
 
 /// A server that stores something else than it was sent: the task is what it made of it, and the caller hears of the fields.

@@ -209,7 +209,7 @@ impl Session<'_> {
                 ..Mutated::default()
             });
         };
-        let response = self.put_ok(id, &text, When::Still(etag), quiet)?;
+        let response = self.replace(collection, (id, etag), &text, quiet)?;
         let source = self.after_write(collection, id, text, &response);
         Ok(Mutated { sources: vec![source], item, warnings: edited.warnings, ..Mutated::default() })
     }
@@ -228,11 +228,11 @@ impl Session<'_> {
         let response = self.put(&new_id, new, When::New, false)?;
         let found = self.settle_create(collection, &new_id, uid, &response)?;
         let text = old.text.unwrap_or_default();
-        let capped = match self.put_ok(id, &text, When::Still(etag), false) {
+        let capped = match self.replace(collection, (id, etag), &text, false) {
             Ok(capped) => capped,
             Err(failure) => {
                 // Only what this attempt made is taken back.
-                if found.is_none() && failure.code == code::CONFLICT {
+                if found.is_none() && matches!(failure.code.as_str(), code::CONFLICT | code::INVALID) {
                     self.delete(&new_id, None, true)?;
                 }
                 return Err(failure);

@@ -183,8 +183,9 @@ impl<R: Content> Session<'_, R> {
         }
         // 412: the name is taken. 403 or 409: the UID is, which is said in one of two ways (RFC 4791 section 5.3.2.1 and RFC 6352
         // section 6.3.2.1, RFC 6638 section 3.2.4.1) or not at all.
-        if matches!(response.status, 403 | 409 | 412)
-            && let Ok((text, etag)) = self.object(collection, id)
+        let found = matches!(response.status, 403 | 409 | 412).then(|| self.object(collection, id));
+        let nothing_there = matches!(&found, Some(Err(failure)) if failure.code == code::NOT_FOUND);
+        if let Some(Ok((text, etag))) = found
             && self.reader.uid(&text).as_deref() == Some(uid)
         {
             return Ok(Some(self.read_source(id, text, etag)));
@@ -192,6 +193,9 @@ impl<R: Content> Session<'_, R> {
         let taken = ["no-uid-conflict", "unique-scheduling-object-resource"];
         let conditions = conditions(response);
         let conflict = conditions.iter().any(|condition| taken.contains(&condition.as_str()));
+        if response.status == 412 && nothing_there && !conflict {
+            return Err(self.not_accepted(response));
+        }
         if conflict || matches!(response.status, 409 | 412) {
             let (collection, item) = (R::KIND.collection, R::KIND.an_item);
             let message = format!("the {collection} has {item} with this {} already", R::KIND.uid);
@@ -212,10 +216,24 @@ impl<R: Content> Session<'_, R> {
         self.cx().send(if quiet { request.header("schedule-reply", "F") } else { request })
     }
 
-    /// [`Session::put`] that insists on success.
-    pub fn put_ok(&self, id: &str, text: &str, when: When, quiet: bool) -> Outcome<http::Response> {
-        let response = self.put(id, text, when, quiet)?;
-        if response.is_success() { Ok(response) } else { Err(self.write_failure(&response)) }
+    /// Writes a resource over the version `etag`.
+    pub fn replace(
+        &self,
+        collection: &Url,
+        (id, etag): (&str, Option<&str>),
+        text: &str,
+        quiet: bool,
+    ) -> Outcome<http::Response> {
+        let response = self.put(id, text, When::Still(etag), quiet)?;
+        if response.is_success() {
+            return Ok(response);
+        }
+        // 412: it is another version by now. Where it is not, the content is meant.
+        let same = || self.object(collection, id).is_ok_and(|(_, now)| now.as_deref() == etag);
+        match response.status == 412 && same() {
+            true => Err(self.not_accepted(&response)),
+            false => Err(self.write_failure(&response)),
+        }
     }
 
     /// Deletes a resource; one that is gone already is deleted, too.
@@ -235,6 +253,13 @@ impl<R: Content> Session<'_, R> {
 
     fn moved(&self) -> String {
         format!("the {} was changed at the provider", R::KIND.item)
+    }
+
+    /// A refusal of the content that says "precondition failed": so Radicale calls what is too large, and rules with too many
+    /// occurrences.
+    fn not_accepted(&self, response: &http::Response) -> Failure {
+        let failure = Failure::invalid(format!("the provider does not accept the {}", R::KIND.item));
+        Failure { http_status: Some(response.status), ..failure }
     }
 
     /// Why a write was refused. A failed condition of RFC 4791 section 5.3.2.1 or RFC 6352 section 6.3.2.1 is the content's fault,

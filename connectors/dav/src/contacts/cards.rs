@@ -130,7 +130,7 @@ impl Session<'_> {
         let version = writable(&card)?;
         touch(&mut card, version, self.now());
         let new = print(&card);
-        let response = self.put_ok(id, &new, When::Still(etag.as_deref()), false)?;
+        let response = self.replace(collection, (id, etag.as_deref()), &new, false)?;
         Ok(self.after_write(collection, id, new, &response))
     }
 

@@ -39,7 +39,7 @@ pub fn update(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let (text, etag) = session.current(&collection, id, args.if_match.as_deref())?;
     let written = session.editor(args.strict).update(&text, &args.body, &args.changed)?;
-    let response = session.put_ok(id, &written.text, When::Still(etag.as_deref()), false)?;
+    let response = session.replace(&collection, (id, etag.as_deref()), &written.text, false)?;
     Ok(session.stored(&collection, id, written, &args.changed, &response))
 }
 
