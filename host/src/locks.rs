@@ -16,6 +16,11 @@ impl Locks {
         self.named(name).lock_owned().await
     }
 
+    /// The lock of this name, unless somebody has it.
+    pub fn try_lock(&self, name: &str) -> Option<OwnedMutexGuard<()>> {
+        self.named(name).try_lock_owned().ok()
+    }
+
     fn named(&self, name: &str) -> Arc<AsyncMutex<()>> {
         let Ok(mut locks) = self.0.lock() else { return Arc::default() };
         if let Some(lock) = locks.get(name).and_then(Weak::upgrade) {

@@ -75,11 +75,14 @@ pub async fn reset(
     Ok(answer)
 }
 
-/// Pulls without anybody waiting for it.
+/// Pulls without anybody waiting for it. However often it is asked for, one pull is next: it finds what all of them asked for.
 fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
+    let name = scope.lock_name(connection);
+    let Some(next) = app.locks.try_lock(&format!("next:{name}")) else { return };
     let (app, connection, scope) = (app.clone(), connection.clone(), scope.clone());
     tokio::spawn(async move {
-        let _one = app.locks.lock(&scope.lock_name(&connection)).await;
+        let _one = app.locks.lock(&name).await;
+        drop(next);
         let pulled = match scope.is_whole() {
             true => whole::run(&app, &connection, &scope, true).await,
             false => pull::run(&app, &connection, &scope, true).await,

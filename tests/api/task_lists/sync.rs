@@ -46,6 +46,32 @@ async fn a_replica_follows_the_list() {
     api.get(old).send().await.refused(409, "sync_reset_required");
 }
 
+/// However often somebody asks for a pull while one is under way, one more follows it.
+#[tokio::test]
+async fn pulls_do_not_queue_up() {
+    let server = TestServer::start().await;
+    let (api, tasks) = default_list(&server).await;
+    let list = tasks.trim_end_matches("/tasks");
+    let start = format!("{list}/sync/start");
+    api.post(&start, json!({})).send().await.expect(202);
+    Replica::default().catch_up(&api, &format!("{list}/sync/changes"), 3).await;
+    let connection = api.get(list).send().await.expect(200)["connectionId"].clone();
+    let (_, id) = list.rsplit_once('/').unwrap();
+    let lock = format!("pull:{}:tasks:{id}", connection.as_str().unwrap());
+    let calls = async || {
+        let usage = api.get("/v1/usage").send().await.expect(200);
+        usage["sync"]["providerCalls"].as_i64().unwrap()
+    };
+    let under_way = server.app.locks.lock(&lock).await;
+    let before = calls().await;
+    for _ in 0..10 {
+        api.post(&start, json!({})).send().await.expect(200);
+    }
+    drop(under_way);
+    drop(server.app.locks.lock(&lock).await);
+    assert_eq!(calls().await - before, 1, "asked for ten times");
+}
+
 /// What cannot be read is kept out and shown; everything else goes on.
 #[tokio::test]
 async fn an_unreadable_todo_stops_nothing() {
