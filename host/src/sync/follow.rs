@@ -53,11 +53,13 @@ pub async fn reset(
     (hard, warnings): (bool, &[Value]),
     attempt: &Attempt,
 ) -> Result<Answer> {
+    let asked = app.locks.lock(&scope.reset_name(connection)).await;
     let _one = app.locks.lock(&scope.lock_name(connection)).await;
     let _inside = match scope.is_whole() {
         true => whole::forget_cursors(app, connection, scope).await?,
         false => Vec::new(),
     };
+    drop(asked);
     let mut state = state(app, connection, scope).await?;
     state.cursor = None;
     state.next_pull_at = Some(app.now());

@@ -47,6 +47,11 @@ impl Scope {
     pub fn lock_name(&self, connection: &Connection) -> String {
         format!("pull:{}:{}:{}", connection.id, self.surface(), self.scope_id)
     }
+
+    /// The lock of a reset that waits for a pull of this scope to end.
+    pub fn reset_name(&self, connection: &Connection) -> String {
+        format!("reset:{}", self.lock_name(connection))
+    }
 }
 
 /// Sees to it that the copy is not older than the setting allows; a scope that was never read is read now. When the

@@ -41,7 +41,8 @@ pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: 
     }
     let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false };
     match pull.read_to_the_end(&mut state).await {
-        Ok(()) => {
+        Ok(Ended::ForReset) => Ok(()),
+        Ok(Ended::CaughtUp) => {
             app.freshness.set(&scope.lock_name(connection), app.now());
             pull.retry_unreadable(&state).await
         }
@@ -51,6 +52,12 @@ pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: 
         }
         Err(Failed::Host(e)) => Err(e),
     }
+}
+
+enum Ended {
+    CaughtUp,
+    /// Somebody wants all of it read again.
+    ForReset,
 }
 
 enum Failed {
@@ -110,12 +117,15 @@ impl Page {
 }
 
 impl Pull<'_> {
-    async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<(), Failed> {
+    async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<Ended, Failed> {
         // An enumeration's cursor lives here until its end: a crash starts it again, which repeats work and loses nothing.
         let mut cursor = state.cursor.clone();
         let mut enumeration: Option<Enumeration> = None;
         let mut overtaken = 0;
         for _ in 0..MAX_PAGES {
+            if self.background && self.is_to_be_reset() {
+                return Ok(Ended::ForReset);
+            }
             let as_of = log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?;
             let reply = match self.page(cursor.clone(), PageOf::Sources).await {
                 Ok(reply) => reply,
@@ -150,11 +160,17 @@ impl Pull<'_> {
             }
             (cursor, overtaken) = (next, 0);
             if !more {
-                return Ok(());
+                return Ok(Ended::CaughtUp);
             }
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
         Err(Failed::Provider(Box::new(e)))
+    }
+
+    /// Whether a reset waits, of this scope or of the surface as a whole. Where somebody waits for the pull, it goes on.
+    fn is_to_be_reset(&self) -> bool {
+        let whole = Scope { scope_id: String::new(), ..self.scope.clone() };
+        [self.scope, &whole].iter().any(|scope| self.app.locks.is_locked(&scope.reset_name(self.connection)))
     }
 
     fn arranged(&self, reply: Reply<Sources>, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
