@@ -13,6 +13,7 @@ use crate::error::{Error, Result, not_found};
 use crate::log::{self, Note, Origin};
 use crate::resources::Kind;
 use crate::storage::connections::{self, Connection};
+use crate::storage::items::Item;
 use crate::storage::log as log_table;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::{Scope, changes, pull, state, unreadable, whole};
@@ -184,7 +185,15 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<Syn
         return Ok(s.clone());
     }
     let mut all = SyncState { seen: 0, ..s.clone() };
-    for inside in whole::states(app, connection, Kind::ContactBook).await? {
+    let live = whole::collections(app, connection, Kind::ContactBook).await?;
+    let inside = whole::states(app, connection, Kind::ContactBook, &live).await?;
+    // A book that was made since is for the next round.
+    let is_due = |book: &Item| s.last_success_at.is_some_and(|at| book.created_at <= at);
+    let is_unread = |book: &Item| !inside.iter().any(|s| s.scope_id == book.id);
+    if live.iter().any(|book| is_due(book) && is_unread(book)) {
+        all.last_success_at = None;
+    }
+    for inside in inside {
         all.seen += inside.seen;
         all.provider_resets += inside.provider_resets;
         all.latest_sequence = all.latest_sequence.max(inside.latest_sequence);

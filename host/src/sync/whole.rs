@@ -76,9 +76,8 @@ pub async fn ensure_all_fresh(
     Ok(())
 }
 
-/// The states of what is inside, of the collections that are there.
-pub async fn states(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<SyncState>> {
-    let live = collections(app, connection, kind).await?;
+/// The states of what is inside these collections. One that was never read has none.
+pub async fn states(app: &App, connection: &Connection, kind: Kind, live: &[Item]) -> Result<Vec<SyncState>> {
     let all = table::of_connection(app.db.reader(), &connection.id).await?;
     let is_inside =
         |s: &SyncState| s.surface == kind.surface().as_str() && live.iter().any(|c| c.id == s.scope_id);
@@ -93,12 +92,13 @@ pub async fn forget_cursors(
     top: &Scope,
 ) -> Result<Vec<OwnedMutexGuard<()>>> {
     let mut held = Vec::new();
-    for collection in collections(app, connection, top.kind).await? {
-        let name = collections::scope(&collection)?.lock_name(connection);
+    let live = collections(app, connection, top.kind).await?;
+    for collection in &live {
+        let name = collections::scope(collection)?.lock_name(connection);
         held.push(app.locks.lock(&name).await);
         app.freshness.forget(&name);
     }
-    for state in states(app, connection, top.kind).await? {
+    for state in states(app, connection, top.kind, &live).await? {
         save(app, &SyncState { cursor: None, seen: 0, ..state }).await?;
     }
     Ok(held)

@@ -135,6 +135,31 @@ async fn an_unreadable_card_stops_nothing() {
     assert!(replica.resources.values().any(|r| r["displayName"] == "Mended"));
 }
 
+/// Books that were read before do not make the others look read.
+#[tokio::test]
+async fn an_unread_book_is_not_caught_up() {
+    let server = TestServer::start().await;
+    let (api, connection) = zoe(&server).await;
+    let club = json!({ "connectionId": connection, "name": "Club" });
+    let club = api.post("/v1/contact-books", club).send().await.expect(201);
+    let books = api.all(&format!("/v1/contact-books?connection_id={connection}")).await;
+    let main = books.iter().find(|book| book["isDefault"] == true).unwrap();
+    api.all(&format!("/v1/contacts?book_id={}", club["id"].as_str().unwrap())).await;
+    let pull = format!("pull:{connection}:contacts:{}", main["id"].as_str().unwrap());
+    let held = server.app.locks.lock(&pull).await;
+    api.post("/v1/contacts/sync/start", json!({ "connectionId": connection })).send().await.expect(202);
+    let status = async || api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
+    let first = status().await;
+    assert_eq!((&first["status"], &first["lastSuccessAt"]), (&json!("initial"), &Value::Null));
+    drop(held);
+    api.all(&format!("/v1/contacts?connection_id={connection}")).await;
+    assert_eq!(status().await["status"], "caught_up");
+    let new = json!({ "connectionId": connection, "name": "New" });
+    server.clock.advance_ms(1);
+    api.post("/v1/contact-books", new).send().await.expect(201);
+    assert_eq!(status().await["status"], "caught_up", "what was made since is for the next round");
+}
+
 /// A soft reset keeps cursors and tells nothing new; a hard one ends them.
 #[tokio::test]
 async fn resets() {
