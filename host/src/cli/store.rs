@@ -42,7 +42,16 @@ pub fn make_data_dir(config: &Config) -> Result<()> {
 
 /// Keeps other servers off the same SQLite file for as long as it lives; the system ends it with the process, however that
 /// ends. None: a PostgreSQL database, which several servers may share.
-pub struct Lock(#[expect(dead_code, reason = "held for its lock")] Option<File>);
+pub struct Lock(Option<File>);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A process that is just being started has a copy of every open file, so that closing ours is not enough.
+        if let Some(file) = &self.0 {
+            let _ = file.unlock();
+        }
+    }
+}
 
 impl Lock {
     /// Takes the lock beside the database file. Fails when another server has it.

@@ -198,14 +198,26 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Runs until the sending end is gone. `_lock` is held as long.
+/// The folder's lock. A process that is just being started has a copy of every open file: closing ours would leave the lock to it
+/// for that moment, unlocking ends it.
+struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // It ends with the file in any case.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Runs until the sending end is gone; `lock` is held as long.
 fn write_all(
     mut file: File,
     path: &Path,
     messages: &mpsc::Receiver<Message>,
     report: &watch::Sender<Durable>,
-    _lock: File,
+    lock: File,
 ) {
+    let _held = Held(lock);
     let mut lines = 0;
     while let Ok(first) = messages.recv() {
         let batch: Vec<Message> = std::iter::once(first).chain(messages.try_iter()).collect();
