@@ -20,6 +20,7 @@ pub mod answer;
 pub mod clock;
 pub mod config;
 pub mod error;
+pub mod file_lock;
 pub mod folding;
 pub mod freshness;
 pub mod ids;

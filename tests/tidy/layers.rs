@@ -11,6 +11,7 @@ const LAYERS: [&[&str]; 7] = [
         "clock",
         "config",
         "error",
+        "file_lock",
         "folding",
         "ids",
         "keyring",

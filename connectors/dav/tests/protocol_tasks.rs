@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
 use std::cell::Cell;
-use std::rc::Rc;
 
 use connector_dav::Dav;
 use connector_sdk::http::{Request, Response};
@@ -265,7 +264,7 @@ fn a_page_holds_tasks_and_what_is_broken() {
 fn a_change_is_sent_under_its_version() {
     let update =
         |status: u16, if_match: Option<&str>, after: &'static str| -> Result<Vec<Request>, Failure> {
-            let etag = Rc::new(Cell::new("7"));
+            let etag = Cell::new("7");
             let host = Recorded::answering(move |request| {
                 Ok(match request.method.as_str() {
                     "PUT" => {
@@ -308,20 +307,12 @@ fn a_refused_content_is_no_conflict() {
     });
     let cx = || Context::new(&host, connection()).keyed("the key");
     let task = || Task { title: "B".into(), ..Task::default() };
-    let failure = Dav::create_task(&cx(), write(None, task(), &["title"])).unwrap_err();
-    assert_eq!(
-        (failure.code.as_str(), failure.http_status),
-        (code::INVALID, Some(412)),
-        "{}",
-        failure.message
-    );
-    let failure = Dav::update_task(&cx(), write(Some("/cal/tasks/a.ics"), task(), &["title"])).unwrap_err();
-    assert_eq!(
-        (failure.code.as_str(), failure.http_status),
-        (code::INVALID, Some(412)),
-        "{}",
-        failure.message
-    );
+    let made = Dav::create_task(&cx(), write(None, task(), &["title"]));
+    let changed = Dav::update_task(&cx(), write(Some("/cal/tasks/a.ics"), task(), &["title"]));
+    for failure in [made.unwrap_err(), changed.unwrap_err()] {
+        let told = (failure.code.as_str(), failure.http_status);
+        assert_eq!(told, (code::INVALID, Some(412)), "{}", failure.message);
+    }
 }
 
 /// A server that stores something else than it was sent: the task is what it made of it, and the caller hears of the fields.

@@ -27,8 +27,8 @@ pub async fn list<C: Collection>(
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
-    let shown = (&[][..], params.with_provider_data());
-    let texts = counts::page(app.db.reader(), &asker.tenant, &items, shown).await?;
+    let raw = params.with_provider_data();
+    let texts = counts::page(app.db.reader(), &asker.tenant, &items, &[], raw).await?;
     Ok(Answer::ok(page::page(&texts, next.as_deref())))
 }
 
@@ -49,10 +49,9 @@ pub async fn get<C: Collection>(
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
     let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
-    let one = std::slice::from_ref(&item);
-    let shown = (&[][..], params.with_provider_data());
-    let texts = counts::page(app.db.reader(), &asker.tenant, one, shown).await?;
-    Ok(Answer::ok(texts.concat()).etag(&item.etag))
+    let raw = params.with_provider_data();
+    let text = counts::printed(app.db.reader(), &asker.tenant, &item, &[], raw).await?;
+    Ok(Answer::ok(text).etag(&item.etag))
 }
 
 pub async fn update<C: Collection>(

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::config::Config;
+use crate::file_lock::FileLock;
 use crate::storage::{Db, Options};
 
 fn options(config: &Config) -> Options {
@@ -42,16 +43,7 @@ pub fn make_data_dir(config: &Config) -> Result<()> {
 
 /// Keeps other servers off the same SQLite file for as long as it lives; the system ends it with the process, however that
 /// ends. None: a PostgreSQL database, which several servers may share.
-pub struct Lock(Option<File>);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // A process that is just being started has a copy of every open file, so that closing ours is not enough.
-        if let Some(file) = &self.0 {
-            let _ = file.unlock();
-        }
-    }
-}
+pub struct Lock(#[expect(dead_code, reason = "held for its lock")] Option<FileLock>);
 
 impl Lock {
     /// Takes the lock beside the database file. Fails when another server has it.
@@ -73,7 +65,7 @@ impl Lock {
                 file.set_len(0)
                     .and_then(|()| file.rewind())
                     .and_then(|()| write!(file, "{}", std::process::id()))?;
-                Ok(Lock(Some(file)))
+                Ok(Lock(Some(FileLock::held(file))))
             }
             Err(TryLockError::WouldBlock) => {
                 let mut owner = String::new();

@@ -250,7 +250,7 @@ pub async fn update<C: Collection>(
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = open(app, asker, (C::KIND, id), C::KIND.write_scope()).await?;
     let current: C = serde_json::from_str(&item.body)?;
-    let printed = counts::printed(app.db.reader(), &asker.tenant, &item, &[]).await?;
+    let printed = counts::printed(app.db.reader(), &asker.tenant, &item, &[], false).await?;
     let write = patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
     valid(&write.body)?;
     let warnings = patch::warnings(&write.unknown, strict)?;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place};
 use crate::resources::prepare::prepared;
-use crate::resources::{Kind, answer, counts};
+use crate::resources::{Kind, counts, render};
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
@@ -70,13 +70,11 @@ pub async fn shown(
     change: &Change,
 ) -> Result<Answer> {
     let item = stored(tx, app, place, external_id, change).await?;
-    let mut answer = match place.kind.is_collection() {
-        false => answer(change.status, &item, &change.warnings),
-        true => {
-            let text = counts::printed(tx, &place.tenant, &item, &change.warnings).await?;
-            Answer::json(change.status, text).etag(&item.etag)
-        }
+    let text = match place.kind.is_collection() {
+        true => counts::printed(tx, &place.tenant, &item, &change.warnings, false).await?,
+        false => render::item(&item, &change.warnings, false),
     };
+    let mut answer = Answer::json(change.status, text).etag(&item.etag);
     if change.status == 201 {
         answer = answer.header("location", place.kind.path(&item));
     }

@@ -14,7 +14,8 @@ pub async fn page(
     on: impl Into<On<'_>>,
     tenant: &Tenant,
     found: &[Item],
-    (warnings, raw): (&[Value], bool),
+    warnings: &[Value],
+    raw: bool,
 ) -> Result<Vec<String>> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else { return Ok(Vec::new()) };
     let kind = Kind::of(first)?;
@@ -41,6 +42,7 @@ pub async fn printed(
     tenant: &Tenant,
     item: &Item,
     warnings: &[Value],
+    raw: bool,
 ) -> Result<String> {
-    Ok(page(on, tenant, std::slice::from_ref(item), (warnings, false)).await?.concat())
+    Ok(page(on, tenant, std::slice::from_ref(item), warnings, raw).await?.concat())
 }

@@ -14,6 +14,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::file_lock::FileLock;
 use crate::sandbox_provider::ops::Op;
 use crate::sandbox_provider::state::State;
 
@@ -81,7 +82,7 @@ impl Journal {
         let (report, durable) = watch::channel(Durable::default());
         let writer = thread::Builder::new()
             .name("sandbox-journal".to_owned())
-            .spawn(move || write_all(file, &path, &messages, &report, lock))
+            .spawn(move || write_all(file, &path, &messages, &report, FileLock::held(lock)))
             .context("cannot start the sandbox's journal thread")?;
         let (sender, writer) = (Some(sender), Some(writer));
         Ok(Journal { epoch, sender, writer, durable, appended: 0, bytes: size, snapshot_bytes: 0 })
@@ -198,26 +199,14 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// The folder's lock. A process that is just being started has a copy of every open file: closing ours would leave the lock to it
-/// for that moment, unlocking ends it.
-struct Held(File);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // It ends with the file in any case.
-        let _ = self.0.unlock();
-    }
-}
-
-/// Runs until the sending end is gone; `lock` is held as long.
+/// Runs until the sending end is gone. `_lock` is held as long.
 fn write_all(
     mut file: File,
     path: &Path,
     messages: &mpsc::Receiver<Message>,
     report: &watch::Sender<Durable>,
-    lock: File,
+    _lock: FileLock,
 ) {
-    let _held = Held(lock);
     let mut lines = 0;
     while let Ok(first) = messages.recv() {
         let batch: Vec<Message> = std::iter::once(first).chain(messages.try_iter()).collect();

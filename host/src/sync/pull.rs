@@ -169,7 +169,7 @@ impl Pull<'_> {
 
     /// Whether a reset waits, of this scope or of the surface as a whole. Where somebody waits for the pull, it goes on.
     fn is_to_be_reset(&self) -> bool {
-        let whole = Scope { scope_id: String::new(), ..self.scope.clone() };
+        let whole = Scope::collections(self.scope.kind);
         [self.scope, &whole].iter().any(|scope| self.app.locks.is_locked(&scope.reset_name(self.connection)))
     }
 

@@ -229,11 +229,9 @@ impl<R: Content> Session<'_, R> {
             return Ok(response);
         }
         // 412: it is another version by now. Where it is not, the content is meant.
-        let same = || self.object(collection, id).is_ok_and(|(_, now)| now.as_deref() == etag);
-        match response.status == 412 && same() {
-            true => Err(self.not_accepted(&response)),
-            false => Err(self.write_failure(&response)),
-        }
+        let is_the_content = response.status == 412
+            && self.object(collection, id).is_ok_and(|(_, now)| now.as_deref() == etag);
+        Err(if is_the_content { self.not_accepted(&response) } else { self.write_failure(&response) })
     }
 
     /// Deletes a resource; one that is gone already is deleted, too.
