@@ -175,6 +175,7 @@ pub fn call(connector: &str) -> Call {
             background: false,
             settings: serde_json::Map::new(),
             credentials: Arc::new(NoCredentials),
+            progress: None,
             seed: None,
             timeout_ms: None,
         },

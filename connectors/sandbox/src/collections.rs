@@ -44,7 +44,7 @@ pub fn list<C: Collection>(context: &Context) -> Outcome<Answer<Sources>> {
     let request = Request::get(url(context, &[C::PATH], &[])?);
     let found: Found<C> = ask(context, request, &format!("listing the {}", C::PATH))?;
     let sources = found.folders.iter().map(source).collect::<Outcome<_>>()?;
-    Ok(Answer::whole(Sources { sources, enumeration: true }))
+    Ok(Answer::whole(Sources { sources, enumeration: true, ..Sources::default() }))
 }
 
 pub fn create<C: Collection>(context: &Context, args: &CollectionWrite<C::Ours>) -> Outcome<Mutated> {

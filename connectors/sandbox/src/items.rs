@@ -58,7 +58,11 @@ pub fn read<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<R> 
 
 /// The same as the answer of a fetch.
 pub fn get<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Sources> {
-    Ok(Sources { sources: vec![read::<R>(context, folder, id)?.source()?], enumeration: false })
+    Ok(Sources {
+        sources: vec![read::<R>(context, folder, id)?.source()?],
+        enumeration: false,
+        ..Sources::default()
+    })
 }
 
 /// The cursor is a letter and the provider's token: `f` goes on with the first walk over everything, `c` with a walk over
@@ -91,7 +95,7 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
     };
     let read = if args.names_only { named } else { listed::<R> };
     let sources = page.records.iter().map(|record| read(record)).collect();
-    Ok(Answer { body: Sources { sources, enumeration }, cursor: Some(cursor), more })
+    Ok(Answer { body: Sources { sources, enumeration, ..Sources::default() }, cursor: Some(cursor), more })
 }
 
 /// One record of a list. One that cannot be read must not stop the others.
@@ -105,7 +109,7 @@ fn listed<R: Record>(record: &RawValue) -> Source {
 }
 
 /// Only which record of a list it is.
-fn named(record: &RawValue) -> Source {
+pub fn named(record: &RawValue) -> Source {
     let known = serde_json::from_str::<Value>(record.get()).unwrap_or_default();
     Source {
         external_id: known["id"].as_str().unwrap_or_default().to_owned(),

@@ -3,7 +3,7 @@
 
 use wasmtime::component::{HasSelf, Linker};
 
-use crate::runtime::bindings::{blob, clock, http, log, random, types};
+use crate::runtime::bindings::{blob, clock, http, log, progress, random, tcp, types};
 use crate::runtime::log::LogLevel;
 use crate::runtime::state::State;
 
@@ -18,7 +18,9 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     log::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
     clock::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
     random::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
-    blob::add_to_linker::<_, HasSelf<State>>(linker, |s| s)
+    blob::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
+    tcp::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
+    progress::add_to_linker::<_, HasSelf<State>>(linker, |s| s)
 }
 
 impl types::Host for State {}
@@ -28,6 +30,22 @@ impl log::Host for State {
         self.host_calls.count()?;
         self.log.line(LogLevel::parse(&level), &message, &fields);
         Ok(())
+    }
+}
+
+impl progress::Host for State {
+    async fn reached(&mut self, step: String) -> wasmtime::Result<()> {
+        self.host_calls.count()?;
+        let Some(progress) = self.progress.clone() else { return Ok(()) };
+        self.cpu.pause();
+        let reached = self.egress.spawn(async move { progress.reached(&step).await }).await;
+        self.cpu.resume();
+        // What must be on disk before the call goes on and is not, ends the call: then nothing was handed over.
+        match reached {
+            Some(Ok(())) => Ok(()),
+            Some(Err(e)) => Err(wasmtime::Error::msg(format!("the host cannot record how far the call got: {e}"))),
+            None => Err(wasmtime::Error::msg("the host gave up recording how far the call got")),
+        }
     }
 }
 

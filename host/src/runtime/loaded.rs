@@ -20,7 +20,7 @@ use crate::runtime::surface::{Surface, Verb};
 use crate::runtime::{imports, wasi};
 
 /// Our interfaces that a component may import.
-const OFFERED: [&str; 6] = ["types", "http", "log", "clock", "random", "blob"];
+const OFFERED: [&str; 8] = ["types", "http", "log", "clock", "random", "blob", "tcp", "progress"];
 const PACKAGE: &str = "switchboard:connector/";
 
 /// A connector in service. Calls in flight hold it, so a version that was replaced lives until its last call is done.

@@ -58,6 +58,10 @@ pub struct Manifest {
     /// allowed too, http or https, with the slot "default" injected; private addresses only where the operator allows them.
     #[serde(default)]
     pub hosts_from_settings: Vec<String>,
+    /// Names of settings whose value is a server `{host, port, tls}`: the connector may have lines to exactly those (`tcp`),
+    /// authenticated with the connection's credentials; private addresses only where the operator allows them.
+    #[serde(default)]
+    pub servers_from_settings: Vec<String>,
     /// How an account is opened.
     #[serde(default)]
     pub auth: Auth,
@@ -289,11 +293,15 @@ impl Manifest {
                 s.name
             );
         }
-        for name in &self.hosts_from_settings {
-            ensure!(
-                self.settings.iter().any(|s| s.name == *name),
-                "hosts_from_settings: \"{name}\" is not one of the settings, add it under [[settings]]"
-            );
+        let lists =
+            [("hosts_from_settings", &self.hosts_from_settings), ("servers_from_settings", &self.servers_from_settings)];
+        for (list, names) in lists {
+            for name in names {
+                ensure!(
+                    self.settings.iter().any(|s| s.name == *name),
+                    "{list}: \"{name}\" is not one of the settings, add it under [[settings]]"
+                );
+            }
         }
         Ok(())
     }

@@ -63,8 +63,11 @@ pub use crate::runtime::log::{LogLevel, LogLine};
 pub use crate::runtime::manifest::{
     Auth, AuthKind, HostRule, Level, Manifest, MemoryClass, Setting, SurfaceVersion,
 };
-pub use crate::runtime::outbound::{Credentials, HttpSettings, NoCredentials, Secret};
+pub use crate::runtime::outbound::{
+    Credentials, HttpSettings, Login, LoginSecret, NoCredentials, Secret, check_server,
+};
 pub use crate::runtime::packages::{Index, Installed, Previous, Source, Store};
+pub use crate::runtime::state::Progress;
 pub use crate::runtime::stats::{CallStats, Stats, StatsSnapshot};
 pub use crate::runtime::surface::{Surface, Verb};
 
@@ -124,6 +127,8 @@ pub struct CallContext {
     /// The connection's settings: `hosts_from_settings` of the manifest are looked up here.
     pub settings: Map<String, Value>,
     pub credentials: Arc<dyn Credentials>,
+    /// Who wants to know how far the call gets, where it must not be done twice.
+    pub progress: Option<Arc<dyn Progress>>,
     /// Repeats the guest's randomness, in tests.
     pub seed: Option<u64>,
     /// Milliseconds for the call, if less than the limit.

@@ -17,7 +17,7 @@ use crate::runtime::log::{LogBook, harmless};
 use crate::runtime::manifest::Level;
 use crate::runtime::outbound::wasi_http::WasiHttp;
 use crate::runtime::outbound::{CallEgress, Credentials, Egress, Meter, NoCredentials, Policy};
-use crate::runtime::state::{Cpu, HostCalls, Memory, NowMs, Random, State};
+use crate::runtime::state::{Cpu, HostCalls, Memory, NowMs, Progress, Random, State};
 use crate::runtime::stats::CallStats;
 use crate::runtime::surface::{Surface, Verb};
 use crate::runtime::{Answer, Call, traps, wasi};
@@ -32,6 +32,7 @@ pub(crate) struct Sandbox {
 /// Whose call it is, and what it may use.
 struct Context {
     tenant: String,
+    connection: String,
     request_id: String,
     policy: Policy,
     credentials: Arc<dyn Credentials>,
@@ -39,6 +40,7 @@ struct Context {
     blobs: Blobs,
     cpu: Cpu,
     wall: Duration,
+    progress: Option<Arc<dyn Progress>>,
 }
 
 type Outcome = wasmtime::Result<Result<Response, Failure>>;
@@ -65,6 +67,7 @@ impl Sandbox {
         let policy = Policy::new(loaded.manifest.clone(), &call.context.settings, &self.egress.approved);
         let context = Context {
             tenant: call.context.tenant,
+            connection: call.context.connection_id,
             request_id: call.context.request_id,
             policy,
             credentials: call.context.credentials,
@@ -72,6 +75,7 @@ impl Sandbox {
             blobs: call.blobs,
             cpu: Cpu::new(Duration::from_millis(self.limits.cpu_ms), computes),
             wall,
+            progress: call.context.progress,
         };
         let started = Instant::now();
         let mut store = self.store(loaded, context).map_err(|e| Error::new(Code::Host, format!("{e:#}")))?;
@@ -87,6 +91,7 @@ impl Sandbox {
         let wall = Duration::from_secs(5);
         let context = Context {
             tenant: String::new(),
+            connection: String::new(),
             request_id: "trial".to_owned(),
             policy: Policy::new(loaded.manifest.clone(), &serde_json::Map::new(), &[]),
             credentials: Arc::new(NoCredentials),
@@ -94,6 +99,7 @@ impl Sandbox {
             blobs: Blobs::new(0),
             cpu: Cpu::new(TRIAL_CPU, Computes::default()),
             wall,
+            progress: None,
         };
         let mut store = self.store(loaded, context)?;
         let work = async {
@@ -134,6 +140,7 @@ impl Sandbox {
             policy: cx.policy,
             credentials: cx.credentials,
             tenant: cx.tenant,
+            connection: cx.connection,
             connector: loaded.name.clone(),
             blobs: cx.blobs.clone(),
             // A little before the call's own end, so that the guest still can say what happened.
@@ -156,6 +163,7 @@ impl Sandbox {
             now: self.now.clone(),
             random: Random::new(cx.seed),
             host_calls: HostCalls::new(limits.host_calls),
+            progress: cx.progress,
             wasi,
             table,
         };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use wasmtime::ResourceLimiter;
 use wasmtime::component::ResourceTable;
@@ -22,6 +23,13 @@ use crate::runtime::outbound::wasi_http::WasiHttp;
 /// The host's clock, ms since 1970.
 pub(crate) type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
 
+/// Keeps how far a call got that must not be done twice.
+#[async_trait]
+pub trait Progress: Send + Sync {
+    /// Returns once it is on disk.
+    async fn reached(&self, step: &str) -> anyhow::Result<()>;
+}
+
 pub(crate) struct State {
     pub(crate) cpu: Cpu,
     pub(crate) memory: Memory,
@@ -31,6 +39,8 @@ pub(crate) struct State {
     pub(crate) now: NowMs,
     pub(crate) random: Random,
     pub(crate) host_calls: HostCalls,
+    /// Who wants to know how far the call gets.
+    pub(crate) progress: Option<Arc<dyn Progress>>,
     /// Level `compat` alone.
     pub(crate) wasi: Option<WasiCtx>,
     pub(crate) wasi_http: WasiHttp,

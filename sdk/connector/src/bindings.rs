@@ -25,6 +25,8 @@ macro_rules! world {
                     "switchboard:connector/clock@1.0.0": crate::bindings::imports::switchboard::connector::clock,
                     "switchboard:connector/random@1.0.0": crate::bindings::imports::switchboard::connector::random,
                     "switchboard:connector/blob@1.0.0": crate::bindings::imports::switchboard::connector::blob,
+                    "switchboard:connector/tcp@1.0.0": crate::bindings::imports::switchboard::connector::tcp,
+                    "switchboard:connector/progress@1.0.0": crate::bindings::imports::switchboard::connector::progress,
                 },
             });
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::{Failure, Outcome};
 use crate::http::{Http, Request, Response};
+use crate::tcp::{Line, TcpError};
 
 /// How much a log line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,23 @@ pub trait Host: Http {
     fn create_blob(&self, content: &[u8], content_type: Option<&str>) -> Option<String> {
         let _ = (content, content_type);
         None
+    }
+
+    /// Size in bytes of a blob of this call.
+    fn blob_size(&self, id: &str) -> Option<u64> {
+        let _ = id;
+        None
+    }
+
+    /// A line to the server under this name in the settings, authenticated. `protocol` as in `wit/tcp.wit`.
+    fn open_line(&self, server: &str, protocol: &str) -> Result<Box<dyn Line>, TcpError> {
+        let _ = (server, protocol);
+        Err(TcpError::new("unavailable", "there are no lines to servers here"))
+    }
+
+    /// The call got so far; returns once that is on disk (`wit/tcp.wit`, `progress`).
+    fn reached(&self, step: &str) {
+        let _ = step;
     }
 }
 
@@ -112,6 +130,16 @@ impl<'a> Context<'a> {
     /// The host's randomness.
     pub fn random_bytes(&self, len: u32) -> Vec<u8> {
         self.host.random_bytes(len)
+    }
+
+    /// A line to the server under this name in the connection's settings, see [`Host::open_line`].
+    pub fn open_line(&self, server: &str, protocol: &str) -> Outcome<Box<dyn Line>> {
+        self.host.open_line(server, protocol).map_err(Failure::from)
+    }
+
+    /// The call got so far, see [`Host::reached`].
+    pub fn reached(&self, step: &str) {
+        self.host.reached(step);
     }
 
     /// The rest of what the host offers.

@@ -5,6 +5,7 @@ use jiff::fmt::rfc2822;
 use serde_json::Value;
 
 use crate::http;
+use crate::tcp::TcpError;
 
 /// What every operation of a connector returns.
 pub type Outcome<T> = Result<T, Failure>;
@@ -132,6 +133,20 @@ impl From<http::SendError> for Failure {
             _ => code::INTERNAL,
         };
         Failure { retry_after_ms: error.retry_after_ms, ..Failure::new(code, error.message) }
+    }
+}
+
+impl From<TcpError> for Failure {
+    fn from(error: TcpError) -> Self {
+        let code = match error.code.as_str() {
+            "auth-expired" => code::AUTH_EXPIRED,
+            "denied" => code::FORBIDDEN,
+            "unsupported" => code::UNSUPPORTED,
+            "timeout" => code::TIMEOUT,
+            "connect" | "tls" | "closed" | "too-large" | "unavailable" => code::UNAVAILABLE,
+            _ => code::INTERNAL,
+        };
+        Failure::new(code, error.message)
     }
 }
 

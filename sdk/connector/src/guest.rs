@@ -10,6 +10,7 @@ use crate::dispatch;
 use crate::error::{Failure, Outcome};
 use crate::http::{BlobInfo, Http, Request, Response, Segment, SendError};
 use crate::surface;
+use crate::tcp::{self, Line, TcpError};
 
 /// The imports. Calling one outside the sandbox panics.
 struct Imports;
@@ -92,6 +93,56 @@ impl Host for Imports {
 
     fn create_blob(&self, content: &[u8], content_type: Option<&str>) -> Option<String> {
         wit::blob::create(content, content_type)
+    }
+
+    fn blob_size(&self, id: &str) -> Option<u64> {
+        wit::blob::size(id)
+    }
+
+    fn open_line(&self, server: &str, protocol: &str) -> Result<Box<dyn Line>, TcpError> {
+        let session = wit::tcp::Session::open(server, protocol).map_err(tcp_error)?;
+        Ok(Box::new(session))
+    }
+
+    fn reached(&self, step: &str) {
+        wit::progress::reached(step);
+    }
+}
+
+fn tcp_error(e: wit::tcp::Err) -> TcpError {
+    TcpError { code: e.code, message: e.message }
+}
+
+impl Line for wit::tcp::Session {
+    fn capabilities(&self) -> Vec<String> {
+        wit::tcp::Session::capabilities(self)
+    }
+
+    fn note(&self) -> Option<String> {
+        wit::tcp::Session::note(self)
+    }
+
+    fn read(&mut self, max: u32) -> Result<Vec<u8>, TcpError> {
+        wit::tcp::Session::read(self, max).map_err(tcp_error)
+    }
+
+    fn write(&mut self, segments: Vec<tcp::Segment>) -> Result<(), TcpError> {
+        let segment = |segment| match segment {
+            tcp::Segment::Bytes(bytes) => wit::tcp::Segment::Bytes(bytes),
+            tcp::Segment::Blob(id) => wit::tcp::Segment::Blob(id),
+            tcp::Segment::BlobDotStuffed(id) => wit::tcp::Segment::BlobDotStuffed(id),
+        };
+        let segments: Vec<_> = segments.into_iter().map(segment).collect();
+        wit::tcp::Session::write(self, &segments).map_err(tcp_error)
+    }
+
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<tcp::BlobInfo, TcpError> {
+        let info = wit::tcp::Session::read_to_blob(self, head, len, decode).map_err(tcp_error)?;
+        Ok(tcp::BlobInfo { id: info.id, size: info.size })
+    }
+
+    fn keep(&mut self, note: &str) {
+        wit::tcp::Session::keep(self, note);
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! impl Calendar for Nothing {
 //!     fn list_calendars(_: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-//!         Ok(Answer::whole(Sources { sources: Vec::new(), enumeration: true }))
+//!         Ok(Answer::whole(Sources { sources: Vec::new(), enumeration: true, ..Sources::default() }))
 //!     }
 //! }
 //!
@@ -29,6 +29,7 @@ mod export;
 mod guest;
 pub mod http;
 pub mod surface;
+pub mod tcp;
 #[cfg(feature = "testing")]
 pub mod testing;
 

@@ -18,13 +18,13 @@ impl Calendar for Small {
         let names: Vec<String> = answer.json()?;
         let sources =
             names.into_iter().map(|external_id| Source { external_id, ..Source::default() }).collect();
-        Ok(Answer { body: Sources { sources, enumeration: true }, cursor: Some("next".into()), more: true })
+        Ok(Answer { body: Sources { sources, enumeration: true, ..Sources::default() }, cursor: Some("next".into()), more: true })
     }
 
     fn get_event(cx: &Context, args: SourceRef) -> Outcome<Sources> {
         let etag = cx.idempotency_key.clone().or_else(|| cx.cursor.clone());
         let source = Source { external_id: args.source, etag, ..Source::default() };
-        Ok(Sources { sources: vec![source], enumeration: false })
+        Ok(Sources { sources: vec![source], enumeration: false, ..Sources::default() })
     }
 }
 

@@ -119,7 +119,9 @@ pub struct Credentials {
     pub expires_at: Option<Instant>,
     pub username: Option<String>,
     pub password: Option<String>,
+    /// Where the mailbox is read.
     pub imap: Option<MailServer>,
+    /// Where its mail is sent.
     pub smtp: Option<MailServer>,
 }
 
@@ -135,8 +137,20 @@ impl fmt::Debug for Credentials {
 pub struct MailServer {
     pub host: String,
     pub port: u16,
-    /// TLS from the first byte; false: STARTTLS.
-    pub tls: bool,
+    pub tls: MailTls,
+}
+
+/// How a mail server's line is encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MailTls {
+    /// From the first byte (RFC 8314).
+    #[default]
+    Implicit,
+    /// After an upgrade, which the server must offer.
+    StartTls,
+    /// Not at all: only to addresses that the operator allows.
+    None,
 }
 
 /// Starts an OAuth authorization.

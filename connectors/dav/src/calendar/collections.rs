@@ -46,7 +46,7 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
             collection_source(id, &calendar, None)
         })
         .collect::<Outcome<Vec<Source>>>()?;
-    Ok(Answer::whole(Sources { sources, enumeration: true }))
+    Ok(Answer::whole(Sources { sources, enumeration: true, ..Sources::default() }))
 }
 
 fn first_usable(found: &[(String, Calendar)]) -> Option<String> {

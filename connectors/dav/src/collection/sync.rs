@@ -202,7 +202,7 @@ impl<R: Content> Session<'_, R> {
             true => changes.iter().map(named).collect(),
             false => self.read(collection, &changes, &cursor)?,
         };
-        let body = Sources { sources, enumeration: cursor.enumeration };
+        let body = Sources { sources, enumeration: cursor.enumeration, ..Sources::default() };
         let next = match (rest, cursor.truncated) {
             (true, _) => Cursor { after: changes.last().map(|change| change.id.clone()), ..cursor },
             (false, true) => Cursor { from: cursor.to, to: None, after: None, truncated: false, ..cursor },

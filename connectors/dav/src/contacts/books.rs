@@ -49,7 +49,7 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
         found.book.is_default = default.as_ref() == Some(&found.id);
     }
     let sources = found.into_iter().map(Found::source).collect::<Outcome<Vec<Source>>>()?;
-    Ok(Answer::whole(Sources { sources, enumeration: true }))
+    Ok(Answer::whole(Sources { sources, enumeration: true, ..Sources::default() }))
 }
 
 /// CardDAV has no property for the default book: it is the only one that can be written, the one with a usual name, or the first.

@@ -75,6 +75,15 @@ impl Clients {
         Ok(client)
     }
 
+    /// For lines that do not speak HTTP: the same roots, and no protocol to agree on. Sessions are not resumed: a ticket would be
+    /// shared by tenants.
+    pub(crate) fn line_tls(&self) -> rustls::ClientConfig {
+        let mut tls = self.tls.clone();
+        tls.alpn_protocols = Vec::new();
+        tls.resumption = Resumption::disabled();
+        tls
+    }
+
     fn build(&self) -> Result<reqwest::Client, reqwest::Error> {
         let mut tls = self.tls.clone();
         // The roots are shared, the sessions are not.

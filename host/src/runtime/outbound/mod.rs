@@ -8,6 +8,7 @@ mod exchange;
 mod headers;
 mod policy;
 mod redact;
+pub(crate) mod tcp;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wasi_http;
@@ -30,6 +31,7 @@ use crate::runtime::state::State;
 
 pub use client::HttpSettings;
 pub(crate) use policy::Policy;
+pub use tcp::check_server;
 
 /// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
 #[derive(Clone)]
@@ -61,6 +63,32 @@ pub trait Credentials: Send + Sync {
     /// Fresh ones after the provider answered 401; none if these cannot be refreshed. That several calls refresh once is up
     /// to the implementation.
     async fn refreshed(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+
+    /// The same for protocols that authenticate by SASL (RFC 4422); none where the connection has no such credentials.
+    async fn login(&self) -> anyhow::Result<Option<Login>> {
+        Ok(None)
+    }
+}
+
+/// Who logs in, and with what.
+#[derive(Clone)]
+pub struct Login {
+    pub username: String,
+    pub secret: LoginSecret,
+}
+
+/// Wiped when dropped; its `Debug` shows nothing.
+#[derive(Clone)]
+pub enum LoginSecret {
+    Password(Zeroizing<String>),
+    /// Of OAuth: OAUTHBEARER (RFC 7628) or XOAUTH2.
+    Token(Zeroizing<String>),
+}
+
+impl std::fmt::Debug for LoginSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LoginSecret(..)")
+    }
 }
 
 /// Credentials of a connection that has none.
@@ -86,6 +114,10 @@ pub(crate) struct Egress {
     total: Arc<Semaphore>,
     pub(crate) approved: Vec<Url>,
     limits: Limits,
+    /// Lines that wait for their connection's next call.
+    lines: Arc<tcp::Pool>,
+    line_tls: Arc<rustls::ClientConfig>,
+    connect_timeout: Duration,
 }
 
 impl Egress {
@@ -97,13 +129,21 @@ impl Egress {
         limits: &Limits,
     ) -> anyhow::Result<Self> {
         let allowed: Arc<[IpNet]> = allowed.into();
+        let runtime = tokio::runtime::Handle::current();
+        let connect_timeout = Duration::from_millis(settings.connect_timeout_ms);
+        let clients = client::Clients::new(settings, allowed.clone())?;
+        let lines = Arc::default();
+        tcp::Pool::tend(&lines, &runtime);
         Ok(Egress {
-            runtime: tokio::runtime::Handle::current(),
-            clients: client::Clients::new(settings, allowed.clone())?,
+            runtime,
+            line_tls: Arc::new(clients.line_tls()),
+            clients,
             allowed,
             total: Arc::new(Semaphore::new(limits.http_total_concurrent)),
             approved,
             limits: limits.clone(),
+            lines,
+            connect_timeout,
         })
     }
 }
@@ -114,6 +154,7 @@ pub(crate) struct CallEgress {
     pub(crate) policy: Policy,
     pub(crate) credentials: Arc<dyn Credentials>,
     pub(crate) tenant: String,
+    pub(crate) connection: String,
     pub(crate) connector: Arc<str>,
     pub(crate) blobs: Blobs,
     pub(crate) deadline: Instant,
@@ -135,6 +176,8 @@ pub(crate) struct Meter {
     /// Of `wasi:http`: request bodies in memory.
     held_bytes: AtomicU64,
     retry_after_ms: AtomicU64,
+    /// Lines that the guest asked for.
+    lines: AtomicU64,
     in_flight: AtomicUsize,
 }
 
@@ -186,7 +229,7 @@ impl CallEgress {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Spawned<T> {
+    pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Spawned<T> {
         Spawned::new(self.shared.runtime.spawn(work))
     }
 }

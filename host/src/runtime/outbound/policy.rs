@@ -1,17 +1,21 @@
 //! Where a request may go, and with which credentials: the manifest's rules, and for self-hosted providers the origins of the
 //! connection's settings. One parser reads a URL, once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use crate::runtime::manifest::{HostRule, Manifest};
+use crate::runtime::outbound::tcp::{BadServer, Server};
 
 /// The rules of one call.
 pub(crate) struct Policy {
     manifest: Arc<Manifest>,
     origins: Vec<Url>,
+    /// What `servers_from_settings` names, with what is wrong with it.
+    servers: HashMap<String, Result<Server, BadServer>>,
 }
 
 /// A request that may be sent.
@@ -52,7 +56,18 @@ impl Policy {
         if !origins.is_empty() {
             origins.extend_from_slice(approved);
         }
-        Policy { manifest, origins }
+        let servers =
+            manifest.servers_from_settings.iter().map(|name| (name.clone(), Server::of(settings, name))).collect();
+        Policy { manifest, origins, servers }
+    }
+
+    /// The server that the settings name so.
+    pub(crate) fn server(&self, name: &str) -> Result<Server, String> {
+        match self.servers.get(name) {
+            Some(Ok(server)) => Ok(server.clone()),
+            Some(Err(bad)) => Err(format!("the setting {name} {} {}", bad.field, bad.why)),
+            None => Err(format!("the connector's manifest names no server {name:?}")),
+        }
     }
 
     /// Whether `method` may be sent to `url` with the credentials of slot `auth` (the WIT's `auth` field).

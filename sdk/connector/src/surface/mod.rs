@@ -3,12 +3,12 @@
 
 pub mod calendar;
 pub mod contacts;
+pub mod email;
 mod lifecycle;
 pub mod tasks;
-mod untyped;
 
 pub use calendar::Calendar;
 pub use contacts::Contacts;
+pub use email::Email;
 pub use lifecycle::{Lifecycle, check};
 pub use tasks::Tasks;
-pub use untyped::{Email, email};

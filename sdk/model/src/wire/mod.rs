@@ -3,6 +3,7 @@
 
 pub mod calendar;
 pub mod contacts;
+pub mod email;
 pub mod tasks;
 mod text;
 
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Instant;
 pub use crate::wire::text::JsonText;
 
 /// One thing of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
@@ -27,6 +29,8 @@ pub struct Source {
     pub items: Vec<Item>,
     /// It is there but could not be read: kept out, shown on the sync state, never a reason to stop.
     pub error: Option<ItemError>,
+    /// What the provider called it until now: it was moved or stored anew. Its items keep their ids.
+    pub previous_id: Option<String>,
 }
 
 /// One of our resources inside a source.
@@ -46,6 +50,13 @@ pub struct Item {
     pub body: JsonText,
     /// What the model has no field for, as the provider has it; null where there is nothing to add.
     pub provider_data: Option<Value>,
+    /// `body` holds only some fields of a known item; the others stay as they are. Mail alone.
+    pub partial: bool,
+    /// What stays the same when the provider gives it another id: an immutable id, else Message-ID, date and size. An item that
+    /// comes under a new id while one with this fingerprint goes is the same item. Mail alone.
+    pub fingerprint: Option<String>,
+    /// What the connector wants back when the item is read again (which parts are its text). Small; not shown to anybody.
+    pub hint: Option<Value>,
 }
 
 /// Why a source could not be turned into items.
@@ -64,6 +75,8 @@ pub struct Sources {
     /// True: the pages since the cursor-less call are everything there is, so what they do not name is gone once the last
     /// page was read. False: only differences.
     pub enumeration: bool,
+    /// Of an enumeration that goes from new to old: all items of this time and later have been told by now. Mail alone.
+    pub covered_since: Option<Instant>,
 }
 
 /// Body of a `changes` call, and of a `*.list` inside a collection.

@@ -1,0 +1,137 @@
+//! What passes through a line on its way to or from a blob: transfer encodings undone, dots doubled. Piece by piece, whatever its size.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// Base64 whose last bits and padding nobody checks: mail in the wild has both wrong.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// Longest line of quoted-printable that is waited for; RFC 2045 allows 76 characters.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// A transfer encoding (RFC 2045 section 6) that is being undone.
+pub(crate) enum Decoder {
+    Raw,
+    /// Characters of an unfinished group of four.
+    Base64(Vec<u8>),
+    /// An unfinished line.
+    QuotedPrintable(Vec<u8>),
+}
+
+impl Decoder {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        match name {
+            "raw" => Some(Decoder::Raw),
+            "base64" => Some(Decoder::Base64(Vec::new())),
+            "quoted-printable" => Some(Decoder::QuotedPrintable(Vec::new())),
+            _ => None,
+        }
+    }
+
+    /// What these bytes, after those that came before, are so far.
+    pub(crate) fn decode(&mut self, piece: Vec<u8>) -> Vec<u8> {
+        match self {
+            Decoder::Raw => piece,
+            Decoder::Base64(open) => {
+                open.extend(piece.into_iter().filter(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/')));
+                let whole = open.len() / 4 * 4;
+                let rest = open.split_off(whole);
+                let group = std::mem::replace(open, rest);
+                LENIENT.decode(group).unwrap_or_default()
+            }
+            Decoder::QuotedPrintable(open) => {
+                open.extend(piece);
+                let end = match open.iter().rposition(|b| *b == b'\n') {
+                    Some(at) => at + 1,
+                    None if open.len() > LONGEST_LINE => open.len(),
+                    None => return Vec::new(),
+                };
+                let rest = open.split_off(end);
+                quoted_printable(&std::mem::replace(open, rest))
+            }
+        }
+    }
+
+    /// What is left at the end.
+    pub(crate) fn finish(self) -> Vec<u8> {
+        match self {
+            Decoder::Raw => Vec::new(),
+            // One character alone is no byte.
+            Decoder::Base64(open) if open.len() == 1 => Vec::new(),
+            Decoder::Base64(open) => LENIENT.decode(open).unwrap_or_default(),
+            Decoder::QuotedPrintable(open) => quoted_printable(&open),
+        }
+    }
+}
+
+fn quoted_printable(text: &[u8]) -> Vec<u8> {
+    // What is not quoted-printable stays as it is.
+    quoted_printable::decode(text, quoted_printable::ParseMode::Robust).unwrap_or_else(|_| text.to_vec())
+}
+
+/// Doubles dots at the beginnings of lines (RFC 5321 section 4.5.2).
+pub(crate) struct DotStuffing {
+    at_line_start: bool,
+}
+
+impl DotStuffing {
+    pub(crate) fn new() -> Self {
+        DotStuffing { at_line_start: true }
+    }
+
+    pub(crate) fn stuff(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(piece.len() + 16);
+        for &byte in piece {
+            if self.at_line_start && byte == b'.' {
+                out.push(b'.');
+            }
+            out.push(byte);
+            self.at_line_start = byte == b'\n';
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(name: &str, text: &[u8], size: usize) -> Vec<u8> {
+        let mut decoder = Decoder::parse(name).unwrap();
+        let mut out: Vec<u8> = text.chunks(size).flat_map(|piece| decoder.decode(piece.to_vec())).collect();
+        out.extend(decoder.finish());
+        out
+    }
+
+    #[test]
+    fn pieces_of_any_size_are_the_same() {
+        let content: Vec<u8> = (0..=255).cycle().take(5_000).collect();
+        let text = base64::prelude::BASE64_STANDARD.encode(&content);
+        let lines: Vec<&str> =
+            text.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        let mail = lines.join("\r\n");
+        for size in [1, 2, 3, 7, 76, 78, 1000, 100_000] {
+            assert_eq!(decoded("base64", mail.as_bytes(), size), content, "{size}");
+            let quoted = b"Gr=C3=BC=C3=9Fe =3D soft=\r\nline\r\nend=20";
+            assert_eq!(decoded("quoted-printable", quoted, size), "Grüße = softline\r\nend ".as_bytes());
+            assert_eq!(decoded("raw", b"as it is", size), b"as it is");
+            let mut dots = DotStuffing::new();
+            let stuffed: Vec<u8> =
+                b".a\r\n..b\r\n.\r\nc.".chunks(size).flat_map(|piece| dots.stuff(piece)).collect();
+            assert_eq!(stuffed, b"..a\r\n...b\r\n..\r\nc.");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_gives_what_is_there() {
+        assert_eq!(decoded("base64", b"aGVsbG8gd29ybG", 5), b"hello worl");
+        assert_eq!(decoded("base64", b"!!aG\x00Vs#bG8", 3), b"hello");
+        assert_eq!(decoded("quoted-printable", b"=ZZ ok =", 4), b"=ZZ ok =".to_vec());
+    }
+}

@@ -1,0 +1,66 @@
+//! Lines to servers that do not speak HTTP: plain types over the imported `tcp`, and the trait that a native test replaces.
+
+use std::fmt;
+
+/// A piece of what is written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Segment {
+    Bytes(Vec<u8>),
+    /// The bytes of a blob that the host holds, as they are.
+    Blob(String),
+    /// The same with every dot that begins a line doubled (RFC 5321 section 4.5.2).
+    BlobDotStuffed(String),
+}
+
+/// What became of bytes that went into a blob.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlobInfo {
+    /// Valid within this call.
+    pub id: String,
+    /// Decoded bytes.
+    pub size: u64,
+}
+
+/// Why there is no line, or no more of it; codes as in `wit/tcp.wit`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TcpError {
+    pub code: String,
+    pub message: String,
+}
+
+impl TcpError {
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        TcpError { code: code.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for TcpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+/// An authenticated line to a server. It is closed when dropped, unless it was kept.
+pub trait Line {
+    /// What the server last said that it can do: IMAP capabilities, or the lines of the answer to EHLO, without codes.
+    fn capabilities(&self) -> Vec<String>;
+
+    /// What the connector noted when it kept the line; none on a new one.
+    fn note(&self) -> Option<String>;
+
+    /// Some bytes, at least 1 and at most `max`.
+    fn read(&mut self, max: u32) -> Result<Vec<u8>, TcpError>;
+
+    fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError>;
+
+    /// `head`, which was read already, and the next `len` bytes as a blob. `decode` as in `wit/tcp.wit`.
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<BlobInfo, TcpError> {
+        let _ = (head, len, decode);
+        Err(TcpError::new("unavailable", "there is no blob store here"))
+    }
+
+    /// The line is kept for a later call. Not to be called with an answer still under way.
+    fn keep(&mut self, note: &str) {
+        let _ = note;
+    }
+}

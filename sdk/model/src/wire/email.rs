@@ -1,0 +1,261 @@
+//! Operations of the email surface. Folders, labels and messages of an account are told together, under one cursor, because
+//! a provider tells of them together: `Item.kind` tells `email_folder`, `email_label` and (none) the message.
+//!
+//! | verb | op | args | answer |
+//! |---|---|---|---|
+//! | changes | `mail` | `ChangesRequest` (no collection) | `Sources` |
+//! | fetch | `messages.get` | `MessagesGet` | `Sources` of `EmailMessage` |
+//! | fetch | `messages.search` | `MessageSearch`, with a cursor | `Sources` of `EmailMessage`, newest first |
+//! | fetch | `messages.find` | `MessageFind` | `Sources` of `EmailMessage` |
+//! | fetch | `messages.raw` | `MessageRef` | `Content` |
+//! | fetch | `attachments.get` | `AttachmentRef` | `Content` |
+//! | fetch | `capabilities` | `{}` | `MailFeatures` |
+//! | mutate | `messages.update` | `MessageUpdate` | `Mutated` |
+//! | mutate | `messages.delete` | `MessageDelete` | `Mutated` |
+//! | mutate | `messages.append` | `MessageAppend` | `Mutated` |
+//! | mutate | `drafts.save` | `DraftSave` | `Mutated` |
+//! | mutate | `messages.send` | `MessageSend` | `Sent` |
+//!
+//! **Names.** A message names its folders, labels and thread as the provider does (`folderIds`, `labelIds`, `threadId`); the
+//! host turns them into ours. `threadId` is null where the provider has no threads: then the host computes them.
+//! `attachments[].id` is the connector's own name of the part. External ids of folders, labels and messages of an account must not
+//! be equal: prefix them where the provider's could be. A folder or label is told before, or on the page of, the messages in it.
+//!
+//! **Drafts** are messages with `draft: true`.
+//!
+//! **First reading.** Without a cursor `mail` tells everything, newest message first over all folders, page by page
+//! (`enumeration: true`), and each page also says how far back it is complete (`Sources.coveredSince`): the host serves lists from what
+//! it has while the rest is read. What changes meanwhile is told too, on whichever page comes next: a message can be told twice.
+//! The last page of the first reading has `more: false`; from then on only differences are told.
+//!
+//! **Changes of a known message** are told short: `Item.partial` with the fields that can change (`unread`, `starred`, `answered`,
+//! `forwarded`, `draft`, `keywords`, `importance`, `folderIds`, `labelIds`), all that the connector knows of them. The host puts them
+//! over what it has, and asks for the message where it has nothing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Instant;
+use crate::capabilities::{Alias, BounceDetection, EmailDelta, ThreadSource};
+use crate::email::{EmailAddress, Importance};
+use crate::wire::{Source, Warning};
+
+/// A message at the provider.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageRef {
+    /// External id of the source.
+    pub source: String,
+    /// `Item.hint` of its item, as it was told last.
+    pub hint: Option<Value>,
+}
+
+/// Messages to read. An unknown one is left out of the answer, or told as `deleted`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessagesGet {
+    /// At most 200.
+    pub messages: Vec<MessageRef>,
+    /// With `headers`.
+    pub headers: bool,
+    /// With `headers` and `body`.
+    pub body: bool,
+    /// Most bytes of each of `body.text` and `body.html`; what is longer is cut at a character and marked `truncated`.
+    pub max_body_bytes: u32,
+}
+
+/// What to look for at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageSearch {
+    /// Words that all must occur, in headers or text.
+    pub text: Option<String>,
+    /// In the provider's own query language; instead of `text`.
+    pub native_query: Option<String>,
+    /// External id of a folder; none: everywhere, trash and junk too.
+    pub folder: Option<String>,
+    /// External id of a label.
+    pub label: Option<String>,
+    pub received_after: Option<Instant>,
+    pub received_before: Option<Instant>,
+    pub unread: Option<bool>,
+    pub starred: Option<bool>,
+    /// At most this many in one answer.
+    pub limit: u32,
+}
+
+/// Looks for a message that a crash may have left: by Message-ID, in the folders that sent mail and drafts go to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageFind {
+    /// Without angle brackets.
+    pub internet_message_id: String,
+}
+
+/// An attachment to read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AttachmentRef {
+    #[serde(flatten)]
+    pub message: MessageRef,
+    /// `attachments[].id` as the connector told it.
+    pub part: String,
+}
+
+/// Bytes in a blob of this call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Content {
+    pub blob: String,
+    pub content_type: Option<String>,
+}
+
+/// A change of a message. What is none stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageUpdate {
+    #[serde(flatten)]
+    pub message: MessageRef,
+    pub unread: Option<bool>,
+    pub starred: Option<bool>,
+    pub answered: Option<bool>,
+    pub forwarded: Option<bool>,
+    pub importance: Option<Importance>,
+    /// Lower case.
+    pub add_keywords: Vec<String>,
+    pub remove_keywords: Vec<String>,
+    /// External ids of the folders that it shall be in, all of them; one where the provider has no more.
+    pub folders: Option<Vec<String>>,
+    /// External ids of labels.
+    pub add_labels: Vec<String>,
+    pub remove_labels: Vec<String>,
+    /// The source's etag that the change is based on; a mismatch is failure "conflict".
+    pub if_match: Option<String>,
+}
+
+/// A message to delete.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageDelete {
+    #[serde(flatten)]
+    pub message: MessageRef,
+    /// Destroy it. Else it goes to the trash, and where there is none it is destroyed too.
+    pub permanent: bool,
+    pub if_match: Option<String>,
+}
+
+/// A message to put into a folder, without sending it. A repeated append under the same idempotency key must find what the
+/// first attempt left: by `internetMessageId` in the folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageAppend {
+    /// Blob of this call: the message, RFC 5322, lines end with CRLF.
+    pub blob: String,
+    /// Its Message-ID, without angle brackets.
+    pub internet_message_id: String,
+    /// External ids of folders; none: the inbox.
+    pub folders: Vec<String>,
+    /// External ids of labels.
+    pub labels: Vec<String>,
+    pub unread: bool,
+    pub starred: bool,
+    pub draft: bool,
+    pub keywords: Vec<String>,
+    /// The internal date; none: now.
+    pub received_at: Option<Instant>,
+}
+
+/// A draft to store: in the drafts folder, with `draft` set and read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DraftSave {
+    /// Blob of this call: the message, RFC 5322.
+    pub blob: String,
+    pub internet_message_id: String,
+    /// The version that this one takes the place of; it is gone afterwards, and `Source.previousId` of the new one names it.
+    pub replaces: Option<MessageRef>,
+    /// The replaced source's etag; a mismatch is failure "conflict".
+    pub if_match: Option<String>,
+}
+
+/// A message to hand over for delivery.
+///
+/// Call `Context::reached("handed-over")` right before the step after which the provider may deliver it, and not before: until then the
+/// host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MessageSend {
+    /// Blob of this call: the message, RFC 5322, lines end with CRLF, without Bcc.
+    pub blob: String,
+    pub internet_message_id: String,
+    /// The envelope's sender.
+    pub from: EmailAddress,
+    /// The envelope's recipients: to, cc and bcc.
+    pub recipients: Vec<String>,
+    /// Keep a copy in the sent folder, if the provider does not do so by itself.
+    pub save_to_sent: bool,
+    /// With the Bcc that the copy in the sent folder shall show; none: `blob`.
+    pub sent_blob: Option<String>,
+    /// The draft that it was; it is gone afterwards.
+    pub draft: Option<MessageRef>,
+}
+
+/// What became of a message to send. Refused recipients are no failure of the call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Sent {
+    /// One for each recipient.
+    pub recipients: Vec<RecipientOutcome>,
+    /// The Message-ID that the provider gave it, where it changed ours.
+    pub internet_message_id: Option<String>,
+    /// The copy in the sent folder, whole; the draft as deleted.
+    pub sources: Vec<Source>,
+    pub warnings: Vec<Warning>,
+}
+
+/// What the server said of one recipient.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RecipientOutcome {
+    pub email: String,
+    pub accepted: bool,
+    /// Not accepted now, may be later: SMTP 4xx.
+    pub temporary: bool,
+    /// The SMTP reply, one line: `550 5.1.1 no such user`.
+    pub reply: Option<String>,
+    /// RFC 3463: `5.1.1`.
+    pub enhanced_status: Option<String>,
+}
+
+/// What this account's provider can do, for the capabilities operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct MailFeatures {
+    /// `messages.search` with `text`.
+    pub search: bool,
+    pub native_search: bool,
+    pub modify_flags: bool,
+    pub move_messages: bool,
+    pub delete: bool,
+    pub permanent_delete: bool,
+    pub drafts: bool,
+    pub send: bool,
+    pub append: bool,
+    pub folders: bool,
+    pub labels: bool,
+    pub multi_folder: bool,
+    pub threads: ThreadSource,
+    /// Keywords of any name can be set.
+    pub keywords: bool,
+    pub importance: bool,
+    pub send_as_alias: bool,
+    pub delegated_send: bool,
+    pub bounce_detection: BounceDetection,
+    pub push: bool,
+    pub delta: EmailDelta,
+    pub max_message_bytes: Option<i64>,
+    pub max_recipients: Option<i64>,
+    pub max_send_per_day: Option<i64>,
+    pub aliases: Vec<Alias>,
+}
