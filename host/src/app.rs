@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::clock::{Clock, Entropy};
 use crate::config::Config;
+use crate::coverage::Coverage;
 use crate::freshness::Freshness;
 use crate::ids::{self, Kind};
 use crate::keyring::{Keyring, MASTER_KEY_BYTES};
@@ -43,6 +44,8 @@ pub struct Handles {
     pub runtime: Runtime,
     pub locks: Locks,
     pub freshness: Freshness,
+    /// Who waits for a mailbox to be read further back.
+    pub coverage: Coverage,
     /// Calendars that are read again and again, with their connections.
     pub opened: Recent<(Connection, Item)>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
@@ -88,6 +91,7 @@ impl App {
             runtime,
             locks: Locks::default(),
             freshness: Freshness::default(),
+            coverage: Coverage::default(),
             opened: Recent::default(),
             keys: Recent::default(),
             pages: Pages::default(),

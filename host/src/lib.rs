@@ -19,6 +19,7 @@ pub mod storage;
 pub mod answer;
 pub mod clock;
 pub mod config;
+pub mod coverage;
 pub mod error;
 pub mod file_lock;
 pub mod folding;

@@ -24,6 +24,7 @@ const LAYERS: [&[&str]; 7] = [
     ],
     &[
         "answer",
+        "coverage",
         "freshness",
         "merging",
         "metrics",

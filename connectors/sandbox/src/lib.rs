@@ -7,6 +7,7 @@ mod calendar;
 mod collections;
 mod contacts;
 mod items;
+mod mail;
 mod native;
 mod tasks;
 
@@ -37,4 +38,4 @@ impl Lifecycle for Sandbox {
 
 // A native linker refuses the names of a component's exports.
 #[cfg(target_family = "wasm")]
-connector_sdk::export_connector!(Sandbox, [calendar, contacts, tasks, lifecycle]);
+connector_sdk::export_connector!(Sandbox, [email, calendar, contacts, tasks, lifecycle]);

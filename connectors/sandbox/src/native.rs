@@ -65,7 +65,7 @@ pub struct Written {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Page {
-    #[serde(alias = "events", alias = "cards", alias = "todos")]
+    #[serde(alias = "events", alias = "cards", alias = "todos", alias = "entries")]
     pub records: Vec<Box<RawValue>>,
     pub next_page_token: Option<String>,
     pub next_sync_token: Option<String>,

@@ -126,6 +126,11 @@ impl Params {
         }
     }
 
+    /// `true` or `false`; none where it is absent.
+    pub fn choice(&self, name: &str) -> Result<Option<bool>> {
+        self.get(name).map(|_| self.flag(name)).transpose()
+    }
+
     /// An instant in milliseconds, or a date: its midnight in UTC.
     pub fn instant(&self, name: &str) -> Result<Option<i64>> {
         let Some(text) = self.get(name) else { return Ok(None) };

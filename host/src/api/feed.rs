@@ -18,7 +18,7 @@ use crate::resources::Asker;
 use crate::resources::collections::{self, Collection};
 use crate::storage::connections::Connection;
 use crate::sync::changes::{self, Feed, Position};
-use crate::sync::{self, Scope, ensure_fresh, follow, whole};
+use crate::sync::{self, Scope, ensure_fresh, follow, mailbox, whole};
 
 /// What is synced.
 pub struct Followed {
@@ -88,7 +88,8 @@ pub async fn changes(
     let Followed { connection, scope } = followed;
     let limit = changes::limit(params.get("limit"))?;
     let include = params.word("include", &["resource", "none"])?;
-    let of = if scope.is_whole() { &connection.id } else { &scope.scope_id };
+    let is_mail = scope.kind.is_mail();
+    let of = if scope.is_whole() || is_mail { &connection.id } else { &scope.scope_id };
     let binding = Binding::new(&asker.tenant, name, of);
     let position: Option<Position> = binding.place(&app.keyring, params.get("cursor"))?;
     let state = sync::state(app, connection, scope).await?;
@@ -98,6 +99,7 @@ pub async fn changes(
     if position.as_ref().is_none_or(|p| p.snapshot_after.is_none()) {
         match scope.is_whole() {
             true => whole::ensure_all_fresh(app, connection, scope.kind, asker.no_cache).await?,
+            false if is_mail => mailbox::ensure(app, connection, asker.no_cache).await?,
             false => ensure_fresh(app, connection, scope, asker.no_cache).await?,
         }
     }
@@ -105,6 +107,7 @@ pub async fn changes(
     let with_resource = include.as_deref() != Some("none");
     let feed = match scope.is_whole() {
         true => Feed::Contacts { connection_id: &connection.id },
+        false if is_mail => Feed::Mail { connection_id: &connection.id },
         false => Feed::Collection { id: &scope.scope_id, kind: scope.kind },
     };
     let page = changes::page(app, &asker.tenant, &state, feed, position, limit, with_resource).await?;

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::connections::credentials::{self, Fixed};
 use crate::connections::sandbox_url;
 use crate::error::Result;
-use crate::runtime::{self, Answer, Blobs, Call, CallContext, Credentials, Surface, Verb};
+use crate::runtime::{self, Answer, Blobs, Call, CallContext, Credentials, Progress, Surface, Verb};
 use crate::storage::connections::Connection;
 use crate::tenant::Tenant;
 use crate::usage::Kind;
@@ -55,13 +55,17 @@ pub struct Op {
 }
 
 /// What is particular to one call.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     pub cursor: Option<String>,
     pub idempotency_key: Option<String>,
     pub request_id: String,
     /// Nobody waits for it: it goes behind calls that somebody waits for.
     pub background: bool,
+    /// Content that the arguments name.
+    pub blobs: Blobs,
+    /// Who wants to know how far the call gets.
+    pub progress: Option<Arc<dyn Progress>>,
 }
 
 /// A connector's answer.
@@ -70,6 +74,8 @@ pub struct Reply<T> {
     pub body: T,
     pub cursor: Option<String>,
     pub more: bool,
+    /// Content that the body names.
+    pub blobs: Blobs,
 }
 
 #[derive(Serialize)]
@@ -96,6 +102,7 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
         background: options.background,
         settings: target.wire.settings.clone(),
         credentials: target.credentials.clone(),
+        progress: options.progress,
         seed: None,
         timeout_ms: None,
     };
@@ -108,14 +115,14 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
         cursor: options.cursor,
         idempotency_key: options.idempotency_key,
         extra: Vec::new(),
-        blobs: Blobs::default(),
+        blobs: options.blobs,
         context,
     };
     let outcome = app.runtime.call(call).await;
     count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;
     let body = response.parse().inspect_err(|e| report(target, op, e))?;
-    Ok(Reply { body, cursor: response.cursor, more: response.more })
+    Ok(Reply { body, cursor: response.cursor, more: response.more, blobs: response.blobs })
 }
 
 /// What was asked of the provider, and whether it asked to slow down.

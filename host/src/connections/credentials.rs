@@ -5,10 +5,12 @@ use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
-use crate::runtime::{AuthKind, Credentials, Loaded, Secret};
+use crate::runtime::{AuthKind, Credentials, Loaded, Login, LoginSecret, Secret, check_server};
 use crate::storage::connections::Connection;
 use crate::tenant::Tenant;
 
@@ -21,6 +23,11 @@ pub struct Given {
     pub password: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_token: Option<String>,
+    /// Servers are no secret: they are stored among the settings (`servers`).
+    #[serde(skip_serializing)]
+    pub imap: Option<Value>,
+    #[serde(skip_serializing)]
+    pub smtp: Option<Value>,
 }
 
 impl std::fmt::Debug for Given {
@@ -68,6 +75,42 @@ impl Given {
         Err(invalid(Code::InvalidParameter, "credentials", message))
     }
 
+    /// Puts the servers that were given among the settings, which the connector's manifest names.
+    // Contract: they stand beside the credentials. They are none: they are shown, and connectors see them.
+    pub fn take_servers(&mut self, connector: &Loaded, settings: &mut Map<String, Value>) -> Result<()> {
+        let wanted = &connector.manifest.servers_from_settings;
+        for (name, given) in [("imap", self.imap.take()), ("smtp", self.smtp.take())] {
+            let Some(value) = given.filter(|v| !v.is_null()) else { continue };
+            let field = format!("credentials.{name}");
+            if !wanted.iter().any(|w| w == name) {
+                let message = format!("this connector has no use for {field}");
+                return Err(invalid(Code::InvalidParameter, field, message));
+            }
+            if settings.get(name).is_some_and(|other| *other != value) {
+                let message = format!("{field} and settings.{name} differ: give one of them");
+                return Err(invalid(Code::ConflictingFields, field, message));
+            }
+            settings.insert(name.to_owned(), value);
+        }
+        for name in wanted {
+            let Some(Err(bad)) = settings.get(name).map(check_server) else { continue };
+            let place = if matches!(name.as_str(), "imap" | "smtp") { "credentials" } else { "settings" };
+            let dot = if bad.field.is_empty() { "" } else { "." };
+            let field = format!("{place}.{name}{dot}{}", bad.field);
+            let message = format!("{field} {}", bad.why);
+            return Err(invalid(Code::InvalidParameter, field, message));
+        }
+        Ok(())
+    }
+
+    fn login(&self) -> Option<Login> {
+        let secret = match (&self.access_token, &self.password) {
+            (Some(token), _) => LoginSecret::Token(Zeroizing::new(token.clone())),
+            (None, password) => LoginSecret::Password(Zeroizing::new(password.clone()?)),
+        };
+        Some(Login { username: self.username.clone()?, secret })
+    }
+
     fn header(&self) -> anyhow::Result<String> {
         match (&self.access_token, &self.username, &self.password) {
             (Some(token), _, _) => Ok(format!("Bearer {token}")),
@@ -92,18 +135,25 @@ pub fn stored(app: &App, connection: &Connection) -> Result<Given> {
 }
 
 /// Credentials that do not change: there is nothing to refresh.
-pub struct Fixed(Secret);
+pub struct Fixed {
+    header: Secret,
+    login: Option<Login>,
+}
 
 impl Fixed {
     pub fn new(given: &Given) -> Result<Self> {
-        Ok(Fixed(Secret::new(given.header()?)))
+        Ok(Fixed { header: Secret::new(given.header()?), login: given.login() })
     }
 }
 
 #[async_trait]
 impl Credentials for Fixed {
     async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>> {
-        Ok((slot == "default").then(|| self.0.clone()))
+        Ok((slot == "default").then(|| self.header.clone()))
+    }
+
+    async fn login(&self) -> anyhow::Result<Option<Login>> {
+        Ok(self.login.clone())
     }
 
     async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {

@@ -92,8 +92,10 @@ pub async fn create(
     check_scopes(&new.scopes)?;
     crate::resources::metadata::check("metadata", &new.metadata)?;
     crate::resources::metadata::check("tags", &new.tags)?;
-    let settings = settings(app, &connector, new.settings)?;
-    let given = new.credentials;
+    let mut given = new.credentials;
+    let mut settings_given = new.settings;
+    given.take_servers(&connector, &mut settings_given)?;
+    let settings = settings(app, &connector, settings_given)?;
     given.check(&connector)?;
     let id = app.new_id(Kind::Connection);
     let account = check(app, tenant, (&connector, &id), &settings, &given).await?;
@@ -146,7 +148,8 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
                 ));
             }
             Some(Value::Null) | None if setting.required => {
-                let field = format!("settings.{}", setting.name);
+                let is_server = connector.manifest.servers_from_settings.contains(&setting.name);
+                let field = format!("{}.{}", if is_server { "credentials" } else { "settings" }, setting.name);
                 let message = format!("{field} is required: {}", setting.description);
                 return Err(invalid(Code::MissingField, field, message));
             }

@@ -62,6 +62,10 @@ pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
         (Cause::Forbidden, Error::Refused(r)) if e.provider_status.is_none() => {
             Refusal { code: Code::ProviderRejected, ..*r }.param("settings").into()
         }
+        // One of several servers refused, and the connector says which.
+        (Cause::AuthExpired, Error::Refused(r)) if e.author.detail.contains("\"leg\"") => {
+            Refusal { code: Code::ProviderRejected, ..*r }.param("credentials").into()
+        }
         (Cause::AuthExpired | Cause::Forbidden, Error::Refused(r)) => {
             let message = "the provider refuses these credentials";
             Refusal { code: Code::ProviderRejected, message: message.into(), ..*r }

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::error::{Result, not_found};
 use crate::log::{self, Note, Origin};
 use crate::resources::bind::bind;
+use crate::resources::mail;
 use crate::resources::prepare::{Prepared, PreparedItem};
 use crate::resources::{Kind, render};
 use crate::storage::Tx;
@@ -46,6 +47,8 @@ pub struct Changed {
     /// Whom it names, as the provider names them.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
+    /// Of a message: the folders and labels that it is in.
+    pub places: Vec<String>,
 }
 
 impl Changed {
@@ -97,6 +100,9 @@ async fn all_differences(
     sources: &[Prepared],
 ) -> Result<Vec<Changed>> {
     hold(tx, place).await?;
+    if place.kind.is_mail() {
+        return mail::differences(tx, app, place, sources).await;
+    }
     let mut changed = Vec::new();
     for source in sources {
         if source.error.is_none() {
@@ -119,8 +125,7 @@ pub async fn remove_sources(
     let mut changed = Vec::new();
     let mut spared = Vec::new();
     for source_id in gone {
-        let source =
-            Prepared { source_id: source_id.clone(), provider_etag: None, items: Vec::new(), error: None };
+        let source = Prepared::gone(source_id);
         let of_source = differences(tx, app, place, &source).await?;
         match of_source.iter().any(|c| c.over() > as_of) {
             true => spared.push(source_id.clone()),
@@ -153,7 +158,8 @@ async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -
         let change = match &known {
             Some(known) if known.deleted_at.is_none() && known.hash == row.hash => {
                 if known.provider_etag != row.provider_etag || known.provider_data != row.provider_data {
-                    items::set_provider_side(tx, &known.id, &row.provider_etag, &row.provider_data).await?;
+                    let (etag, data) = (&row.provider_etag, &row.provider_data);
+                    items::set_provider_side(tx, &known.id, etag, data, &known.aside).await?;
                 }
                 continue;
             }
@@ -161,7 +167,7 @@ async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -
             _ => Change::Created,
         };
         let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
-        changed.push(Changed { kind: fresh.kind, item: row, change, before: known, refs, keys });
+        changed.push(Changed { kind: fresh.kind, item: row, change, before: known, refs, keys, places: Vec::new() });
     }
     let is_kept = |item: &Item| {
         source.items.iter().any(|i| i.external_id == item.external_id && i.kind.as_str() == item.kind)
@@ -174,12 +180,13 @@ async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -
             before: Some(item),
             refs: Vec::new(),
             keys: Vec::new(),
+            places: Vec::new(),
         }
     }));
     Ok(changed)
 }
 
-fn row(
+pub fn row(
     app: &App,
     place: &Place,
     source: &Prepared,
@@ -210,6 +217,9 @@ fn row(
         sort_text: fresh.content.sort_text.clone(),
         search_text: fresh.content.search_text.clone(),
         is_open: fresh.content.is_open,
+        flags: fresh.content.flags,
+        fingerprint: fresh.fingerprint.clone(),
+        aside: fresh.aside.clone(),
         sequence: 0,
         created_at: live.map_or(now, |k| k.created_at),
         updated_at: now,
@@ -229,6 +239,9 @@ async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> 
         changed.item.sequence = sequence;
         changed.item.etag = etag(&changed.item);
         items::upsert(tx, &place.tenant, &changed.item).await?;
+        if place.kind.is_mail() {
+            mail::put(tx, &place.tenant, &changed).await?;
+        }
         notes.push(note(place, &changed));
     }
     log::insert(tx, app, &place.tenant, first, notes).await?;
@@ -293,6 +306,7 @@ pub async fn set_metadata(
         change: Change::Updated,
         refs: Vec::new(),
         keys: Vec::new(),
+        places: Vec::new(),
     };
     let note = Note { changed_fields: Some(vec!["metadata".to_owned()]), ..note(place, &changed) };
     log::insert(tx, app, &place.tenant, sequence, vec![note]).await?;

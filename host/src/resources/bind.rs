@@ -52,6 +52,7 @@ pub async fn bind(tx: &mut Tx, app: &App, place: &Place, mut changed: Vec<Change
             change: Change::Updated,
             refs: Vec::new(),
             keys: Vec::new(),
+            places: Vec::new(),
             before: Some(item),
         };
         settle(tx, app, &mut one, true).await?;

@@ -124,7 +124,7 @@ pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -
 }
 
 /// The connections whose collections of this kind the key may read.
-async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
+pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
     let mut found = Vec::new();
     let mut after = String::new();
     loop {

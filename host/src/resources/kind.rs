@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::ids;
 use crate::runtime::{Surface, Verb};
-use crate::storage::items::Item;
+use crate::storage::items::{Family, Item};
 
 /// What kind of resource a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,10 +15,15 @@ pub enum Kind {
     ContactGroup,
     TaskList,
     Task,
+    EmailFolder,
+    EmailLabel,
+    EmailMessage,
+    /// A message that is being written.
+    EmailDraft,
 }
 
 /// All of them.
-const ALL: [Kind; 7] = [
+const ALL: [Kind; 11] = [
     Kind::Calendar,
     Kind::Event,
     Kind::ContactBook,
@@ -26,6 +31,10 @@ const ALL: [Kind; 7] = [
     Kind::ContactGroup,
     Kind::TaskList,
     Kind::Task,
+    Kind::EmailFolder,
+    Kind::EmailLabel,
+    Kind::EmailMessage,
+    Kind::EmailDraft,
 ];
 
 /// The operations of a connector for a kind (tables: `model::wire`).
@@ -51,6 +60,18 @@ struct Row {
     /// The collection that holds it, and the field that names that.
     parent: Option<(Kind, &'static str)>,
     ops: Ops,
+}
+
+/// Everything of a mailbox is told together.
+const fn mail(name: &'static str, resource_type: &'static str, noun: &'static str, id: ids::Kind) -> Row {
+    let ops = Ops {
+        pull: (Verb::Changes, "mail"),
+        get: "messages.get",
+        create: "messages.append",
+        update: "messages.update",
+        delete: "messages.delete",
+    };
+    Row { name, resource_type, noun, id, surface: Surface::Email, parent: None, ops }
 }
 
 /// In the order of `Kind`.
@@ -160,6 +181,10 @@ static ROWS: [Row; ALL.len()] = [
             delete: "tasks.delete",
         },
     },
+    mail("email_folder", "email.folder", "folder", ids::Kind::Folder),
+    mail("email_label", "email.label", "label", ids::Kind::Label),
+    mail("email_message", "email.message", "message", ids::Kind::Message),
+    mail("email_draft", "email.draft", "draft", ids::Kind::Draft),
 ];
 
 impl Kind {
@@ -211,7 +236,12 @@ impl Kind {
     }
 
     pub fn is_collection(self) -> bool {
-        self.collection().is_none()
+        self.contents() != self
+    }
+
+    /// Whether it is part of a mailbox.
+    pub fn is_mail(self) -> bool {
+        self.surface() == Surface::Email
     }
 
     /// The field that names its collection.
@@ -230,10 +260,14 @@ impl Kind {
     }
 
     /// The names of the kinds that are read together with it, it among them: groups come with the contacts of their book.
-    pub fn family(self) -> (&'static str, &'static str) {
+    pub fn family(self) -> Family {
+        let (contact, group) = (Kind::Contact.as_str(), Kind::ContactGroup.as_str());
         match self {
-            Kind::Contact | Kind::ContactGroup => (Kind::Contact.as_str(), Kind::ContactGroup.as_str()),
-            other => (other.as_str(), other.as_str()),
+            Kind::Contact | Kind::ContactGroup => [contact, group, contact, group],
+            Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => {
+                [Kind::EmailFolder, Kind::EmailLabel, Kind::EmailMessage, Kind::EmailDraft].map(Kind::as_str)
+            }
+            other => [other.as_str(); 4],
         }
     }
 
@@ -270,6 +304,10 @@ impl Kind {
             Kind::ContactGroup => format!("/v1/contact-groups/{id}"),
             Kind::TaskList => format!("/v1/task-lists/{id}"),
             Kind::Task => format!("/v1/task-lists/{}/tasks/{id}", item.parent_id),
+            Kind::EmailMessage => format!("/v1/email/messages/{id}"),
+            Kind::EmailDraft => format!("/v1/email/drafts/{id}"),
+            Kind::EmailFolder => "/v1/email/folders".to_owned(),
+            Kind::EmailLabel => "/v1/email/labels".to_owned(),
         }
     }
 }

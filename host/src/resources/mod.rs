@@ -16,6 +16,7 @@ pub mod contents;
 pub mod counts;
 pub mod events;
 mod kind;
+pub mod mail;
 pub mod metadata;
 pub mod patch;
 pub mod prepare;

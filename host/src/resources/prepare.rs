@@ -5,11 +5,13 @@ use model::calendar::{Calendar, Event, EventType};
 use model::contacts::{Contact, ContactBook, ContactGroup};
 use model::tasks::{Task, TaskList, TaskStatus};
 use model::wire::{self, JsonText, Source};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::resources::Kind;
 use crate::resources::contacts;
 use crate::resources::events::bounds;
+use crate::resources::mail;
 use crate::resources::tasks;
 use crate::storage::items::Key;
 
@@ -21,6 +23,24 @@ pub struct Prepared {
     pub items: Vec<PreparedItem>,
     /// It is there but unreadable: what was read of it earlier stays.
     pub error: Option<(String, String)>,
+    /// What the provider called it until now.
+    pub previous_id: Option<String>,
+    /// It is gone.
+    pub deleted: bool,
+}
+
+impl Prepared {
+    /// A source that is no longer there.
+    pub fn gone(source_id: &str) -> Self {
+        Prepared {
+            source_id: source_id.to_owned(),
+            provider_etag: None,
+            items: Vec::new(),
+            error: None,
+            previous_id: None,
+            deleted: true,
+        }
+    }
 }
 
 /// An item of it.
@@ -33,6 +53,11 @@ pub struct PreparedItem {
     pub hash: String,
     pub provider_data: Option<String>,
     pub content: Content,
+    pub fingerprint: Option<String>,
+    /// What is kept beside its version.
+    pub aside: Option<String>,
+    /// Only these fields are told of it; `content` is empty. Of messages alone.
+    pub partial: Option<serde_json::Map<String, Value>>,
 }
 
 /// What is stored of its body.
@@ -46,6 +71,8 @@ pub struct Content {
     pub sort_text: String,
     pub search_text: String,
     pub is_open: bool,
+    /// Of messages: see `storage::mail::flag`.
+    pub flags: i64,
     /// The items of the collection that it names, as the provider names them.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
@@ -64,6 +91,8 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
         provider_etag: source.etag,
         items: Vec::with_capacity(source.items.len()),
         error: source.error.map(|e| (e.code, e.message)),
+        previous_id: source.previous_id,
+        deleted: source.deleted,
     };
     if source.deleted || prepared.error.is_some() {
         return prepared;
@@ -97,6 +126,9 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
             .filter(|k| k.family() == kind.family())
             .ok_or_else(|| format!("there are no items of kind {name:?} here"))?,
     };
+    if kind.is_mail() {
+        return mail::prepared(kind, item);
+    }
     let content = content(kind, &item.body).map_err(|e| e.to_string())?;
     let mut hasher = Sha256::new_with_prefix(&content.body);
     for name in &content.refs {
@@ -111,6 +143,9 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
         hash: hex::encode(&hasher.finalize()[..16]),
         provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
         content,
+        fingerprint: None,
+        aside: None,
+        partial: None,
     })
 }
 
@@ -139,6 +174,8 @@ fn content(kind: Kind, body: &JsonText) -> serde_json::Result<Content> {
             Ok(Content { body: serde_json::to_string(&list)?, ..Content::default() })
         }
         Kind::Task => task(body.read()?),
+        // `mail::prepared`.
+        Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => Ok(Content::default()),
     }
 }
 

@@ -60,7 +60,8 @@ fn place(out: &mut String, item: &Shown<'_>) {
         Some(Kind::Calendar) => out.push_str(",\"watch\":null"),
         Some(Kind::Contact | Kind::ContactGroup) => field(out, ",\"bookId\":", item.parent_id),
         Some(Kind::Task) => field(out, ",\"taskListId\":", item.parent_id),
-        Some(Kind::ContactBook | Kind::TaskList) | None => {}
+        // Of mail the body has it all.
+        Some(_) | None => {}
     }
 }
 

@@ -20,8 +20,9 @@ pub async fn me((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<V
                 "mail": account.mail,
                 "name": account.name,
                 "zone": account.zone,
-                "products": ["calendar", "contacts", "tasks"],
+                "products": ["email", "calendar", "contacts", "tasks"],
                 "grants": [
+                    "email.read", "email.write", "email.send",
                     "calendar.read", "calendar.write", "contacts.read", "contacts.write", "tasks.read", "tasks.write",
                 ],
             }))

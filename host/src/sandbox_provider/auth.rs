@@ -54,7 +54,8 @@ impl Login {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether an account can be called so.
+pub fn is_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._+-".contains(&b);
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)
 }

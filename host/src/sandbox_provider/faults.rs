@@ -37,7 +37,8 @@ pub struct Fault {
     pub answer_delay_ms: u64,
     /// Does the request, then drops the connection without an answer.
     pub lost_answer: bool,
-    /// Does the request, and answers with events, cards and todos that nobody can read: `when`, `mails` and `due` are nonsense.
+    /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
+    /// `flags` are nonsense.
     pub garbled: bool,
     /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
     pub sync_token_only: bool,
@@ -191,13 +192,15 @@ fn lost() -> Response {
     Response::new(Body::from_stream(broken))
 }
 
-/// The answer with nonsense in every event, card and todo for what nobody can read it without.
+/// The answer with nonsense in every event, card, todo and message for what nobody can read it without.
 async fn garbled(answer: Response) -> Response {
     fn garble(value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(garble),
             Value::Object(fields) => {
-                for (needed, nonsense) in [("when", json!({})), ("mails", json!(42)), ("due", json!(42))] {
+                let all =
+                    [("when", json!({})), ("mails", json!(42)), ("due", json!(42)), ("flags", json!(42))];
+                for (needed, nonsense) in all {
                     if let Some(needed) = fields.get_mut(needed) {
                         *needed = nonsense;
                     }
@@ -223,7 +226,7 @@ pub enum Magic {
 
 /// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
 /// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. One more is not the
-/// provider's: the sandbox connector crashes when it reads an event, card or todo with
+/// provider's: the sandbox connector crashes when it reads an event, card, todo or message with
 /// `[sandbox:crash]`.
 pub fn magic(field: &str, name: &str) -> Option<Magic> {
     let word = name.split_once("[sandbox:")?.1.split_once(']')?.0;

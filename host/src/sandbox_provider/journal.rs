@@ -21,7 +21,7 @@ use crate::sandbox_provider::state::State;
 /// Bytes of lines after which the file is rewritten, at least.
 const MIN_REWRITE_BYTES: u64 = 16 << 20;
 /// A line longer than this is not ours.
-const MAX_LINE_BYTES: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 128 << 20;
 
 /// First line of the file.
 #[derive(Debug, Serialize, Deserialize)]

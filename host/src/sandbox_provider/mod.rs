@@ -1,10 +1,10 @@
-//! The sandbox provider: a small calendar, contacts and tasks service with an API of its own, for trying Switchboard out with no
+//! The sandbox provider: a small mail, calendar, contacts and tasks service with an API of its own, for trying Switchboard out with no
 //! account anywhere. The host serves it under `/sandbox` when it is told to; `connectors/sandbox` is the connector to it. Nothing
 //! here knows Switchboard's model, database or API: it is a provider like any other.
 //!
 //! # Accounts
 //! `alice@sandbox.test`, `bob@` and `carol@` have calendars with some sixty events around today, an address book of forty people
-//! and the team's directory, and two lists of things to do. Any other `<name>@sandbox.test` is an empty account from its first
+//! and the team's directory, two lists of things to do, and some sixty messages of the last months. Any other `<name>@sandbox.test` is an empty account from its first
 //! request on. Log in with HTTP Basic and the password `sandbox`, or with `Bearer sandbox-<name>`.
 //!
 //! # Requests
@@ -33,11 +33,21 @@
 //! | `PATCH DELETE …/steps/{step}` | |
 //! | `POST …/todos/{todo}/links` | add a link: `{about, url, label, app, reference, foreignId}` |
 //! | `DELETE …/links/{link}` | |
+//! | `GET POST /sandbox/v1/mail/folders`, `…/labels` | list, create |
+//! | `GET PATCH DELETE /sandbox/v1/mail/folders/{folder}`, `…/labels/{label}` | a folder with a `purpose` cannot be changed: 403 `systemFolder`; one that is not empty cannot be deleted: 409 `notEmpty` |
+//! | `GET /sandbox/v1/mail/changes` | the token of now; what changed since: folders, labels, messages |
+//! | `GET /sandbox/v1/mail/messages` | newest first; filters: `q` and those beside it in `mail::messages`, the language of `q` in `mail::search` |
+//! | `POST /sandbox/v1/mail/messages` | import: the body is the message, its places and flags stand in the query string, see `mail::upload` |
+//! | `GET PATCH DELETE …/messages/{message}` | one, with `headers=true` and `body=true`; flags, folders (several), labels, words; into the trash, or `?forever=true` |
+//! | `POST /sandbox/v1/mail/batch` | several at once: `{ids, headers, body, maxText}` |
+//! | `GET …/messages/{message}/raw`, `…/files/{part}` | its bytes, those of a file |
+//! | `POST /sandbox/v1/mail/drafts` | a draft; `?replaces=` the version before: every version is a message of its own |
+//! | `POST /sandbox/v1/mail/send` | `{raw, copy, sender, recipients, keepCopy, draft, id}`: base64 messages; the answer has `outcomes`, one for each recipient |
 //! | `GET POST DELETE /sandbox/faults` | trouble on demand, see `faults::Fault` |
 //! | `POST /sandbox/reset` | the account as it was in the beginning; sync tokens expire |
 //!
-//! * Bodies are JSON, at most 1 MiB; field names are in `calendar::types`, `contacts::types` and `tasks::types`. `PATCH` is a merge
-//!   patch (RFC 7396). Unknown fields are refused.
+//! * Bodies are JSON, at most 1 MiB (messages: 26 MiB); field names are in `calendar::types`, `contacts::types`, `tasks::types` and
+//!   `mail::types`. `PATCH` is a merge patch (RFC 7396). Unknown fields are refused.
 //! * Every folder (calendar, book, list) and every record (event, card, todo) has an `etag`, also in the `ETag` header. `If-Match`
 //!   with another one: 412. A series and its overrides have one etag together, and so have a todo, its steps and its links.
 //! * A change of a record answers `{"event" | "card" | "todo", "others", "dropped"}`: the record as it is now (null: deleted),
@@ -51,6 +61,9 @@
 //! * Filters of the event list: `updatedMin`, `from`, `to`, `q`, `uid`, `guest`. A filtered list has no sync token.
 //! * Invited `@sandbox.test` people with an account see the event on their main calendar, and their answer comes back to the
 //!   host. `accepts@`, `declines@` and `hesitates@` answer at once.
+//! * Mail to `@sandbox.test` is in the inbox at once (an account that is not there yet is made), `<name>+<tag>@` too; mail to other
+//!   domains goes nowhere. `reject@` and `defer@` refuse it, `bounce@` sends it back, `away@` and `replies@` answer, in any domain.
+//!   If every recipient refuses it, nothing is kept as sent.
 //! * Words in a subject, label or title make that write fail: see `faults::magic`. Accounts `revoked@`, `throttled@`, `down@`
 //!   always fail.
 //!
@@ -64,6 +77,7 @@ mod collections;
 mod contacts;
 mod faults;
 mod journal;
+mod mail;
 mod ops;
 mod patch;
 mod problem;
@@ -96,6 +110,8 @@ use crate::sandbox_provider::state::State;
 
 /// Writes on their way at the same time; more wait.
 const MAX_WRITES: usize = 256;
+/// Large bodies that are read at the same time; more wait.
+const MAX_LARGE_BODIES: usize = 4;
 /// How long a sync token lasts, unless configured.
 const SYNC_TOKEN_MS: i64 = 7 * 24 * 3_600_000;
 
@@ -133,6 +149,7 @@ struct Inner {
     ids: Ids,
     sync_token_ms: i64,
     writes: Semaphore,
+    large_bodies: Semaphore,
 }
 
 struct Store {
@@ -160,6 +177,7 @@ impl Sandbox {
             ids,
             sync_token_ms: config.sync_token_ms,
             writes: Semaphore::new(MAX_WRITES),
+            large_bodies: Semaphore::new(MAX_LARGE_BODIES),
         })))
     }
 

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox_provider::calendar::types::{Calendar, Event};
 use crate::sandbox_provider::contacts::types::{Book, Card};
+use crate::sandbox_provider::mail::types::{Entry, Mailbox, Outcome};
 use crate::sandbox_provider::store::Kind;
 use crate::sandbox_provider::tasks::types::{List, Todo};
 
@@ -26,6 +28,14 @@ pub enum Op {
     Card(Put<Card>),
     List(PutHead<List>),
     Todo(Put<Todo>),
+    Mailbox(PutHead<Mailbox>),
+    Entry(Put<Entry>),
+    /// The bytes of a message, for all who have it.
+    Letter {
+        copies: Vec<Copy>,
+        #[serde(with = "base64_bytes")]
+        bytes: Bytes,
+    },
     #[serde(alias = "dropCalendar")]
     DropFolder {
         #[serde(default)]
@@ -79,6 +89,13 @@ pub struct Put<R> {
     pub record: Arc<R>,
 }
 
+/// Whose message it is, and its id there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Copy {
+    pub mail: String,
+    pub id: String,
+}
+
 /// A record that is gone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -115,6 +132,24 @@ pub struct Receipt {
     pub others: Vec<String>,
     /// What is gone with it.
     pub dropped: Vec<String>,
+    /// What became of the recipients of a message.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Bytes as base64 in JSON.
+mod base64_bytes {
+    use axum::body::Bytes;
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
+        STANDARD.decode(String::deserialize(d)?).map(Bytes::from).map_err(de::Error::custom)
+    }
 }
 
 #[cfg(test)]

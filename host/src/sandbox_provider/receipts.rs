@@ -17,6 +17,7 @@ use crate::sandbox_provider::auth::Login;
 use crate::sandbox_provider::calendar::types::Event;
 use crate::sandbox_provider::contacts::types::Card;
 use crate::sandbox_provider::faults::{LoseAnswer, Magic, magic};
+use crate::sandbox_provider::mail::types::Entry;
 use crate::sandbox_provider::ops::Receipt;
 use crate::sandbox_provider::patch::object;
 use crate::sandbox_provider::problem::Problem;
@@ -44,7 +45,7 @@ impl<S: Send + Sync> FromRequest<S> for Change {
         let (method, uri, headers) =
             (request.method().clone(), request.uri().clone(), request.headers().clone());
         let body = Bytes::from_request(request, state).await.map_err(|_| {
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "tooLarge", "a body is at most 1 MiB").into_response()
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "tooLarge", "the body is too large").into_response()
         })?;
         Ok(Change { method, uri, headers, body })
     }
@@ -60,6 +61,11 @@ impl Change {
             return Ok(());
         }
         Err(Problem::stale(&current))
+    }
+
+    /// As it came.
+    pub fn body(&self) -> &Bytes {
+        &self.body
     }
 
     fn key(&self) -> Result<Option<String>, Problem> {
@@ -91,7 +97,7 @@ pub fn exists(what: &str, id: &str, seq: u64) -> Problem {
     Problem { etag: Some(etag(seq)), ..exists }
 }
 
-/// Runs a change. `act` gets the state, the time and the parsed body; it decides first and changes then.
+/// Runs a change whose body is JSON. `act` gets the state, the time and the parsed body; it decides first and changes then.
 pub async fn run(
     sandbox: &Sandbox,
     login: &Login,
@@ -99,9 +105,20 @@ pub async fn run(
     act: impl FnOnce(&mut State, i64, &Map<String, Value>, &Change) -> Result<Receipt, Problem>,
 ) -> Result<Response, Problem> {
     let body = object(&change.body)?;
+    let word = NAMES.iter().find_map(|name| magic(name, body.get(*name)?.as_str()?));
+    run_raw(sandbox, login, change, word, |state, now_ms, change| act(state, now_ms, &body, change)).await
+}
+
+/// The same for any body; `word` is the magic word in its name.
+pub async fn run_raw(
+    sandbox: &Sandbox,
+    login: &Login,
+    change: Change,
+    word: Option<Magic>,
+    act: impl FnOnce(&mut State, i64, &Change) -> Result<Receipt, Problem>,
+) -> Result<Response, Problem> {
     let key = change.key()?;
     let mut loses_answer = false;
-    let word = NAMES.iter().find_map(|name| magic(name, body.get(*name)?.as_str()?));
     match word {
         Some(Magic::Refuse(problem)) => return Err(problem),
         Some(Magic::DelayMs(ms)) => tokio::time::sleep(Duration::from_millis(ms)).await,
@@ -125,7 +142,7 @@ pub async fn run(
             if change.method != Method::DELETE && !state.has_room(&login.mail, 0) {
                 return Err(Problem::full("the account is full: delete something first"));
             }
-            let mut receipt = act(state, now_ms, &body, &change)?;
+            let mut receipt = act(state, now_ms, &change)?;
             let said = answer(state, &login.mail, &receipt);
             if let Some(key) = &key {
                 (receipt.print, receipt.at_ms) = (print, now_ms);
@@ -146,6 +163,7 @@ fn answer(state: &State, mail: &str, receipt: &Receipt) -> Response {
         Kind::Event => shown::<Event>(state, mail, receipt),
         Kind::Card => shown::<Card>(state, mail, receipt),
         Kind::Todo => shown::<Todo>(state, mail, receipt),
+        Kind::Mail => shown::<Entry>(state, mail, receipt),
     };
     let status = StatusCode::from_u16(receipt.status).unwrap_or(StatusCode::OK);
     match shown {
@@ -171,6 +189,9 @@ fn shown<R: Record>(state: &State, mail: &str, receipt: &Receipt) -> Option<(Val
     body[R::KIND.record()] = json!(record.map(|(record, _)| record));
     if receipt.part.is_some() {
         body["part"] = json!(receipt.part);
+    }
+    if !receipt.outcomes.is_empty() {
+        body["outcomes"] = json!(receipt.outcomes);
     }
     Some((body, seq))
 }

@@ -12,6 +12,10 @@ use crate::sandbox_provider::calendar::{busy, events, instances, invitations, li
 use crate::sandbox_provider::collections::Collection;
 use crate::sandbox_provider::contacts::cards;
 use crate::sandbox_provider::contacts::types::Card;
+use crate::sandbox_provider::mail::folders::Shelf;
+use crate::sandbox_provider::mail::types::{MailFolder, MailLabel};
+use crate::sandbox_provider::mail::upload::MAX_MESSAGE_BYTES;
+use crate::sandbox_provider::mail::{folders as shelves, messages, send, upload, write};
 use crate::sandbox_provider::problem::Problem;
 use crate::sandbox_provider::tasks::types::Todo;
 use crate::sandbox_provider::tasks::{parts, todos};
@@ -19,6 +23,8 @@ use crate::sandbox_provider::{Sandbox, account, collections, faults, seed, walk}
 
 /// The largest request body.
 const MAX_BODY_BYTES: usize = 1 << 20;
+/// Of a message that is sent: itself and its copy in base64, and who gets it.
+const MAX_ORDER_BYTES: usize = 2 * (MAX_MESSAGE_BYTES / 3 * 4 + 4) + MAX_BODY_BYTES;
 
 /// The service, with its whole paths (`/sandbox/…`): merge it into the host's router.
 pub fn router(state: Sandbox) -> Router {
@@ -31,6 +37,7 @@ pub fn router(state: Sandbox) -> Router {
         .merge(folders::<Todo>())
         .merge(cards())
         .merge(todos())
+        .merge(mail(&state))
         .route("/sandbox/v1/calendars/{calendar}/events", get(listing::list).post(events::create))
         .route(event, get(events::get).patch(events::update).delete(events::delete))
         .route(&path("/instances"), get(instances::list))
@@ -78,6 +85,44 @@ fn todos() -> Router<Sandbox> {
         .route(&path("/steps/{step}"), patch(parts::update_step).delete(parts::delete_step))
         .route(&path("/links"), post(parts::add_link))
         .route(&path("/links/{link}"), delete(parts::delete_link))
+}
+
+fn mail(state: &Sandbox) -> Router<Sandbox> {
+    let message = "/sandbox/v1/mail/messages/{message}";
+    let path = |rest: &str| format!("{message}{rest}");
+    let large = Router::new()
+        .route("/sandbox/v1/mail/messages", post(upload::import))
+        .route("/sandbox/v1/mail/drafts", post(upload::draft))
+        .layer(DefaultBodyLimit::max(MAX_MESSAGE_BYTES + 1));
+    let order = Router::new()
+        .route("/sandbox/v1/mail/send", post(send::send))
+        .layer(DefaultBodyLimit::max(MAX_ORDER_BYTES));
+    let large = large.merge(order).layer(from_fn_with_state(state.clone(), one_of_few));
+    Router::new()
+        .merge(shelf::<MailFolder>())
+        .merge(shelf::<MailLabel>())
+        .merge(large)
+        .route("/sandbox/v1/mail/changes", get(messages::changes))
+        .route("/sandbox/v1/mail/messages", get(messages::list))
+        .route("/sandbox/v1/mail/batch", post(messages::batch))
+        .route(message, get(messages::get).patch(write::update).delete(write::delete))
+        .route(&path("/raw"), get(messages::raw))
+        .route(&path("/files/{part}"), get(messages::file))
+}
+
+/// The folders or the labels themselves.
+fn shelf<S: Shelf>() -> Router<Sandbox> {
+    let all = format!("/sandbox/v1/mail/{}", S::MANY);
+    Router::new().route(&all, get(shelves::list::<S>).post(shelves::create::<S>)).route(
+        &format!("{all}/{{id}}"),
+        get(shelves::get::<S>).patch(shelves::update::<S>).delete(shelves::delete::<S>),
+    )
+}
+
+/// A large body is read into memory: only a few at the same time, more wait.
+async fn one_of_few(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
+    let _permit = sandbox.0.large_bodies.acquire().await;
+    next.run(request).await
 }
 
 /// The outermost layer: nobody without an account gets further, and everybody with one finds it made.

@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use serde::Serialize;
 
 use crate::sandbox_provider::calendar::types::Event;
 use crate::sandbox_provider::contacts::types::Card;
-use crate::sandbox_provider::ops::{Dropped, Op, Put, PutHead, Receipt};
+use crate::sandbox_provider::mail::letters::Letters;
+use crate::sandbox_provider::mail::types::Entry;
+use crate::sandbox_provider::ops::{Copy, Dropped, Op, Put, PutHead, Receipt};
 use crate::sandbox_provider::store::{Folder, Folders, Head, Kind, Record, Slot};
 use crate::sandbox_provider::tasks::types::Todo;
 
@@ -16,7 +19,7 @@ use crate::sandbox_provider::tasks::types::Todo;
 pub const MAX_RECORDS_PER_ACCOUNT: usize = 100_000;
 /// Records of all accounts together.
 const MAX_RECORDS: usize = 400_000;
-/// Their JSON, for one account and for all.
+/// Their JSON and the bytes of messages, for one account and for all.
 const MAX_BYTES_PER_ACCOUNT: usize = 192 << 20;
 const MAX_BYTES: usize = 512 << 20;
 /// Accounts.
@@ -38,17 +41,21 @@ pub struct Account {
     pub calendars: Folders<Event>,
     pub books: Folders<Card>,
     pub lists: Folders<Todo>,
+    /// One at most.
+    pub mailboxes: Folders<Entry>,
+    pub letters: Letters,
     receipts: HashMap<String, Receipt>,
     receipt_order: VecDeque<String>,
 }
 
 impl Account {
-    /// Records, and the bytes of their JSON.
+    /// Records, and the bytes that they take.
     fn size(&self) -> (usize, usize) {
         fn of<R: Record>(folders: &Folders<R>) -> (usize, usize) {
             folders.values().fold((0, 0), |sum, f| (sum.0 + f.records.len(), sum.1 + f.bytes()))
         }
-        [of(&self.calendars), of(&self.books), of(&self.lists)]
+        let letters = (0, self.letters.bytes());
+        [of(&self.calendars), of(&self.books), of(&self.lists), of(&self.mailboxes), letters]
             .iter()
             .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
@@ -124,6 +131,11 @@ impl State {
         seq
     }
 
+    /// Stores the bytes of a message for all who get it; its entries follow.
+    pub fn put_letter(&mut self, copies: Vec<Copy>, bytes: Bytes) {
+        self.commit(Op::Letter { copies, bytes });
+    }
+
     pub fn put_receipt(&mut self, mail: &str, key: &str, receipt: Receipt) {
         self.commit(Op::Receipt { mail: mail.to_owned(), key: key.to_owned(), receipt });
     }
@@ -156,16 +168,21 @@ impl State {
             Op::Card(put) => self.apply_put(put),
             Op::List(put) => self.apply_head::<Todo>(put),
             Op::Todo(put) => self.apply_put(put),
+            Op::Mailbox(put) => self.apply_head::<Entry>(put),
+            Op::Entry(put) => self.apply_entry(put),
+            Op::Letter { copies, bytes } => self.apply_letter(copies, &bytes),
             Op::DropFolder { kind, mail, id } => self.apply_drop_folder(kind, &mail, &id),
             Op::DropRecord(gone) => match gone.kind {
                 Kind::Event => self.apply_drop::<Event>(&gone),
                 Kind::Card => self.apply_drop::<Card>(&gone),
                 Kind::Todo => self.apply_drop::<Todo>(&gone),
+                Kind::Mail => self.apply_drop_entry(&gone),
             },
             Op::Forget { kind, mail, folder, upto } => match kind {
                 Kind::Event => self.apply_forget::<Event>(&mail, &folder, upto),
                 Kind::Card => self.apply_forget::<Card>(&mail, &folder, upto),
                 Kind::Todo => self.apply_forget::<Todo>(&mail, &folder, upto),
+                Kind::Mail => self.apply_forget::<Entry>(&mail, &folder, upto),
             },
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
             Op::Counter { seq } => self.seq = self.seq.max(seq),
@@ -196,6 +213,33 @@ impl State {
         }
     }
 
+    fn apply_entry(&mut self, put: Put<Entry>) {
+        if let (Some(account), Entry::Message(message)) = (self.accounts.get_mut(&put.mail), &*put.record) {
+            let mailbox = account.mailboxes.get(&put.folder);
+            let is_new = mailbox.is_none_or(|mailbox| mailbox.record(&message.id).is_none());
+            account.letters.learn(message, is_new);
+        }
+        self.apply_put(put);
+    }
+
+    fn apply_letter(&mut self, copies: Vec<Copy>, bytes: &Bytes) {
+        for copy in copies {
+            if let Some(account) = self.accounts.get_mut(&copy.mail) {
+                account.letters.keep(copy.id, bytes.clone());
+            }
+        }
+    }
+
+    fn apply_drop_entry(&mut self, gone: &Dropped) {
+        if let Some(account) = self.accounts.get_mut(&gone.mail) {
+            let known = account.mailboxes.get(&gone.folder).and_then(|mailbox| mailbox.record(&gone.id));
+            if let Some(Entry::Message(message)) = known.map(|(entry, _)| &**entry) {
+                account.letters.lose(message);
+            }
+        }
+        self.apply_drop::<Entry>(gone);
+    }
+
     fn apply_forget<R: Record>(&mut self, mail: &str, folder: &str, upto: u64) {
         if let Some(folder) = self.folder_mut::<R>(mail, folder) {
             folder.forget(upto);
@@ -208,6 +252,7 @@ impl State {
             Kind::Event => drop(account.calendars.remove(id)),
             Kind::Card => drop(account.books.remove(id)),
             Kind::Todo => drop(account.lists.remove(id)),
+            Kind::Mail => drop(account.mailboxes.remove(id)),
         }
     }
 
@@ -236,7 +281,12 @@ impl State {
                 Some(Op::Receipt { mail: a.mail.clone(), key: key.clone(), receipt })
             });
             let folders = folders_ops::<Event>(a).chain(folders_ops::<Card>(a)).chain(folders_ops::<Todo>(a));
-            std::iter::once(account).chain(folders).chain(receipts)
+            let letters = a.letters.all().map(|(id, bytes)| Op::Letter {
+                copies: vec![Copy { mail: a.mail.clone(), id: id.clone() }],
+                bytes: bytes.clone(),
+            });
+            let mail = folders_ops::<Entry>(a).chain(letters);
+            std::iter::once(account).chain(folders).chain(mail).chain(receipts)
         });
         accounts.chain(std::iter::once(Op::Counter { seq: self.seq }))
     }

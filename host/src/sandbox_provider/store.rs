@@ -21,6 +21,7 @@ pub enum Kind {
     Event,
     Card,
     Todo,
+    Mail,
 }
 
 impl Kind {
@@ -30,6 +31,7 @@ impl Kind {
             Kind::Event => "event",
             Kind::Card => "card",
             Kind::Todo => "todo",
+            Kind::Mail => "entry",
         }
     }
 
@@ -39,6 +41,7 @@ impl Kind {
             Kind::Event => "events",
             Kind::Card => "cards",
             Kind::Todo => "todos",
+            Kind::Mail => "entries",
         }
     }
 
@@ -48,6 +51,7 @@ impl Kind {
             Kind::Event => "calendar",
             Kind::Card => "book",
             Kind::Todo => "list",
+            Kind::Mail => "mailbox",
         }
     }
 
@@ -57,6 +61,7 @@ impl Kind {
             Kind::Event => "calendars",
             Kind::Card => "books",
             Kind::Todo => "lists",
+            Kind::Mail => "mailboxes",
         }
     }
 }
@@ -83,6 +88,12 @@ pub trait Record: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + '
 
     /// What the record looks like to the account `mail`, in this version.
     fn show(&self, folder: &Folder<Self>, mail: &str, seq: u64) -> Value;
+
+    /// Whether it came after this change; none where lists do not tell.
+    fn is_new_since(&self, after: u64) -> Option<bool> {
+        let _ = after;
+        None
+    }
 
     /// What the folder looks like.
     fn show_folder(folder: &Folder<Self>) -> Value;

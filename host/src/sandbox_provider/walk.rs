@@ -72,7 +72,7 @@ pub trait Filter<R: Record> {
 }
 
 /// Everything.
-struct Open;
+pub struct Open;
 
 impl<R: Record> Filter<R> for Open {
     fn print(&self) -> String {
@@ -120,6 +120,28 @@ pub async fn pages<R: Record>(
         })
         .await?;
     Ok(Json(page))
+}
+
+/// Nothing but the token that tells what changes from now on.
+pub async fn from_now<R: Record>(sandbox: &Sandbox, login: &Login, id: &str) -> Result<Json<Value>, Problem> {
+    let (epoch, now_ms) = (sandbox.epoch(), sandbox.now_ms());
+    let token = sandbox
+        .read(|state| {
+            let id = folder::<R>(state, &login.mail, id)?.head.id().to_owned();
+            let filters = Filter::<R>::print(&Open);
+            let place = Place {
+                epoch,
+                kind: R::KIND,
+                folder: id,
+                after: state.seq,
+                since: None,
+                filters,
+                at_ms: Some(now_ms),
+            };
+            Ok(place.token())
+        })
+        .await?;
+    Ok(Json(json!({ R::KIND.records(): [], "nextPageToken": null, "nextSyncToken": token })))
 }
 
 /// The provider at the moment of the request.
@@ -186,7 +208,11 @@ fn page<R: Record>(
         let Some(slot) = folder.records.get(id) else { continue };
         let shown = match &slot.record {
             Some(record) if filter.takes(record, slot, &folder.head) => {
-                Some(record.show(folder, mail, slot.seq))
+                let mut shown = record.show(folder, mail, slot.seq);
+                if let Some(is_new) = record.is_new_since(place.after) {
+                    shown["new"] = json!(is_new);
+                }
+                Some(shown)
             }
             None if filter.is_open() && place.since.is_none_or(|since| *at > since) => Some(json!({
                 "id": id, "deleted": true, "etag": etag(slot.seq), "updatedAt": instant(slot.at_ms),

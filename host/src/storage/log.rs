@@ -62,12 +62,15 @@ pub async fn last_in(reader: &Reader, parent_id: &str) -> Result<Option<i64>> {
         .await
 }
 
+/// Types of resources that one feed tells of, some of them perhaps twice.
+pub type Types = [&'static str; 4];
+
 /// The number of the last line that tells of resources of these types in a connection.
-pub async fn last_of(reader: &Reader, connection_id: &str, types: [&str; 3]) -> Result<Option<i64>> {
-    let sql =
-        "select max(sequence) as last from log where connection_id = $1 and resource_type in ($2, $3, $4)";
-    let [a, b, c] = types;
-    query(sql).bind(connection_id).bind(a).bind(b).bind(c).fetch_one(reader, |row| row.get("last")).await
+pub async fn last_of(reader: &Reader, connection_id: &str, types: Types) -> Result<Option<i64>> {
+    let sql = "select max(sequence) as last from log where connection_id = $1 \
+               and resource_type in ($2, $3, $4, $5)";
+    let statement = types.into_iter().fold(query(sql).bind(connection_id), |q, name| q.bind(name));
+    statement.fetch_one(reader, |row| row.get("last")).await
 }
 
 pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
@@ -148,26 +151,21 @@ pub async fn of_collection(
 pub async fn of_connection(
     reader: &Reader,
     tenant: &Tenant,
-    (connection_id, types): (&str, [&str; 3]),
+    (connection_id, types): (&str, Types),
     after: i64,
     limit: i64,
 ) -> Result<Vec<Entry>> {
     let sql = select!(
-        "and connection_id = $3 and resource_type in ($6, $7, $8) and sequence > $4 and change_type <> 'state' \
+        "and connection_id = $3 and resource_type in ($6, $7, $8, $9) and sequence > $4 and change_type <> 'state' \
          order by sequence limit $5"
     );
-    let [a, b, c] = types;
-    query(sql)
+    let statement = query(sql)
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)
         .bind(connection_id)
         .bind(after)
-        .bind(limit)
-        .bind(a)
-        .bind(b)
-        .bind(c)
-        .fetch_all(reader, entry)
-        .await
+        .bind(limit);
+    types.into_iter().fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
 }
 
 /// The highest sequence among lines older than `before`; 0 when there are none. What a clean-up is about to forget.

@@ -23,6 +23,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (9, "item error versions", include_str!("../../../migrations/0009_item_error_versions.sql")),
     (10, "item error connectors", include_str!("../../../migrations/0010_item_error_connectors.sql")),
     (11, "contacts and tasks", include_str!("../../../migrations/0011_contacts_and_tasks.sql")),
+    (12, "email", include_str!("../../../migrations/0012_email.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

@@ -8,6 +8,7 @@ pub mod idempotency;
 pub mod installation;
 pub mod items;
 pub mod log;
+pub mod mail;
 pub mod migrations;
 mod postgres;
 pub mod sql;

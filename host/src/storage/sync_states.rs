@@ -33,6 +33,8 @@ pub struct SyncState {
     pub provider_resets: i64,
     pub latest_sequence: i64,
     pub floor_sequence: i64,
+    /// The first reading has come back to here, ms; none before and after it. Mail alone.
+    pub covered_since: Option<i64>,
 }
 
 impl SyncState {
@@ -64,6 +66,7 @@ fn state(row: &Row<'_>) -> Result<SyncState> {
         provider_resets: row.get("provider_resets")?,
         latest_sequence: row.get("latest_sequence")?,
         floor_sequence: row.get("floor_sequence")?,
+        covered_since: row.get("covered_since")?,
     })
 }
 
@@ -127,8 +130,9 @@ macro_rules! upsert {
         concat!(
             "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, ",
             "status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, ",
-            "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence) ",
-            "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) ",
+            "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence, ",
+            "covered_since) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, ",
+            "$19, $20, $21, $22) ",
             "on conflict (connection_id, surface, scope_id) do update set ",
             $columns
         )
@@ -142,7 +146,7 @@ pub async fn upsert(tx: &mut Tx, s: &SyncState) -> Result<()> {
          last_attempt_at = excluded.last_attempt_at, next_pull_at = excluded.next_pull_at, seen = excluded.seen, \
          estimated = excluded.estimated, consecutive_errors = excluded.consecutive_errors, \
          last_error = excluded.last_error, provider_resets = excluded.provider_resets, \
-         latest_sequence = excluded.latest_sequence"
+         latest_sequence = excluded.latest_sequence, covered_since = excluded.covered_since"
     );
     write(tx, sql, s).await
 }
@@ -188,6 +192,7 @@ async fn write(tx: &mut Tx, sql: &'static str, s: &SyncState) -> Result<()> {
         .bind(s.provider_resets)
         .bind(s.latest_sequence)
         .bind(s.floor_sequence)
+        .bind(s.covered_since)
         .execute(&mut *tx)
         .await?;
     Ok(())

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::{Kind, render};
 use crate::storage::items::{self, Item};
-use crate::storage::log::{self, Entry};
+use crate::storage::log::{self, Entry, Types};
 use crate::storage::sync_states::SyncState;
 use crate::tenant::Tenant;
 
@@ -44,10 +44,15 @@ pub enum Feed<'a> {
     Collection { id: &'a str, kind: Kind },
     /// All contact books of a connection, and what is in them.
     Contacts { connection_id: &'a str },
+    /// A mailbox.
+    Mail { connection_id: &'a str },
 }
 
 /// The types of a connection's contacts feed.
-pub const CONTACTS: [&str; 3] = ["contact_book", "contact_group", "contact"];
+pub const CONTACTS: Types = ["contact_book", "contact_group", "contact", "contact"];
+/// The types of a mailbox's feed.
+// Contract silent: whether threads are told. They are made up of their messages, so whoever has those has them.
+pub const MAIL: Types = ["email.folder", "email.label", "email.draft", "email.message"];
 
 impl Feed<'_> {
     /// The kinds that it tells of, in the order of its snapshot.
@@ -55,6 +60,9 @@ impl Feed<'_> {
         match self {
             Feed::Collection { kind, .. } => std::slice::from_ref(kind),
             Feed::Contacts { .. } => &[Kind::ContactBook, Kind::ContactGroup, Kind::Contact],
+            Feed::Mail { .. } => {
+                &[Kind::EmailFolder, Kind::EmailLabel, Kind::EmailDraft, Kind::EmailMessage]
+            }
         }
     }
 
@@ -71,7 +79,7 @@ impl Feed<'_> {
             Feed::Collection { id, .. } => {
                 items::snapshot(reader, tenant, (id, kind), sequence, after, limit).await?
             }
-            Feed::Contacts { connection_id } => {
+            Feed::Contacts { connection_id } | Feed::Mail { connection_id } => {
                 let within = (*connection_id, kind);
                 items::snapshot_of_connection(reader, tenant, within, sequence, after, limit).await?
             }
@@ -84,6 +92,9 @@ impl Feed<'_> {
             Feed::Collection { id, .. } => log::of_collection(reader, tenant, id, after, limit).await?,
             Feed::Contacts { connection_id } => {
                 log::of_connection(reader, tenant, (connection_id, CONTACTS), after, limit).await?
+            }
+            Feed::Mail { connection_id } => {
+                log::of_connection(reader, tenant, (connection_id, MAIL), after, limit).await?
             }
         })
     }

@@ -79,7 +79,7 @@ pub async fn reset(
 }
 
 /// Pulls without anybody waiting for it. However often it is asked for, one pull is next: it finds what all of them asked for.
-fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
+pub fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
     let name = scope.lock_name(connection);
     let Some(next) = app.locks.try_lock(&format!("next:{name}")) else { return };
     let (app, connection, scope) = (app.clone(), connection.clone(), scope.clone());
@@ -153,9 +153,10 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
     // Own writes are told too; the log forgets, the state does not.
-    let last = match s.scope_id.as_str() {
-        "" => log_table::last_of(app.db.reader(), &s.connection_id, changes::CONTACTS).await?,
-        collection => log_table::last_in(app.db.reader(), collection).await?,
+    let last = match (s.scope_id.as_str(), s.surface.as_str()) {
+        ("", "email") => log_table::last_of(app.db.reader(), &s.connection_id, changes::MAIL).await?,
+        ("", _) => log_table::last_of(app.db.reader(), &s.connection_id, changes::CONTACTS).await?,
+        (collection, _) => log_table::last_in(app.db.reader(), collection).await?,
     };
     Ok(sync::SyncState {
         connection_id: s.connection_id.clone(),
@@ -181,7 +182,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
 
 /// Of a surface that is followed as a whole: its own state with what is inside.
 async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<SyncState> {
-    if !s.scope_id.is_empty() {
+    if !s.scope_id.is_empty() || s.surface == Kind::EmailMessage.surface().as_str() {
         return Ok(s.clone());
     }
     let mut all = SyncState { seen: 0, ..s.clone() };

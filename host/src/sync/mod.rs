@@ -1,9 +1,10 @@
 //! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the
-//! feed that clients read, `follow` is start, reset, renew and status, `poll` pulls by itself what clients follow,
+//! feed that clients read, `follow` is start, reset, renew and status, `mailbox` reads from new to old, `poll` pulls by itself what clients follow,
 //! `unreadable` keeps apart what cannot be read, `whole` is a surface that is followed with all of its collections.
 
 pub mod changes;
 pub mod follow;
+pub mod mailbox;
 pub mod poll;
 pub mod pull;
 pub mod unreadable;
@@ -32,6 +33,11 @@ impl Scope {
     /// The account's collections of a kind: its calendars.
     pub fn collections(kind: Kind) -> Self {
         Scope { kind, scope_id: String::new(), collection: None, time_zone: None }
+    }
+
+    /// A mailbox: its folders and labels, and the messages in them.
+    pub fn mail() -> Self {
+        Scope::collections(Kind::EmailMessage)
     }
 
     pub fn surface(&self) -> &'static str {

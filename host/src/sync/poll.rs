@@ -75,6 +75,11 @@ async fn try_pull(app: &App, state: &SyncState) -> crate::error::Result<()> {
     let connection = connections::find(app, &tenant, &state.connection_id).await?;
     connections::usable(&connection)?;
     if state.scope_id.is_empty() {
+        if state.surface == Kind::EmailMessage.surface().as_str() {
+            let scope = Scope::mail();
+            let _one = app.locks.lock(&scope.lock_name(&connection)).await;
+            return pull::run(app, &connection, &scope, true).await;
+        }
         let Some(kind) = followed_kind(&state.surface) else { return Ok(()) };
         let scope = Scope::collections(kind);
         let _one = app.locks.lock(&scope.lock_name(&connection)).await;

@@ -19,7 +19,7 @@ use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, SyncState};
 use crate::storage::{items, log};
-use crate::sync::{Scope, save, state, unreadable};
+use crate::sync::{Scope, mailbox, save, state, unreadable};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
@@ -32,6 +32,17 @@ const OVERTAKEN: usize = 3;
 
 /// Brings the copy of a scope up to date. The caller holds the scope's lock.
 pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: bool) -> Result<()> {
+    run_pages(app, connection, scope, background, MAX_PAGES).await
+}
+
+/// The same, for at most so many pages where that does no harm: a mailbox is read from new to old, and each page is worth something.
+pub async fn run_pages(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    background: bool,
+    pages: usize,
+) -> Result<()> {
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
     state.last_attempt_at = Some(app.now());
@@ -39,15 +50,17 @@ pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: 
         state.status = "initial".to_owned();
         save(app, &state).await?;
     }
-    let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false };
+    let is_resumed = state.cursor.is_some();
+    let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false, is_resumed, pages };
     match pull.read_to_the_end(&mut state).await {
-        Ok(Ended::ForReset) => Ok(()),
+        Ok(Ended::ForReset | Ended::Enough) => Ok(()),
         Ok(Ended::CaughtUp) => {
             app.freshness.set(&scope.lock_name(connection), app.now());
             pull.retry_unreadable(&state).await
         }
         Err(Failed::Provider(e)) => {
             note_failure(app, &mut state, &e).await?;
+            app.coverage.tell(&scope.lock_name(connection));
             Err(failed(app, connection, &e).await)
         }
         Err(Failed::Host(e)) => Err(e),
@@ -58,6 +71,8 @@ enum Ended {
     CaughtUp,
     /// Somebody wants all of it read again.
     ForReset,
+    /// As many pages as were asked for; the place is kept.
+    Enough,
 }
 
 enum Failed {
@@ -79,6 +94,10 @@ struct Pull<'a> {
     /// When the stored state became what a quiet pull would make of it.
     was_well_at: Option<i64>,
     restarted: bool,
+    /// It goes on where an earlier one stopped: what that one saw is not known here.
+    is_resumed: bool,
+    /// Pages to read in a first reading.
+    pages: usize,
 }
 
 /// An answer of the connector, as it is written.
@@ -90,6 +109,8 @@ struct Page {
     as_of: i64,
     /// The enumeration that it belongs to.
     enumeration: Option<Enumeration>,
+    /// Everything from here on has been told, ms.
+    covered_since: Option<i64>,
     cursor: Option<String>,
     more: bool,
 }
@@ -122,7 +143,10 @@ impl Pull<'_> {
         let mut cursor = state.cursor.clone();
         let mut enumeration: Option<Enumeration> = None;
         let mut overtaken = 0;
-        for _ in 0..MAX_PAGES {
+        for number in 0..MAX_PAGES {
+            if number >= self.pages && self.is_first_reading(state) {
+                return Ok(Ended::Enough);
+            }
             if self.background && self.is_to_be_reset() {
                 return Ok(Ended::ForReset);
             }
@@ -132,6 +156,7 @@ impl Pull<'_> {
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
                     // The provider forgot our place: read everything and tell only what differs.
                     self.restarted = true;
+                    self.is_resumed = false;
                     state.provider_resets += 1;
                     cursor = None;
                     enumeration = None;
@@ -149,7 +174,13 @@ impl Pull<'_> {
                 return Err(Failed::Provider(Box::new(e)));
             }
             let more = reply.more;
-            let page = self.arranged(reply, &mut enumeration, as_of);
+            let mut page = self.arranged(reply, &mut enumeration, as_of);
+            if self.scope.kind.is_mail() {
+                let (app, connection) = (self.app, self.connection);
+                let completed =
+                    mailbox::complete(app, connection, &mut page.sources, self.background).await;
+                completed.map_err(|e| Failed::Provider(Box::new(e)))?;
+            }
             let next = page.cursor.clone();
             // Somebody who writes the same source all the time must not keep everybody else's changes out: then what was
             // read is written, and the next pull, which finds those writes at the provider, puts it right.
@@ -176,7 +207,8 @@ impl Pull<'_> {
     fn arranged(&self, reply: Reply<Sources>, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
         let sources: Vec<Prepared> =
             reply.body.sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();
-        if reply.body.enumeration {
+        let covered_since = reply.body.covered_since.map(model::Instant::as_millis);
+        if reply.body.enumeration && !self.is_resumed {
             let enumeration = enumeration.get_or_insert(Enumeration { seen: HashSet::new(), as_of });
             enumeration.seen.extend(sources.iter().map(|s| s.source_id.clone()));
         }
@@ -186,7 +218,13 @@ impl Pull<'_> {
             (_, e) => (*e).clone(),
         };
         let connector = unreadable::connector(self.app, self.connection);
-        Page { sources, connector, as_of, enumeration, cursor: reply.cursor, more: reply.more }
+        let Reply { cursor, more, .. } = reply;
+        Page { sources, connector, as_of, enumeration, covered_since, cursor, more }
+    }
+
+    /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
+    fn is_first_reading(&self, state: &SyncState) -> bool {
+        self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
 
     /// A page that killed the connector, read source by source. What killed it is among them and kept out; or it is the
@@ -237,11 +275,13 @@ impl Pull<'_> {
         let is_first = state.last_success_at.is_none();
         let mut next = state.clone();
         next.seen = if is_first { next.seen + page.sources.len() as i64 } else { next.seen };
-        if page.enumeration.is_none() || !page.more {
+        if page.enumeration.is_none() || !page.more || self.is_first_reading(state) {
             next.cursor = if self.scope.kind.is_collection() { None } else { page.cursor.clone() };
         }
+        next.covered_since = page.covered_since.filter(|_| is_first && page.more).or(next.covered_since);
         if !page.more {
             let now = app.now();
+            next.covered_since = None;
             next.status = "caught_up".to_owned();
             next.last_success_at = Some(now);
             next.next_pull_at = Some(now + app.config.poll_interval_ms);
@@ -256,6 +296,7 @@ impl Pull<'_> {
         let place = self.place(if is_first { Origin::Backfill } else { Origin::Provider });
         let held = app.clone();
         let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
+        app.coverage.tell(&self.scope.lock_name(self.connection));
         Ok(written.map(|written| *state = written))
     }
 
@@ -286,7 +327,8 @@ impl Pull<'_> {
             let Some(sources) = again else { return Ok(()) };
             let sources = sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();
             let connector = unreadable::connector(app, self.connection);
-            let page = Page { sources, connector, as_of, enumeration: None, cursor: None, more: false };
+            let (enumeration, covered_since, cursor) = (None, None, None);
+            let page = Page { sources, connector, as_of, enumeration, covered_since, cursor, more: false };
             let (held, place, next) = (app.clone(), self.place(Origin::Provider), state.clone());
             let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
             // Overtaken by somebody's write: it is read with the next pull.

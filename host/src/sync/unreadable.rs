@@ -4,7 +4,10 @@
 
 use std::collections::HashSet;
 
+use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{ItemError as WireError, Source, SourceRef, Sources};
+
+use serde_json::json;
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
@@ -178,10 +181,13 @@ async fn read_one(
     source_id: &str,
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
-    let args = SourceRef {
-        collection: scope.collection.clone().unwrap_or_default(),
-        source: source_id.to_owned(),
-        time_zone: scope.time_zone.clone(),
+    let args = match scope.kind.is_mail() {
+        true => json!(MessagesGet { messages: vec![message_ref(source_id)], ..MessagesGet::default() }),
+        false => json!(SourceRef {
+            collection: scope.collection.clone().unwrap_or_default(),
+            source: source_id.to_owned(),
+            time_zone: scope.time_zone.clone(),
+        }),
     };
     let op = Op { surface: scope.kind.surface(), verb: Verb::Fetch, name: scope.kind.ops().get };
     let options = Options { background, ..Options::default() };
@@ -194,6 +200,10 @@ async fn read_one(
         }
         Err(e) => Err(e),
     })
+}
+
+fn message_ref(source_id: &str) -> MessageRef {
+    MessageRef { source: source_id.to_owned(), hint: None }
 }
 
 fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Source {
@@ -216,6 +226,8 @@ mod tests {
             provider_etag: Some(etag.into()),
             items: Vec::new(),
             error: Some(("unreadable".into(), "x".repeat(1_000))),
+            previous_id: None,
+            deleted: false,
         }
     }
 

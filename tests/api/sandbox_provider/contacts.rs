@@ -26,8 +26,8 @@ fn circle(members: &[&str]) -> Value {
 async fn seeded_books() {
     let api = Api::start();
     let me = api.get("/sandbox/v1/me").await.expect(200);
-    assert_eq!(me["products"], json!(["calendar", "contacts", "tasks"]));
-    assert_eq!(me["grants"].as_array().unwrap().len(), 6);
+    assert_eq!(me["products"], json!(["email", "calendar", "contacts", "tasks"]));
+    assert_eq!(me["grants"].as_array().unwrap().len(), 9);
     let books = api.get(BOOKS).await.expect(200);
     let (main, team) = (&books["books"][0], &books["books"][1]);
     assert_eq!(

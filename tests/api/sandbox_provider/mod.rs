@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod contacts;
+mod mail;
+mod post;
 mod tasks;
 
 use std::path::Path;

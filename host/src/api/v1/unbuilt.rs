@@ -4,15 +4,13 @@
 use axum::handler::Handler;
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization, Token, TokenRequest};
 use model::email::draft::Draft;
-use model::email::folders::{Folder, Label};
-use model::email::send::{DraftPatch, MessagePatch, NewDraft, NewMessage, SendMessage};
+use model::email::send::{DraftPatch, NewDraft, NewMessage, SendMessage};
 use model::email::tracking::TrackingRecord;
-use model::email::{Attachment, EmailMessage, EmailThread};
+use model::email::EmailMessage;
 use model::resource::{New, Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
 use model::scheduling::slots::{BookingLink, SlotAnswer, SlotQuery};
-use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
 use model::webhook::WebhookSubscription;
 
 use crate::api::operation::Priority::{Common, Mvp};
@@ -26,7 +24,7 @@ where
     T: 'static,
 {
     let h = || handler.clone();
-    let email = messages(h()).merge(drafts(h())).merge(email_sync(h()));
+    let email = messages(h()).merge(drafts(h()));
     let scheduling = event_types(h()).merge(bookings(h()));
     authorization(h()).merge(webhooks(h())).merge(email).merge(scheduling).not_built()
 }
@@ -79,68 +77,11 @@ fn webhooks<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H
 }
 
 fn messages<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    let routes = Routes::new("Email")
-        .get("/v1/email/messages", "email.read", Mvp, h.clone())
-        .summary("Search and list messages, newest first");
-    message_filters(routes)
-        .lists::<Resource<EmailMessage>>()
-        .post("/v1/email/messages", "email.write", Mvp, h.clone())
+    Routes::new("Email")
+        .post("/v1/email/messages", "email.write", Mvp, h)
         .summary("Put a message into a folder, without sending it")
         .body::<NewMessage>()
         .returns::<Resource<EmailMessage>>()
-        .get("/v1/email/messages/{messageId}", "email.read", Mvp, h.clone())
-        .summary("Read a message")
-        .param("fields", "string", "`summary`, `headers` or `full` (default)")
-        .param("images", "string", "`allow` leaves remote images in `safeHtml`")
-        .returns::<Resource<EmailMessage>>()
-        .patch("/v1/email/messages/{messageId}", "email.write", Mvp, h.clone())
-        .summary("Change flags, folders and labels of a message")
-        .body::<MessagePatch>()
-        .returns::<Resource<EmailMessage>>()
-        .delete("/v1/email/messages/{messageId}", "email.write", Mvp, h.clone())
-        .summary("Move a message to the trash, or destroy it")
-        .description("A message that is in the trash already is destroyed.")
-        .param("permanent", "boolean", "Destroy it at once")
-        .get("/v1/email/messages/{messageId}/attachments/{attachmentId}", "email.read", Mvp, h.clone())
-        .summary("Fetch an attachment")
-        .description("JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept: application/octet-stream` or `format=raw`, where `Range` works.")
-        .param("format", "string", "`json` (default) or `raw`")
-        .header("Range", "Raw bytes only: part of them")
-        .returns::<Attachment>()
-        .return_type("application/octet-stream")
-        .get("/v1/email/threads/{threadId}", "email.read", Mvp, h.clone())
-        .summary("Read a thread")
-        .returns::<Resource<EmailThread>>()
-        .get("/v1/email/folders", "email.read", Mvp, h.clone())
-        .summary("List folders")
-        .param("connection_id", "string", "The connected account")
-        .lists::<Resource<Folder>>()
-        .get("/v1/email/labels", "email.read", Mvp, h)
-        .summary("List labels")
-        .param("connection_id", "string", "The connected account")
-        .lists::<Resource<Label>>()
-}
-
-fn message_filters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
-    routes
-        .param("connection_id", "string", "The connected account")
-        .param("folder_id", "string", "In this folder")
-        .param("label_id", "string", "With this label")
-        .param("thread_id", "string", "Of this thread")
-        .param("q", "string", "Free text")
-        .param("from", "string", "Sender")
-        .param("to", "string", "Recipient in To")
-        .param("cc", "string", "Recipient in Cc")
-        .param("bcc", "string", "Recipient in Bcc")
-        .param("any_email", "string", "Sender or any recipient")
-        .param("subject", "string", "Words of the subject")
-        .param("unread", "boolean", "Only unread, or only read")
-        .param("starred", "boolean", "Only starred, or only others")
-        .param("has_attachment", "boolean", "Only with attachments, or only without")
-        .param("received_after", "string", "Instant, included")
-        .param("received_before", "string", "Instant, not included")
-        .param("native_query", "string", "The provider's own search language, if it has one")
-        .param("fields", "string", "`summary` (default), `headers` or `full`")
 }
 
 fn drafts<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
@@ -168,35 +109,6 @@ fn drafts<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) 
         .get("/v1/email/tracking/{trackingId}", "email.track", Mvp, h)
         .summary("Read a tracking record")
         .returns::<TrackingRecord>()
-}
-
-fn email_sync<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    let routes = Routes::new("Email sync")
-        .post("/v1/email/sync/start", "email.read", Mvp, h.clone())
-        .summary("Start incremental sync of a mailbox")
-        .body::<SyncStart>()
-        .returns::<SyncState>()
-        .get("/v1/email/sync/changes", "email.read", Mvp, h.clone())
-        .summary("Read changes of a mailbox")
-        .param("connection_id", "string", "The connected account")
-        .required();
-    changes(routes)
-        .post("/v1/email/sync/reset", "email.read", Mvp, h.clone())
-        .summary("Compare a mailbox anew")
-        .body::<SyncReset>()
-        .returns::<SyncState>()
-        .get("/v1/email/sync/status/{connectionId}", "email.read", Mvp, h)
-        .summary("Read the sync state of a mailbox")
-        .returns::<SyncState>()
-}
-
-/// What all change feeds have.
-fn changes<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
-    routes
-        .description("Without a cursor it begins with everything there is. Store `sync_cursor` and pass it as `cursor` next time; `next_cursor` is null when caught up.")
-        .param("include", "string", "`resource` (default) or `none`")
-        .paged()
-        .returns::<SyncChanges>()
 }
 
 fn event_types<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {

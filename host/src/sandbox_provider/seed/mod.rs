@@ -3,6 +3,8 @@
 //! when it is made.
 
 mod contacts;
+mod letters;
+mod mail;
 mod people;
 mod plan;
 mod todos;
@@ -58,10 +60,12 @@ pub fn accounts(state: &mut State, wanted: &[String], now_ms: i64) -> Result<(),
 
 /// Whether the account is there with all that an account has.
 pub fn is_complete(state: &State, mail: &str) -> bool {
-    state.account(mail).is_some_and(|account| !account.books.is_empty() && !account.lists.is_empty())
+    state.account(mail).is_some_and(|account| {
+        !account.books.is_empty() && !account.lists.is_empty() && !account.mailboxes.is_empty()
+    })
 }
 
-/// Gives address books and task lists to an account without: one that has just begun, or one of a journal that is older than
+/// Gives address books, task lists and a mailbox to an account without: one that has just begun, or one of a journal that is older than
 /// they are.
 fn complete(state: &mut State, mail: &str, now_ms: i64) {
     let is_missing = |is_empty: fn(&Account) -> bool| state.account(mail).is_some_and(is_empty);
@@ -73,6 +77,10 @@ fn complete(state: &mut State, mail: &str, now_ms: i64) {
     if has_no_list {
         todos::begin(state, mail, now_ms);
         todos::fill(state, mail, now_ms);
+    }
+    if state.account(mail).is_some_and(|account| account.mailboxes.is_empty()) {
+        mail::begin(state, mail, now_ms);
+        mail::fill(state, mail, now_ms);
     }
 }
 

@@ -7,21 +7,28 @@ use crate::storage::items::{Item, item};
 use crate::storage::sql::{On, Reader, Row, query};
 use crate::tenant::Tenant;
 
+/// Kinds that are read together, some of them perhaps twice.
+pub type Family = [&'static str; 4];
+
 /// Everything that was ever read from one source of the provider, tombstones included.
 pub async fn of_source(
     tx: &mut Tx,
     connection_id: &str,
-    family: (&str, &str),
+    family: Family,
     parent_id: &str,
     source_id: &str,
 ) -> Result<Vec<Item>> {
-    let sql = select!("where connection_id = $1 and kind in ($2, $3) and parent_id = $4 and source_id = $5");
+    let sql = select!(
+        "where connection_id = $1 and kind in ($2, $3, $6, $7) and parent_id = $4 and source_id = $5"
+    );
     query(sql)
         .bind(connection_id)
-        .bind(family.0)
-        .bind(family.1)
+        .bind(family[0])
+        .bind(family[1])
         .bind(parent_id)
         .bind(source_id)
+        .bind(family[2])
+        .bind(family[3])
         .fetch_all(&mut *tx, item)
         .await
 }
@@ -109,16 +116,18 @@ pub async fn snapshot(
 pub async fn live_sources(
     tx: &mut Tx,
     connection_id: &str,
-    family: (&str, &str),
+    family: Family,
     parent_id: &str,
 ) -> Result<Vec<String>> {
-    let sql = "select distinct source_id from items where connection_id = $1 and kind in ($2, $3) and parent_id = $4 \
-               and deleted_at is null order by source_id";
+    let sql = "select distinct source_id from items where connection_id = $1 and kind in ($2, $3, $5, $6) and \
+               parent_id = $4 and deleted_at is null order by source_id";
     query(sql)
         .bind(connection_id)
-        .bind(family.0)
-        .bind(family.1)
+        .bind(family[0])
+        .bind(family[1])
         .bind(parent_id)
+        .bind(family[2])
+        .bind(family[3])
         .fetch_all(&mut *tx, |row| row.get("source_id"))
         .await
 }

@@ -98,7 +98,7 @@ fn bind_list<'q>(tenant: &'q Tenant, list: &'q List<'_>, with_provider_data: boo
         .bind(list.after.1)
         .bind(list.limit);
     for n in 0..MAX_WORDS {
-        query = query.bind(list.words.get(n).map_or_else(|| "%".to_owned(), |word| pattern(word)));
+        query = query.bind(list.words.get(n).map_or_else(|| "%".to_owned(), |word| like(word)));
     }
     query = query.bind(i64::from(with_provider_data));
     if !list.keys.is_empty() {
@@ -111,7 +111,7 @@ fn bind_list<'q>(tenant: &'q Tenant, list: &'q List<'_>, with_provider_data: boo
 }
 
 /// `LIKE` with the word anywhere in the text.
-fn pattern(word: &str) -> String {
+pub fn like(word: &str) -> String {
     let mut pattern = String::with_capacity(word.len() + 2);
     pattern.push('%');
     for c in word.chars() {
@@ -137,10 +137,10 @@ pub async fn read_list<T>(
 
 #[cfg(test)]
 mod tests {
-    use super::pattern;
+    use super::like;
 
     #[test]
     fn a_word_is_looked_for_as_it_is() {
-        assert_eq!(pattern("100%_sure!"), "%100!%!_sure!!%");
+        assert_eq!(like("100%_sure!"), "%100!%!_sure!!%");
     }
 }

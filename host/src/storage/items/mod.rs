@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::storage::Tx;
-use crate::storage::sql::{Query, Reader, Row, query};
+use crate::storage::sql::{Columns, Query, Reader, Row, query};
 use crate::tenant::Tenant;
 
 /// A stored resource.
@@ -31,8 +31,14 @@ pub struct Item {
     /// See `List`.
     pub sort_text: String,
     pub search_text: String,
-    /// A task that is still to be done.
+    /// A task that is still to be done, a message that is unread.
     pub is_open: bool,
+    /// Of mail: see `storage::mail::flag`.
+    pub flags: i64,
+    /// What stays the same when the provider gives it another id.
+    pub fingerprint: Option<String>,
+    /// JSON that is kept with it and is no part of its version.
+    pub aside: Option<String>,
     pub sequence: i64,
     pub created_at: i64,
     pub updated_at: i64,
@@ -85,13 +91,16 @@ macro_rules! select {
         concat!(
             "select id, connection_id, kind, parent_id, external_id, source_id, series_id, provider_etag, etag, hash, ",
             "body, metadata, provider_data, uid, is_series, sort_at, until_at, sort_text, search_text, is_open, sequence, ",
-            "created_at, updated_at, deleted_at from items ",
+            "created_at, updated_at, deleted_at, flags, fingerprint, aside from items ",
             $rest
         )
     };
 }
 
-fn item(row: &Row<'_>) -> Result<Item> {
+pub(crate) use select as select_items;
+
+/// A whole row.
+pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
     // In the order of the column list: by number, because looking two dozen names up costs more than reading the row.
     let mut column = row.columns();
     Ok(Item {
@@ -119,6 +128,9 @@ fn item(row: &Row<'_>) -> Result<Item> {
         created_at: column.next()?,
         updated_at: column.next()?,
         deleted_at: column.next()?,
+        flags: column.next()?,
+        fingerprint: column.next()?,
+        aside: column.next()?,
     })
 }
 
@@ -142,18 +154,22 @@ mod refs;
 mod window;
 
 pub use collection::{
-    Count, by_external_id, counts, exceptions, exceptions_in, list_top, live_in, live_sources, of_source,
+    Count, Family, by_external_id, counts, exceptions, exceptions_in, list_top, live_in, live_sources, of_source,
     snapshot, snapshot_of_connection,
 };
 pub use keys::{Key, set_keys};
-pub use list::{List, MAX_WORDS, Within, read_list};
+pub use list::{List, MAX_WORDS, Within, like, read_list};
 pub use parts::{Part, parts_of, put_parts};
 pub use refs::{has_refs, linked, namers, set_refs, targets};
 pub use window::{After, Shape, Window, list_window, read_window};
 
 /// In the order of `shown_columns`.
 fn shown<'a>(row: &'a Row<'_>) -> Result<Shown<'a>> {
-    let mut column = row.columns();
+    shown_from(&mut row.columns())
+}
+
+/// The next columns of a row, in the order of `shown_columns`.
+pub(crate) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<Shown<'a>> {
     Ok(Shown {
         id: column.text()?.unwrap_or_default(),
         connection_id: column.text()?.unwrap_or_default(),
@@ -204,6 +220,67 @@ pub async fn find(reader: &Reader, tenant: &Tenant, kind: &str, id: &str) -> Res
     bind_live(sql, tenant, kind, id).fetch_optional(reader, item).await
 }
 
+/// Tombstones and live items of a connection under a fingerprint, the live ones first, then those that went last.
+pub async fn by_fingerprint(tx: &mut Tx, connection_id: &str, fingerprint: &str) -> Result<Vec<Item>> {
+    let sql = select!(
+        "where connection_id = $1 and fingerprint = $2 \
+         order by case when deleted_at is null then 0 else 1 end, deleted_at desc, id limit 20"
+    );
+    query(sql).bind(connection_id).bind(fingerprint).fetch_all(&mut *tx, item).await
+}
+
+/// Live items of these kinds that lie directly in a connection.
+pub async fn live_of_kinds(tx: &mut Tx, connection_id: &str, kinds: (&str, &str)) -> Result<Vec<Item>> {
+    let sql = select!(
+        "where connection_id = $1 and kind in ($2, $3) and parent_id = '' and deleted_at is null order by id"
+    );
+    query(sql).bind(connection_id).bind(kinds.0).bind(kinds.1).fetch_all(&mut *tx, item).await
+}
+
+/// Live messages and drafts of a connection from these sources, in their order.
+pub async fn of_sources(
+    reader: &Reader,
+    tenant: &Tenant,
+    connection_id: &str,
+    sources: &[String],
+) -> Result<Vec<Item>> {
+    let sql = select!(
+        "where organization_id = $1 and application_id = $2 and connection_id = $3 and source_id = $4 \
+         and kind in ('email_message', 'email_draft') and parent_id = '' and deleted_at is null"
+    );
+    let mut found = Vec::with_capacity(sources.len());
+    for source in sources {
+        let statement = query(sql)
+            .bind(&tenant.organization_id)
+            .bind(&tenant.application_id)
+            .bind(connection_id)
+            .bind(source);
+        found.extend(statement.fetch_optional(reader, item).await?);
+    }
+    Ok(found)
+}
+
+/// Whether a live message of a connection comes from this source.
+pub async fn is_known_source(reader: &Reader, connection_id: &str, source_id: &str) -> Result<bool> {
+    let sql = "select id from items where connection_id = $1 and kind in ('email_message', 'email_draft') \
+               and parent_id = '' and source_id = $2 and deleted_at is null limit 1";
+    let statement = query(sql).bind(connection_id).bind(source_id);
+    let found: Option<String> = statement.fetch_optional(reader, |row| row.get("id")).await?;
+    Ok(found.is_some())
+}
+
+/// Live items of a thread.
+pub async fn of_thread(tx: &mut Tx, thread_id: &str) -> Result<Vec<Item>> {
+    let sql = select!("where series_id = $1 and deleted_at is null order by id");
+    query(sql).bind(thread_id).fetch_all(&mut *tx, item).await
+}
+
+/// Live items of a connection by what others call them: messages by Message-ID.
+pub async fn by_uid(tx: &mut Tx, connection_id: &str, uid: &str) -> Result<Vec<Item>> {
+    let sql = select!("where parent_id = '' and uid = $2 and connection_id = $1 and deleted_at is null order by id");
+    query(sql).bind(connection_id).bind(uid).fetch_all(&mut *tx, item).await
+}
+
 /// A live item of the tenant, of whatever kind.
 pub async fn any(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
     let sql =
@@ -231,16 +308,18 @@ pub async fn find_for_write(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Op
 pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
     let sql = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, \
                source_id, series_id, provider_etag, etag, hash, body, metadata, provider_data, is_series, sort_at, \
-               until_at, sequence, created_at, updated_at, deleted_at, uid, sort_text, search_text, is_open) values \
+               until_at, sequence, created_at, updated_at, deleted_at, uid, sort_text, search_text, is_open, flags, \
+               fingerprint, aside) values \
                ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-               $23, $24, $25, $26) on conflict (id) do update set \
+               $23, $24, $25, $26, $27, $28, $29) on conflict (id) do update set \
                external_id = excluded.external_id, source_id = excluded.source_id, series_id = excluded.series_id, \
                provider_etag = excluded.provider_etag, etag = excluded.etag, hash = excluded.hash, \
                body = excluded.body, metadata = excluded.metadata, provider_data = excluded.provider_data, \
                is_series = excluded.is_series, sort_at = excluded.sort_at, until_at = excluded.until_at, \
                sequence = excluded.sequence, created_at = excluded.created_at, updated_at = excluded.updated_at, \
                deleted_at = excluded.deleted_at, uid = excluded.uid, sort_text = excluded.sort_text, \
-               search_text = excluded.search_text, is_open = excluded.is_open";
+               search_text = excluded.search_text, is_open = excluded.is_open, flags = excluded.flags, \
+               fingerprint = excluded.fingerprint, aside = excluded.aside";
     query(sql)
         .bind(&item.id)
         .bind(&tenant.organization_id)
@@ -268,6 +347,9 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
         .bind(&item.sort_text)
         .bind(&item.search_text)
         .bind(i64::from(item.is_open))
+        .bind(item.flags)
+        .bind(&item.fingerprint)
+        .bind(&item.aside)
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -279,10 +361,12 @@ pub async fn set_provider_side(
     id: &str,
     provider_etag: &Option<String>,
     provider_data: &Option<String>,
+    aside: &Option<String>,
 ) -> Result<()> {
-    query("update items set provider_etag = $1, provider_data = $2 where id = $3")
+    query("update items set provider_etag = $1, provider_data = $2, aside = $3 where id = $4")
         .bind(provider_etag)
         .bind(provider_data)
+        .bind(aside)
         .bind(id)
         .execute(tx)
         .await?;
@@ -295,6 +379,9 @@ pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
         "delete from item_keys where connection_id = $1",
         "delete from item_refs where connection_id = $1",
         "delete from item_parts where connection_id = $1",
+        "delete from email_places where connection_id = $1",
+        "delete from email_thread_refs where connection_id = $1",
+        "delete from email_threads where connection_id = $1",
         "delete from items where connection_id = $1",
     ] {
         query(sql).bind(connection_id).execute(&mut *tx).await?;

@@ -1,0 +1,148 @@
+//! How far `changes` has come. The host keeps it as text and gives it back; nothing else remembers anything.
+
+use std::collections::BTreeMap;
+
+use connector_sdk::{Failure, Outcome, code};
+use serde::{Deserialize, Serialize};
+
+use crate::folders::Counts;
+use crate::imap::uids::UidSet;
+use crate::message::Place;
+use crate::plan::Chunk;
+
+/// Cursors of other versions are expired.
+const VERSION: u32 = 1;
+
+/// Where `changes` goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cursor {
+    #[serde(rename = "v")]
+    version: u32,
+    #[serde(rename = "f")]
+    pub folders: Vec<Known>,
+    /// What is left of the first reading; none after it.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<Chunk>>,
+    /// Messages to tell as deleted.
+    #[serde(rename = "g", default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<Gone>,
+    /// External ids of folders to tell as deleted, once their messages are.
+    #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
+    pub gone_folders: Vec<String>,
+    /// Pages since the mailboxes were last compared.
+    #[serde(rename = "n", default)]
+    pub pages: u32,
+    /// The number of the next folder.
+    #[serde(rename = "o", default)]
+    pub next_number: u32,
+}
+
+/// What is known of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Known {
+    /// What stands for it in the plan.
+    #[serde(rename = "o")]
+    pub number: u32,
+    /// External id.
+    #[serde(rename = "i")]
+    pub id: String,
+    #[serde(rename = "n")]
+    pub name: String,
+    /// Hash of what was told of the folder itself.
+    #[serde(rename = "h", default)]
+    pub told: String,
+    #[serde(rename = "v", default)]
+    pub uid_validity: u32,
+    /// What STATUS said when the messages were last compared; none: not yet.
+    #[serde(rename = "s", default)]
+    pub status: Option<StatusSeen>,
+    /// Changes after this modification sequence are not yet known; none: the mailbox has none.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
+    pub modseq: Option<u64>,
+    /// Messages that were told or will be.
+    #[serde(rename = "k", default)]
+    pub uids: UidSet,
+    /// Flags and who has them, where the server does not say what changed.
+    #[serde(rename = "l", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flags: BTreeMap<String, UidSet>,
+    /// New messages to tell.
+    #[serde(rename = "w", default, skip_serializing_if = "UidSet::is_empty")]
+    pub fresh: UidSet,
+    /// Messages whose flags are to be told.
+    #[serde(rename = "c", default, skip_serializing_if = "UidSet::is_empty")]
+    pub changed: UidSet,
+}
+
+/// Counts of a folder in a row, for a short cursor: messages, unseen, UIDNEXT, UIDVALIDITY, HIGHESTMODSEQ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusSeen(u32, Option<u32>, u32, u32, Option<u64>);
+
+impl From<Counts> for StatusSeen {
+    fn from(c: Counts) -> Self {
+        StatusSeen(c.messages, c.unseen, c.uid_next, c.uid_validity, c.highest_modseq)
+    }
+}
+
+/// Messages of a folder that are gone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gone {
+    #[serde(rename = "i")]
+    pub folder: String,
+    #[serde(rename = "v")]
+    pub uid_validity: u32,
+    #[serde(rename = "u")]
+    pub uids: UidSet,
+}
+
+impl Known {
+    pub fn place(&self) -> Place {
+        Place::new(&self.name, &self.id, self.uid_validity)
+    }
+
+    /// Everything that was known of its messages is no longer so.
+    pub fn forget_messages(&mut self) -> Gone {
+        let uids = std::mem::take(&mut self.uids);
+        let gone = Gone { folder: self.id.clone(), uid_validity: self.uid_validity, uids };
+        (self.status, self.modseq, self.uid_validity) = (None, None, 0);
+        (self.fresh, self.changed) = (UidSet::new(), UidSet::new());
+        self.flags.clear();
+        gone
+    }
+}
+
+impl Cursor {
+    pub fn new() -> Self {
+        Cursor { version: VERSION, ..Cursor::default() }
+    }
+
+    pub fn read(text: &str) -> Outcome<Self> {
+        let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued");
+        let cursor: Cursor = serde_json::from_str(text).map_err(|_| expired())?;
+        if cursor.version == VERSION { Ok(cursor) } else { Err(expired()) }
+    }
+
+    pub fn to_text(&self) -> Outcome<String> {
+        serde_json::to_string(self)
+            .map_err(|_| Failure::new(code::INTERNAL, "the state of the mailbox cannot be written down"))
+    }
+
+    /// A folder by its number.
+    pub fn folder(&self, number: u32) -> Option<&Known> {
+        self.folders.iter().find(|known| known.number == number)
+    }
+
+    /// A folder that was not known.
+    pub fn add(&mut self, id: String, name: String) -> &mut Known {
+        let known = Known { number: self.next_number, id, name, ..Known::default() };
+        self.next_number += 1;
+        self.folders.push(known);
+        let last = self.folders.len() - 1;
+        &mut self.folders[last]
+    }
+
+    /// There is something to tell that is known already.
+    pub fn has_pending(&self) -> bool {
+        let has = |known: &Known| !known.fresh.is_empty() || !known.changed.is_empty();
+        !self.gone.is_empty() || !self.gone_folders.is_empty() || self.folders.iter().any(has)
+    }
+}

@@ -1,0 +1,289 @@
+//! What is different in folders whose counts differ, by the best that the server has: QRESYNC tells what went and what changed
+//! (RFC 7162 section 3.2.5), CONDSTORE what changed (section 3.1.4.1), and of all others everything is looked at.
+
+use std::collections::BTreeMap;
+
+use connector_sdk::Outcome;
+use model::wire::Source;
+
+use crate::changes::cursor::{Cursor, Gone, Known, StatusSeen};
+use crate::changes::first::settle_empty;
+use crate::changes::page::{MAX_CHANGED, Page};
+use crate::changes::{compare_folders, readable, unreadable};
+use crate::folders::{Counts, Mailbox, Mailboxes};
+use crate::imap::command::Command;
+use crate::imap::response::Response;
+use crate::imap::session::Session;
+use crate::imap::uids::UidSet;
+use crate::imap::visit::{Access, Visit, Visited, fetched, found, vanished};
+use crate::message::{self, Place};
+
+/// How a folder is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// Nothing is known of it: all its UIDs are asked for.
+    Listing,
+    Qresync,
+    Condstore,
+    Flags,
+}
+
+/// A folder that is being compared.
+struct Scan {
+    number: u32,
+    by: By,
+    counts: Counts,
+    visit: Visit,
+    place: Place,
+    /// All UIDs that there are; none: they were not asked for.
+    all: Option<UidSet>,
+    vanished: UidSet,
+    /// Those whose flags were told.
+    reported: UidSet,
+    /// The same as sources, as many as a page takes.
+    states: Vec<(u32, Source)>,
+    flags: BTreeMap<String, UidSet>,
+}
+
+/// Compares what differs by the counts, and puts what is to be told into the cursor and on the page.
+pub fn compare(
+    session: &mut Session,
+    cursor: &mut Cursor,
+    mailboxes: &Mailboxes,
+    page: &mut Page,
+) -> Outcome<()> {
+    compare_folders(cursor, mailboxes, &mut page.sources);
+    let mut scans = Vec::new();
+    for mailbox in readable(session, mailboxes) {
+        scans.extend(scan(session, cursor, mailbox));
+    }
+    let visits: Vec<Visit> = scans.iter().map(|scan| scan.visit.clone()).collect();
+    let visited = session.visit(&visits, None, |at, _, _, response| {
+        if let Some(scan) = scans.get_mut(at) {
+            scan.take(response);
+        }
+    })?;
+    unreadable(session, visited.iter().filter(|visited| visited.selected.is_none()).count());
+    let missed = missed(&scans, &visited, cursor);
+    list_again(session, &mut scans, missed)?;
+    for (scan, visited) in scans.into_iter().zip(&visited) {
+        scan.settle(visited, cursor, page);
+    }
+    Ok(())
+}
+
+/// How to compare this folder; none where there is nothing to compare.
+fn scan(session: &Session, cursor: &mut Cursor, mailbox: &Mailbox) -> Option<Scan> {
+    let (id, counts) = (mailbox.id(), mailbox.status?);
+    let planned_anew = cursor.plan.is_some();
+    let known = cursor.folders.iter_mut().find(|known| known.id == id)?;
+    let status = StatusSeen::from(counts);
+    // Without modification sequences the counts do not tell of flags; while all is read for the first time that can wait.
+    let tells_all = known.modseq.is_some() || planned_anew;
+    if known.status == Some(status) && (tells_all || counts.messages == 0) {
+        return None;
+    }
+    let is_other = known.uid_validity != counts.uid_validity;
+    let is_empty = counts.messages == 0;
+    if is_other || is_empty {
+        let gone = known.forget_messages();
+        settle_empty(known, counts);
+        known.status = is_empty.then_some(status);
+        if !gone.uids.is_empty() {
+            cursor.gone.push(gone);
+        }
+    }
+    let known = cursor.folders.iter().find(|known| known.id == id)?;
+    (!is_empty).then(|| Scan::new(session, known, counts))
+}
+
+impl Scan {
+    fn new(session: &Session, known: &Known, counts: Counts) -> Self {
+        let by = match known.modseq {
+            _ if known.uids.is_empty() || known.status.is_none() => By::Listing,
+            Some(_) if session.capabilities.has_qresync() => By::Qresync,
+            Some(_) => By::Condstore,
+            None => By::Flags,
+        };
+        let mut visit = Visit { anew: true, ..Visit::new(&known.name, Access::Read, Vec::new()) };
+        let modseq = known.modseq.unwrap_or(0);
+        let has_modseq = counts.highest_modseq.is_some();
+        let mut all = None;
+        match by {
+            By::Qresync => visit.since = Some((known.uid_validity, modseq.max(1))),
+            By::Condstore => {
+                let fetch = format!("UID FETCH 1:* (UID FLAGS) (CHANGEDSINCE {})", modseq.max(1));
+                visit.commands = vec![Command::new(fetch), search_all(session)];
+                all = Some(UidSet::new());
+            }
+            By::Listing if has_modseq => {
+                visit.commands = vec![search_all(session)];
+                all = Some(UidSet::new());
+            }
+            By::Listing | By::Flags => {
+                visit.commands = vec![Command::new("UID FETCH 1:* (UID FLAGS)")];
+                all = Some(UidSet::new());
+            }
+        }
+        Scan {
+            number: known.number,
+            by,
+            counts,
+            visit,
+            place: known.place(),
+            all,
+            vanished: UidSet::new(),
+            reported: UidSet::new(),
+            states: Vec::new(),
+            flags: BTreeMap::new(),
+        }
+    }
+
+    fn takes_flags(&self) -> bool {
+        self.by == By::Flags || self.by == By::Listing
+    }
+
+    fn take(&mut self, response: &Response<'_>) {
+        if let Response::Status(status) = response
+            && status.code("CLOSED").is_some()
+        {
+            // Until here it was about the mailbox before (RFC 9051 section 7.1).
+            (self.vanished, self.reported) = (UidSet::new(), UidSet::new());
+            self.states.clear();
+            return;
+        }
+        if let Some(gone) = vanished(response) {
+            self.vanished.add(&gone);
+        } else if let Some((uid, fetched)) = fetched(response) {
+            let Some(flags) = &fetched.flags else { return };
+            self.reported.insert(uid);
+            if self.takes_flags() {
+                self.flags.entry(flags_key(flags)).or_default().insert(uid);
+                if let Some(all) = &mut self.all {
+                    all.insert(uid);
+                }
+            }
+            if self.states.len() < MAX_CHANGED && self.by != By::Listing {
+                self.states.push((uid, message::partial(&self.place, uid, &fetched)));
+            }
+        } else if let Some(all) = &mut self.all {
+            found(response, all);
+        }
+    }
+
+    /// Puts what is different into the cursor and on the page.
+    fn settle(self, visited: &Visited, cursor: &mut Cursor, page: &mut Page) {
+        let planned = planned(cursor, self.number);
+        let Some(known) = cursor.folders.iter_mut().find(|known| known.number == self.number) else { return };
+        let Some(selected) = visited.selected.as_ref().filter(|_| visited.is_ok()) else {
+            known.status = Some(StatusSeen::from(self.counts));
+            return;
+        };
+        if selected.uid_validity != self.counts.uid_validity {
+            // It was made anew since it was listed: the next comparison sees it as it is.
+            return;
+        }
+        let (gone, fresh) = self.differences(&known.uids);
+        let untold = UidSet::union([&planned, &known.fresh]);
+        let changed = self.changed(known).and(&known.uids).minus(&gone).minus(&untold);
+        known.uids = known.uids.minus(&gone);
+        known.uids.add(&fresh);
+        known.fresh = known.fresh.minus(&gone);
+        known.fresh.add(&fresh);
+        known.changed = known.changed.minus(&gone);
+        known.status = Some(StatusSeen::from(self.counts));
+        known.modseq = selected.highest_modseq;
+        let mut told = UidSet::new();
+        for (uid, state) in self.states {
+            if changed.contains(uid) && page.states < MAX_CHANGED {
+                page.states += 1;
+                page.sources.push(state);
+                told.insert(uid);
+            }
+        }
+        known.changed = known.changed.minus(&told);
+        known.changed.add(&changed.minus(&told));
+        known.flags = self.flags;
+        let gone = gone.minus(&untold);
+        if !gone.is_empty() {
+            let folder = known.id.clone();
+            cursor.gone.push(Gone { folder, uid_validity: selected.uid_validity, uids: gone });
+        }
+    }
+
+    /// What is gone, and what is new.
+    fn differences(&self, known: &UidSet) -> (UidSet, UidSet) {
+        match &self.all {
+            Some(all) => (known.minus(all), all.minus(known)),
+            None => (self.vanished.and(known), self.reported.minus(known)),
+        }
+    }
+
+    /// Those whose flags are not, or may not be, what was told.
+    fn changed(&self, known: &Known) -> UidSet {
+        if self.by != By::Flags || known.flags.is_empty() {
+            return if self.by == By::Flags { UidSet::new() } else { self.reported.clone() };
+        }
+        let mut changed = UidSet::new();
+        for (key, uids) in &self.flags {
+            let before = known.flags.get(key);
+            changed.add(&before.map_or_else(|| uids.clone(), |before| uids.minus(before)));
+        }
+        changed
+    }
+}
+
+/// What waits for its turn in the first reading.
+fn planned(cursor: &Cursor, number: u32) -> UidSet {
+    let parts = cursor.plan.iter().flatten().flat_map(|chunk| &chunk.parts);
+    UidSet::union(parts.filter(|(folder, _)| *folder == number).map(|(_, uids)| uids))
+}
+
+/// Folders in which what the server told does not add up to what it says is there: servers forget, and UIDs were never told of.
+fn missed(scans: &[Scan], visited: &[Visited], cursor: &Cursor) -> Vec<usize> {
+    let is_off = |(scan, visited): (&Scan, &Visited)| {
+        let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else { return false };
+        let (gone, fresh) = scan.differences(&known.uids);
+        let there = known.uids.len() + fresh.len() - gone.len();
+        scan.by == By::Qresync && there != u64::from(selected.exists)
+    };
+    let pairs = scans.iter().zip(visited).enumerate();
+    pairs.filter(|(_, pair)| is_off(*pair)).map(|(at, _)| at).collect()
+}
+
+/// Asks for all UIDs of these folders.
+fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> Outcome<()> {
+    if missed.is_empty() {
+        return Ok(());
+    }
+    let names = missed.iter().filter_map(|at| scans.get(*at)).map(|scan| scan.visit.name.clone());
+    let search = search_all(session);
+    let visits: Vec<Visit> =
+        names.map(|name| Visit::new(&name, Access::Read, vec![search.clone()])).collect();
+    let mut found_all = vec![UidSet::new(); visits.len()];
+    let visited = session.visit(&visits, None, |at, _, command, response| {
+        if let Some(all) = found_all.get_mut(at).filter(|_| command.is_some()) {
+            found(response, all);
+        }
+    })?;
+    for ((at, all), visited) in missed.into_iter().zip(found_all).zip(&visited) {
+        if let Some(scan) = scans.get_mut(at).filter(|_| visited.is_ok()) {
+            scan.all = Some(all);
+        }
+    }
+    Ok(())
+}
+
+fn search_all(session: &Session) -> Command {
+    let returns = if session.capabilities.has_in_rev2("ESEARCH") { " RETURN (ALL)" } else { "" };
+    Command::new(format!("UID SEARCH{returns} ALL"))
+}
+
+/// A combination of flags, in one spelling.
+pub fn flags_key(flags: &[String]) -> String {
+    let mut flags: Vec<String> = flags.iter().map(|flag| flag.to_lowercase()).collect();
+    flags.retain(|flag| flag != "\\recent");
+    flags.sort();
+    flags.dedup();
+    flags.join(" ")
+}

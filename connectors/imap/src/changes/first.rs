@@ -1,0 +1,78 @@
+//! The beginning of the first reading: what there is, in which order it will be told, and the first chunk of it.
+
+use connector_sdk::{Answer, Outcome};
+use model::wire::Sources;
+
+use crate::changes::cursor::{Cursor, Known, StatusSeen};
+use crate::changes::delta::flags_key;
+use crate::changes::page::Page;
+use crate::changes::{answer, compare_folders, read_chunk, readable, unreadable};
+use crate::folders::{self, Counts, Mailboxes};
+use crate::imap::command::Command;
+use crate::imap::session::Session;
+use crate::imap::visit::{Access, Visit, fetched};
+use crate::plan::{Entry, chunks};
+
+/// Tells all folders and the newest messages.
+pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>> {
+    let mailboxes = folders::list(session)?;
+    let mut cursor = Cursor::new();
+    compare_folders(&mut cursor, &mailboxes, &mut page.sources);
+    let entries = inventory(session, &mut cursor, &mailboxes)?;
+    let mut plan = chunks(entries, page.limit());
+    let chunk = (!plan.is_empty()).then(|| plan.remove(0));
+    let since = chunk.as_ref().map(|chunk| chunk.since);
+    read_chunk(session, &cursor, chunk, None, page)?;
+    cursor.plan = Some(plan);
+    answer(cursor, std::mem::take(&mut page.sources), true, since)
+}
+
+/// Every message with its date, and in the cursor the state of the mailboxes as they are now.
+fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) -> Outcome<Vec<Entry>> {
+    let has_condstore = session.capabilities.has_condstore();
+    let items = if has_condstore { "UID INTERNALDATE" } else { "UID INTERNALDATE FLAGS" };
+    let mut visits = Vec::new();
+    let mut numbers = Vec::new();
+    for mailbox in readable(session, mailboxes) {
+        let (id, counts) = (mailbox.id(), mailbox.status.unwrap_or_default());
+        let Some(known) = cursor.folders.iter_mut().find(|known| known.id == id) else { continue };
+        settle_empty(known, counts);
+        if counts.messages > 0 {
+            let fetch = Command::new(format!("UID FETCH 1:* ({items})"));
+            visits.push(Visit { anew: true, ..Visit::new(&mailbox.name, Access::Read, vec![fetch]) });
+            numbers.push(known.number);
+        }
+    }
+    let mut entries = Vec::new();
+    let mut flags = Vec::new();
+    let visited = session.visit(&visits, None, |at, _, command, response| {
+        let (Some(number), Some(_)) = (numbers.get(at), command) else { return };
+        let Some((uid, fetched)) = fetched(response) else { return };
+        if let Some(seconds) = fetched.internal_date {
+            entries.push(Entry { at: seconds, folder: *number, uid });
+            flags.extend(fetched.flags.map(|flags| (*number, uid, flags_key(&flags))));
+        }
+    })?;
+    for (number, visited) in numbers.iter().zip(&visited) {
+        let known = cursor.folders.iter_mut().find(|known| known.number == *number);
+        if let (Some(known), Some(selected)) = (known, &visited.selected) {
+            known.uid_validity = selected.uid_validity;
+            known.modseq = selected.highest_modseq;
+            known.uids = entries.iter().filter(|e| e.folder == *number).map(|entry| entry.uid).collect();
+        }
+    }
+    for (number, uid, key) in flags {
+        if let Some(known) = cursor.folders.iter_mut().find(|known| known.number == number) {
+            known.flags.entry(key).or_default().insert(uid);
+        }
+    }
+    unreadable(session, visited.iter().filter(|visited| visited.selected.is_none()).count());
+    Ok(entries)
+}
+
+/// What STATUS says is all that is to be known of an empty mailbox.
+pub fn settle_empty(known: &mut Known, counts: Counts) {
+    known.status = Some(StatusSeen::from(counts));
+    known.uid_validity = counts.uid_validity;
+    known.modseq = counts.highest_modseq;
+}

@@ -1,0 +1,112 @@
+//! From external ids back to mailboxes: by the hint where it still fits, else by asking the server.
+
+use connector_sdk::{Failure, Outcome};
+use model::email::folders::FolderRole;
+use model::wire::email::MessageRef;
+
+use crate::folders::{self, Mailbox, Mailboxes};
+use crate::ids::{self, Hint, MessageId};
+use crate::imap::command::Command;
+use crate::imap::session::{Session, refused};
+use crate::message::Place;
+
+/// The mailboxes, once somebody had to ask for them.
+#[derive(Default)]
+pub struct Directory {
+    mailboxes: Option<Mailboxes>,
+}
+
+/// A message and the mailbox that it is in.
+#[derive(Clone, Debug)]
+pub struct Located {
+    pub place: Place,
+    pub uid: u32,
+    pub hint: Hint,
+}
+
+impl Located {
+    /// Its external id.
+    pub fn id(&self) -> String {
+        self.place.message(self.uid)
+    }
+}
+
+impl Directory {
+    /// All mailboxes.
+    pub fn mailboxes(&mut self, session: &mut Session) -> Outcome<&Mailboxes> {
+        let known = match self.mailboxes.take() {
+            Some(known) => known,
+            None => folders::list(session)?,
+        };
+        Ok(self.mailboxes.insert(known))
+    }
+
+    /// Where a message is; none where its folder is gone. A hint from before its folder got another name is passed over when
+    /// `anew`.
+    pub fn locate(
+        &mut self,
+        session: &mut Session,
+        message: &MessageRef,
+        anew: bool,
+    ) -> Outcome<Option<Located>> {
+        let id: MessageId = message.source.parse()?;
+        let hint = Hint::read(message.hint.as_ref());
+        if let Some(folder) = hint.folder_id(&id.key).filter(|_| !anew) {
+            let place = Place::new(&hint.folder, &folder, id.uid_validity);
+            return Ok(Some(Located { place, uid: id.uid, hint }));
+        }
+        let mailbox = self.mailboxes(session)?.by_key(&id.key);
+        Ok(mailbox.map(|mailbox| {
+            let place = Place::new(&mailbox.name, &mailbox.id(), id.uid_validity);
+            Located { place, uid: id.uid, hint }
+        }))
+    }
+
+    /// The mailbox with this external id; its UIDVALIDITY is not yet known.
+    pub fn folder(&mut self, session: &mut Session, id: &str) -> Outcome<Place> {
+        if let Some(name) = ids::folder_name(id) {
+            return Ok(Place::new(name, id, 0));
+        }
+        let mailbox = self.mailboxes(session)?.by_id(id);
+        let place = mailbox.map(|mailbox| Place::new(&mailbox.name, id, 0));
+        place.ok_or_else(|| Failure::not_found("there is no such folder"))
+    }
+
+    /// The mailbox with this role, if there is one.
+    pub fn role(&mut self, session: &mut Session, role: FolderRole) -> Outcome<Option<Place>> {
+        let mailbox = self.mailboxes(session)?.by_role(role);
+        Ok(mailbox.map(place))
+    }
+
+    /// The same; it is made where there is none.
+    pub fn role_or_new(&mut self, session: &mut Session, role: FolderRole, name: &str) -> Outcome<Place> {
+        if let Some(place) = self.role(session, role)? {
+            return Ok(place);
+        }
+        let all = &self.mailboxes(session)?.all;
+        let delimiter = all.iter().find_map(|mailbox| mailbox.delimiter).unwrap_or('/');
+        // Some servers keep everything below the inbox, and refuse what is beside it.
+        let below = format!("INBOX{delimiter}{name}");
+        let mut refusal = None;
+        for name in [name, &below] {
+            let statuses = session.run(&[Command::new("CREATE").mailbox(name)], |_, _| {})?;
+            match statuses.into_iter().next() {
+                Some(status) if !status.is_ok() && status.code("ALREADYEXISTS").is_none() => {
+                    refusal = refusal.or(Some(status));
+                }
+                _ => {
+                    self.mailboxes = None;
+                    let found = self.mailboxes(session)?.all.iter().find(|mailbox| mailbox.name == *name);
+                    return Ok(found.map_or_else(|| Place::new(name, &ids::folder_id(name, None), 0), place));
+                }
+            }
+        }
+        let what = "making a folder for it";
+        Err(refusal.map_or_else(|| Failure::unavailable("no folder could be made"), |s| refused(&s, what)))
+    }
+}
+
+fn place(mailbox: &Mailbox) -> Place {
+    let uid_validity = mailbox.status.map_or(0, |counts| counts.uid_validity);
+    Place::new(&mailbox.name, &mailbox.id(), uid_validity)
+}

@@ -1,0 +1,286 @@
+//! `messages.update` and `messages.delete`: flags, moves, and what is taken away.
+
+use connector_sdk::{Context, Failure, Outcome};
+use model::email::Importance;
+use model::email::folders::FolderRole;
+use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
+use model::wire::{Mutated, Source, Warning};
+
+use crate::directory::{Directory, Located};
+use crate::imap::command::Command;
+use crate::imap::response::Status;
+use crate::imap::session::{Session, refused};
+use crate::imap::uids::UidSet;
+use crate::imap::visit::{Access, Selected, Visit, Visited, fetched, found};
+use crate::message;
+use crate::read::whole;
+use crate::transfer;
+
+/// A message that is about to be changed, in a mailbox that is selected for it.
+struct Target {
+    located: Located,
+    selected: Selected,
+}
+
+fn no_message() -> Failure {
+    Failure::not_found("there is no such message")
+}
+
+/// Selects the message's mailbox. Fails where the message cannot be there any more.
+fn target(session: &mut Session, directory: &mut Directory, message: &MessageRef) -> Outcome<Target> {
+    for anew in [false, true] {
+        let located = directory.locate(session, message, anew)?.ok_or_else(no_message)?;
+        let visit = Visit::new(&located.place.name, Access::Write, vec![Command::new("NOOP")]);
+        let visited = session.visit(&[visit], None, |_, _, _, _| {})?;
+        let Some(selected) = visited.into_iter().next().and_then(|visited| visited.selected) else { continue };
+        if selected.uid_validity != located.place.uid_validity {
+            return Err(no_message());
+        }
+        return Ok(Target { located, selected });
+    }
+    Err(no_message())
+}
+
+/// Runs commands in the target's mailbox.
+pub fn in_mailbox(session: &mut Session, name: &str, commands: Vec<Command>) -> Outcome<Visited> {
+    let visited = session.visit(&[Visit::new(name, Access::Write, commands)], None, |_, _, _, _| {})?;
+    visited.into_iter().next().ok_or_else(|| Failure::unavailable("the server did not answer"))
+}
+
+/// Changes a message.
+pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
+    let mut session = Session::open(cx)?;
+    let mut directory = Directory::default();
+    let folder = wanted_folder(&args)?;
+    let mut target = target(&mut session, &mut directory, &args.message)?;
+    check_writable(&target)?;
+    let mut warnings = Vec::new();
+    let changes = flag_changes(&args, &target.selected, &mut warnings)?;
+    let before = before(&mut session, &target.located, args.if_match.as_deref())?;
+    store(&mut session, &target.located, &changes, before)?;
+    let old = target.located.id();
+    let mut sources = Vec::new();
+    if let Some(folder) = folder.filter(|folder| *folder != target.located.place.folder) {
+        let to = directory.folder(&mut session, &folder)?;
+        let moved = transfer::relocate(&mut session, &target.located, &to, &mut warnings)?;
+        match moved {
+            Some(located) => target.located = located,
+            None => {
+                // It went where it was told to go, but nobody can say under which name: the next reading finds it.
+                sources.push(target.located.place.gone(target.located.uid));
+                session.keep();
+                return Ok(Mutated { sources, warnings, ..Mutated::default() });
+            }
+        }
+    }
+    let id = target.located.id();
+    let source = whole(&mut session, &target.located.place, target.located.uid)?.ok_or_else(no_message)?;
+    sources.push(Source { previous_id: Some(old).filter(|old| *old != id), ..source });
+    session.keep();
+    Ok(Mutated { sources, item: Some(id), warnings, part: None })
+}
+
+/// The one folder that the message shall be in.
+fn wanted_folder(args: &MessageUpdate) -> Outcome<Option<String>> {
+    if !args.add_labels.is_empty() || !args.remove_labels.is_empty() {
+        return Err(Failure::invalid("there are no labels in this mailbox"));
+    }
+    match args.folders.as_deref() {
+        None => Ok(None),
+        Some([folder]) => Ok(Some(folder.clone())),
+        Some(_) => Err(Failure::invalid("a message of this provider is in exactly one folder")),
+    }
+}
+
+fn check_writable(target: &Target) -> Outcome<()> {
+    if target.selected.read_only {
+        let message = "the folder can only be read";
+        return Err(Failure::new(connector_sdk::code::FORBIDDEN, message));
+    }
+    Ok(())
+}
+
+/// Flags to set and to take away.
+#[derive(Debug, Default, PartialEq)]
+struct FlagChanges {
+    add: Vec<String>,
+    remove: Vec<String>,
+}
+
+fn flag_changes(args: &MessageUpdate, selected: &Selected, warnings: &mut Vec<Warning>) -> Outcome<FlagChanges> {
+    let mut changes = FlagChanges::default();
+    let flags = [
+        (args.unread.map(|unread| !unread), "\\Seen"),
+        (args.starred, "\\Flagged"),
+        (args.answered, "\\Answered"),
+        (args.forwarded, "$Forwarded"),
+    ];
+    for (wanted, flag) in flags {
+        let Some(wanted) = wanted else { continue };
+        if flag.starts_with('$') && wanted && !selected.takes_keyword(&flag.to_lowercase()) {
+            warnings.push(not_supported("forwarded"));
+        } else if wanted {
+            changes.add.push(flag.to_owned());
+        } else {
+            changes.remove.push(flag.to_owned());
+        }
+    }
+    for keyword in &args.add_keywords {
+        check_keyword(keyword)?;
+        if selected.takes_keyword(&keyword.to_lowercase()) {
+            changes.add.push(keyword.clone());
+        } else {
+            warnings.push(not_supported("keywords"));
+        }
+    }
+    for keyword in &args.remove_keywords {
+        check_keyword(keyword)?;
+        changes.remove.push(keyword.clone());
+    }
+    if args.importance.is_some_and(|importance| importance != Importance::Normal) {
+        warnings.push(not_supported("importance"));
+    }
+    Ok(changes)
+}
+
+/// What cannot be kept here.
+pub fn not_supported(field: &str) -> Warning {
+    Warning {
+        code: "field_not_supported".into(),
+        message: format!("this mailbox cannot keep {field}"),
+        target: Some(field.to_owned()),
+    }
+}
+
+/// A keyword is an atom (RFC 9051 section 9, `flag-keyword`).
+pub fn check_keyword(keyword: &str) -> Outcome<()> {
+    let is_good = |byte: u8| byte.is_ascii_graphic() && !b"(){%*\"\\]".contains(&byte);
+    if !keyword.is_empty() && keyword.len() <= 100 && keyword.bytes().all(is_good) {
+        return Ok(());
+    }
+    Err(Failure::invalid("a keyword must be 1 to 100 printable ASCII characters, without blanks, brackets and quotes"))
+}
+
+/// Holds the message to the etag that the change is based on. Returns the modification sequence to hold the server to.
+fn before(session: &mut Session, located: &Located, if_match: Option<&str>) -> Outcome<Option<u64>> {
+    let Some(expected) = if_match else { return Ok(None) };
+    let current = etag(session, located)?.ok_or_else(no_message)?;
+    if current != expected {
+        return Err(changed_meanwhile());
+    }
+    Ok(expected.strip_prefix('m').and_then(|modseq| modseq.parse().ok()))
+}
+
+fn changed_meanwhile() -> Failure {
+    Failure::conflict("the message has changed since")
+}
+
+/// The message's etag as it is now; none where it is not there.
+pub fn etag(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
+    let items = message::state_items(&session.capabilities);
+    let fetch = Command::new(format!("UID FETCH {} ({items})", located.uid));
+    let mut found = None;
+    let visit = Visit::new(&located.place.name, Access::Read, vec![fetch]);
+    let visited = session.visit(&[visit], None, |_, _, _, response| {
+        if let Some((uid, fetched)) = fetched(response)
+            && uid == located.uid
+        {
+            found = message::etag(&fetched).or(found.take());
+        }
+    })?;
+    let selected = visited.first().and_then(|visited| visited.selected.as_ref());
+    let is_same = selected.is_some_and(|selected| selected.uid_validity == located.place.uid_validity);
+    Ok(found.filter(|_| is_same))
+}
+
+fn store(
+    session: &mut Session,
+    located: &Located,
+    changes: &FlagChanges,
+    unchanged_since: Option<u64>,
+) -> Outcome<()> {
+    let condition = unchanged_since.map(|modseq| format!(" (UNCHANGEDSINCE {modseq})"));
+    let mut condition = condition.unwrap_or_default();
+    for (verb, flags) in [("+FLAGS.SILENT", &changes.add), ("-FLAGS.SILENT", &changes.remove)] {
+        if flags.is_empty() {
+            continue;
+        }
+        // The first change changes the modification sequence; it was held to it.
+        let condition = std::mem::take(&mut condition);
+        let text = format!("UID STORE {}{condition} {verb} ({})", located.uid, flags.join(" "));
+        let visited = in_mailbox(session, &located.place.name, vec![Command::new(text)])?;
+        let status = visited.statuses.first().ok_or_else(no_message)?;
+        if status.code("MODIFIED").is_some() {
+            return Err(changed_meanwhile());
+        }
+        if !status.is_ok() {
+            return Err(refused(status, "changing the message"));
+        }
+    }
+    Ok(())
+}
+
+/// Deletes a message: into the trash, or for good.
+pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
+    let mut session = Session::open(cx)?;
+    let mut directory = Directory::default();
+    let trash = if args.permanent { None } else { directory.role(&mut session, FolderRole::Trash)? };
+    let target = match target(&mut session, &mut directory, &args.message) {
+        Ok(target) => target,
+        // What is not there is deleted.
+        Err(failure) if failure.code == connector_sdk::code::NOT_FOUND && args.if_match.is_none() => {
+            session.keep();
+            return Ok(Mutated { sources: vec![deleted(&args.message.source)], ..Mutated::default() });
+        }
+        Err(failure) => return Err(failure),
+    };
+    check_writable(&target)?;
+    before(&mut session, &target.located, args.if_match.as_deref())?;
+    let old = target.located.id();
+    let mut warnings = Vec::new();
+    let mut sources = Vec::new();
+    let trash = trash.filter(|trash| trash.folder != target.located.place.folder);
+    let moved = match trash {
+        Some(trash) => transfer::relocate(&mut session, &target.located, &trash, &mut warnings)?,
+        None => {
+            transfer::expunge(&mut session, &target.located, &mut warnings)?;
+            None
+        }
+    };
+    if let Some(moved) = moved
+        && let Some(source) = whole(&mut session, &moved.place, moved.uid)?
+    {
+        sources.push(Source { previous_id: Some(old), ..source });
+    } else {
+        sources.push(deleted(&old));
+    }
+    session.keep();
+    Ok(Mutated { sources, warnings, ..Mutated::default() })
+}
+
+fn deleted(id: &str) -> Source {
+    Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
+}
+
+/// UIDs in a mailbox that a search finds, and its UIDVALIDITY; none where the mailbox cannot be selected.
+pub fn search_uids(
+    session: &mut Session,
+    name: &str,
+    program: Command,
+    access: Access,
+) -> Outcome<Option<(u32, UidSet)>> {
+    let mut uids = UidSet::new();
+    let visit = Visit { anew: true, ..Visit::new(name, access, vec![program]) };
+    let visited = session.visit(&[visit], None, |_, _, command, response| {
+        if command.is_some() {
+            found(response, &mut uids);
+        }
+    })?;
+    let visited = visited.into_iter().next().filter(Visited::is_ok);
+    Ok(visited.and_then(|visited| visited.selected).map(|selected| (selected.uid_validity, uids)))
+}
+
+/// All statuses of a visit, in the order in which they came.
+pub fn all_statuses(visited: &Visited) -> impl Iterator<Item = &Status> {
+    visited.untagged.iter().chain(&visited.statuses)
+}

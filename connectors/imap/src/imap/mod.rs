@@ -1,0 +1,13 @@
+//! The protocol: values, responses and commands, the session, and visits to mailboxes.
+
+pub mod command;
+pub mod date;
+pub mod fetch;
+pub mod input;
+pub mod names;
+pub mod response;
+pub mod session;
+pub mod structure;
+pub mod uids;
+pub mod value;
+pub mod visit;

@@ -1,0 +1,380 @@
+//! An authenticated line to an IMAP server: commands go out, pipelined where they can be, and responses come in until all are done.
+//! A line can be one that an earlier call kept; that the server has closed it meanwhile is found out on first use, and a new
+//! one takes its place.
+
+use connector_sdk::tcp::{Line, Segment, TcpError};
+use connector_sdk::{Context, Failure, Level, Outcome, code};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::imap::command::{Command, Piece};
+use crate::imap::input::{Input, Sink};
+use crate::imap::response::{Kind, Response, Status};
+use crate::imap::visit::Selected;
+
+/// Tags begin so; a number follows.
+const TAG: &str = "s";
+
+/// Commands under way at a time, and their bytes: what a server and the network between hold without anybody reading.
+const MAX_UNDER_WAY: usize = 64;
+const MAX_UNDER_WAY_BYTES: usize = 16 << 10;
+
+/// Kept lines that may turn out to be closed, one after the other.
+const MAX_REOPENED: u32 = 4;
+
+/// What the server says that it can do, in upper case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Capabilities(Vec<String>);
+
+impl Capabilities {
+    pub fn new<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Self {
+        let words = words.into_iter().map(|word| word.as_ref().to_ascii_uppercase());
+        Capabilities(words.filter(|word| !word.is_empty()).take(500).collect())
+    }
+
+    pub fn has(&self, word: &str) -> bool {
+        self.0.iter().any(|known| known == word)
+    }
+
+    /// It turned out that the server does not do what it says.
+    pub fn forget(&mut self, word: &str) {
+        self.0.retain(|known| known != word);
+    }
+
+    /// What follows `=` in a capability of this name.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.0.iter().find_map(|known| known.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    pub fn has_qresync(&self) -> bool {
+        self.has("QRESYNC")
+    }
+
+    /// QRESYNC implies it (RFC 7162 section 3.2.3).
+    pub fn has_condstore(&self) -> bool {
+        self.has("CONDSTORE") || self.has_qresync()
+    }
+
+    /// IMAP4rev2 has these extensions in it (RFC 9051 appendix E).
+    pub fn has_in_rev2(&self, word: &str) -> bool {
+        self.has(word) || self.has("IMAP4REV2")
+    }
+
+    /// A literal of this length may be sent without being asked for (RFC 7888).
+    pub fn takes_literal(&self, len: u64) -> bool {
+        self.has("LITERAL+") || (len <= 4096 && self.has_in_rev2("LITERAL-"))
+    }
+}
+
+/// What a kept line is remembered by.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Note {
+    /// Capabilities.
+    c: Capabilities,
+    /// The mailbox that is selected.
+    s: Option<Selected>,
+    /// QRESYNC or CONDSTORE are enabled.
+    e: bool,
+}
+
+/// A line with what is known of it.
+pub struct Session<'a> {
+    pub cx: &'a Context<'a>,
+    line: Box<dyn Line>,
+    input: Input,
+    last_tag: u32,
+    pub capabilities: Capabilities,
+    /// The mailbox that is selected; none after a selection that failed.
+    pub selected: Option<Selected>,
+    /// QRESYNC (else CONDSTORE) was enabled.
+    pub enabled: bool,
+    /// It was kept, and nothing has come from it in this call.
+    unproven: bool,
+    /// An answer was not read to its end: the line is of no more use.
+    broken: bool,
+    /// Messages that nobody could read.
+    skipped: u32,
+    /// Lines that took the place of closed ones.
+    reopened: u32,
+}
+
+/// What takes responses: the number of the command that is being answered, and the response.
+pub type Taker<'t> = &'t mut dyn FnMut(usize, &Response<'_>);
+
+impl<'a> Session<'a> {
+    /// A line that was kept, or a new one.
+    pub fn open(cx: &'a Context<'a>) -> Outcome<Self> {
+        let mut session = Session {
+            cx,
+            line: cx.open_line("imap", "imap")?,
+            input: Input::default(),
+            last_tag: 0,
+            capabilities: Capabilities::default(),
+            selected: None,
+            enabled: false,
+            unproven: false,
+            broken: false,
+            skipped: 0,
+            reopened: 0,
+        };
+        session.begin()?;
+        Ok(session)
+    }
+
+    /// What is known of the line: what was noted of a kept one; of a new one its capabilities.
+    fn begin(&mut self) -> Outcome<()> {
+        (self.input, self.broken) = (Input::default(), false);
+        let note = self.line.note();
+        self.unproven = note.is_some();
+        let note = note.and_then(|note| serde_json::from_str::<Note>(&note).ok());
+        match note.filter(|note| !note.c.0.is_empty()) {
+            Some(note) => {
+                (self.capabilities, self.selected, self.enabled) = (note.c, note.s, note.e);
+                Ok(())
+            }
+            None => {
+                (self.selected, self.enabled) = (None, false);
+                self.ask_capabilities()
+            }
+        }
+    }
+
+    fn ask_capabilities(&mut self) -> Outcome<()> {
+        self.capabilities = Capabilities::new(self.line.capabilities());
+        if self.capabilities.0.is_empty() {
+            let mut found = Vec::new();
+            self.exchange(&[Command::new("CAPABILITY")], None, &mut |_, response| {
+                if let Some(words) = response.data("CAPABILITY") {
+                    found.extend(words.iter().filter_map(|word| Some(word.text()?.into_owned())));
+                }
+            })
+            .map_err(Failure::from)?;
+            self.capabilities = Capabilities::new(found);
+        }
+        Ok(())
+    }
+
+    /// Ends the session's part in this call: the line is kept, unless an answer is still under way.
+    pub fn keep(mut self) {
+        if self.skipped > 0 {
+            self.cx.log(Level::Warn, "responses that cannot be read", &[("count", self.skipped.to_string())]);
+        }
+        if self.broken || !self.input.is_empty() {
+            return;
+        }
+        let note =
+            Note { c: std::mem::take(&mut self.capabilities), s: self.selected.take(), e: self.enabled };
+        self.line.keep(&json!(note).to_string());
+    }
+
+    /// Sends commands that do not depend on what is selected, and waits for all of them. `take` gets every response but the last
+    /// of each command; those are returned, in order.
+    pub fn run(
+        &mut self,
+        commands: &[Command],
+        mut take: impl FnMut(usize, &Response<'_>),
+    ) -> Outcome<Vec<Status>> {
+        loop {
+            match self.exchange(commands, None, &mut take) {
+                Err(lost) if self.can_reopen(&lost) => self.reopen()?,
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// One command that has to succeed. `doing` completes "the server refused ...".
+    pub fn run_one(
+        &mut self,
+        command: Command,
+        doing: &str,
+        mut take: impl FnMut(&Response<'_>),
+    ) -> Outcome<Status> {
+        let statuses = self.run(&[command], |_, response| take(response))?;
+        let status = statuses.into_iter().next();
+        let status = status.ok_or_else(|| Failure::unavailable("the server did not answer"))?;
+        if status.is_ok() { Ok(status) } else { Err(refused(&status, doing)) }
+    }
+
+    /// Makes sure that the line is open before something is sent that must not be sent twice.
+    pub fn prove(&mut self) -> Outcome<()> {
+        if self.unproven {
+            self.run(&[Command::new("NOOP")], |_, _| {})?;
+        }
+        Ok(())
+    }
+
+    /// The line was a kept one that turned out to be closed before it answered anything.
+    pub fn can_reopen(&self, lost: &TcpError) -> bool {
+        self.unproven && lost.code == "closed" && self.reopened < MAX_REOPENED
+    }
+
+    /// Another line in place of a closed one.
+    pub fn reopen(&mut self) -> Outcome<()> {
+        self.reopened += 1;
+        self.line = self.cx.open_line("imap", "imap")?;
+        self.begin()
+    }
+
+    /// Sends the commands and reads until all are done. A literal that `sink` names goes to a blob.
+    pub fn exchange(
+        &mut self,
+        commands: &[Command],
+        mut sink: Option<&mut Sink<'_>>,
+        take: Taker<'_>,
+    ) -> Result<Vec<Status>, TcpError> {
+        // Until all is read, whatever happens leaves the line in the middle of an answer.
+        let was_broken = std::mem::replace(&mut self.broken, true);
+        let mut statuses = Vec::with_capacity(commands.len());
+        let mut next = 0;
+        while let Some(command) = commands.get(next) {
+            if command.waits(&self.capabilities) {
+                statuses.push(self.exchange_stepwise(command, next, take)?);
+                next += 1;
+                continue;
+            }
+            let (count, bytes) = self.batch(commands.get(next..).unwrap_or_default());
+            let first = self.last_tag.wrapping_add(1);
+            self.last_tag = self.last_tag.wrapping_add(u32::try_from(count).unwrap_or(0));
+            self.line.write(bytes)?;
+            for at in 0..count {
+                let tag = format!("{TAG}{}", first.wrapping_add(u32::try_from(at).unwrap_or(0)));
+                let status = self.until_done(&tag, next + at, sink.as_deref_mut(), take)?;
+                statuses.push(status);
+            }
+            next += count;
+        }
+        self.broken = was_broken;
+        Ok(statuses)
+    }
+
+    /// How many of the commands go out together, and their bytes with tags.
+    fn batch(&self, commands: &[Command]) -> (usize, Vec<Segment>) {
+        let mut out = Vec::new();
+        let mut text = Vec::new();
+        let mut count = 0;
+        for command in commands.iter().take(MAX_UNDER_WAY) {
+            if count > 0 && (text.len() > MAX_UNDER_WAY_BYTES || command.waits(&self.capabilities)) {
+                break;
+            }
+            count += 1;
+            let tag = self.last_tag.wrapping_add(u32::try_from(count).unwrap_or(0));
+            text.extend_from_slice(format!("{TAG}{tag} ").as_bytes());
+            for piece in command.pieces() {
+                if let Some(len) = piece.literal_len() {
+                    text.extend_from_slice(format!("{{{len}+}}\r\n").as_bytes());
+                }
+                match piece {
+                    Piece::Text(bytes) | Piece::Literal(bytes) => text.extend_from_slice(bytes),
+                    Piece::Blob(id, _) => {
+                        out.push(Segment::Bytes(std::mem::take(&mut text)));
+                        out.push(Segment::Blob(id.clone()));
+                    }
+                }
+            }
+            text.extend_from_slice(b"\r\n");
+        }
+        out.push(Segment::Bytes(text));
+        (count, out)
+    }
+
+    /// A command with literals that the server wants to be asked for (RFC 9051 section 4.3).
+    fn exchange_stepwise(
+        &mut self,
+        command: &Command,
+        at: usize,
+        take: Taker<'_>,
+    ) -> Result<Status, TcpError> {
+        self.last_tag = self.last_tag.wrapping_add(1);
+        let tag = format!("{TAG}{}", self.last_tag);
+        let mut text = format!("{tag} ").into_bytes();
+        for piece in command.pieces() {
+            let Some(len) = piece.literal_len() else {
+                if let Piece::Text(bytes) = piece {
+                    text.extend_from_slice(bytes);
+                }
+                continue;
+            };
+            text.extend_from_slice(format!("{{{len}}}\r\n").as_bytes());
+            self.line.write(vec![Segment::Bytes(std::mem::take(&mut text))])?;
+            if let Some(refusal) = self.until_asked(&tag, at, take)? {
+                return Ok(refusal);
+            }
+            let literal = match piece {
+                Piece::Text(bytes) | Piece::Literal(bytes) => Segment::Bytes(bytes.clone()),
+                Piece::Blob(id, _) => Segment::Blob(id.clone()),
+            };
+            self.line.write(vec![literal])?;
+        }
+        text.extend_from_slice(b"\r\n");
+        self.line.write(vec![Segment::Bytes(text)])?;
+        self.until_done(&tag, at, None, take)
+    }
+
+    /// Reads until the server asks for the literal; the status if it refuses instead.
+    fn until_asked(&mut self, tag: &str, at: usize, take: Taker<'_>) -> Result<Option<Status>, TcpError> {
+        let wanted = tag;
+        loop {
+            let message = self.input.message(&mut *self.line, TAG, None)?;
+            match Response::read(message) {
+                Some(Response::Continue) => return Ok(None),
+                Some(Response::Done(tag, status)) if tag == wanted => return Ok(Some(status)),
+                Some(Response::Status(status)) if status.kind == Kind::Bye => return Err(bye(&status)),
+                Some(response) => take(at, &response),
+                None => self.skipped += 1,
+            }
+            self.unproven = false;
+        }
+    }
+
+    fn until_done(
+        &mut self,
+        wanted: &str,
+        at: usize,
+        mut sink: Option<&mut Sink<'_>>,
+        take: Taker<'_>,
+    ) -> Result<Status, TcpError> {
+        loop {
+            let message = self.input.message(&mut *self.line, TAG, sink.as_deref_mut())?;
+            match Response::read(message) {
+                Some(Response::Done(tag, status)) => {
+                    self.unproven = false;
+                    if tag == wanted {
+                        return Ok(status);
+                    }
+                }
+                Some(Response::Status(status)) if status.kind == Kind::Bye => return Err(bye(&status)),
+                Some(Response::Continue) => {}
+                Some(response) => take(at, &response),
+                None => self.skipped += 1,
+            }
+            self.unproven = false;
+        }
+    }
+}
+
+fn bye(status: &Status) -> TcpError {
+    let code = if status.code("UNAVAILABLE").is_some() { "unavailable" } else { "closed" };
+    TcpError::new(code, "the server ended the session")
+}
+
+/// What a refusal means (RFC 5530 response codes). The server's words are for the log alone.
+pub fn refused(status: &Status, doing: &str) -> Failure {
+    let named = |name: &str| status.code(name).is_some();
+    let (code, what) = match status.kind {
+        _ if named("AUTHENTICATIONFAILED") || named("AUTHORIZATIONFAILED") || named("EXPIRED") => {
+            (code::AUTH_EXPIRED, "did not accept the credentials for")
+        }
+        _ if named("NOPERM") => (code::FORBIDDEN, "does not allow"),
+        _ if named("NONEXISTENT") || named("TRYCREATE") => (code::NOT_FOUND, "has nothing there for"),
+        _ if named("ALREADYEXISTS") => (code::ALREADY_EXISTS, "already has that for"),
+        _ if named("INUSE") || named("UNAVAILABLE") || named("SERVERBUG") => (code::UNAVAILABLE, "failed at"),
+        _ if named("OVERQUOTA") || named("LIMIT") || named("TOOBIG") => {
+            (code::INVALID, "has no room for")
+        }
+        Kind::Bad => (code::INVALID, "does not understand"),
+        _ => (code::INVALID, "refused"),
+    };
+    let detail = json!({ "status": status.text, "code": status.code });
+    Failure::new(code, format!("the IMAP server {what} {doing}")).with_detail(detail)
+}

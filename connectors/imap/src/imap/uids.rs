@@ -1,0 +1,192 @@
+//! `UidSet`: many UIDs in little room, written as IMAP writes them (RFC 9051 section 9, `sequence-set`).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A set of UIDs as ranges, ascending, neither touching nor overlapping.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UidSet {
+    ranges: Vec<(u32, u32)>,
+}
+
+impl UidSet {
+    /// The empty set.
+    pub fn new() -> Self {
+        UidSet::default()
+    }
+
+    /// Everything from `first` to `last`; empty where there is nothing between. UID 0 does not exist.
+    pub fn range(first: u32, last: u32) -> Self {
+        let first = first.max(1);
+        UidSet { ranges: if first <= last { vec![(first, last)] } else { Vec::new() } }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// How many UIDs are in it.
+    pub fn len(&self) -> u64 {
+        self.ranges.iter().map(|(first, last)| u64::from(last - first) + 1).sum()
+    }
+
+    /// The greatest one.
+    pub fn last(&self) -> Option<u32> {
+        self.ranges.last().map(|(_, last)| *last)
+    }
+
+    pub fn contains(&self, uid: u32) -> bool {
+        let at = self.ranges.partition_point(|(_, last)| *last < uid);
+        self.ranges.get(at).is_some_and(|(first, _)| *first <= uid)
+    }
+
+    /// All of them, ascending.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.ranges.iter().flat_map(|(first, last)| *first..=*last)
+    }
+
+    /// Adds one. Quick at the end, where UIDs are usually added.
+    pub fn insert(&mut self, uid: u32) {
+        match self.ranges.last_mut() {
+            _ if uid == 0 => {}
+            Some((_, last)) if last.checked_add(1) == Some(uid) => *last = uid,
+            Some((first, last)) if *first <= uid && uid <= *last => {}
+            Some((_, last)) if *last > uid => self.add(&UidSet::range(uid, uid)),
+            _ => self.ranges.push((uid, uid)),
+        }
+    }
+
+    /// Adds all of the other's.
+    pub fn add(&mut self, other: &UidSet) {
+        if other.is_empty() {
+            return;
+        }
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.extend_from_slice(&other.ranges);
+        self.ranges = joined(ranges);
+    }
+
+    /// All of these sets in one.
+    pub fn union<'s>(sets: impl IntoIterator<Item = &'s UidSet>) -> UidSet {
+        UidSet { ranges: joined(sets.into_iter().flat_map(|set| set.ranges.iter().copied()).collect()) }
+    }
+
+    /// What is in this one and not in the other.
+    pub fn minus(&self, other: &UidSet) -> UidSet {
+        let mut ranges = Vec::new();
+        let mut at = 0;
+        for &(first, last) in &self.ranges {
+            let mut from = Some(first);
+            while other.ranges.get(at).is_some_and(|(_, end)| *end < first) {
+                at += 1;
+            }
+            let mut next = at;
+            while let (Some(start), Some(&(cut, end))) = (from, other.ranges.get(next)) {
+                if cut > last {
+                    break;
+                }
+                if cut > start {
+                    ranges.push((start, cut - 1));
+                }
+                from = end.checked_add(1).filter(|start| *start <= last);
+                next += 1;
+            }
+            ranges.extend(from.map(|start| (start, last)));
+        }
+        UidSet { ranges }
+    }
+
+    /// What is in both.
+    pub fn and(&self, other: &UidSet) -> UidSet {
+        self.minus(&self.minus(other))
+    }
+
+    /// Takes the greatest `count` out of it, the newest ones.
+    pub fn take_last(&mut self, count: u64) -> UidSet {
+        let mut taken = Vec::new();
+        let mut room = count;
+        while room > 0
+            && let Some((first, last)) = self.ranges.pop()
+        {
+            let here = u64::from(last - first) + 1;
+            if here > room {
+                let cut = last - u32::try_from(room).unwrap_or(0) + 1;
+                self.ranges.push((first, cut - 1));
+                taken.push((cut, last));
+                break;
+            }
+            taken.push((first, last));
+            room -= here;
+        }
+        taken.reverse();
+        UidSet { ranges: taken }
+    }
+
+    /// Parts whose text is at most about `bytes` long, for commands that a server's line limit allows.
+    pub fn pieces(&self, bytes: usize) -> Vec<UidSet> {
+        // A range takes at most 22 bytes: two UIDs of ten digits, a colon and a comma.
+        let ranges = (bytes / 22).max(1);
+        self.ranges.chunks(ranges).map(|part| UidSet { ranges: part.to_vec() }).collect()
+    }
+}
+
+/// Ranges in any order made into ascending ones that do not touch.
+fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
+    let mut out: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
+    for (first, last) in ranges {
+        match out.last_mut() {
+            Some((_, end)) if first <= end.saturating_add(1) => *end = (*end).max(last),
+            _ => out.push((first, last)),
+        }
+    }
+    out
+}
+
+impl FromIterator<u32> for UidSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(uids: I) -> Self {
+        let ranges = uids.into_iter().filter(|uid| *uid != 0).map(|uid| (uid, uid));
+        UidSet { ranges: joined(ranges.collect()) }
+    }
+}
+
+impl fmt::Display for UidSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (first, last)) in self.ranges.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            if first == last { write!(f, "{comma}{first}")? } else { write!(f, "{comma}{first}:{last}")? }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for UidSet {
+    type Err = String;
+
+    /// A sequence set without `*`; ranges may be in any order, and turned round.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| part.parse::<u32>().ok().filter(|uid| *uid > 0);
+        let range = |part: &str| {
+            let (first, last) = part.split_once(':').unwrap_or((part, part));
+            let (first, last) = (number(first)?, number(last)?);
+            Some((first.min(last), first.max(last)))
+        };
+        let parts = text.split(',').filter(|part| !part.is_empty());
+        let ranges: Option<Vec<_>> = parts.map(range).collect();
+        ranges.map(|ranges| UidSet { ranges: joined(ranges) }).ok_or_else(|| "not a set of UIDs".to_owned())
+    }
+}
+
+impl Serialize for UidSet {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for UidSet {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        String::deserialize(d)?.parse().map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,260 @@
+//! A visit to a mailbox: it is selected unless it is already, commands run in it, and several visits go out in one piece.
+
+use connector_sdk::Outcome;
+use connector_sdk::tcp::TcpError;
+use serde::{Deserialize, Serialize};
+
+use crate::imap::command::Command;
+use crate::imap::fetch::Fetched;
+use crate::imap::input::Sink;
+use crate::imap::response::{Response, Status};
+use crate::imap::session::Session;
+use crate::imap::uids::UidSet;
+
+/// A mailbox that is selected, as the server described it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Selected {
+    /// Decoded name.
+    #[serde(rename = "n")]
+    pub name: String,
+    #[serde(rename = "v")]
+    pub uid_validity: u32,
+    /// EXAMINE was used, or the server says READ-ONLY.
+    #[serde(rename = "r")]
+    pub read_only: bool,
+    /// Flags that can be changed for good, lower case; `\*` for any keyword.
+    #[serde(rename = "p")]
+    pub permanent_flags: Vec<String>,
+    #[serde(skip)]
+    pub exists: u32,
+    #[serde(skip)]
+    pub uid_next: Option<u32>,
+    /// None: the mailbox has no modification sequences.
+    #[serde(skip)]
+    pub highest_modseq: Option<u64>,
+}
+
+/// How a mailbox is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// What to do in a mailbox.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub name: String,
+    pub access: Access,
+    /// Ask anew though it is selected: for what is told at selection alone.
+    pub anew: bool,
+    /// UIDVALIDITY and modification sequence that are known: what changed since is told at selection (RFC 7162 section 3.2.5).
+    pub since: Option<(u32, u64)>,
+    pub commands: Vec<Command>,
+}
+
+impl Visit {
+    pub fn new(name: &str, access: Access, commands: Vec<Command>) -> Self {
+        Visit { name: name.to_owned(), access, anew: false, since: None, commands }
+    }
+}
+
+impl Visit {
+    /// Commands that need no mailbox.
+    pub fn outside(commands: Vec<Command>) -> Self {
+        Visit::new("", Access::Read, commands)
+    }
+}
+
+/// What became of a visit.
+#[derive(Clone, Debug, Default)]
+pub struct Visited {
+    /// The mailbox; none where it cannot be selected.
+    pub selected: Option<Selected>,
+    /// What the selection ended with, where it was needed.
+    pub selection: Option<Status>,
+    /// What each command ended with. Where nothing is selected the server refused them all.
+    pub statuses: Vec<Status>,
+    /// Codes of untagged statuses: COPYUID of a MOVE stands there.
+    pub untagged: Vec<Status>,
+}
+
+impl Visited {
+    /// The mailbox is there, and all commands succeeded.
+    pub fn is_ok(&self) -> bool {
+        self.selected.is_some() && self.statuses.iter().all(Status::is_ok)
+    }
+
+    /// The first refusal.
+    pub fn refusal(&self) -> Option<&Status> {
+        self.selection.iter().chain(&self.statuses).find(|status| !status.is_ok())
+    }
+}
+
+/// Which visit a command belongs to; the number of the command in it, none for the selection.
+type Place = (usize, Option<usize>);
+
+impl Session<'_> {
+    /// Makes the visits, one after the other at the server, all in flight at once. `take` gets the responses with the visit that they
+    /// belong to, the mailbox as it is known by then, and the number of the command (none: the selection).
+    pub fn visit(
+        &mut self,
+        visits: &[Visit],
+        mut sink: Option<&mut Sink<'_>>,
+        mut take: impl FnMut(usize, &Selected, Option<usize>, &Response<'_>),
+    ) -> Outcome<Vec<Visited>> {
+        loop {
+            match self.visit_once(visits, sink.as_deref_mut(), &mut take) {
+                Err(lost) if self.can_reopen(&lost) => self.reopen()?,
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    fn visit_once(
+        &mut self,
+        visits: &[Visit],
+        sink: Option<&mut Sink<'_>>,
+        take: &mut impl FnMut(usize, &Selected, Option<usize>, &Response<'_>),
+    ) -> Result<Vec<Visited>, TcpError> {
+        let mut all = vec![Visited::default(); visits.len()];
+        let (commands, places) = self.plan(visits, &mut all);
+        let mut current: Vec<Selected> =
+            all.iter().map(|visited| visited.selected.clone().unwrap_or_default()).collect();
+        let statuses = self.exchange(&commands, sink, &mut |at, response| {
+            let Some(Some((visit, command))) = places.get(at).copied() else { return };
+            let (Some(selected), Some(visited)) = (current.get_mut(visit), all.get_mut(visit)) else {
+                return;
+            };
+            if command.is_none() {
+                selected.learn(response);
+            }
+            if let Response::Status(status) = response {
+                visited.untagged.push(status.clone());
+            }
+            take(visit, selected, command, response);
+        })?;
+        for ((status, place), _) in statuses.into_iter().zip(&places).zip(&commands) {
+            let Some((visit, command)) = *place else {
+                self.enabled = status.is_ok();
+                continue;
+            };
+            let (Some(visited), Some(selected)) = (all.get_mut(visit), current.get(visit)) else { continue };
+            if command.is_some() {
+                visited.statuses.push(status);
+                continue;
+            }
+            let mut selected = selected.clone();
+            selected.read_only |= status.code("READ-ONLY").is_some();
+            visited.selected = status.is_ok().then_some(selected);
+            // A selection that fails leaves nothing selected (RFC 9051 section 6.3.2).
+            self.selected = visited.selected.clone();
+            visited.selection = Some(status);
+        }
+        Ok(all)
+    }
+
+    /// The commands of all visits in one row.
+    fn plan(&self, visits: &[Visit], all: &mut [Visited]) -> (Vec<Command>, Vec<Option<Place>>) {
+        let mut commands = Vec::new();
+        let mut places = Vec::new();
+        if !self.enabled && visits.iter().any(|visit| visit.since.is_some()) {
+            commands.push(Command::new("ENABLE QRESYNC"));
+            places.push(None);
+        }
+        let mut open = self.selected.clone();
+        for (at, (visit, visited)) in visits.iter().zip(all).enumerate() {
+            let is_open = open.as_ref().is_some_and(|selected| {
+                selected.name == visit.name && (visit.access == Access::Read || !selected.read_only)
+            });
+            if visit.name.is_empty() {
+                // Outside of any mailbox.
+            } else if is_open && !visit.anew && visit.since.is_none() {
+                visited.selected = self.selected.clone();
+            } else {
+                commands.push(self.selection(visit));
+                places.push(Some((at, None)));
+                open = None;
+            }
+            for (number, command) in visit.commands.iter().enumerate() {
+                commands.push(command.clone());
+                places.push(Some((at, Some(number))));
+            }
+        }
+        (commands, places)
+    }
+
+    fn selection(&self, visit: &Visit) -> Command {
+        let verb = if visit.access == Access::Read { "EXAMINE" } else { "SELECT" };
+        let command = Command::new(verb).mailbox(&visit.name);
+        match visit.since {
+            Some((uid_validity, modseq)) => {
+                command.text(format!(" (QRESYNC ({uid_validity} {modseq}))"))
+            }
+            None if self.capabilities.has_condstore() && !self.enabled => command.text(" (CONDSTORE)"),
+            None => command,
+        }
+    }
+}
+
+impl Selected {
+    fn learn(&mut self, response: &Response<'_>) {
+        match response {
+            Response::Numbered(count, name, _) if name == "EXISTS" => self.exists = *count,
+            Response::Status(status) => {
+                if let Some(number) = status.number("UIDVALIDITY") {
+                    self.uid_validity = number;
+                }
+                self.uid_next = status.number("UIDNEXT").or(self.uid_next);
+                self.highest_modseq = status.number("HIGHESTMODSEQ").or(self.highest_modseq);
+                if let Some(flags) = status.code("PERMANENTFLAGS") {
+                    let flags = flags.trim_matches(['(', ')']).split_ascii_whitespace();
+                    self.permanent_flags = flags.take(200).map(str::to_lowercase).collect();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The keyword (lower case) can be set for good here.
+    pub fn takes_keyword(&self, keyword: &str) -> bool {
+        self.permanent_flags.iter().any(|flag| flag == "\\*" || flag == keyword)
+    }
+}
+
+/// UIDs that a response says are gone (RFC 7162 section 3.2.10).
+pub fn vanished(response: &Response<'_>) -> Option<UidSet> {
+    let values = response.data("VANISHED")?;
+    values.last()?.text()?.parse().ok()
+}
+
+/// UIDs that a search found: SEARCH names them one by one, ESEARCH (RFC 4731) as a set.
+pub fn found(response: &Response<'_>, into: &mut UidSet) {
+    match response {
+        Response::Data(name, _) if name == "ESEARCH" => {
+            let values = response.data("ESEARCH").unwrap_or_default();
+            let all = values.iter().position(|value| value.is("ALL")).and_then(|at| values.get(at + 1));
+            let set = all.and_then(|set| set.text()?.parse::<UidSet>().ok());
+            into.add(&set.unwrap_or_default());
+        }
+        _ => in_order(response, &mut |uid| into.insert(uid)),
+    }
+}
+
+/// UIDs of a SEARCH or SORT response, as they come.
+pub fn in_order(response: &Response<'_>, take: &mut impl FnMut(u32)) {
+    if let Response::Data(name, rest) = response
+        && (name == "SEARCH" || name == "SORT")
+    {
+        let words = rest.split(u8::is_ascii_whitespace);
+        // `(MODSEQ 5)` may stand at the end (RFC 7162 section 3.1.5).
+        let words = words.take_while(|word| word.first() != Some(&b'('));
+        words.filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok()).for_each(take);
+    }
+}
+
+/// A FETCH response's items, where it is one that names a UID.
+pub fn fetched<'a>(response: &Response<'a>) -> Option<(u32, Fetched<'a>)> {
+    let fetched = Fetched::read(response.fetch()?);
+    Some((fetched.uid?, fetched))
+}

@@ -1,0 +1,179 @@
+//! A message as the server tells of it becomes an item.
+
+use std::collections::BTreeSet;
+
+use model::Instant;
+use model::email::EmailMessage;
+use model::wire::{Item, JsonText, Source};
+use serde::Serialize;
+
+use crate::ids::{self, Hint, MessageId};
+use crate::imap::fetch::Fetched;
+use crate::imap::session::Capabilities;
+use crate::imap::structure;
+use crate::mime;
+
+/// Text of a message that is read for its snippet, where the server makes none.
+const SNIPPET_BYTES: u32 = 2048;
+
+/// Keywords of one message that are told.
+const MAX_KEYWORDS: usize = 200;
+
+/// The mailbox that messages are read from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// Decoded.
+    pub name: String,
+    /// External id.
+    pub folder: String,
+    /// [`ids::folder_key`] of it.
+    pub key: String,
+    pub uid_validity: u32,
+}
+
+impl Place {
+    pub fn new(name: &str, folder: &str, uid_validity: u32) -> Self {
+        Place { name: name.to_owned(), folder: folder.to_owned(), key: ids::folder_key(folder), uid_validity }
+    }
+
+    /// The external id of a message in it.
+    pub fn message(&self, uid: u32) -> String {
+        MessageId { key: self.key.clone(), uid_validity: self.uid_validity, uid }.to_string()
+    }
+
+    /// Writes down where the message is.
+    fn mark(&self, hint: &mut Hint) {
+        hint.folder.clone_from(&self.name);
+        hint.folder_id = Some(self.folder.clone()).filter(|id| ids::folder_name(id) != Some(&self.name));
+    }
+
+    /// A message that is gone.
+    pub fn gone(&self, uid: u32) -> Source {
+        Source { external_id: self.message(uid), deleted: true, ..Source::default() }
+    }
+}
+
+/// FETCH items for all that changes without the message changing.
+pub fn state_items(capabilities: &Capabilities) -> &'static str {
+    if capabilities.has_condstore() { "UID FLAGS MODSEQ" } else { "UID FLAGS" }
+}
+
+/// FETCH items for a message in a list.
+pub fn list_items(capabilities: &Capabilities) -> String {
+    let snippet = snippet_item(capabilities);
+    format!("{} BODY.PEEK[HEADER.FIELDS ({})] {snippet}", fact_items(capabilities), mime::FIELDS)
+}
+
+/// The FETCH item for a message's snippet.
+pub fn snippet_item(capabilities: &Capabilities) -> String {
+    if capabilities.has("PREVIEW") {
+        "PREVIEW".to_owned()
+    } else {
+        format!("BODY.PEEK[TEXT]<0.{SNIPPET_BYTES}>")
+    }
+}
+
+/// FETCH items for what a message is, without its header.
+pub fn fact_items(capabilities: &Capabilities) -> String {
+    let id = if capabilities.has("OBJECTID") { " EMAILID" } else { "" };
+    format!("{} INTERNALDATE RFC822.SIZE{id} BODYSTRUCTURE", state_items(capabilities))
+}
+
+/// The message of a FETCH response with [`list_items`] or more. `complete` adds to it what was read besides.
+pub fn source(
+    place: &Place,
+    uid: u32,
+    fetched: &Fetched<'_>,
+    complete: impl FnOnce(&mut EmailMessage, &Hint),
+) -> Source {
+    let header = fetched.header().unwrap_or_default();
+    let beginning = fetched.section("TEXT").filter(|_| fetched.preview.is_none());
+    let mut message = mime::message(header, beginning);
+    if let Some(preview) = &fetched.preview {
+        message.snippet = mime::snippet(preview);
+    }
+    let mut hint = Hint::default();
+    if let Some(structure) = &fetched.structure {
+        let parts = structure::read(structure);
+        mime::fill(&mut message, &parts);
+        hint = mime::hint(&parts);
+    }
+    place.mark(&mut hint);
+    let size = fetched.size.unwrap_or(0);
+    message.size = i64::try_from(size).unwrap_or(i64::MAX);
+    let received = fetched.internal_date.map(|seconds| Instant::from_millis(seconds.saturating_mul(1000)));
+    message.received_at = received.or(message.sent_at).unwrap_or_default();
+    let state = State::new(place, fetched.flags.as_deref().unwrap_or_default());
+    state.put(&mut message);
+    complete(&mut message, &hint);
+    let date = message.sent_at.map(|at| at.to_string()).unwrap_or_default();
+    let message_id = message.internet_message_id.as_deref().unwrap_or_default();
+    let fingerprint = ids::fingerprint(fetched.email_id.as_deref(), message_id, &date, size);
+    let id = place.message(uid);
+    let item = Item {
+        external_id: id.clone(),
+        body: JsonText::of(&message).unwrap_or_default(),
+        fingerprint: Some(fingerprint),
+        hint: hint.to_value(),
+        ..Item::default()
+    };
+    Source { external_id: id, etag: etag(fetched), items: vec![item], ..Source::default() }
+}
+
+/// A known message's state alone.
+pub fn partial(place: &Place, uid: u32, fetched: &Fetched<'_>) -> Source {
+    let state = State::new(place, fetched.flags.as_deref().unwrap_or_default());
+    let id = place.message(uid);
+    let body = JsonText::of(&state).unwrap_or_default();
+    let item = Item { external_id: id.clone(), body, partial: true, ..Item::default() };
+    Source { external_id: id, etag: etag(fetched), items: vec![item], ..Source::default() }
+}
+
+/// The version of the message, where its flags were told.
+pub fn etag(fetched: &Fetched<'_>) -> Option<String> {
+    let flags = fetched.flags.as_deref()?;
+    Some(ids::etag(fetched.modseq, flags))
+}
+
+/// What flags say. A message with `\Deleted` is there until it is expunged, and `\Recent` means nothing to anybody.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct State {
+    unread: bool,
+    starred: bool,
+    answered: bool,
+    forwarded: bool,
+    draft: bool,
+    keywords: Vec<String>,
+    folder_ids: Vec<String>,
+}
+
+impl State {
+    fn new(place: &Place, flags: &[String]) -> Self {
+        let has = |flag: &str| flags.iter().any(|known| known.eq_ignore_ascii_case(flag));
+        let keywords: BTreeSet<String> = flags
+            .iter()
+            .filter(|flag| !flag.starts_with('\\') && !flag.eq_ignore_ascii_case("$Forwarded"))
+            .map(|flag| flag.to_lowercase())
+            .collect();
+        State {
+            unread: !has("\\Seen"),
+            starred: has("\\Flagged"),
+            answered: has("\\Answered"),
+            forwarded: has("$Forwarded"),
+            draft: has("\\Draft"),
+            keywords: keywords.into_iter().take(MAX_KEYWORDS).collect(),
+            folder_ids: vec![place.folder.clone()],
+        }
+    }
+
+    fn put(self, message: &mut EmailMessage) {
+        message.unread = self.unread;
+        message.starred = self.starred;
+        message.answered = self.answered;
+        message.forwarded = self.forwarded;
+        message.draft = self.draft;
+        message.keywords = self.keywords;
+        message.folder_ids = self.folder_ids;
+    }
+}

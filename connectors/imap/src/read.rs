@@ -1,0 +1,328 @@
+//! `messages.get`, `messages.raw` and `attachments.get`.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+
+use connector_sdk::{Context, Failure, Outcome};
+use model::email::{EmailBody, EmailMessage};
+use model::wire::email::{AttachmentRef, Content, MessageRef, MessagesGet};
+use model::wire::{Source, Sources};
+
+use crate::directory::{Directory, Located};
+use crate::ids::{Hint, TextPart, is_section};
+use crate::imap::command::Command;
+use crate::imap::fetch::Fetched;
+use crate::imap::input::Sink;
+use crate::imap::session::Session;
+use crate::imap::structure::{self, Part};
+use crate::imap::uids::UidSet;
+use crate::imap::visit::{Access, Visit, fetched};
+use crate::message::{self, Place};
+use crate::mime;
+use crate::reading::{self, Read};
+
+/// Messages of one call (`wire::email::MessagesGet`).
+const MAX_MESSAGES: usize = 200;
+
+/// A header that is longer is cut.
+const MAX_HEADER_BYTES: u32 = 256 << 10;
+
+/// Texts where the host does not say how long, and at most.
+const BODY_BYTES: u32 = 1 << 20;
+const MAX_BODY_BYTES: u32 = 4 << 20;
+
+/// Messages of one mailbox.
+struct Group {
+    place: Place,
+    hints: BTreeMap<u32, Hint>,
+    /// What was asked for by these names.
+    is_open: bool,
+}
+
+/// Reads messages.
+pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
+    let mut session = Session::open(cx)?;
+    let mut directory = Directory::default();
+    let mut groups: Vec<Group> = Vec::new();
+    for message in args.messages.iter().take(MAX_MESSAGES) {
+        // What is no id of ours names no message: it is left out.
+        let Ok(Some(located)) = directory.locate(&mut session, message, false) else { continue };
+        put(&mut groups, located);
+    }
+    let mut sources = read(&mut session, &mut groups, &args)?;
+    if groups.iter().any(|group| !group.is_open) {
+        // Their folders have other names by now.
+        let mut moved: Vec<Group> = Vec::new();
+        for message in args.messages.iter().take(MAX_MESSAGES) {
+            let Ok(Some(old)) = directory.locate(&mut session, message, false) else { continue };
+            if groups.iter().any(|group| !group.is_open && group.place == old.place)
+                && let Some(located) = directory.locate(&mut session, message, true)?
+            {
+                put(&mut moved, located);
+            }
+        }
+        sources.extend(read(&mut session, &mut moved, &args)?);
+    }
+    session.keep();
+    Ok(Sources { sources, ..Sources::default() })
+}
+
+fn put(groups: &mut Vec<Group>, located: Located) {
+    match groups.iter_mut().find(|group| group.place == located.place) {
+        Some(group) => {
+            group.hints.insert(located.uid, located.hint);
+        }
+        None => {
+            let hints = BTreeMap::from([(located.uid, located.hint)]);
+            groups.push(Group { place: located.place, hints, is_open: false });
+        }
+    }
+}
+
+/// One message as a list shows it; none where it is not there. For answers of changes.
+pub fn whole(session: &mut Session, place: &Place, uid: u32) -> Outcome<Option<Source>> {
+    let read = Read::full(&session.capabilities, place.clone(), UidSet::range(uid, uid));
+    let read = reading::read(session, vec![read])?;
+    Ok(read.messages.into_iter().next().map(|message| message.source))
+}
+
+/// Reads what the groups name, texts and all in one round trip where the hints tell which parts they are.
+fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outcome<Vec<Source>> {
+    if args.body {
+        learn_hints(session, groups)?;
+    }
+    let limit = if args.max_body_bytes == 0 { BODY_BYTES } else { args.max_body_bytes.min(MAX_BODY_BYTES) };
+    let items = items(session, args);
+    let visits: Vec<Visit> = groups.iter().map(|group| group.visit(&items, args.body, limit)).collect();
+    let mut sources = Vec::new();
+    let mut texts: HashMap<(usize, u32), EmailBody> = HashMap::new();
+    let visited = session.visit(&visits, None, |at, selected, command, response| {
+        let Some(group) = groups.get(at).filter(|group| group.is_same(selected.uid_validity)) else { return };
+        let Some((uid, fetched)) = fetched(response).filter(|_| command.is_some()) else { return };
+        let Some(hint) = group.hints.get(&uid) else { return };
+        if fetched.structure.is_some() {
+            let body = args.body.then(|| texts.remove(&(at, uid)).unwrap_or_default());
+            sources.push(message::source(&group.place, uid, &fetched, |message, _| {
+                complete(message, args, &fetched, body);
+            }));
+        } else if hint.parts().any(|(part, _)| fetched.section(&part.section).is_some()) {
+            texts.insert((at, uid), body(hint, &fetched, limit));
+        }
+    })?;
+    let mut told: Vec<String> = sources.iter().map(|source| source.external_id.clone()).collect();
+    told.sort();
+    for (group, visited) in groups.iter_mut().zip(&visited) {
+        group.is_open = visited.selected.is_some();
+        let missing = group.hints.keys().filter(|_| visited.is_ok()).map(|uid| group.place.gone(*uid));
+        sources.extend(missing.filter(|source| told.binary_search(&source.external_id).is_err()));
+    }
+    Ok(sources)
+}
+
+fn items(session: &Session, args: &MessagesGet) -> String {
+    if !args.headers && !args.body {
+        return message::list_items(&session.capabilities);
+    }
+    let facts = message::fact_items(&session.capabilities);
+    let snippet = message::snippet_item(&session.capabilities);
+    // With a text at hand nothing is read for the snippet.
+    let snippet = if args.body { String::new() } else { format!(" {snippet}") };
+    format!("{facts} BODY.PEEK[HEADER]<0.{MAX_HEADER_BYTES}>{snippet}")
+}
+
+impl Hint {
+    /// The parts that are text, and whether they are HTML.
+    fn parts(&self) -> impl Iterator<Item = (&TextPart, bool)> {
+        self.text.iter().map(|part| (part, false)).chain(self.html.iter().map(|part| (part, true)))
+    }
+}
+
+impl Group {
+    fn is_same(&self, uid_validity: u32) -> bool {
+        self.place.uid_validity == uid_validity
+    }
+
+    fn visit(&self, items: &str, body: bool, limit: u32) -> Visit {
+        let mut commands = Vec::new();
+        if body {
+            // Messages that are made alike share a command.
+            let mut alike: BTreeMap<String, UidSet> = BTreeMap::new();
+            for (uid, hint) in &self.hints {
+                let sections: Vec<String> = hint
+                    .parts()
+                    .map(|(part, _)| format!("BODY.PEEK[{}]<0.{}>", part.section, encoded(part, limit)))
+                    .collect();
+                if !sections.is_empty() {
+                    alike.entry(sections.join(" ")).or_default().insert(*uid);
+                }
+            }
+            let fetch = |(sections, uids)| Command::new(format!("UID FETCH {uids} (UID {sections})"));
+            commands.extend(alike.into_iter().map(fetch));
+        }
+        let uids: UidSet = self.hints.keys().copied().collect();
+        commands.push(Command::new(format!("UID FETCH {uids} ({items})")));
+        Visit::new(&self.place.name, Access::Read, commands)
+    }
+}
+
+/// Which parts are the texts of those messages whose hints do not tell.
+fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
+    let unknown = |group: &Group| -> UidSet {
+        group.hints.iter().filter(|(_, hint)| !hint.is_known).map(|(uid, _)| *uid).collect()
+    };
+    let wanted: Vec<(usize, UidSet)> = groups
+        .iter()
+        .enumerate()
+        .map(|(at, group)| (at, unknown(group)))
+        .filter(|(_, uids)| !uids.is_empty())
+        .collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let visit = |(at, uids): &(usize, UidSet)| {
+        let fetch = Command::new(format!("UID FETCH {uids} (UID BODYSTRUCTURE)"));
+        groups.get(*at).map(|group| Visit::new(&group.place.name, Access::Read, vec![fetch]))
+    };
+    let visits: Vec<Visit> = wanted.iter().filter_map(visit).collect();
+    session.visit(&visits, None, |at, _, _, response| {
+        let group = wanted.get(at).and_then(|(at, _)| groups.get_mut(*at));
+        if let (Some(group), Some((uid, fetched))) = (group, fetched(response))
+            && let (Some(hint), Some(structure)) = (group.hints.get_mut(&uid), &fetched.structure)
+        {
+            *hint = mime::hint(&structure::read(structure));
+        }
+    })?;
+    Ok(())
+}
+
+/// How many bytes of the part to ask for, that `limit` bytes of text are among them.
+fn encoded(part: &TextPart, limit: u32) -> u32 {
+    match part.encoding.as_str() {
+        "base64" => limit.saturating_add(limit / 2).saturating_add(100),
+        "quoted-printable" => limit.saturating_mul(3),
+        _ => limit,
+    }
+}
+
+fn body(hint: &Hint, fetched: &Fetched<'_>, limit: u32) -> EmailBody {
+    let mut body = EmailBody::default();
+    for (part, is_html) in hint.parts() {
+        let Some(bytes) = fetched.section(&part.section) else { continue };
+        body.truncated |= bytes.len() >= encoded(part, limit) as usize;
+        let (text, charset) = mime::text(part, if is_html { "html" } else { "plain" }, bytes);
+        body.charset = body.charset.or(charset);
+        let whole = if is_html { &mut body.html } else { &mut body.text };
+        match whole {
+            None => *whole = Some(text),
+            Some(whole) => {
+                if !whole.is_empty() && !whole.ends_with('\n') {
+                    whole.push('\n');
+                }
+                whole.push_str(&text);
+            }
+        }
+    }
+    for text in [&mut body.text, &mut body.html].into_iter().flatten() {
+        let (cut, is_cut) = mail::read::cut(std::mem::take(text), limit as usize);
+        *text = cut;
+        body.truncated |= is_cut;
+    }
+    body
+}
+
+fn complete(
+    message: &mut EmailMessage,
+    args: &MessagesGet,
+    fetched: &Fetched<'_>,
+    body: Option<EmailBody>,
+) {
+    if args.headers || args.body {
+        message.headers = mail::read::raw_headers(fetched.header().unwrap_or_default());
+    }
+    if let Some(body) = body {
+        message.snippet = mail::text::snippet(body.text.as_deref(), body.html.as_deref());
+        message.body = Some(body);
+    }
+}
+
+/// The whole message into a blob.
+pub fn raw(cx: &Context, args: MessageRef) -> Outcome<Content> {
+    let decode = Cell::new("raw");
+    let (blob, _) = section(cx, &args, "", &decode)?;
+    Ok(Content { blob, content_type: Some("message/rfc822".into()) })
+}
+
+/// One part into a blob, without its transfer encoding.
+pub fn attachment(cx: &Context, args: AttachmentRef) -> Outcome<Content> {
+    if !is_section(&args.part) {
+        return Err(Failure::not_found("there is no such attachment"));
+    }
+    let decode = Cell::new("raw");
+    let (blob, part) = section(cx, &args.message, &args.part, &decode)?;
+    Ok(Content { blob, content_type: part.map(|part| part.kind) })
+}
+
+/// A section of a message into a blob, and the part that it is. How it is encoded comes right before it, in the same round trip.
+fn section(
+    cx: &Context,
+    message: &MessageRef,
+    section: &str,
+    decode: &Cell<&'static str>,
+) -> Outcome<(String, Option<Part>)> {
+    let mut session = Session::open(cx)?;
+    let mut directory = Directory::default();
+    let not_found = || Failure::not_found("there is no such message");
+    let mut located = directory.locate(&mut session, message, false)?.ok_or_else(not_found)?;
+    let name = format!("BODY[{section}]");
+    for anew in [false, true] {
+        if anew {
+            located = directory.locate(&mut session, message, true)?.ok_or_else(not_found)?;
+        }
+        let uid = located.uid;
+        let mut commands = vec![Command::new(format!("UID FETCH {uid} (UID BODY.PEEK[{section}])"))];
+        if !section.is_empty() {
+            commands.insert(0, Command::new(format!("UID FETCH {uid} (UID BODYSTRUCTURE)")));
+        }
+        let visit = Visit::new(&located.place.name, Access::Read, commands);
+        let mut sink = Sink { name: &name, decode, blob: None };
+        let mut part: Option<Part> = None;
+        let mut held = None;
+        let visited = session.visit(&[visit], Some(&mut sink), |_, _, _, response| {
+            let Some((_, fetched)) = fetched(response).filter(|(found, _)| *found == uid) else { return };
+            if let Some(structure) = &fetched.structure {
+                part = structure::read(structure).leaf(section);
+                decode.set(part.as_ref().map_or("raw", decoding));
+            }
+            held = fetched.section(section).map(<[u8]>::to_vec).or(held.take());
+        })?;
+        let Some(selected) = visited.first().and_then(|visited| visited.selected.as_ref()) else { continue };
+        // Servers differ on parts that are not there: some give an empty one.
+        let is_there = section.is_empty() || part.is_some();
+        let is_same = is_there && selected.uid_validity == located.place.uid_validity;
+        session.keep();
+        let blob = match sink.blob {
+            Some(blob) => Some(blob.id),
+            None => held.and_then(|bytes| cx.host().create_blob(&decoded(&bytes, decode.get()), None)),
+        };
+        let blob = blob.filter(|_| is_same).ok_or_else(not_found)?;
+        return Ok((blob, part));
+    }
+    Err(not_found())
+}
+
+fn decoding(part: &Part) -> &'static str {
+    match part.encoding.as_str() {
+        "base64" => "base64",
+        "quoted-printable" => "quoted-printable",
+        _ => "raw",
+    }
+}
+
+/// A section that came as a quoted string, as short ones may.
+fn decoded(bytes: &[u8], decode: &str) -> Vec<u8> {
+    if decode == "raw" {
+        return bytes.to_vec();
+    }
+    let header = format!("Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: {decode}\r\n\r\n");
+    mail::read::part(header.as_bytes(), bytes).bytes
+}

@@ -1,0 +1,134 @@
+//! Messages of several mailboxes, read in one round trip.
+
+use connector_sdk::Outcome;
+use model::wire::Source;
+
+use crate::imap::command::Command;
+use crate::imap::response::Response;
+use crate::imap::session::{Capabilities, Session};
+use crate::imap::uids::UidSet;
+use crate::imap::visit::{Access, Selected, Visit, Visited, fetched};
+use crate::message::{self, Place};
+
+/// UIDs in one command: servers take lines of 8,192 bytes at least (RFC 7162 section 4).
+pub const MAX_SET_BYTES: usize = 7_000;
+
+/// How much is read of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    Full,
+    State,
+}
+
+/// A message that was read.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Seconds since 1970; 0 for a state alone.
+    pub at: i64,
+    pub uid: u32,
+    pub source: Source,
+}
+
+/// Messages of one mailbox that are being read.
+pub struct Read {
+    pub visit: Visit,
+    place: Place,
+    depth: Depth,
+    /// Those that were asked for: a server tells of others too, whenever their flags change.
+    wanted: UidSet,
+    messages: Vec<Message>,
+    /// Those that the server has no preview of, though it offers previews.
+    without_preview: UidSet,
+}
+
+/// What was read.
+#[derive(Default)]
+pub struct AllRead {
+    pub messages: Vec<Message>,
+    /// Mailboxes that the server did not open.
+    pub unopened: usize,
+}
+
+impl Read {
+    /// All that a list shows.
+    pub fn full(capabilities: &Capabilities, place: Place, wanted: UidSet) -> Self {
+        Read::new(&message::list_items(capabilities), place, wanted, Depth::Full)
+    }
+
+    /// What changes of a message.
+    pub fn state(capabilities: &Capabilities, place: Place, wanted: UidSet) -> Self {
+        Read::new(message::state_items(capabilities), place, wanted, Depth::State)
+    }
+
+    fn new(items: &str, place: Place, wanted: UidSet, depth: Depth) -> Self {
+        let fetch = |set: UidSet| Command::new(format!("UID FETCH {set} ({items})"));
+        let commands = wanted.pieces(MAX_SET_BYTES).into_iter().map(fetch).collect();
+        let visit = Visit::new(&place.name, Access::Read, commands);
+        Read { visit, place, depth, wanted, messages: Vec::new(), without_preview: UidSet::new() }
+    }
+
+    /// Takes in a response. What comes of a mailbox with another UIDVALIDITY is about other messages.
+    pub fn take(&mut self, selected: &Selected, command: Option<usize>, response: &Response<'_>) {
+        if command.is_none() || selected.uid_validity != self.place.uid_validity {
+            return;
+        }
+        let Some((uid, fetched)) = fetched(response).filter(|(uid, _)| self.wanted.contains(*uid)) else {
+            return;
+        };
+        match self.depth {
+            Depth::Full if fetched.structure.is_some() => {
+                if fetched.preview.is_none() && fetched.section("TEXT").is_none() {
+                    self.without_preview.insert(uid);
+                }
+                let at = fetched.internal_date.unwrap_or(0);
+                let source = message::source(&self.place, uid, &fetched, |_, _| {});
+                self.messages.push(Message { at, uid, source });
+            }
+            Depth::State if fetched.flags.is_some() => {
+                let source = message::partial(&self.place, uid, &fetched);
+                self.messages.push(Message { at: 0, uid, source });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads them all.
+pub fn read(session: &mut Session, mut reads: Vec<Read>) -> Outcome<AllRead> {
+    if reads.is_empty() {
+        return Ok(AllRead::default());
+    }
+    let visits: Vec<Visit> = reads.iter().map(|read| read.visit.clone()).collect();
+    let visited = session.visit(&visits, None, |at, selected, command, response| {
+        if let Some(read) = reads.get_mut(at) {
+            read.take(selected, command, response);
+        }
+    })?;
+    finish(session, reads, &visited)
+}
+
+/// What was read by the visits. Where the server offers previews (RFC 8970) and has none, the messages are read once more for the
+/// beginning of their text, and for as long as the line lasts no preview is asked for.
+pub fn finish(session: &mut Session, reads: Vec<Read>, visited: &[Visited]) -> Outcome<AllRead> {
+    let mut all = AllRead {
+        messages: Vec::new(),
+        unopened: visited.iter().filter(|visited| visited.selected.is_none()).count(),
+    };
+    let mut again = Vec::new();
+    let has_previews = session.capabilities.has("PREVIEW");
+    if has_previews && reads.iter().any(|read| !read.without_preview.is_empty()) {
+        session.capabilities.forget("PREVIEW");
+    }
+    for mut read in reads {
+        if has_previews && !read.without_preview.is_empty() {
+            read.messages.retain(|message| !read.without_preview.contains(message.uid));
+            again.push(Read::full(&session.capabilities, read.place, read.without_preview));
+        }
+        all.messages.extend(read.messages);
+    }
+    if !again.is_empty() {
+        // Ends here: without the capability nothing is without a preview.
+        all.messages.extend(self::read(session, again)?.messages);
+    }
+    Ok(all)
+}

@@ -1,0 +1,325 @@
+//! `messages.search` and `messages.find`: the server searches folder by folder, and what it found is told newest first.
+//!
+//! The first call searches everywhere and writes the places of what it found into the cursor; the next ones read on. Where more was
+//! found than a cursor holds, the last page's cursor searches again for what is older.
+
+use connector_sdk::{Answer, Context, Failure, Level, Outcome, code};
+use model::email::folders::FolderRole;
+use model::wire::email::{MessageFind, MessageSearch};
+use model::wire::{Source, Sources};
+use serde::{Deserialize, Serialize};
+
+use crate::directory::Directory;
+use crate::imap::command::Command;
+use crate::imap::date::search_day;
+use crate::imap::session::{Session, refused};
+use crate::imap::uids::UidSet;
+use crate::imap::visit::{Access, Visit, fetched, found};
+use crate::message::Place;
+use crate::plan::{Chunk, Entry, chunks};
+use crate::reading::{self, Read};
+
+/// Messages on a page where the host does not say, and at most.
+const PAGE: u32 = 50;
+const MAX_PAGE: u32 = 500;
+
+/// Places that a cursor holds.
+const MAX_FOUND: usize = 5_000;
+
+/// Messages of one folder that are looked at, the newest: all of those that are told on the next thousands of places.
+const MAX_PER_FOLDER: u64 = 20_000;
+
+/// Words of a query.
+const MAX_WORDS: usize = 50;
+
+/// Bytes of a query.
+const MAX_QUERY_BYTES: usize = 4_000;
+
+/// Where a search goes on.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Cursor {
+    /// Folders: external id, name, UIDVALIDITY. Chunks name them by position.
+    f: Vec<(String, String, u32)>,
+    /// What was found and not yet told.
+    c: Vec<Chunk>,
+    /// More was found: what is older than this (seconds since 1970) is searched again.
+    b: Option<i64>,
+}
+
+/// Messages that match, newest first.
+pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
+    if args.label.is_some() {
+        return Err(Failure::invalid("there are no labels in this mailbox"));
+    }
+    let mut session = Session::open(cx)?;
+    let given = cx.cursor.as_deref().map(serde_json::from_str::<Cursor>).transpose();
+    let given = given.map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued"))?;
+    let mut cursor = match given {
+        Some(cursor) if !cursor.c.is_empty() || cursor.b.is_none() => cursor,
+        Some(Cursor { b, .. }) => find_all(&mut session, &args, b)?,
+        None => find_all(&mut session, &args, None)?,
+    };
+    let mut sources = Vec::new();
+    if !cursor.c.is_empty() {
+        let chunk = cursor.c.remove(0);
+        sources = read(&mut session, &cursor, chunk)?;
+    }
+    session.keep();
+    let more = !cursor.c.is_empty() || cursor.b.is_some();
+    let text = serde_json::to_string(&cursor).ok().filter(|_| more);
+    Ok(Answer { body: Sources { sources, ..Sources::default() }, more: text.is_some(), cursor: text })
+}
+
+/// Searches the folders, for what is older than `before` where that is given.
+fn find_all(session: &mut Session, args: &MessageSearch, before: Option<i64>) -> Outcome<Cursor> {
+    let program = program(args, before)?;
+    let places = places(session, args)?;
+    let sets = search_in(session, &places, &program)?;
+    let mut cursor = Cursor::default();
+    let mut visits = Vec::new();
+    for (place, set) in &sets {
+        cursor.f.push((place.folder.clone(), place.name.clone(), place.uid_validity));
+        let fetch = |part: UidSet| Command::new(format!("UID FETCH {part} (UID INTERNALDATE)"));
+        let commands = set.pieces(reading::MAX_SET_BYTES).into_iter().map(fetch).collect();
+        visits.push(Visit::new(&place.name, Access::Read, commands));
+    }
+    let mut entries = Vec::new();
+    session.visit(&visits, None, |at, selected, _, response| {
+        let place = sets.get(at).filter(|(place, _)| place.uid_validity == selected.uid_validity);
+        if let (Some((_, set)), Some((uid, fetched))) = (place, fetched(response))
+            && let Some(seconds) = fetched.internal_date.filter(|_| set.contains(uid))
+        {
+            entries.push(Entry { at: seconds, folder: u32::try_from(at).unwrap_or(u32::MAX), uid });
+        }
+    })?;
+    let seconds = |at: model::Instant| at.as_millis();
+    entries.retain(|entry| {
+        let at = entry.at.saturating_mul(1000);
+        args.received_after.is_none_or(|after| at >= seconds(after))
+            && args.received_before.is_none_or(|end| at < seconds(end))
+            && before.is_none_or(|before| entry.at < before)
+    });
+    cursor.b = cut(&mut entries, MAX_FOUND);
+    let page = if args.limit == 0 { PAGE } else { args.limit.min(MAX_PAGE) };
+    cursor.c = chunks(entries, usize::try_from(page).unwrap_or(50));
+    Ok(cursor)
+}
+
+/// Keeps about `max` of the newest, and says what all that was cut off is older than.
+fn cut(entries: &mut Vec<Entry>, max: usize) -> Option<i64> {
+    entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.at));
+    let last = entries.get(max)?.at;
+    // Those of one second stay together.
+    let whole = entries.partition_point(|entry| entry.at > last);
+    let end = if whole > 0 { whole } else { entries.partition_point(|entry| entry.at >= last) };
+    let before = if whole > 0 { last.saturating_add(1) } else { last };
+    let has_more = end < entries.len();
+    entries.truncate(end);
+    has_more.then_some(before)
+}
+
+/// The folders to search, the inbox first.
+fn places(session: &mut Session, args: &MessageSearch) -> Outcome<Vec<Place>> {
+    let mut directory = Directory::default();
+    if let Some(folder) = &args.folder {
+        return Ok(vec![directory.folder(session, folder)?]);
+    }
+    let is_gmail = session.capabilities.has("X-GM-EXT-1");
+    let all = &directory.mailboxes(session)?.all;
+    let full = all.iter().filter(|mailbox| mailbox.is_read(is_gmail));
+    let full = full.filter(|mailbox| mailbox.status.is_none_or(|counts| counts.messages > 0));
+    Ok(full.map(|mailbox| Place::new(&mailbox.name, &mailbox.id(), 0)).collect())
+}
+
+/// What matches in each folder; folders without a match and such that cannot be searched are left out.
+fn search_in(session: &mut Session, places: &[Place], program: &Command) -> Outcome<Vec<(Place, UidSet)>> {
+    let visit = |place: &Place| Visit::new(&place.name, Access::Read, vec![program.clone()]);
+    let visits: Vec<Visit> = places.iter().map(visit).collect();
+    let mut sets = vec![UidSet::new(); visits.len()];
+    let visited = session.visit(&visits, None, |at, _, command, response| {
+        if let Some(set) = sets.get_mut(at).filter(|_| command.is_some()) {
+            found(response, set);
+        }
+    })?;
+    let mut all = Vec::new();
+    let mut failed = 0;
+    for ((place, mut set), visited) in places.iter().zip(sets).zip(&visited) {
+        match &visited.selected {
+            Some(selected) if visited.is_ok() => {
+                let place = Place { uid_validity: selected.uid_validity, ..place.clone() };
+                let newest = set.take_last(MAX_PER_FOLDER);
+                if !newest.is_empty() {
+                    all.push((place, newest));
+                }
+            }
+            _ => failed += 1,
+        }
+    }
+    if failed > 0 && failed == visited.len() {
+        let refusal = visited.iter().find_map(|visited| visited.refusal());
+        return Err(refusal.map_or_else(
+            || Failure::unavailable("the folders cannot be searched"),
+            |status| refused(status, "the search"),
+        ));
+    }
+    if failed > 0 {
+        session.cx.log(Level::Warn, "folders that cannot be searched", &[("count", failed.to_string())]);
+    }
+    Ok(all)
+}
+
+/// The SEARCH command (RFC 9051 section 6.4.4).
+fn program(args: &MessageSearch, before: Option<i64>) -> Outcome<Command> {
+    let native = args.native_query.as_deref().map(str::trim).filter(|query| !query.is_empty());
+    let text = args.text.as_deref().unwrap_or_default();
+    if text.len().max(native.map_or(0, str::len)) > MAX_QUERY_BYTES {
+        return Err(Failure::invalid("the query is too long"));
+    }
+    let words: Vec<&str> = text.split_whitespace().filter(|_| native.is_none()).collect();
+    if words.len() > MAX_WORDS {
+        return Err(Failure::invalid(format!("a query has at most {MAX_WORDS} words")));
+    }
+    let mut command = Command::new("UID SEARCH");
+    if !text.is_ascii() {
+        command = command.text(" CHARSET UTF-8");
+    }
+    command = command.text(" UNDELETED");
+    for word in words {
+        command = command.text(" TEXT").string(word);
+    }
+    if let Some(query) = native {
+        check_native(query)?;
+        command = command.text(format!(" ({query})"));
+    }
+    let flags = [(args.unread, "UNSEEN", "SEEN"), (args.starred, "FLAGGED", "UNFLAGGED")];
+    for (wanted, yes, no) in flags {
+        if let Some(wanted) = wanted {
+            command = command.text(format!(" {}", if wanted { yes } else { no }));
+        }
+    }
+    // Servers compare days in a zone of theirs: a day more on both sides, and what is too much goes out by its exact time.
+    let after = args.received_after.map(|after| after.as_millis().div_euclid(1000));
+    let end = args.received_before.map(|end| end.as_millis().div_euclid(1000).saturating_add(1));
+    let end = [end, before].into_iter().flatten().min();
+    if let Some(day) = after.and_then(|after| search_day(after, -1)) {
+        command = command.text(format!(" SINCE {day}"));
+    }
+    if let Some(day) = end.and_then(|end| search_day(end, 2)) {
+        command = command.text(format!(" BEFORE {day}"));
+    }
+    Ok(command)
+}
+
+/// A native query is a search program on one line: nothing in it may end the command or begin a literal.
+fn check_native(query: &str) -> Outcome<()> {
+    let wrong = |what: &str| Err(Failure::invalid(format!("the native query {what}")));
+    let mut depth = 0_usize;
+    let mut is_quoted = false;
+    let mut bytes = query.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if is_quoted && !matches!(bytes.next(), Some(b'"' | b'\\')) => {
+                return wrong("has a backslash that escapes nothing");
+            }
+            b'\\' if is_quoted => {}
+            b'"' => is_quoted = !is_quoted,
+            _ if !(b' '..=b'~').contains(&byte) => return wrong("holds other characters than printable ASCII"),
+            b'{' | b'}' if !is_quoted => return wrong("holds a literal"),
+            b'(' if !is_quoted => depth += 1,
+            b')' if !is_quoted && depth == 0 => return wrong("closes a bracket that is not open"),
+            b')' if !is_quoted => depth -= 1,
+            _ => {}
+        }
+        if depth > 20 {
+            return wrong("is nested too deeply");
+        }
+    }
+    if is_quoted || depth > 0 { wrong("has an open quote or bracket") } else { Ok(()) }
+}
+
+/// Reads one chunk, newest first.
+fn read(session: &mut Session, cursor: &Cursor, chunk: Chunk) -> Outcome<Vec<Source>> {
+    let mut reads = Vec::new();
+    for (folder, uids) in chunk.parts {
+        let at = usize::try_from(folder).unwrap_or(usize::MAX);
+        if let Some((id, name, uid_validity)) = cursor.f.get(at).filter(|_| !uids.is_empty()) {
+            let place = Place::new(name, id, *uid_validity);
+            reads.push(Read::full(&session.capabilities, place, uids));
+        }
+    }
+    let mut all = reading::read(session, reads)?.messages;
+    all.sort_by_key(|message| std::cmp::Reverse((message.at, message.uid)));
+    Ok(all.into_iter().map(|message| message.source).collect())
+}
+
+/// The message with this Message-ID, in the folders that sent mail and drafts go to.
+pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
+    let mut session = Session::open(cx)?;
+    let mut directory = Directory::default();
+    let mut places = Vec::new();
+    for role in [FolderRole::Sent, FolderRole::Drafts] {
+        places.extend(directory.role(&mut session, role)?);
+    }
+    let program = message_id_program(&args.internet_message_id)?;
+    let mut sources = Vec::new();
+    if !places.is_empty() {
+        let sets = search_in(&mut session, &places, &program)?;
+        let mut cursor = Cursor::default();
+        let mut chunk = Chunk::default();
+        for (at, (place, mut uids)) in sets.into_iter().enumerate() {
+            cursor.f.push((place.folder, place.name, place.uid_validity));
+            chunk.parts.push((u32::try_from(at).unwrap_or(u32::MAX), uids.take_last(100)));
+        }
+        sources = read(&mut session, &cursor, chunk)?;
+        sources.retain(|source| is_message(source, &args.internet_message_id));
+    }
+    session.keep();
+    Ok(Sources { sources, ..Sources::default() })
+}
+
+/// A search by header matches parts of it: here only the whole counts.
+fn is_message(source: &Source, message_id: &str) -> bool {
+    let body = source.items.first().and_then(|item| item.body.read::<model::email::EmailMessage>().ok());
+    body.is_some_and(|body| body.internet_message_id.as_deref() == Some(message_id))
+}
+
+/// The SEARCH for a Message-ID, which is given without angle brackets.
+pub fn message_id_program(message_id: &str) -> Outcome<Command> {
+    if message_id.is_empty() || message_id.len() > 998 {
+        return Err(Failure::invalid("internetMessageId must have between 1 and 998 bytes"));
+    }
+    let charset = if message_id.is_ascii() { "" } else { " CHARSET UTF-8" };
+    let command = Command::new(format!("UID SEARCH{charset} UNDELETED HEADER Message-ID"));
+    Ok(command.string(&format!("<{message_id}>")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_native, cut};
+    use crate::plan::Entry;
+
+    #[test]
+    fn a_native_query_stays_within_its_command() {
+        for good in ["FROM \"a (b\" UNSEEN", "OR (FROM x) (TO y)", "SUBJECT \"a\\\"b\"", "TEXT \"{5}\""] {
+            assert!(check_native(good).is_ok(), "{good}");
+        }
+        let bad = ["FROM x\r\nA LOGOUT", "a) (b", "((a)", "\"open", "TEXT {5}", "TEXT {5+}", "é", "\"a\\n\"", "a\0"];
+        for query in bad {
+            assert!(check_native(query).is_err(), "{query}");
+        }
+        assert!(check_native(&"(".repeat(5_000)).is_err());
+    }
+
+    #[test]
+    fn what_is_too_much_is_searched_again() {
+        let entry = |at| Entry { at, folder: 0, uid: 1 };
+        let mut entries: Vec<Entry> = [5, 4, 3, 3, 2].map(entry).to_vec();
+        assert_eq!(cut(&mut entries.clone(), 5), None);
+        assert_eq!((cut(&mut entries.clone(), 3)), Some(4));
+        assert_eq!(cut(&mut entries, 2), Some(4));
+        assert_eq!(entries.len(), 2);
+        let mut same: Vec<Entry> = [3, 3, 3, 1].map(entry).to_vec();
+        assert_eq!(cut(&mut same, 1), Some(3));
+        assert_eq!(same.len(), 3);
+    }
+}

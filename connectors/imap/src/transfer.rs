@@ -1,0 +1,109 @@
+//! Messages that go to another folder, or away for good, on servers of every age.
+
+use connector_sdk::Outcome;
+use model::wire::Warning;
+
+use crate::directory::Located;
+use crate::edit::{all_statuses, in_mailbox, search_uids};
+use crate::imap::command::Command;
+use crate::imap::session::{Session, refused};
+use crate::imap::uids::UidSet;
+use crate::imap::visit::{Access, Visit, fetched};
+use crate::message::Place;
+use crate::mime;
+use crate::search::message_id_program;
+
+/// Moves a message. Returns where it is now; none where the server does not tell and it cannot be found. It must not be sent twice:
+/// the line has answered in this call already.
+pub fn relocate(
+    session: &mut Session,
+    located: &Located,
+    to: &Place,
+    warnings: &mut Vec<Warning>,
+) -> Outcome<Option<Located>> {
+    let uid = located.uid;
+    let has_uidplus = session.capabilities.has_in_rev2("UIDPLUS");
+    // Only where the new UID is not told: it is looked for by this.
+    let message_id = if has_uidplus { None } else { message_id(session, located)? };
+    let has_move = session.capabilities.has_in_rev2("MOVE");
+    let verb = if has_move { "MOVE" } else { "COPY" };
+    let command = Command::new(format!("UID {verb} {uid}")).mailbox(&to.name);
+    let visited = in_mailbox(session, &located.place.name, vec![command])?;
+    if let Some(status) = visited.refusal() {
+        return Err(refused(status, "moving the message"));
+    }
+    // COPYUID: UIDVALIDITY, UIDs there, UIDs here (RFC 9051 section 7.1).
+    let copied = all_statuses(&visited).find_map(|status| copy_uid(status.code("COPYUID")?));
+    if has_uidplus && copied.is_none() {
+        // Nothing was moved: the message is not there.
+        return Ok(None);
+    }
+    if !has_move {
+        expunge(session, located, warnings)?;
+    }
+    let copied = match (copied, message_id) {
+        (None, Some(message_id)) => newest(session, to, &message_id)?,
+        (copied, _) => copied,
+    };
+    Ok(copied.map(|(uid_validity, uid)| {
+        let place = Place { uid_validity, ..to.clone() };
+        Located { place, uid, hint: located.hint.clone() }
+    }))
+}
+
+/// The UIDVALIDITY and the one UID of `38505 304 3956`.
+fn copy_uid(code: &str) -> Option<(u32, u32)> {
+    let mut words = code.split_ascii_whitespace();
+    let uid_validity = words.next()?.parse().ok()?;
+    let uids: UidSet = words.nth(1)?.parse().ok()?;
+    Some((uid_validity, uids.last().filter(|_| uids.len() == 1)?))
+}
+
+/// The greatest UID with this Message-ID: that of the message that was stored last.
+pub fn newest(session: &mut Session, place: &Place, message_id: &str) -> Outcome<Option<(u32, u32)>> {
+    let found = search_uids(session, &place.name, message_id_program(message_id)?, Access::Read)?;
+    Ok(found.and_then(|(uid_validity, uids)| Some((uid_validity, uids.last()?))))
+}
+
+fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
+    let fetch = Command::new(format!("UID FETCH {} (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])", located.uid));
+    let mut found = None;
+    session.visit(&[Visit::new(&located.place.name, Access::Read, vec![fetch])], None, |_, _, _, response| {
+        if let Some((_, fetched)) = fetched(response)
+            && let Some(header) = fetched.header()
+        {
+            found = mime::message(header, None).internet_message_id;
+        }
+    })?;
+    Ok(found)
+}
+
+/// Takes a message away for good. Without UIDPLUS that is only done where no other message would go with it.
+pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warning>) -> Outcome<()> {
+    let name = &located.place.name;
+    let uid = located.uid;
+    let mut commands = vec![Command::new(format!("UID STORE {uid} +FLAGS.SILENT (\\Deleted)"))];
+    if session.capabilities.has_in_rev2("UIDPLUS") {
+        commands.push(Command::new(format!("UID EXPUNGE {uid}")));
+    }
+    let visited = in_mailbox(session, name, commands)?;
+    if let Some(status) = visited.refusal() {
+        return Err(refused(status, "deleting the message"));
+    }
+    if session.capabilities.has_in_rev2("UIDPLUS") {
+        return Ok(());
+    }
+    let search = Command::new("UID SEARCH DELETED");
+    let others = search_uids(session, name, search, Access::Write)?
+        .is_none_or(|(_, deleted)| deleted.iter().take(2).any(|other| other != uid));
+    if others {
+        warnings.push(Warning {
+            code: "message_not_expunged".into(),
+            message: "the message is marked as deleted, and goes when the folder is expunged".into(),
+            target: None,
+        });
+        return Ok(());
+    }
+    let visited = in_mailbox(session, name, vec![Command::new("EXPUNGE")])?;
+    visited.refusal().map_or(Ok(()), |status| Err(refused(status, "deleting the message")))
+}

@@ -1,0 +1,59 @@
+//! Where the changes of an account go on, as text for the host.
+
+use connector_sdk::{Failure, Outcome, code};
+use model::Instant;
+use serde::{Deserialize, Serialize};
+
+/// The first reading and what follows it have one kind of cursor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// The state of `Email` up to which changes were told.
+    #[serde(rename = "e")]
+    pub emails: String,
+    /// The same of `Mailbox`.
+    #[serde(rename = "m")]
+    pub mailboxes: String,
+    /// Where the first reading is; none once it is over.
+    #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+}
+
+/// How far the first reading came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reading {
+    /// Messages after this one are not told yet.
+    #[serde(rename = "a")]
+    After(Last),
+    /// All were told, and what changed meanwhile not yet.
+    #[serde(rename = "c")]
+    CatchUp,
+}
+
+/// The last message of a page that is sorted from new to old.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Last {
+    pub id: String,
+    /// When it was received, milliseconds since 1970; none where no message of the page was there any more.
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    pub at_ms: Option<i64>,
+}
+
+impl Last {
+    /// A moment that is later than this message by more than what JMAP's dates can tell apart.
+    pub fn just_after(&self) -> Option<Instant> {
+        self.at_ms.map(|ms| Instant::from_millis(ms.saturating_add(1000)))
+    }
+}
+
+impl Cursor {
+    /// For the host.
+    pub fn print(&self) -> String {
+        serde_json::to_string(self).expect("texts and numbers always serialise")
+    }
+
+    /// What the host gave back. One of an older or a broken form starts over.
+    pub fn read(text: &str) -> Outcome<Self> {
+        serde_json::from_str(text)
+            .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is of another version"))
+    }
+}

@@ -1,0 +1,133 @@
+//! What changed since two states, of messages and of mailboxes (RFC 8620 section 5.2), with what they are now: one request.
+
+use std::collections::HashSet;
+
+use connector_sdk::Outcome;
+use model::wire::Source;
+use serde_json::{Value, json};
+
+use crate::changes::cursor::Cursor;
+use crate::changes::{DOING, Telling};
+use crate::client::{Client, Message, messages, with};
+use crate::folders::{self, Tree};
+use crate::message;
+use crate::protocol::answers::{Changed, Got};
+use crate::protocol::{Answers, Batch, Call, email, failures};
+
+/// Properties of a mailbox that change with every message (RFC 8621 section 2.2).
+const COUNTS: [&str; 4] = ["totalEmails", "unreadEmails", "totalThreads", "unreadThreads"];
+
+/// Calls for changes and for what was changed.
+pub struct Asked {
+    changes: Call,
+    created: Call,
+    updated: Call,
+}
+
+/// Both in one batch.
+pub struct Both {
+    emails: Asked,
+    mailboxes: Asked,
+}
+
+/// What changed.
+pub struct Delta {
+    /// Folders, messages, folders that are gone.
+    pub sources: Vec<Source>,
+    /// The states that they are told up to.
+    pub emails: String,
+    pub mailboxes: String,
+    /// There is more to tell now.
+    pub has_more: bool,
+}
+
+impl Delta {
+    /// Adds the calls for messages: new ones are read whole, of others what can change.
+    pub(super) fn ask_emails(batch: &mut Batch, cursor: &Cursor, telling: Telling) -> Asked {
+        let since = json!({ "sinceState": cursor.emails, "maxChanges": telling.limit });
+        let changes = batch.call("Email/changes", since);
+        let created = batch.call("Email/get", with(&telling.get(), "#ids", changes.at("/created")));
+        let updated =
+            batch.call("Email/get", with(&email::get(&email::STATE), "#ids", changes.at("/updated")));
+        Asked { changes, created, updated }
+    }
+}
+
+impl Asked {
+    /// Adds the calls for mailboxes.
+    pub fn ask_mailboxes(self, batch: &mut Batch, cursor: &Cursor) -> Both {
+        let changes = batch.call("Mailbox/changes", json!({ "sinceState": cursor.mailboxes }));
+        let created = batch.call("Mailbox/get", json!({ "#ids": changes.at("/created") }));
+        let updated = batch.call("Mailbox/get", json!({ "#ids": changes.at("/updated") }));
+        Both { emails: self, mailboxes: Asked { changes, created, updated } }
+    }
+}
+
+impl Both {
+    /// What the answers say.
+    pub(super) fn read(&self, client: &Client, answers: &Answers, telling: Telling) -> Outcome<Delta> {
+        let emails: Changed = answers.get(&self.emails.changes)?;
+        let mailboxes: Changed = answers.get(&self.mailboxes.changes)?;
+        let mut sources = self.folders(client, answers, &mailboxes)?;
+        let updated =
+            read(client, answers, &self.emails.updated, &emails.updated, &email::get(&email::STATE))?;
+        sources.extend(updated.into_iter().map(|message| telling.partial(message)));
+        let created = read(client, answers, &self.emails.created, &emails.created, &telling.get())?;
+        sources.extend(created.into_iter().map(|message| telling.source(message)));
+        sources.extend(emails.destroyed.iter().map(|id| message::gone(id)));
+        sources.extend(mailboxes.destroyed.iter().map(|id| folders::gone(id)));
+        Ok(Delta {
+            sources,
+            has_more: has_more(&emails) || has_more(&mailboxes),
+            emails: emails.new_state,
+            mailboxes: mailboxes.new_state,
+        })
+    }
+
+    /// The mailboxes that changed. A name or a place that changed is in the path of everything below too, and the path of a nested
+    /// one is made of mailboxes that did not change: then all are read, in one more request.
+    fn folders(&self, client: &Client, answers: &Answers, changed: &Changed) -> Outcome<Vec<Source>> {
+        if changed.created.is_empty() && changed.updated.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut tree = Tree::read(answers.get(&self.mailboxes.created)?);
+        tree.add(answers.get(&self.mailboxes.updated)?);
+        let is_count = |name: &String| COUNTS.contains(&name.as_str());
+        let counts_only = changed.updated_properties.as_ref().is_some_and(|names| names.iter().all(is_count));
+        let keeps_paths = changed.updated.is_empty() || counts_only;
+        if keeps_paths && tree.is_flat() {
+            return Ok(tree.sources());
+        }
+        let mut batch = client.batch();
+        let all = folders::all(&mut batch);
+        let tree = Tree::of(&client.run(batch, DOING)?, &all)?;
+        let names: HashSet<&str> =
+            changed.created.iter().chain(&changed.updated).map(String::as_str).collect();
+        Ok(match keeps_paths {
+            true => tree.sources_at(|id| names.contains(id)),
+            false => tree.sources_below(|id| names.contains(id)),
+        })
+    }
+}
+
+/// More can be told now. A server that says so and does not move would be asked for ever.
+fn has_more(changed: &Changed) -> bool {
+    let is_empty = changed.created.is_empty() && changed.updated.is_empty() && changed.destroyed.is_empty();
+    changed.has_more_changes && !(is_empty && changed.old_state.as_ref() == Some(&changed.new_state))
+}
+
+/// The messages of a call whose ids are another call's answer. Servers that tell more changes than were asked for may refuse to read
+/// as many at once: then they are read in smaller pieces.
+fn read(
+    client: &Client,
+    answers: &Answers,
+    call: &Call,
+    ids: &[String],
+    args: &Value,
+) -> Outcome<Vec<Message>> {
+    match answers.attempt::<Got>(call)? {
+        Ok(got) => Ok(messages(got)),
+        Err(error) if error.kind == "requestTooLarge" => client.emails(ids, args, DOING),
+        Err(error) => Err(failures::of_method(&error)),
+    }
+}

@@ -1,0 +1,288 @@
+//! `messages.send` (RFC 8621 section 7): the message is imported as a draft and submitted in one request, which moves it to the sent
+//! mailbox when the server has taken it.
+//!
+//! What is submitted never has a Bcc: there are servers that hand it on. A copy that shows it takes the sent one's place afterwards.
+
+mod finish;
+
+use std::collections::BTreeMap;
+
+use connector_sdk::{Context, Failure, Outcome};
+use io_jmap::rfc8621::email::set::JmapEmailPatch;
+use io_jmap::rfc8621::email_submission::{JmapEmailAddressWithParameters, JmapEnvelope};
+use io_jmap::rfc8621::identity::JmapIdentity;
+use io_jmap::rfc8621::mailbox::JmapMailboxRole;
+use model::wire::email::{MessageSend, Sent};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::folders::{self, Place, Tree};
+use crate::message;
+use crate::protocol::answers::{Got, Set, SetError};
+use crate::protocol::{Answers, Call, failures};
+use crate::send::finish::{finish, outcome};
+use crate::store::{self, IMPORTED};
+
+/// The creation id of the submission.
+const SUBMITTED: &str = "submission";
+
+/// What completes "the provider rejected ...".
+const DOING: &str = "sending the message";
+
+/// The identities of an answer. One that cannot be read is none.
+pub fn identities(got: Got) -> Vec<JmapIdentity> {
+    got.list.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
+}
+
+/// The mailboxes and the identity that a message is sent with.
+struct Sender {
+    identity: String,
+    drafts: Place,
+    /// None where no copy is wanted.
+    sent: Option<Place>,
+}
+
+/// How far a submission came.
+struct Submitted {
+    /// The message at the server.
+    email: String,
+    /// It was there before.
+    existed: bool,
+    /// The id of the submission, or why there is none.
+    outcome: Result<String, Box<SetError>>,
+    /// What the server was to do with the message after that is done.
+    is_moved: bool,
+}
+
+/// Hands a message over for delivery.
+pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
+    let client = Client::new(cx)?;
+    if !client.endpoint().submission {
+        return Err(Failure::unsupported(
+            "sending: the account has no submission (RFC 8621 section 7) at this server",
+        ));
+    }
+    if args.recipients.is_empty() {
+        return Err(Failure::invalid("the message has no recipients"));
+    }
+    let sender = sender(&client, &args)?;
+    let blob_id = client.upload(&args.blob)?;
+    let mut recipients: Vec<String> = args.recipients.clone();
+    let mut refused = Vec::new();
+    let mut earlier = None;
+    cx.reached("handed-over");
+    let submitted = loop {
+        let submitted = submit(&client, &args, &sender, &blob_id, &recipients, earlier.take())?;
+        let invalid = match &submitted.outcome {
+            Ok(_) => break submitted,
+            Err(error) => invalid_among(error, &recipients),
+        };
+        recipients.retain(|recipient| !invalid.contains(recipient));
+        // Nothing was sent: the others are tried without those that the server does not take.
+        if invalid.is_empty() || recipients.is_empty() {
+            clean_up(&client, &submitted);
+            refused.extend(invalid);
+            return give_up(&args, submitted, &refused);
+        }
+        refused.extend(invalid);
+        earlier = Some(submitted);
+    };
+    Ok(finish(&client, &args, sender, &submitted, &refused))
+}
+
+fn give_up(args: &MessageSend, submitted: Submitted, refused: &[String]) -> Outcome<Sent> {
+    if refused.len() < args.recipients.len() {
+        return Err(failures::of_object(&submitted.outcome.err().unwrap_or_default()));
+    }
+    let recipients = args.recipients.iter().map(|email| outcome(email, refused, &BTreeMap::new())).collect();
+    Ok(Sent { recipients, ..Sent::default() })
+}
+
+/// RFC 8621 section 7.5: the addresses that the server does not take. Where it names none, or others, all are meant.
+fn invalid_among(error: &SetError, recipients: &[String]) -> Vec<String> {
+    if error.kind != "invalidRecipients" {
+        return Vec::new();
+    }
+    let named = error.invalid_recipients.as_deref().unwrap_or_default();
+    let is_named = |recipient: &&String| named.iter().any(|one| one.eq_ignore_ascii_case(recipient));
+    let invalid: Vec<String> = recipients.iter().filter(is_named).cloned().collect();
+    if invalid.is_empty() { recipients.to_vec() } else { invalid }
+}
+
+fn sender(client: &Client, args: &MessageSend) -> Outcome<Sender> {
+    let mut batch = client.batch().with_submission();
+    let get = batch.call("Identity/get", json!({ "ids": null }));
+    let all = folders::all(&mut batch);
+    let answers = client.run(batch, "reading the account's identities")?;
+    let identities = identities(answers.get(&get)?);
+    let identity = identity(&identities, &args.from.email);
+    let identity =
+        identity.ok_or_else(|| Failure::unsupported("sending: the account has no identity to send as"))?;
+    let tree = Tree::of(&answers, &all)?;
+    let drafts = folders::ensure(client, &tree, JmapMailboxRole::Drafts, "Drafts")?;
+    let sent = match args.save_to_sent {
+        true => Some(folders::ensure(client, &tree, JmapMailboxRole::Sent, "Sent")?),
+        false => None,
+    };
+    Ok(Sender { identity: identity.id.clone(), drafts, sent })
+}
+
+/// The identity of this address, else one for all addresses of its domain (RFC 8621 section 6.1), else one without an address, which
+/// some servers have for every account. Whether another will do, the server decides.
+fn identity<'a>(identities: &'a [JmapIdentity], from: &str) -> Option<&'a JmapIdentity> {
+    let from = from.to_lowercase();
+    let any = from.rsplit_once('@').map(|(_, domain)| format!("*@{domain}"));
+    let with = |wanted: &str| identities.iter().find(|identity| identity.email.to_lowercase() == wanted);
+    with(&from).or_else(|| with(&any?)).or_else(|| with("")).or_else(|| identities.first())
+}
+
+fn submit(
+    client: &Client,
+    args: &MessageSend,
+    sender: &Sender,
+    blob_id: &str,
+    recipients: &[String],
+    earlier: Option<Submitted>,
+) -> Outcome<Submitted> {
+    let (known, existed) = match earlier {
+        Some(earlier) => (Some(earlier.email), earlier.existed),
+        None => (None, false),
+    };
+    let mut batch = client.batch().with_submission();
+    let target = store::draft_target(client.cx, &sender.drafts.id);
+    let import = known.is_none().then(|| store::ask_import(&mut batch, blob_id, &target));
+    let reference = known.clone().unwrap_or_else(|| format!("#{IMPORTED}"));
+    let patch = after(args, sender, known.as_deref().filter(|_| existed));
+    let call = batch.call("EmailSubmission/set", submission(args, sender, &reference, recipients, &patch));
+    let answers = client.run(batch, DOING)?;
+    let email = match (known, import) {
+        (Some(email), _) => email,
+        (None, Some(import)) => match answers.get::<Set>(&import)?.created(IMPORTED) {
+            Ok(email) => email,
+            Err(error) => return with_existing(client, args, sender, recipients, error),
+        },
+        (None, None) => return Err(Failure::unavailable("there is no message to send")),
+    };
+    read_submitted(&answers, &call, email, existed)
+}
+
+/// The server has these bytes as a message already, the draft that is sent: it is submitted itself.
+fn with_existing(
+    client: &Client,
+    args: &MessageSend,
+    sender: &Sender,
+    recipients: &[String],
+    error: Box<SetError>,
+) -> Outcome<Submitted> {
+    let Some(email) = error.existing_id.clone().filter(|_| error.kind == "alreadyExists") else {
+        return Err(failures::of_object(&error));
+    };
+    let mut batch = client.batch().with_submission();
+    let patch = after(args, sender, Some(&email));
+    let call = batch.call("EmailSubmission/set", submission(args, sender, &email, recipients, &patch));
+    let answers = client.run(batch, DOING)?;
+    read_submitted(&answers, &call, email, true)
+}
+
+fn read_submitted(answers: &Answers, call: &Call, email: String, existed: bool) -> Outcome<Submitted> {
+    let outcome = match answers.attempt::<Set>(call)? {
+        Ok(mut set) => set.created(SUBMITTED),
+        Err(error) => Err(Box::new(SetError {
+            kind: error.kind,
+            description: error.description,
+            ..SetError::default()
+        })),
+    };
+    let is_moved = answers
+        .implied::<Set>(call, "Email/set")
+        .is_some_and(|mut set| set.updated(&email).is_ok() || set.destroyed(&email).is_ok());
+    Ok(Submitted { email, existed, outcome, is_moved })
+}
+
+/// Arguments of `EmailSubmission/set`.
+fn submission(
+    args: &MessageSend,
+    sender: &Sender,
+    email: &str,
+    recipients: &[String],
+    after: &After,
+) -> Value {
+    let address = |email: &str| JmapEmailAddressWithParameters { email: email.to_owned(), parameters: None };
+    let envelope = JmapEnvelope {
+        mail_from: address(&args.from.email),
+        rcpt_to: recipients.iter().map(|recipient| address(recipient)).collect(),
+    };
+    let create =
+        json!({ SUBMITTED: { "identityId": sender.identity, "emailId": email, "envelope": envelope } });
+    let key = format!("#{SUBMITTED}");
+    match after {
+        After::Change(patch) => json!({ "create": create, "onSuccessUpdateEmail": { key: patch } }),
+        After::Destroy => json!({ "create": create, "onSuccessDestroyEmail": [key] }),
+        After::Keep => json!({ "create": create }),
+    }
+}
+
+/// What is done with the message once it is submitted.
+enum After {
+    Change(JmapEmailPatch),
+    Destroy,
+    Keep,
+}
+
+/// `existing` is the message where it was at the server before: that one may be more than the draft.
+fn after(args: &MessageSend, sender: &Sender, existing: Option<&str>) -> After {
+    let is_draft =
+        |id: &str| args.draft.as_ref().is_some_and(|draft| draft.source == message::external_id(id));
+    let Some(sent) = &sender.sent else {
+        return if existing.is_none_or(is_draft) { After::Destroy } else { After::Keep };
+    };
+    let patch =
+        JmapEmailPatch::default().unset_keyword("$draft").set_keyword("$seen").add_to_mailbox(&sent.id);
+    After::Change(match sent.id == sender.drafts.id {
+        true => patch,
+        false => patch.remove_from_mailbox(&sender.drafts.id),
+    })
+}
+
+/// Nothing of a message that was not sent is left. That this fails is not worth another failure.
+fn clean_up(client: &Client, submitted: &Submitted) {
+    if !submitted.existed {
+        let _ = store::destroy(client, &submitted.email);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use io_jmap::rfc8621::identity::JmapIdentity;
+    use serde_json::json;
+
+    use super::{identity, invalid_among};
+    use crate::protocol::answers::SetError;
+
+    #[test]
+    fn the_identity_is_the_one_of_the_address() {
+        let one = |id: &str, email: &str| json!({ "id": id, "name": "", "email": email });
+        let list =
+            json!([one("1", "other@a.test"), one("2", ""), one("3", "*@A.test"), one("4", "Ann@a.test")]);
+        let all: Vec<JmapIdentity> = serde_json::from_value(list).unwrap();
+        let chosen = |all: &[JmapIdentity], from: &str| identity(all, from).map(|one| one.id.clone());
+        assert_eq!(chosen(&all, "ann@A.test").as_deref(), Some("4"));
+        assert_eq!(chosen(&all, "bob@a.test").as_deref(), Some("3"));
+        assert_eq!(chosen(&all, "bob@b.test").as_deref(), Some("2"));
+        assert_eq!(chosen(&all[..1], "bob@b.test").as_deref(), Some("1"));
+        assert_eq!(chosen(&[], "bob@b.test"), None);
+    }
+
+    #[test]
+    fn refused_recipients_are_those_that_the_server_names() {
+        let all = ["a@b".to_owned(), "c@d".to_owned()];
+        let error = |kind: &str, names: Option<Vec<String>>| SetError {
+            kind: kind.into(),
+            invalid_recipients: names,
+            ..SetError::default()
+        };
+        assert_eq!(invalid_among(&error("invalidRecipients", Some(vec!["C@D".into()])), &all), ["c@d"]);
+        assert_eq!(invalid_among(&error("invalidRecipients", None), &all), all);
+        assert!(invalid_among(&error("forbiddenFrom", None), &all).is_empty());
+    }
+}

@@ -1,0 +1,299 @@
+//! The session (RFC 8620 section 2): where it is found, what it says of the account's mail, and how later calls know it again.
+
+use std::collections::BTreeMap;
+
+use connector_sdk::{Context, Failure, Outcome, code, http};
+use io_jmap::rfc8620::{JMAP_CORE_CAPABILITY, JmapCoreCapability};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::protocol::{MAIL, SUBMISSION};
+
+/// Where every server offers its session (RFC 8620 section 2.2).
+const WELL_KNOWN: &str = "/.well-known/jmap";
+
+/// How often a redirect is followed when the session is looked for.
+const MAX_REDIRECTS: usize = 5;
+
+/// The session object. io-jmap's `JmapSession` wants an absolute `apiUrl`; there are servers that give relative ones.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Session {
+    #[serde(default)]
+    username: String,
+    accounts: BTreeMap<String, SessionAccount>,
+    #[serde(default)]
+    primary_accounts: BTreeMap<String, String>,
+    capabilities: BTreeMap<String, Value>,
+    api_url: String,
+    download_url: String,
+    upload_url: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SessionAccount {
+    name: String,
+    is_personal: bool,
+    is_read_only: bool,
+    account_capabilities: BTreeMap<String, Value>,
+}
+
+/// What later calls have to know of the session. Kept in the connection's settings under these names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Endpoint {
+    pub session_url: String,
+    pub api_url: String,
+    /// A template (RFC 6570 level 1) with `accountId`, `blobId`, `name` and `type`.
+    pub download_url: String,
+    /// A template with `accountId`.
+    pub upload_url: String,
+    pub account_id: String,
+    /// Origins of those URLs that are not the one of `serverUrl`.
+    pub api_origins: Vec<String>,
+    /// The account can send (RFC 8621 section 7).
+    pub submission: bool,
+    pub read_only: bool,
+    pub max_objects_in_get: Option<u64>,
+    /// Octets of one upload.
+    pub max_size_upload: Option<u64>,
+    /// Octets of all attachments of a message.
+    pub max_size_attachments_per_email: Option<u64>,
+}
+
+/// The session as it was found.
+pub struct Found {
+    pub endpoint: Endpoint,
+    /// Whose credentials they are.
+    pub username: String,
+    /// The account's name, for people.
+    pub name: String,
+}
+
+/// Looks for the session: where it was before, at the URL that the user gave, at the well-known place.
+pub fn find(cx: &Context) -> Outcome<Found> {
+    let base = base(cx)?;
+    let mut refused = None;
+    for place in places(cx, &base) {
+        match read(cx, &base, place) {
+            Ok(found) => return Ok(found),
+            // Wrong credentials are not tried more often than needed: accounts get locked. The others are better tried later.
+            Err(failure) if is_final(&failure) => return Err(failure),
+            // Of two refusals the last is told: it is the well-known place's, or the one of a place that the user named.
+            Err(failure) => refused = Some(failure),
+        }
+    }
+    Err(refused.unwrap_or_else(|| no_session(None)))
+}
+
+fn is_final(failure: &Failure) -> bool {
+    let is_told = failure.detail.as_ref().is_some_and(|detail| detail.get("session").is_some());
+    is_told || [code::AUTH_EXPIRED, code::RATE_LIMITED, code::TIMEOUT].contains(&failure.code.as_str())
+}
+
+/// `settings.serverUrl`.
+fn base(cx: &Context) -> Outcome<Url> {
+    let given = cx.setting("serverUrl").and_then(|text| text.parse::<Url>().ok());
+    let mut base = given.filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
+        Failure::invalid(
+            "settings.serverUrl must be an absolute http or https URL, such as https://jmap.example.com/",
+        )
+    })?;
+    base.set_fragment(None);
+    // Credentials come from the host; those in a URL would end up in logs.
+    if !base.username().is_empty() || base.password().is_some() {
+        return Err(Failure::invalid("settings.serverUrl must not contain a user name or password"));
+    }
+    Ok(base)
+}
+
+fn places(cx: &Context, base: &Url) -> Vec<Url> {
+    let mut well_known = base.clone();
+    well_known.set_path(WELL_KNOWN);
+    well_known.set_query(None);
+    let known = cx.setting("sessionUrl").and_then(|text| text.parse().ok());
+    let is_bare = base.path() == "/" && base.query().is_none();
+    let given = if is_bare { [well_known, base.clone()] } else { [base.clone(), well_known] };
+    let mut places: Vec<Url> = known.into_iter().chain(given).collect();
+    let mut seen = Vec::new();
+    places.retain(|url| {
+        let is_new = !seen.contains(url);
+        seen.push(url.clone());
+        is_new
+    });
+    places
+}
+
+fn read(cx: &Context, base: &Url, place: Url) -> Outcome<Found> {
+    let (at, response) = get(cx, base, place)?;
+    if !response.is_success() {
+        let failure = cx.failure(&response, "reading the JMAP session");
+        return Err(match failure.code.as_str() {
+            code::NOT_FOUND | code::UNSUPPORTED | code::INVALID => no_session(Some(response.status)),
+            _ => failure,
+        });
+    }
+    let session: Session =
+        serde_json::from_slice(&response.body).map_err(|_| no_session(Some(response.status)))?;
+    found(base, &at, session)
+}
+
+fn no_session(status: Option<u16>) -> Failure {
+    let failure = Failure::invalid(
+        "there is no JMAP server at settings.serverUrl (no session at it or at /.well-known/jmap)",
+    );
+    Failure { http_status: status, ..failure }
+}
+
+/// Follows redirects: on the same host, or to https.
+fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
+    let mut at = place;
+    for _ in 0..=MAX_REDIRECTS {
+        let request = http::Request::get(at.as_str()).header("accept", "application/json");
+        let response = cx.send(request).map_err(|failure| match failure.code.as_str() {
+            // The host lets through what the settings name, and no more.
+            code::FORBIDDEN if at.origin() != base.origin() => moved(&at),
+            _ => failure,
+        })?;
+        let to =
+            response.header("location").filter(|_| response.is_redirect()).and_then(|to| at.join(to).ok());
+        let Some(mut next) = to else { return Ok((at, response)) };
+        if next.origin() != at.origin() && next.scheme() != "https" {
+            return Err(Failure::invalid(
+                "the provider sends to another host without https for its JMAP session",
+            ));
+        }
+        next.set_fragment(None);
+        at = next;
+    }
+    Err(Failure::unavailable(format!("the provider redirects more than {MAX_REDIRECTS} times")))
+}
+
+fn moved(to: &Url) -> Failure {
+    let place = to.origin().ascii_serialization();
+    Failure::invalid(format!("the provider keeps this account at {place}; give that as settings.serverUrl"))
+        .with_detail(serde_json::json!({ "session": "moved" }))
+}
+
+fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
+    let Some((id, account)) = mail_account(&session) else {
+        return Err(Failure::invalid(format!(
+            "the account has no mail at this server (no {MAIL} in its JMAP session)"
+        ))
+        .with_detail(serde_json::json!({ "session": "no mail" })));
+    };
+    let core = session.capabilities.get(JMAP_CORE_CAPABILITY).cloned();
+    let core =
+        core.and_then(|core| serde_json::from_value::<JmapCoreCapability>(core).ok()).unwrap_or_default();
+    let mail = account.account_capabilities.get(MAIL);
+    let urls = [&session.api_url, &session.download_url, &session.upload_url].map(|url| absolute(at, url));
+    let [Some(api_url), Some(download_url), Some(upload_url)] = urls else {
+        return Err(Failure::unavailable("the provider's JMAP session names addresses that are no URLs"));
+    };
+    // Some servers leave submission out of the account's capabilities and name the account for it all the same.
+    let can_send = account.account_capabilities.contains_key(SUBMISSION)
+        || session.primary_accounts.get(SUBMISSION).is_some_and(|primary| primary == id);
+    let endpoint = Endpoint {
+        session_url: at.to_string(),
+        api_origins: origins(base, &[at.as_str(), &api_url, &download_url, &upload_url]),
+        account_id: id.clone(),
+        submission: can_send && session.capabilities.contains_key(SUBMISSION),
+        read_only: account.is_read_only,
+        max_objects_in_get: core.max_objects_in_get,
+        max_size_upload: core.max_size_upload,
+        max_size_attachments_per_email: mail
+            .and_then(|mail| mail.get("maxSizeAttachmentsPerEmail")?.as_u64()),
+        api_url,
+        download_url,
+        upload_url,
+    };
+    let name = account.name.clone();
+    Ok(Found { endpoint, username: session.username, name })
+}
+
+/// The primary account for mail, else the user's own one that has mail, else any.
+fn mail_account(session: &Session) -> Option<(&String, &SessionAccount)> {
+    let has_mail = |account: &SessionAccount| account.account_capabilities.contains_key(MAIL);
+    let primary = session.primary_accounts.get(MAIL).and_then(|id| session.accounts.get_key_value(id));
+    let all = || session.accounts.iter().filter(|(_, account)| has_mail(account));
+    primary.or_else(|| all().find(|(_, account)| account.is_personal)).or_else(|| all().next())
+}
+
+/// The URL, or template of one, seen from `at`. A template's braces would be escaped by a whole `join`.
+fn absolute(at: &Url, url: &str) -> Option<String> {
+    let (fixed, template) = url.split_at(url.find('{').unwrap_or(url.len()));
+    let joined = at.join(fixed).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    Some(format!("{joined}{template}"))
+}
+
+fn origins(base: &Url, urls: &[&str]) -> Vec<String> {
+    let origin = |url: &str| url.parse::<Url>().ok().map(|url| url.origin());
+    let mut origins: Vec<String> = urls
+        .iter()
+        .filter_map(|url| origin(url.split('{').next().unwrap_or(url)))
+        .filter(|origin| *origin != base.origin())
+        .map(|origin| origin.ascii_serialization())
+        .collect();
+    origins.sort();
+    origins.dedup();
+    origins
+}
+
+/// A URL template with its variables filled in (RFC 6570 level 1): all but unreserved characters escaped.
+pub fn fill(template: &str, variables: &[(&str, &str)]) -> String {
+    let mut url = template.to_owned();
+    for (name, value) in variables {
+        url = url.replace(&format!("{{{name}}}"), &escaped(value));
+    }
+    url
+}
+
+fn escaped(value: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    value.bytes().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{absolute, fill, origins};
+
+    #[test]
+    fn templates_are_resolved_and_filled() {
+        let at = "http://mail.example.com/jmap/".parse().unwrap();
+        let template = absolute(&at, "/jmap/download/{accountId}/{blobId}/{name}?accept={type}").unwrap();
+        assert_eq!(
+            template,
+            "http://mail.example.com/jmap/download/{accountId}/{blobId}/{name}?accept={type}"
+        );
+        let variables =
+            [("accountId", "u1"), ("blobId", "G{name}"), ("name", "a b/ü.eml"), ("type", "text/plain")];
+        let filled = fill(&template, &variables);
+        let escaped =
+            "http://mail.example.com/jmap/download/u1/G%7Bname%7D/a%20b%2F%C3%BC.eml?accept=text%2Fplain";
+        assert_eq!(filled, escaped);
+        assert_eq!(
+            absolute(&at, "upload/{accountId}/").unwrap(),
+            "http://mail.example.com/jmap/upload/{accountId}/"
+        );
+        let other = absolute(&at, "https://blobs.example.net/{accountId}").unwrap();
+        assert_eq!(other, "https://blobs.example.net/{accountId}");
+        assert_eq!(absolute(&at, "javascript:alert(1)"), None);
+    }
+
+    #[test]
+    fn other_origins_are_told_once() {
+        let base = "https://mail.example.com/".parse().unwrap();
+        let urls = [
+            "https://api.example.com/jmap",
+            "https://api.example.com/d/{blobId}",
+            "https://mail.example.com/u",
+        ];
+        assert_eq!(origins(&base, &urls), ["https://api.example.com"]);
+    }
+}

@@ -1,0 +1,221 @@
+//! Changes of messages, messages that are put into the mailbox, and sending.
+
+use connector_sdk::http::{Request, Response, Segment};
+use connector_sdk::{Context, Failure, Outcome, code};
+use model::wire::email::{
+    DraftSave, MessageAppend, MessageDelete, MessageSend, MessageUpdate, RecipientOutcome, Sent,
+};
+use model::wire::{Mutated, Source};
+use serde_json::{Map, json};
+
+use crate::api::{change, new_id, url};
+use crate::items::{gone, target};
+use crate::mail::mapping::{Telling, source};
+use crate::mail::native::{Posted, Told, Weight};
+use crate::mail::read::one;
+
+/// What a change left behind.
+fn mutated(response: &Response) -> Outcome<Mutated> {
+    let left: Posted = response.json()?;
+    let entry = left.entry.ok_or_else(|| Failure::not_found("the message has been deleted meanwhile"))?;
+    found(source(&entry, Telling::Whole)?)
+}
+
+fn found(source: Source) -> Outcome<Mutated> {
+    let item = Some(source.external_id.clone());
+    Ok(Mutated { sources: vec![source], item, ..Mutated::default() })
+}
+
+/// Changes what is named.
+pub fn update(context: &Context, args: &MessageUpdate) -> Outcome<Mutated> {
+    let id = target(Some(&args.message.source))?;
+    let mut flags = Map::new();
+    for (name, value) in [
+        ("seen", args.unread.map(|unread| !unread)),
+        ("starred", args.starred),
+        ("answered", args.answered),
+        ("forwarded", args.forwarded),
+    ] {
+        flags.extend(value.map(|value| (name.to_owned(), json!(value))));
+    }
+    let body = json!({
+        "flags": flags,
+        "weight": args.importance.map(Weight::from),
+        "folders": args.folders,
+        "addLabels": args.add_labels,
+        "removeLabels": args.remove_labels,
+        "addWords": args.add_keywords,
+        "removeWords": args.remove_keywords,
+    });
+    let request = Request::patch(url(context, &["mail", "messages", id], &[])?)
+        .if_match(args.if_match.as_deref())
+        .json(&body);
+    mutated(&change(context, request, "changing the message")?)
+}
+
+/// Into the trash, or away.
+pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
+    let id = target(Some(&args.message.source))?;
+    let query: &[_] = if args.permanent { &[("forever", "true")] } else { &[] };
+    let request =
+        Request::delete(url(context, &["mail", "messages", id], query)?).if_match(args.if_match.as_deref());
+    let is_gone = match change(context, request, "deleting the message") {
+        Ok(response) if !args.permanent => return Ok(Mutated { item: None, ..mutated(&response)? }),
+        Ok(_) => true,
+        // Gone already is as good as deleted.
+        Err(e) if e.code == code::NOT_FOUND => true,
+        Err(e) => return Err(e),
+    };
+    Ok(Mutated { sources: is_gone.then(|| gone(id)).into_iter().collect(), ..Mutated::default() })
+}
+
+/// Sends the bytes of a blob; what an earlier attempt left under the same idempotency key is found.
+fn upload(
+    context: &Context,
+    path: &str,
+    query: &[(&str, &str)],
+    blob: &str,
+    if_match: Option<&str>,
+) -> Outcome<Mutated> {
+    let id = new_id(context);
+    let query = [&[("id", id.as_str())], query].concat();
+    let request = Request::post(url(context, &["mail", path], &query)?)
+        .header("content-type", "message/rfc822")
+        .if_match(if_match);
+    let request = Request { body: vec![Segment::Blob(blob.to_owned())], ..request };
+    match change(context, request, "storing the message") {
+        Ok(response) => mutated(&response),
+        Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
+            found(one(context, &id)?)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Puts a message into folders.
+pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
+    let flags = [("seen", !args.unread), ("starred", args.starred), ("draft", args.draft)];
+    let flags: Vec<&str> = flags.into_iter().filter_map(|(name, is)| is.then_some(name)).collect();
+    if args.keywords.iter().any(|word| word.contains(',')) {
+        return Err(Failure::invalid("a keyword must not contain a comma"));
+    }
+    let at = args.received_at.map(|at| at.to_string());
+    let lists = [
+        ("folders", args.folders.join(",")),
+        ("labels", args.labels.join(",")),
+        ("flags", flags.join(",")),
+        ("words", args.keywords.join(",")),
+        ("receivedAt", at.unwrap_or_default()),
+    ];
+    let query: Vec<(&str, &str)> =
+        lists.iter().filter(|(_, v)| !v.is_empty()).map(|(n, v)| (*n, v.as_str())).collect();
+    upload(context, "messages", &query, &args.blob, None)
+}
+
+/// Stores a draft in the place of another one.
+pub fn save_draft(context: &Context, args: &DraftSave) -> Outcome<Mutated> {
+    let replaces = args.replaces.as_ref().map(|message| ("replaces", message.source.as_str()));
+    upload(context, "drafts", replaces.as_slice(), &args.blob, args.if_match.as_deref())
+}
+
+/// Hands a message over. The provider knows the idempotency key, so that even a repetition would send nothing twice.
+pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
+    let request =
+        Request::post(url(context, &["mail", "send"], &[])?).header("content-type", "application/json");
+    let request = Request { body: order(args, &new_id(context)), ..request };
+    context.reached("handed-over");
+    let response = change(context, request, "sending the message")?;
+    let posted: Posted = response.json()?;
+    if posted.outcomes.len() != args.recipients.len() {
+        return Err(Failure::unavailable("the provider does not say what became of each recipient"));
+    }
+    let outcome = |(mail, told): (&String, &Told)| outcome(mail, told);
+    let mut sources: Vec<Source> =
+        posted.entry.iter().map(|entry| source(entry, Telling::Whole)).collect::<Outcome<_>>()?;
+    sources.extend(posted.dropped.iter().map(|id| gone(id)));
+    Ok(Sent {
+        recipients: args.recipients.iter().zip(&posted.outcomes).map(outcome).collect(),
+        sources,
+        ..Sent::default()
+    })
+}
+
+/// The request's body: the messages go into it as base64 without passing through here.
+fn order(args: &MessageSend, id: &str) -> Vec<Segment> {
+    let head = json!({
+        "id": id,
+        "sender": args.from.email,
+        "recipients": args.recipients,
+        "keepCopy": args.save_to_sent,
+        "draft": args.draft.as_ref().map(|draft| &draft.source),
+    });
+    let mut head = head.to_string();
+    // The closing brace comes last.
+    head.pop();
+    let text = |text: String| Segment::Bytes(text.into_bytes());
+    let mut body = vec![text(head + ",\"raw\":\""), Segment::BlobBase64(args.blob.clone())];
+    if let Some(copy) = args.sent_blob.as_ref().filter(|_| args.save_to_sent) {
+        body.extend([text("\",\"copy\":\"".to_owned()), Segment::BlobBase64(copy.clone())]);
+    }
+    body.push(text("\"}".to_owned()));
+    body
+}
+
+fn outcome(mail: &str, told: &Told) -> RecipientOutcome {
+    let is_status =
+        |word: &&str| word.split('.').count() == 3 && word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let enhanced = told.reply.split(' ').nth(1).filter(is_status);
+    RecipientOutcome {
+        email: mail.to_owned(),
+        accepted: told.accepted,
+        temporary: !told.accepted && told.reply.starts_with('4'),
+        reply: Some(told.reply.clone()),
+        enhanced_status: enhanced.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use connector_sdk::http::Segment;
+    use model::wire::email::{MessageRef, MessageSend};
+    use serde_json::{Value, json};
+
+    use crate::mail::native::Told;
+    use crate::mail::write::{order, outcome};
+
+    fn printed(args: &MessageSend) -> Value {
+        let text = |segment| match segment {
+            Segment::Bytes(bytes) => String::from_utf8(bytes).unwrap(),
+            Segment::BlobBase64(id) => format!("<{id}>"),
+            other => panic!("{other:?}"),
+        };
+        let text: String = order(args, "the-id").into_iter().map(text).collect();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Whatever is in the envelope, the body is JSON with the blobs in their places.
+    #[test]
+    fn orders() {
+        let mut args = MessageSend { blob: "b1".to_owned(), ..MessageSend::default() };
+        args.recipients = vec!["\"odd\\\"@x.test".to_owned()];
+        (args.sent_blob, args.save_to_sent) = (Some("b2".to_owned()), true);
+        args.draft = Some(MessageRef { source: "d".to_owned(), hint: None });
+        let full = printed(&args);
+        assert_eq!(
+            (&full["raw"], &full["copy"], &full["draft"]),
+            (&json!("<b1>"), &json!("<b2>"), &json!("d"))
+        );
+        assert_eq!((&full["recipients"][0], &full["id"]), (&json!("\"odd\\\"@x.test"), &json!("the-id")));
+        args.save_to_sent = false;
+        assert_eq!(printed(&args)["copy"], Value::Null);
+    }
+
+    #[test]
+    fn replies() {
+        let told = |reply: &str| Told { accepted: false, reply: reply.to_owned() };
+        let later = outcome("a@x.test", &told("451 4.3.0 try again later"));
+        assert_eq!((later.temporary, later.enhanced_status.as_deref()), (true, Some("4.3.0")));
+        let never = outcome("a@x.test", &told("550 no such user"));
+        assert_eq!((never.temporary, never.enhanced_status), (false, None));
+    }
+}

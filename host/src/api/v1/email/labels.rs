@@ -1,0 +1,28 @@
+//! `/v1/email/labels`
+
+use axum::extract::State;
+use model::email::folders::Label;
+use model::resource::Resource;
+
+use crate::answer::Answer;
+use crate::api::asker::Params;
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::api::v1::email::folders::listed;
+use crate::app::App;
+use crate::resources::{Asker, Kind};
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Email")
+        .get("/v1/email/labels", "email.read", Mvp, list)
+        .summary("List labels")
+        .description("Empty for providers that have none: `features.labels` of the capabilities tells.")
+        .param("connection_id", "string", "Only labels of this connection; without it, of all that the key may use")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .lists::<Resource<Label>>()
+}
+
+async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    listed(&app, &asker, &params, Kind::EmailLabel).await
+}

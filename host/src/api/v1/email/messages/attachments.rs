@@ -1,0 +1,189 @@
+//! `/v1/email/messages/{messageId}/attachments`
+
+use std::ops::Range;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use model::email::Attachment;
+
+use crate::answer::Answer;
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::error::{Code, Result, refuse};
+use crate::resources::Asker;
+use crate::resources::mail::attachments::{self, Fetched, MAX_JSON};
+use crate::runtime::Blob;
+
+/// Bytes that are on their way at a time.
+const PIECE: usize = 64 << 10;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Email")
+        .get("/v1/email/messages/{messageId}/attachments/{attachmentId}", "email.read", Mvp, get)
+        .summary("Fetch an attachment")
+        .description("JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept: application/octet-stream` or `format=raw`, where `Range` works.")
+        .param("format", "string", "`json` (default) or `raw`")
+        .header("Range", "Raw bytes only: part of them")
+        .returns::<Attachment>()
+        .return_type("application/octet-stream")
+}
+
+async fn get(
+    State(app): State<App>,
+    asker: Asker,
+    headers: HeaderMap,
+    params: Params,
+    Path((message_id, attachment_id)): Path<(String, String)>,
+) -> Result<Response, ApiError> {
+    let format = params.word("format", &["raw", "json"])?;
+    let accepts = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let is_raw = match format.as_deref() {
+        None => accepts.contains("application/octet-stream"),
+        Some(format) => format == "raw",
+    };
+    let fetched = attachments::fetch(&app, &asker, &message_id, &attachment_id).await?;
+    match is_raw {
+        true => Ok(raw(fetched, headers.get(header::RANGE))?),
+        false => Ok(json(fetched)?.into_response()),
+    }
+}
+
+fn json(Fetched { attachment, blob }: Fetched) -> Result<Answer> {
+    if blob.size() > MAX_JSON {
+        let message = "an attachment of more than 10 MiB is not answered as JSON: ask for its bytes with format=raw";
+        return Err(refuse(Code::PayloadTooLarge, message));
+    }
+    let bytes = blob.read(0, usize::try_from(blob.size()).unwrap_or(usize::MAX)).map_err(anyhow::Error::from)?;
+    let shown = Attachment {
+        size: i64::try_from(bytes.len()).ok(),
+        checksum_sha256: Some(attachments::checksum(&bytes)),
+        content_base64: Some(BASE64_STANDARD.encode(&bytes)),
+        ..attachment
+    };
+    Ok(Answer::ok(serde_json::to_string(&shown)?))
+}
+
+/// The bytes, piece by piece off the disk: never all of them in memory.
+fn raw(Fetched { attachment, blob }: Fetched, range: Option<&HeaderValue>) -> Result<Response> {
+    let size = blob.size();
+    let (status, part) = match range.and_then(|r| r.to_str().ok()).map(|r| wanted(r, size)) {
+        None | Some(Wanted::All) => (StatusCode::OK, 0..size),
+        Some(Wanted::Part(part)) => (StatusCode::PARTIAL_CONTENT, part),
+        Some(Wanted::Nothing) => (StatusCode::RANGE_NOT_SATISFIABLE, 0..0),
+    };
+    let mut response = Response::new(Body::from_stream(pieces(blob, part.clone())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let mut set = |name, value: String| {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name, value);
+        }
+    };
+    set(header::CONTENT_TYPE, attachment.content_type.clone());
+    set(header::CONTENT_LENGTH, (part.end - part.start).to_string());
+    set(header::ACCEPT_RANGES, "bytes".to_owned());
+    set(header::CONTENT_DISPOSITION, disposition(attachment.filename.as_deref()));
+    // What somebody else wrote is never shown as a page of ours.
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned());
+    set(header::CONTENT_SECURITY_POLICY, "sandbox".to_owned());
+    match status {
+        StatusCode::PARTIAL_CONTENT => {
+            set(header::CONTENT_RANGE, format!("bytes {}-{}/{size}", part.start, part.end - 1));
+        }
+        StatusCode::RANGE_NOT_SATISFIABLE => set(header::CONTENT_RANGE, format!("bytes */{size}")),
+        _ => {}
+    }
+    Ok(response)
+}
+
+fn pieces(blob: Blob, part: Range<u64>) -> impl futures::Stream<Item = std::io::Result<Bytes>> {
+    futures::stream::unfold((blob, part.start), move |(blob, at)| async move {
+        if at >= part.end {
+            return None;
+        }
+        let len = usize::try_from(part.end - at).unwrap_or(PIECE).min(PIECE);
+        // The disk is asked on a thread that may wait.
+        let read = tokio::task::spawn_blocking(move || (blob.read(at, len), blob)).await;
+        match read {
+            Ok((Ok(bytes), blob)) => Some((Ok(bytes), (blob, at + len as u64))),
+            Ok((Err(e), blob)) => Some((Err(e), (blob, u64::MAX))),
+            Err(_) => None,
+        }
+    })
+}
+
+/// What a Range header asks for (RFC 9110 section 14). One range of bytes; anything else is as if it were not there.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    All,
+    Part(Range<u64>),
+    Nothing,
+}
+
+fn wanted(range: &str, size: u64) -> Wanted {
+    let Some(spec) = range.trim().strip_prefix("bytes=") else { return Wanted::All };
+    let Some((first, last)) = spec.split_once('-') else { return Wanted::All };
+    let part = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
+        (Ok(first), Ok(last)) if first <= last => first..last.saturating_add(1).min(size),
+        (Ok(first), Err(_)) if last.trim().is_empty() => first..size,
+        (Err(_), Ok(count)) if first.trim().is_empty() => size.saturating_sub(count)..size,
+        _ => return Wanted::All,
+    };
+    if part.start >= part.end { Wanted::Nothing } else { Wanted::Part(part) }
+}
+
+/// RFC 6266: a download, under its own name.
+fn disposition(filename: Option<&str>) -> String {
+    let Some(name) = filename else { return "attachment".to_owned() };
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) || c == ' ' { c } else { '_' }).collect();
+    let mut encoded = String::with_capacity(name.len() * 3);
+    for byte in name.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            true => encoded.push(char::from(byte)),
+            false => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        for (text, want) in [
+            ("bytes=0-9", Wanted::Part(0..10)),
+            ("bytes=90-", Wanted::Part(90..100)),
+            ("bytes=-10", Wanted::Part(90..100)),
+            ("bytes=-1000", Wanted::Part(0..100)),
+            ("bytes=95-1000", Wanted::Part(95..100)),
+            ("bytes=100-", Wanted::Nothing),
+            ("bytes=-0", Wanted::Nothing),
+            ("bytes=9-0", Wanted::All),
+            ("bytes=0-1,5-6", Wanted::All),
+            ("items=0-9", Wanted::All),
+            ("bytes=x-y", Wanted::All),
+        ] {
+            assert_eq!(wanted(text, 100), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_cannot_break_out() {
+        assert_eq!(disposition(None), "attachment");
+        assert_eq!(
+            disposition(Some("Grüße \"x\"; a=b\r\n.pdf")),
+            "attachment; filename=\"Gr__e _x__ a=b__.pdf\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%22x%22%3B%20a%3Db%0D%0A.pdf"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! `/v1/email/sync`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Written;
+use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::feed::{self, Followed};
+use crate::api::json::Body;
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::error::{Code, Result, invalid};
+use crate::resources::Asker;
+use crate::sync::Scope;
+
+pub fn routes() -> Routes<App> {
+    let changes = Routes::new("Email sync")
+        .post("/v1/email/sync/start", "email.read", Mvp, start)
+        .summary("Start incremental sync of a mailbox")
+        .description("From now on the service follows the mailbox of `connectionId` by itself, and reads all of it, newest messages first. Starting again changes nothing and answers 200.")
+        .status(202)
+        .body::<SyncStart>()
+        .returns::<Written<SyncState>>()
+        .get("/v1/email/sync/changes", "email.read", Mvp, read_changes)
+        .summary("Read what changed in a mailbox")
+        .description("Without `cursor` the feed begins with everything there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time. `resourceType` tells `email.message`, `email.draft`, `email.folder` and `email.label` apart. While the mailbox is read for the first time (`sync_status` is `initial`) older messages follow.")
+        .param("connection_id", "string", "The connected account")
+        .required();
+    feed::parameters(changes)
+        .returns::<SyncChanges>()
+        .post("/v1/email/sync/reset", "email.read", Mvp, reset)
+        .summary("Read everything again")
+        .description("`soft` keeps cursors valid and tells only true differences; `hard` ends them and tells everything anew.")
+        .status(202)
+        .body::<SyncReset>()
+        .returns::<Written<SyncState>>()
+        .get("/v1/email/sync/status/{connectionId}", "email.read", Mvp, status)
+        .summary("How the sync stands")
+        .returns::<SyncState>()
+}
+
+async fn opened(app: &App, asker: &Asker, connection_id: Option<&str>, field: &str) -> Result<Followed> {
+    let missing = || invalid(Code::MissingField, field, format!("{field} is required"));
+    let connection = asker.connection(app, connection_id.ok_or_else(missing)?, "email.read").await?;
+    Ok(Followed { connection, scope: Scope::mail() })
+}
+
+async fn start(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let start = feed::start_body(&headers, body)?;
+    let followed = opened(&app, &asker, start.0.connection_id.as_deref(), "connectionId").await?;
+    Ok(feed::start(&app, &followed, start, &attempt).await?)
+}
+
+async fn read_changes(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let followed = opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
+    Ok(feed::changes(&app, &asker, &params, "email.sync.changes", &followed).await?)
+}
+
+async fn reset(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let reset = feed::reset_body(&headers, body)?;
+    let followed = opened(&app, &asker, reset.0.connection_id.as_deref(), "connectionId").await?;
+    Ok(feed::reset(&app, &followed, reset, &attempt).await?)
+}
+
+async fn status(
+    State(app): State<App>,
+    asker: Asker,
+    Path(connection_id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let followed = opened(&app, &asker, Some(&connection_id), "connectionId").await?;
+    Ok(feed::status(&app, &followed).await?)
+}

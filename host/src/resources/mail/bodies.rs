@@ -1,0 +1,158 @@
+//! Texts and headers of messages: not kept here, asked of the provider for those who want them, all messages of a page at once.
+
+use std::collections::HashMap;
+
+use model::email::{EmailBody, EmailHeader, EmailMessage};
+use model::wire::email::{MessageRef, MessagesGet};
+use model::wire::{Source, Sources};
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::log::Origin;
+use crate::resources::apply;
+use crate::resources::commit::place;
+use crate::resources::mail::list::{Query, Row};
+use crate::resources::prepare::prepared;
+use crate::resources::{Asker, Kind, fetch};
+use crate::runtime::Surface;
+use crate::storage::connections::Connection;
+use crate::storage::log;
+
+/// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
+pub const MAX_BODY: u32 = 2 << 20;
+/// The same on a list, where there are many.
+const MAX_LISTED_BODY: u32 = 256 << 10;
+/// Messages asked for at a time.
+const AT_ONCE: usize = 50;
+
+/// How much of a message is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fields {
+    #[default]
+    Summary,
+    Headers,
+    Full,
+}
+
+/// A message to ask for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub id: String,
+    pub connection_id: String,
+    pub source_id: String,
+    pub hint: Option<Value>,
+}
+
+/// What is not kept of a message.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    pub headers: Vec<EmailHeader>,
+    pub body: Option<EmailBody>,
+}
+
+/// The rows as they are shown, with what the query wants of them.
+pub async fn printed(
+    app: &App,
+    asker: &Asker,
+    connections: &[Connection],
+    rows: Vec<Row>,
+    query: &Query,
+) -> Result<Vec<String>> {
+    if query.fields == Fields::Summary {
+        return Ok(rows.into_iter().map(|row| row.text).collect());
+    }
+    let mut contents: HashMap<String, Content> = HashMap::new();
+    for connection in connections {
+        let of = rows.iter().filter(|r| r.wanted.connection_id == connection.id);
+        let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
+        for chunk in wanted.chunks(AT_ONCE) {
+            let read = ask(app, asker, connection, chunk, query.fields, MAX_LISTED_BODY).await?;
+            contents.extend(of_sources(chunk, &read.sources)?);
+        }
+    }
+    rows.into_iter()
+        .map(|row| match contents.remove(&row.id) {
+            Some(content) => with_content(&row.text, content, query.with_images),
+            None => Ok(row.text),
+        })
+        .collect()
+}
+
+/// Asks the provider for messages.
+pub async fn ask(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    wanted: &[Wanted],
+    fields: Fields,
+    max_body_bytes: u32,
+) -> Result<Sources> {
+    let messages = wanted.iter().map(|w| MessageRef { source: w.source_id.clone(), hint: w.hint.clone() });
+    let args = MessagesGet {
+        messages: messages.collect(),
+        headers: fields != Fields::Summary,
+        body: fields == Fields::Full,
+        max_body_bytes,
+    };
+    fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await
+}
+
+/// What is not kept, by our ids.
+pub fn of_sources(wanted: &[Wanted], sources: &[Source]) -> Result<HashMap<String, Content>> {
+    let mut contents = HashMap::new();
+    for source in sources {
+        let Some(of) = wanted.iter().find(|w| w.source_id == source.external_id) else { continue };
+        let Some(item) = source.items.first() else { continue };
+        let message: EmailMessage = item.body.read()?;
+        contents.insert(of.id.clone(), Content { headers: message.headers, body: message.body });
+    }
+    Ok(contents)
+}
+
+/// A printed message with its headers and its text.
+pub fn with_content(text: &str, content: Content, with_images: bool) -> Result<String> {
+    let mut message: Map<String, Value> = serde_json::from_str(text)?;
+    let safe: Option<String> = None;
+    let _ = (with_images, cids(&message));
+    if let Some(mut body) = content.body {
+        body.safe_html = safe;
+        message.insert("body".into(), json!(body));
+    }
+    message.insert("headers".into(), json!(content.headers));
+    Ok(Value::Object(message).to_string())
+}
+
+/// Where the pictures of a message are that its HTML shows.
+fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
+    let attachments = message.get("attachments").and_then(Value::as_array);
+    let of = |a: &Value| {
+        let id = a.get("contentId")?.as_str()?.to_owned();
+        Some((id, format!("{}?format=raw", a.get("downloadUrl")?.as_str()?)))
+    };
+    attachments.into_iter().flatten().filter_map(of).collect()
+}
+
+/// Keeps what was read, if nobody wrote in the meantime.
+pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_of: i64) -> Result<()> {
+    let place = apply::Place {
+        origin: Origin::Provider,
+        ..place(connection, Kind::EmailMessage, "")
+    };
+    let sources = prepared(Kind::EmailMessage, sources);
+    let app = app.clone();
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            // Overtaken by a pull: then that is the newer version.
+            let _ = apply::apply_read(tx, &app, &place, &sources, as_of).await?;
+            Ok::<_, Error>(())
+        })
+    })
+    .await
+}
+
+/// The log's last sequence: what is read after it is newer than what it tells.
+pub async fn now(app: &App, asker: &Asker) -> Result<i64> {
+    Ok(log::last_sequence(app.db.reader(), &asker.tenant).await?)
+}

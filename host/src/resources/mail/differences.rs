@@ -1,0 +1,394 @@
+//! What a page of mail changes here. A message keeps its id when it is moved and when the provider calls it otherwise: it is known
+//! by its own name, by the name that it had, or by its fingerprint while another one with it goes.
+
+use std::collections::HashMap;
+
+use model::email::{Attachment, EmailMessage};
+use serde_json::{Map, Value};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::Kind;
+use crate::resources::apply::{Change, Changed, Place, row};
+use crate::resources::mail::names::Names;
+use crate::resources::mail::prepare::{Aside, attachment_id, content, hash, with_deliveries};
+use crate::resources::mail::threads::Threads;
+use crate::resources::prepare::{Content, Prepared, PreparedItem};
+use crate::storage::Tx;
+use crate::storage::items::{self, Item};
+use crate::storage::mail as table;
+use crate::tenant::Tenant;
+
+/// After how long something that went is no longer taken for what comes.
+const MOVED_WITHIN_MS: i64 = 3_600_000;
+
+/// What is changed while a page is looked at.
+struct Page<'a> {
+    app: &'a App,
+    place: &'a Place,
+    names: Names,
+    threads: Threads,
+    /// Rows of sources that the page says are gone, by fingerprint.
+    leaving: HashMap<String, Vec<Item>>,
+    changed: Vec<Changed>,
+}
+
+/// The rows that these sources change. Writes nothing but threads.
+pub async fn differences(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    sources: &[Prepared],
+) -> Result<Vec<Changed>> {
+    let mut page = Page {
+        app,
+        place,
+        names: Names::of(tx, &place.connection_id).await?,
+        threads: Threads::default(),
+        leaving: HashMap::new(),
+        changed: Vec::new(),
+    };
+    let read = || sources.iter().filter(|s| s.error.is_none());
+    let mut gone = Vec::new();
+    for source in read().filter(|s| s.items.is_empty()) {
+        for item in page.stored(tx, &source.source_id).await? {
+            if item.deleted_at.is_some() {
+                continue;
+            }
+            match &item.fingerprint {
+                Some(print) => page.leaving.entry(print.clone()).or_default().push(item),
+                None => gone.push(item),
+            }
+        }
+    }
+    // Folders first: messages name them.
+    for folders in [true, false] {
+        for source in read() {
+            for fresh in source.items.iter().filter(|i| is_place(i.kind) == folders) {
+                page.told(tx, source, fresh).await?;
+            }
+        }
+        if folders {
+            page.nest(sources);
+        }
+    }
+    gone.extend(std::mem::take(&mut page.leaving).into_values().flatten());
+    gone.sort_by(|a, b| a.id.cmp(&b.id));
+    for item in gone {
+        page.gone(item);
+    }
+    page.rethread(tx).await?;
+    page.finish(tx).await
+}
+
+fn is_place(kind: Kind) -> bool {
+    matches!(kind, Kind::EmailFolder | Kind::EmailLabel)
+}
+
+/// Keeps where a message is; called for each changed row after it is written.
+pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed) -> Result<()> {
+    if is_place(changed.kind) {
+        return Ok(());
+    }
+    let item = &changed.item;
+    if changed.change == Change::Deleted {
+        table::remove_places(tx, &item.id).await?;
+    } else {
+        let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
+        places.extend(item.series_id.as_deref());
+        places.extend(changed.places.iter().map(String::as_str));
+        table::set_places(tx, item, &places).await?;
+    }
+    if let Some(thread) = &item.series_id {
+        table::set_latest(tx, thread).await?;
+    }
+    match changed.before.as_ref().and_then(|b| b.series_id.as_ref()) {
+        Some(before) if Some(before) != item.series_id.as_ref() => Ok(table::set_latest(tx, before).await?),
+        _ => Ok(()),
+    }
+}
+
+impl Page<'_> {
+    async fn stored(&self, tx: &mut Tx, source_id: &str) -> Result<Vec<Item>> {
+        let (connection, family) = (&self.place.connection_id, Kind::EmailMessage.family());
+        Ok(items::of_source(tx, connection, family, "", source_id).await?)
+    }
+
+    async fn told(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
+        if is_place(fresh.kind) {
+            return self.told_place(tx, source, fresh).await;
+        }
+        let known = self.known(tx, source, fresh).await?;
+        match &fresh.partial {
+            Some(fields) => match known.filter(|k| k.deleted_at.is_none()) {
+                Some(known) => self.told_fields(source, fresh, known, fields),
+                // Whoever asked reads it whole first (`sync::pull`); one that went meanwhile is none of ours.
+                None => Ok(()),
+            },
+            None => self.told_whole(tx, source, fresh, known).await,
+        }
+    }
+
+    /// The row that this is told of.
+    async fn known(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<Option<Item>> {
+        let mut tombstone = None;
+        for name in [Some(&source.source_id), source.previous_id.as_ref()].into_iter().flatten() {
+            for item in self.stored(tx, name).await? {
+                if is_place(Kind::of(&item)?) {
+                    continue;
+                }
+                match item.deleted_at {
+                    None => return Ok(Some(item)),
+                    Some(_) => tombstone = tombstone.or(Some(item)),
+                }
+            }
+        }
+        let Some(print) = &fresh.fingerprint else { return Ok(tombstone) };
+        if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
+            return Ok(Some(item));
+        }
+        let lately = self.app.now() - MOVED_WITHIN_MS;
+        let moved = |i: &Item| i.deleted_at.is_some_and(|at| at >= lately);
+        let found = items::by_fingerprint(tx, &self.place.connection_id, print).await?;
+        let taken = |i: &Item| self.changed.iter().any(|c| c.item.id == i.id);
+        Ok(found.into_iter().find(|i| moved(i) && !taken(i)).or(tombstone))
+    }
+
+    async fn told_place(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
+        let (connection, kind) = (&self.place.connection_id, fresh.kind.as_str());
+        let known = items::by_external_id(tx, connection, kind, "", &fresh.external_id).await?;
+        let known = match (&known, &source.previous_id) {
+            (None, Some(before)) => items::by_external_id(tx, connection, kind, "", before).await?,
+            _ => known,
+        };
+        let id = known.as_ref().map_or_else(|| self.app.new_id(fresh.kind.id_kind()), |k| k.id.clone());
+        self.names.add(fresh.kind, &fresh.external_id, &id);
+        let item = row(self.app, self.place, source, fresh, (id, None), known.as_ref());
+        self.push(fresh.kind, item, known, Vec::new());
+        Ok(())
+    }
+
+    /// Folders name the folder above them; it may have come with this page, before or after.
+    fn nest(&mut self, sources: &[Prepared]) {
+        let told = sources.iter().flat_map(|s| &s.items).filter(|i| i.kind == Kind::EmailFolder);
+        for fresh in told {
+            let Some(id) = self.names.get(Kind::EmailFolder, &fresh.external_id).cloned() else { continue };
+            let Some(changed) = self.changed.iter_mut().find(|c| c.item.id == id) else { continue };
+            let Ok(mut folder) = serde_json::from_str::<Map<String, Value>>(&changed.item.body) else { continue };
+            let above = folder.get("parentId").and_then(Value::as_str);
+            let above = above.and_then(|e| self.names.get(Kind::EmailFolder, e)).cloned();
+            folder.insert("parentId".into(), above.map_or(Value::Null, Value::String));
+            changed.item.body = Value::Object(folder).to_string();
+            changed.item.hash = hash(&changed.item.body);
+        }
+    }
+
+    async fn told_whole(
+        &mut self,
+        tx: &mut Tx,
+        source: &Prepared,
+        fresh: &PreparedItem,
+        known: Option<Item>,
+    ) -> Result<()> {
+        let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
+        let live = known.as_ref().filter(|k| k.deleted_at.is_none());
+        let before: Option<EmailMessage> = live.map(|k| serde_json::from_str(&k.body)).transpose()?;
+        let thread_before = live.and_then(|k| k.series_id.as_deref());
+        let thread = self.threads.of(tx, self.app, self.place, &message, thread_before).await?;
+        message.thread_id = Some(thread.clone());
+        message.folder_ids = self.names.ours(Kind::EmailFolder, &message.folder_ids);
+        message.label_ids = self.names.ours(Kind::EmailLabel, &message.label_ids);
+        if let Some(before) = before {
+            // What only we know of it.
+            (message.tracking, message.delivery) = (before.tracking, before.delivery);
+        }
+        let kind = kind_of(&message);
+        // A draft that became a message is another resource: it was sent, here or by another client.
+        let (known, other) = match known {
+            Some(item) if item.kind != kind.as_str() => (None, Some(item)),
+            known => (known, None),
+        };
+        let id = known.as_ref().map_or_else(|| self.app.new_id(kind.id_kind()), |k| k.id.clone());
+        let mut aside = Aside::of(fresh.aside.as_deref());
+        aside.parts = take_parts(&id, &mut message.attachments);
+        let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
+        let mut fresh = PreparedItem { kind, aside: aside.text(), ..fresh.clone() };
+        fresh.content = contents_of(message)?;
+        fresh.hash = hash(&fresh.content.body);
+        let item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_ref());
+        self.push(kind, item, known, places);
+        if let Some(other) = other.filter(|o| o.deleted_at.is_none()) {
+            self.gone(other);
+        }
+        Ok(())
+    }
+
+    fn told_fields(
+        &mut self,
+        source: &Prepared,
+        fresh: &PreparedItem,
+        known: Item,
+        fields: &Map<String, Value>,
+    ) -> Result<()> {
+        let mut body: Map<String, Value> = serde_json::from_str(&known.body)?;
+        for (name, value) in fields {
+            let ours = match name.as_str() {
+                "folderIds" => Some(Kind::EmailFolder),
+                "labelIds" => Some(Kind::EmailLabel),
+                _ => None,
+            };
+            let value = match ours {
+                None => value.clone(),
+                Some(kind) => {
+                    let named: Vec<String> = serde_json::from_value(value.clone())?;
+                    self.names.ours(kind, &named).into()
+                }
+            };
+            body.insert(name.clone(), value);
+        }
+        let message: EmailMessage = serde_json::from_value(Value::Object(body))?;
+        let kind = kind_of(&message);
+        let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
+        let thread = known.series_id.clone();
+        let content = contents_of(message)?;
+        let fresh = PreparedItem {
+            kind,
+            uid: known.uid.clone(),
+            hash: hash(&content.body),
+            provider_data: known.provider_data.clone(),
+            fingerprint: known.fingerprint.clone(),
+            aside: known.aside.clone(),
+            content,
+            ..fresh.clone()
+        };
+        let (id, other) = match known.kind == kind.as_str() {
+            true => (known.id.clone(), None),
+            false => (self.app.new_id(kind.id_kind()), Some(known.clone())),
+        };
+        let known = Some(known).filter(|_| other.is_none());
+        let item = row(self.app, self.place, source, &fresh, (id, thread), known.as_ref());
+        self.push(kind, item, known, places);
+        if let Some(other) = other {
+            self.gone(other);
+        }
+        Ok(())
+    }
+
+    /// A row as it is to be: told later in the page once more, the last counts.
+    fn push(&mut self, kind: Kind, item: Item, known: Option<Item>, places: Vec<String>) {
+        let change = match &known {
+            Some(known) if known.deleted_at.is_none() => Change::Updated,
+            _ => Change::Created,
+        };
+        let earlier = self.changed.iter().position(|c| c.item.id == item.id);
+        let before = match earlier {
+            Some(at) => self.changed.remove(at).before,
+            None => known,
+        };
+        let (refs, keys) = (Vec::new(), Vec::new());
+        self.changed.push(Changed { kind, item, change, before, refs, keys, places });
+    }
+
+    fn gone(&mut self, item: Item) {
+        self.threads.touch(item.series_id.as_deref());
+        let now = self.app.now();
+        let kind = Kind::parse(&item.kind).unwrap_or(Kind::EmailMessage);
+        let tombstone = Item { deleted_at: Some(now), updated_at: now, ..item.clone() };
+        self.changed.push(Changed {
+            kind,
+            item: tombstone,
+            change: Change::Deleted,
+            before: Some(item),
+            refs: Vec::new(),
+            keys: Vec::new(),
+            places: Vec::new(),
+        });
+    }
+
+    /// Messages of threads that were taken in by others.
+    async fn rethread(&mut self, tx: &mut Tx) -> Result<()> {
+        let merged: Vec<String> = self.threads.merged().cloned().collect();
+        for from in merged {
+            for item in items::of_thread(tx, &from).await? {
+                if self.changed.iter().any(|c| c.item.id == item.id) {
+                    continue;
+                }
+                let message: EmailMessage = serde_json::from_str(&item.body)?;
+                let places = message.folder_ids.into_iter().chain(message.label_ids).collect();
+                let kind = Kind::of(&item)?;
+                let updated = Item { updated_at: self.app.now(), ..item.clone() };
+                self.push(kind, updated, Some(item), places);
+            }
+        }
+        for changed in &mut self.changed {
+            let Some(thread) = changed.item.series_id.clone() else { continue };
+            let now = self.threads.now(&thread);
+            if now != thread && changed.change != Change::Deleted {
+                changed.item.body = changed.item.body.replacen(&thread, &now, 1);
+                changed.item.hash = hash(&changed.item.body);
+                changed.item.series_id = Some(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// What differs from what is stored. What the provider alone changed is written at once: it is told to nobody.
+    async fn finish(mut self, tx: &mut Tx) -> Result<Vec<Changed>> {
+        let mut out = Vec::with_capacity(self.changed.len());
+        for changed in std::mem::take(&mut self.changed) {
+            let same = changed.change == Change::Updated
+                && changed.before.as_ref().is_some_and(|before| before.hash == changed.item.hash);
+            if !same {
+                out.push(changed);
+                continue;
+            }
+            let Some(before) = &changed.before else { continue };
+            let item = &changed.item;
+            if before.source_id != item.source_id || before.external_id != item.external_id {
+                // Only its name is another: nobody sees that.
+                let quiet = Item { updated_at: before.updated_at, etag: before.etag.clone(), ..item.clone() };
+                let quiet = Item { sequence: before.sequence, ..quiet };
+                items::upsert(tx, &self.place.tenant, &quiet).await?;
+            } else if before.provider_etag != item.provider_etag
+                || before.provider_data != item.provider_data
+                || before.aside != item.aside
+            {
+                let (etag, data) = (&item.provider_etag, &item.provider_data);
+                items::set_provider_side(tx, &item.id, etag, data, &item.aside).await?;
+            }
+        }
+        for thread in self.threads.touched() {
+            table::set_latest(tx, &thread).await?;
+        }
+        Ok(out)
+    }
+}
+
+fn kind_of(message: &EmailMessage) -> Kind {
+    if message.draft { Kind::EmailDraft } else { Kind::EmailMessage }
+}
+
+/// The columns of a message whose host's fields are its own.
+fn contents_of(message: EmailMessage) -> serde_json::Result<Content> {
+    let deliveries = (message.tracking.clone(), message.delivery.clone());
+    let mut content = content(message)?;
+    if deliveries != (None, None) {
+        content.body = with_deliveries(&content.body, deliveries)?;
+    }
+    Ok(content)
+}
+
+/// Gives attachments our ids; what the connector calls them is kept beside.
+fn take_parts(message_id: &str, attachments: &mut [Attachment]) -> Vec<(String, String)> {
+    let mut parts = Vec::with_capacity(attachments.len());
+    for attachment in attachments {
+        let part = std::mem::take(&mut attachment.id);
+        attachment.id = attachment_id(message_id, &part);
+        attachment.message_id = Some(message_id.to_owned());
+        attachment.download_url =
+            Some(format!("/v1/email/messages/{message_id}/attachments/{}", attachment.id));
+        attachment.content_base64 = None;
+        parts.push((attachment.id.clone(), part));
+    }
+    parts
+}

@@ -1,0 +1,54 @@
+//! Folders and labels. They come with the messages; how many messages are in them the provider counts.
+
+use serde_json::{Map, Value};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::mail::prepare::Aside;
+use crate::resources::{Asker, Kind, collections, render};
+use crate::storage::items::{self, Item};
+use crate::sync::mailbox;
+
+/// A page of them in id order. Without a connection: of every connection that the key may read mail of.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    kind: Kind,
+    connection_id: Option<&str>,
+    (after_id, limit): (&str, i64),
+) -> Result<Vec<Item>> {
+    if let Some(id) = connection_id {
+        let connection = asker.connection(app, id, "email.read").await?;
+        mailbox::ensure(app, &connection, asker.no_cache).await?;
+    } else if after_id.is_empty() {
+        for connection in collections::readable_connections(app, asker, kind).await? {
+            if let Err(e) = mailbox::ensure(app, &connection, asker.no_cache).await {
+                tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
+            }
+        }
+    }
+    let mut found: Vec<Item> = Vec::new();
+    let mut after = after_id.to_owned();
+    while (found.len() as i64) < limit {
+        let (reader, tenant) = (app.db.reader(), &asker.tenant);
+        let rows = items::list_top(reader, tenant, connection_id, kind.as_str(), &after, limit).await?;
+        let is_last = (rows.len() as i64) < limit;
+        after = rows.last().map_or(after, |i| i.id.clone());
+        found.extend(rows.into_iter().filter(|i| asker.may_use(&i.connection_id)));
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// A folder or label as it is shown.
+pub fn printed(item: &Item, with_provider_data: bool) -> Result<String> {
+    let text = render::item(item, &[], with_provider_data);
+    let Some((total, unread)) = Aside::of(item.aside.as_deref()).counts else { return Ok(text) };
+    let mut folder: Map<String, Value> = serde_json::from_str(&text)?;
+    folder.insert("totalCount".into(), total.into());
+    folder.insert("unreadCount".into(), unread.into());
+    Ok(Value::Object(folder).to_string())
+}

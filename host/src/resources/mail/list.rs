@@ -1,0 +1,421 @@
+//! Lists of messages, newest first, off the local copy. While a mailbox is read for the first time a list goes as far back as the copy
+//! does: a page may then be short, and its cursor goes on where the copy ended.
+
+use std::time::Duration;
+
+use model::email::EmailAddress;
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::error::{Code, Result};
+use crate::folding::search_key;
+use crate::resources::check::fault;
+use crate::resources::collections::readable_connections;
+use crate::resources::contents::words;
+use crate::resources::mail::bodies::{self, Fields, Wanted};
+use crate::resources::mail::prepare::Aside;
+use crate::resources::{Asker, Kind, render};
+use crate::storage::connections::Connection;
+use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS, flag};
+use crate::sync::mailbox::{self, Covered};
+
+/// Rows that one page looks at when a filter drops most of them; the page may then be short.
+const MAX_SCANNED: i64 = 5_000;
+/// How long a list waits for a mailbox that is being read for the first time, when it has nothing to show yet.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What to list. It is part of what a cursor is bound to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Query {
+    pub connection_id: Option<String>,
+    pub folder_id: Option<String>,
+    pub label_id: Option<String>,
+    pub thread_id: Option<String>,
+    pub q: Option<String>,
+    pub native_query: Option<String>,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub cc: Option<String>,
+    pub bcc: Option<String>,
+    pub any_email: Option<String>,
+    pub subject: Option<String>,
+    pub unread: Option<bool>,
+    pub starred: Option<bool>,
+    pub has_attachment: Option<bool>,
+    pub received_after: Option<i64>,
+    pub received_before: Option<i64>,
+    /// Only drafts.
+    pub drafts: bool,
+    /// These select nothing: a cursor goes with or without.
+    #[serde(skip)]
+    pub fields: Fields,
+    #[serde(skip)]
+    pub with_images: bool,
+    #[serde(skip)]
+    pub with_provider_data: bool,
+}
+
+/// A place in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Place {
+    /// After the message that was received then (ms) and has this id; with an empty id, before that time.
+    #[serde(rename = "t")]
+    Before(i64, String),
+    /// Of a search at the provider: the connector's cursor.
+    #[serde(rename = "s")]
+    Search(String),
+}
+
+/// A message of a page.
+pub struct Row {
+    pub id: String,
+    pub at: i64,
+    pub text: String,
+    pub wanted: Wanted,
+}
+
+/// Whose mail is listed.
+pub struct Opened {
+    /// One, or all that the key may use.
+    pub connections: Vec<Connection>,
+    /// The narrowest place that the query names.
+    pub place_id: String,
+}
+
+/// Finds out what the query is about, and that it may be read.
+pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Opened> {
+    let mut connection = None;
+    if let Some(id) = &query.connection_id {
+        connection = Some(asker.connection(app, id, "email.read").await?);
+    }
+    let mut place_id = None;
+    let named = [
+        (Kind::EmailFolder, "folder_id", &query.folder_id),
+        (Kind::EmailLabel, "label_id", &query.label_id),
+    ];
+    for (kind, field, id) in named {
+        let Some(id) = id else { continue };
+        let item = asker.item(app, kind, id).await.map_err(|e| match e.code() {
+            Some(Code::NotFound) => fault(field, &format!("names no {}", kind.noun())),
+            _ => e,
+        })?;
+        owned(app, asker, &mut connection, &item.connection_id, field).await?;
+        place_id = place_id.or(Some(item.id));
+    }
+    if let Some(id) = &query.thread_id {
+        let thread = super::threads::find(app, asker, id).await.map_err(|e| match e.code() {
+            Some(Code::NotFound) => fault("thread_id", "names no thread"),
+            _ => e,
+        })?;
+        owned(app, asker, &mut connection, &thread.connection_id, "thread_id").await?;
+        // The fewest messages are in a thread.
+        place_id = Some(thread.id);
+    }
+    let connections = match connection {
+        Some(connection) => vec![connection],
+        None => readable_connections(app, asker, Kind::EmailMessage).await?,
+    };
+    let whole = || match connections.as_slice() {
+        [one] if query.connection_id.is_some() => one.id.clone(),
+        _ => asker.tenant.application_id.clone(),
+    };
+    let place_id = place_id.unwrap_or_else(whole);
+    Ok(Opened { connections, place_id })
+}
+
+/// What the query names must be of one connection.
+async fn owned(
+    app: &App,
+    asker: &Asker,
+    connection: &mut Option<Connection>,
+    owner: &str,
+    field: &str,
+) -> Result<()> {
+    match connection {
+        Some(connection) if connection.id == owner => Ok(()),
+        Some(_) => Err(fault(field, "belongs to another connection than the other filters")),
+        None => {
+            *connection = Some(asker.connection(app, owner, "email.read").await?);
+            Ok(())
+        }
+    }
+}
+
+/// Sees to it that the newest messages are there. One mailbox of many that does not answer is shown as it was.
+pub async fn freshen(app: &App, asker: &Asker, opened: &Opened) -> Result<()> {
+    if let [connection] = opened.connections.as_slice() {
+        return mailbox::ensure(app, connection, asker.no_cache).await;
+    }
+    for connection in &opened.connections {
+        if let Err(e) = mailbox::ensure(app, connection, asker.no_cache).await {
+            tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
+        }
+    }
+    Ok(())
+}
+
+/// A page, and where the next begins.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    query: &Query,
+    (after, limit): (Option<Place>, i64),
+) -> Result<(Vec<String>, Option<Place>)> {
+    let opened = open(app, asker, query).await?;
+    let (rows, place) = match (&query.native_query, &query.q, &after) {
+        (None, None, _) => local(app, asker, query, &opened, (after, limit)).await?,
+        _ => super::search::list(app, asker, query, &opened, (after, limit)).await?,
+    };
+    let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
+    Ok((texts, place))
+}
+
+/// What of a message decides whether it is listed.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct People {
+    subject: Option<String>,
+    from: Vec<EmailAddress>,
+    to: Vec<EmailAddress>,
+    cc: Vec<EmailAddress>,
+    bcc: Vec<EmailAddress>,
+}
+
+/// The filters on people and subject, folded.
+pub struct Narrow(Vec<(&'static str, String)>);
+
+impl Narrow {
+    pub fn of(query: &Query) -> Self {
+        let fields = [
+            ("from", &query.from),
+            ("to", &query.to),
+            ("cc", &query.cc),
+            ("bcc", &query.bcc),
+            ("any", &query.any_email),
+            ("subject", &query.subject),
+        ];
+        let folded = |(name, text): (&'static str, &Option<String>)| {
+            Some((name, search_key(text.as_deref()?.trim()))).filter(|(_, text)| !text.is_empty())
+        };
+        Narrow(fields.into_iter().filter_map(folded).collect())
+    }
+
+    // Contract silent: whether addresses must be equal. They match where the text occurs in address or name, without regard to
+    // case: as SEARCH does in IMAP (RFC 9051 section 6.4.4) and `from` in JMAP (RFC 8621 section 4.4.1).
+    pub fn admits(&self, body: &str) -> Result<bool> {
+        if self.0.is_empty() {
+            return Ok(true);
+        }
+        let people: People = serde_json::from_str(body)?;
+        let has = |list: &[EmailAddress], text: &str| {
+            list.iter().any(|a| {
+                search_key(&a.email).contains(text)
+                    || a.name.as_deref().is_some_and(|name| search_key(name).contains(text))
+            })
+        };
+        let all = [&people.from, &people.to, &people.cc, &people.bcc];
+        Ok(self.0.iter().all(|(field, text)| match *field {
+            "from" => has(&people.from, text),
+            "to" => has(&people.to, text),
+            "cc" => has(&people.cc, text),
+            "bcc" => has(&people.bcc, text),
+            "any" => all.iter().any(|list| has(list, text)),
+            _ => people.subject.as_deref().is_some_and(|s| search_key(s).contains(text)),
+        }))
+    }
+
+    /// Texts that stand in what is searched, whatever else.
+    fn words(&self) -> Vec<String> {
+        // What is searched has the words one below the other, and control characters left out: only what is one word is sure.
+        self.0.iter().map(|(_, text)| text.clone()).filter(|t| !t.chars().any(char::is_whitespace)).collect()
+    }
+}
+
+/// Which bits a query asks for: the mask, and what they are.
+pub fn bits(query: &Query) -> (i64, i64) {
+    let wanted = [
+        (query.unread, flag::UNREAD),
+        (query.starred, flag::STARRED),
+        (query.has_attachment, flag::HAS_ATTACHMENTS),
+    ];
+    wanted.into_iter().fold((0, 0), |(mask, flags), (wanted, bit)| match wanted {
+        None => (mask, flags),
+        Some(true) => (mask | bit, flags | bit),
+        Some(false) => (mask | bit, flags),
+    })
+}
+
+/// Off the local copy.
+pub async fn local(
+    app: &App,
+    asker: &Asker,
+    query: &Query,
+    opened: &Opened,
+    (after, limit): (Option<Place>, i64),
+) -> Result<(Vec<Row>, Option<Place>)> {
+    freshen(app, asker, opened).await?;
+    let narrow = Narrow::of(query);
+    let mut looked_for = words(query.q.as_deref())?;
+    looked_for.extend(narrow.words());
+    looked_for.truncate(MAX_WORDS);
+    let mut before = match after {
+        Some(Place::Before(at, id)) => (at, id),
+        _ => (i64::MAX, String::new()),
+    };
+    let start = before.clone();
+    let (mask, flags) = bits(query);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let mut rows: Vec<Row> = Vec::new();
+    loop {
+        let bound = bound(app, &opened.connections).await?;
+        let filter = Filter {
+            place_id: &opened.place_id,
+            from: query.received_after.unwrap_or(i64::MIN).max(bound),
+            to: query.received_before.unwrap_or(i64::MAX),
+            mask,
+            flags,
+            words: &looked_for,
+            kind: if query.drafts { Kind::EmailDraft.as_str() } else { "" },
+            before: (0, ""),
+            limit: 0,
+        };
+        let (found, place) =
+            scan(app, asker, (query, opened), &filter, &narrow, (before, limit - rows.len() as i64)).await?;
+        rows.extend(found);
+        if let Some(place) = place {
+            return Ok((rows, Some(Place::Before(place.0, place.1))));
+        }
+        if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
+            return Ok((rows, None));
+        }
+        // The copy ends here. What was found is shown; with nothing to show the list waits.
+        before = (bound, String::new());
+        let moved = before != start && bound != i64::MAX;
+        if moved && (!rows.is_empty() || tokio::time::Instant::now() >= deadline) {
+            return Ok((rows, Some(Place::Before(before.0, before.1))));
+        }
+        further(app, &opened.connections).await?;
+    }
+}
+
+/// How far back all of these have been read, ms; the least time where they are here whole.
+async fn bound(app: &App, connections: &[Connection]) -> Result<i64> {
+    let mut bound = i64::MIN;
+    for connection in connections {
+        bound = bound.max(match mailbox::covered(app, connection).await? {
+            Covered::Whole => i64::MIN,
+            Covered::Since(at) => at,
+            Covered::Nothing if connections.len() == 1 => i64::MAX,
+            // One of many that could not be read at all hides nothing.
+            Covered::Nothing => i64::MIN,
+        });
+    }
+    Ok(bound)
+}
+
+/// Waits for the one that has got least far.
+async fn further(app: &App, connections: &[Connection]) -> Result<()> {
+    let mut least: Option<(i64, &Connection, Covered)> = None;
+    for connection in connections {
+        let covered = mailbox::covered(app, connection).await?;
+        let at = match covered {
+            Covered::Whole => continue,
+            Covered::Since(at) => at,
+            Covered::Nothing => i64::MAX,
+        };
+        if least.as_ref().is_none_or(|(most, ..)| at > *most) {
+            least = Some((at, connection, covered));
+        }
+    }
+    if let Some((_, connection, covered)) = least {
+        mailbox::further(app, connection, covered).await?;
+    }
+    Ok(())
+}
+
+/// The next rows within what is here; the place of the last one if there may be more.
+async fn scan(
+    app: &App,
+    asker: &Asker,
+    (query, opened): (&Query, &Opened),
+    filter: &Filter<'_>,
+    narrow: &Narrow,
+    (mut before, wanted): ((i64, String), i64),
+) -> Result<(Vec<Row>, Option<(i64, String)>)> {
+    let mut rows = Vec::new();
+    let mut scanned = 0;
+    let count = usize::try_from(wanted).unwrap_or(usize::MAX);
+    loop {
+        let step = Filter { before: (before.0, &before.1), limit: wanted + 1, ..filter.clone() };
+        let read = |found: Found<'_>| {
+            let is_listed = admits(asker, query, opened, narrow, &found).map_err(|e| anyhow::anyhow!(e.to_string()))?;
+            let place = (found.shown.sort_at, found.shown.id.to_owned());
+            Ok((place, is_listed.then(|| row(&found, query.with_provider_data))))
+        };
+        let reader = app.db.resources();
+        let found =
+            table::list_messages(reader, &asker.tenant, &step, query.with_provider_data, read).await?;
+        let is_last = (found.len() as i64) <= wanted;
+        scanned += found.len() as i64;
+        let mut left = found.len();
+        for (place, row) in found {
+            if rows.len() == count {
+                break;
+            }
+            before = place;
+            rows.extend(row);
+            left -= 1;
+        }
+        if is_last && left == 0 {
+            return Ok((rows, None));
+        }
+        if rows.len() >= count || scanned >= MAX_SCANNED {
+            return Ok((rows, Some(before)));
+        }
+    }
+}
+
+fn admits(
+    asker: &Asker,
+    query: &Query,
+    opened: &Opened,
+    narrow: &Narrow,
+    found: &Found<'_>,
+) -> Result<bool> {
+    let shown = &found.shown;
+    if !asker.may_use(shown.connection_id) || !opened.connections.iter().any(|c| c.id == shown.connection_id) {
+        return Ok(false);
+    }
+    Ok(is_in(query, shown.body)? && narrow.admits(shown.body)?)
+}
+
+/// Whether a message is in all the places that a query names; rows were found by one of them.
+pub fn is_in(query: &Query, body: &str) -> Result<bool> {
+    let named = [&query.folder_id, &query.label_id, &query.thread_id];
+    if named.iter().filter(|n| n.is_some()).count() < 2 {
+        return Ok(true);
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Places {
+        folder_ids: Vec<String>,
+        label_ids: Vec<String>,
+    }
+    let places: Places = serde_json::from_str(body)?;
+    let among = |id: &Option<String>, ids: &[String]| id.as_ref().is_none_or(|id| ids.contains(id));
+    Ok(among(&query.folder_id, &places.folder_ids) && among(&query.label_id, &places.label_ids))
+}
+
+fn row(found: &Found<'_>, with_provider_data: bool) -> Row {
+    Row {
+        id: found.shown.id.to_owned(),
+        at: found.shown.sort_at,
+        text: render::shown(&found.shown, &[], with_provider_data),
+        wanted: Wanted {
+            id: found.shown.id.to_owned(),
+            connection_id: found.shown.connection_id.to_owned(),
+            source_id: found.source_id.to_owned(),
+            hint: Aside::of(found.aside).hint,
+        },
+    }
+}

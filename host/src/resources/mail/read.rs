@@ -1,0 +1,95 @@
+//! One message, with its text: asked of the provider, which also tells how its flags are now.
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::error::{Code, Result, not_found};
+use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
+use crate::resources::mail::prepare::Aside;
+use crate::resources::settle::gone;
+use crate::resources::{Asker, Kind, render};
+use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item};
+use crate::sync::mailbox;
+
+/// How a message is to be shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    pub fields: Fields,
+    /// Remote pictures too.
+    pub with_images: bool,
+    pub with_provider_data: bool,
+}
+
+/// A message or draft that the key may see. A draft is a message too: its id is good here.
+pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
+    let missing = || not_found("message");
+    if !crate::ids::is_plausible(id) {
+        return Err(missing());
+    }
+    let found = items::any(app.db.resources(), &asker.tenant, id).await?;
+    let is_message =
+        |i: &Item| i.kind == Kind::EmailMessage.as_str() || i.kind == Kind::EmailDraft.as_str();
+    found.filter(|i| is_message(i) && asker.may_use(&i.connection_id)).ok_or_else(missing)
+}
+
+/// The same with its connection, on which this scope must have been granted.
+pub async fn open(app: &App, asker: &Asker, id: &str, scope: &str) -> Result<(Connection, Item)> {
+    let item = find(app, asker, id).await?;
+    let connection = asker.connection(app, &item.connection_id, scope).await?;
+    Ok((connection, item))
+}
+
+/// What the connector is asked with.
+pub fn wanted(item: &Item) -> Wanted {
+    Wanted {
+        id: item.id.clone(),
+        connection_id: item.connection_id.clone(),
+        source_id: item.source_id.clone(),
+        hint: Aside::of(item.aside.as_deref()).hint,
+    }
+}
+
+/// A message as it is shown.
+pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Answer> {
+    let (connection, item) = open(app, asker, id, "email.read").await?;
+    if shown.fields == Fields::Summary {
+        mailbox::ensure(app, &connection, asker.no_cache).await?;
+        let item = find(app, asker, id).await?;
+        return Ok(Answer::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
+    }
+    let (item, content) = read(app, asker, &connection, item, shown.fields).await?;
+    let text = render::item(&item, &[], shown.with_provider_data);
+    let text = bodies::with_content(&text, content, shown.with_images)?;
+    Ok(Answer::ok(text).etag(&item.etag))
+}
+
+/// A message with what is not kept of it. What the provider says of it otherwise is kept.
+pub async fn read(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    item: Item,
+    fields: Fields,
+) -> Result<(Item, Content)> {
+    let as_of = bodies::now(app, asker).await?;
+    let wanted = [wanted(&item)];
+    let asked = bodies::ask(app, asker, connection, &wanted, fields, MAX_BODY).await;
+    let mut sources = match asked {
+        Err(e) if e.code() == Some(Code::NotFound) => Vec::new(),
+        other => other?.sources,
+    };
+    sources.retain(|s| s.external_id == item.source_id);
+    if sources.iter().all(|s| s.items.is_empty() && s.error.is_none()) {
+        // It went, or it was moved by somebody else: the next look at the mailbox tells which.
+        mailbox::ensure(app, connection, true).await?;
+        let moved = find(app, asker, &item.id).await?;
+        if moved.source_id == item.source_id {
+            bodies::keep(app, connection, vec![gone(&item.source_id)], as_of).await?;
+            return Err(not_found("message"));
+        }
+        return Box::pin(read(app, asker, connection, moved, fields)).await;
+    }
+    let content = bodies::of_sources(&wanted, &sources)?.remove(&item.id).unwrap_or_default();
+    bodies::keep(app, connection, sources, as_of).await?;
+    Ok((find(app, asker, &item.id).await?, content))
+}

@@ -1,0 +1,131 @@
+//! Search at the provider, which looks into texts too. What it finds is kept like what a pull finds, and shown in its order.
+
+use model::wire::Sources;
+use model::wire::email::MessageSearch;
+
+use crate::app::App;
+use crate::connections::call::{self, Op, Options, Reply, Target};
+use crate::error::{Code, Result, invalid, refuse};
+use crate::resources::mail::bodies::{self, Wanted};
+use crate::resources::mail::list::{Narrow, Opened, Place, Query, Row, bits, is_in, local};
+use crate::resources::mail::prepare::Aside;
+use crate::resources::{Asker, Kind, failed, render};
+use crate::runtime::{self, Surface, Verb};
+use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item};
+use crate::sync::mailbox;
+
+/// A page of what the provider finds. Where it cannot search, the local copy is.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    query: &Query,
+    opened: &Opened,
+    (after, limit): (Option<Place>, i64),
+) -> Result<(Vec<Row>, Option<Place>)> {
+    check(query)?;
+    let [connection] = opened.connections.as_slice() else {
+        // Contract silent: `q` over several mailboxes. What the copies hold is searched: subjects, people, snippets, files.
+        return match query.native_query {
+            None => local(app, asker, query, opened, (after, limit)).await,
+            Some(_) => {
+                let message = "native_query needs connection_id: each provider has a language of its own";
+                Err(invalid(Code::MissingField, "connection_id", message))
+            }
+        };
+    };
+    let cursor = match after {
+        // It was the copy that was searched.
+        Some(Place::Before(..)) => return local(app, asker, query, opened, (after, limit)).await,
+        Some(Place::Search(cursor)) => Some(cursor),
+        None => None,
+    };
+    // Folders first: what is found names them.
+    mailbox::ensure(app, connection, false).await?;
+    let args = arguments(app, asker, query, limit).await?;
+    let as_of = bodies::now(app, asker).await?;
+    let asked = ask(app, asker, connection, &args, cursor.clone()).await;
+    let reply = match asked {
+        Err(e) if e.code == runtime::Code::Unsupported && query.native_query.is_none() => {
+            return local(app, asker, query, opened, (None, limit)).await;
+        }
+        Err(e) => return Err(failed(app, connection, &e).await),
+        Ok(reply) => reply,
+    };
+    let names: Vec<String> = reply.body.sources.iter().map(|s| s.external_id.clone()).collect();
+    bodies::keep(app, connection, reply.body.sources, as_of).await?;
+    let narrow = Narrow::of(query);
+    let (mask, flags) = bits(query);
+    let mut rows = Vec::new();
+    for item in items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await? {
+        let is_listed = item.flags & mask == flags && is_in(query, &item.body)? && narrow.admits(&item.body)?;
+        let is_kind = !query.drafts || item.kind == Kind::EmailDraft.as_str();
+        if is_listed && is_kind {
+            rows.push(row(&item, query.with_provider_data));
+        }
+    }
+    let next = reply.cursor.filter(|next| reply.more && Some(next) != cursor.as_ref());
+    Ok((rows, next.map(Place::Search)))
+}
+
+fn check(query: &Query) -> Result<()> {
+    if query.native_query.is_some() && query.q.is_some() {
+        let message = "q and native_query are two ways to ask: use one";
+        return Err(invalid(Code::ConflictingFields, "native_query", message));
+    }
+    Ok(())
+}
+
+async fn ask(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    args: &MessageSearch,
+    cursor: Option<String>,
+) -> Result<Reply<Sources>, runtime::Error> {
+    let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.search" };
+    let options = Options { cursor, request_id: asker.request_id.clone(), ..Options::default() };
+    let target = Target::of(app, connection)
+        .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+    call::run(app, &target, op, args, options).await
+}
+
+/// The query as the connector gets it: with the provider's names.
+async fn arguments(app: &App, asker: &Asker, query: &Query, limit: i64) -> Result<MessageSearch> {
+    let mut args = MessageSearch {
+        text: query.q.clone(),
+        native_query: query.native_query.clone(),
+        received_after: query.received_after.map(model::Instant::from_millis),
+        received_before: query.received_before.map(model::Instant::from_millis),
+        unread: query.unread,
+        starred: query.starred,
+        limit: u32::try_from(limit).unwrap_or(200),
+        ..MessageSearch::default()
+    };
+    if args.text.as_deref().is_some_and(|text| text.trim().is_empty()) {
+        return Err(refuse(Code::InvalidParameter, "q must have at least one word"));
+    }
+    for (kind, id, into) in [
+        (Kind::EmailFolder, &query.folder_id, &mut args.folder),
+        (Kind::EmailLabel, &query.label_id, &mut args.label),
+    ] {
+        if let Some(id) = id {
+            *into = Some(asker.item(app, kind, id).await?.external_id);
+        }
+    }
+    Ok(args)
+}
+
+fn row(item: &Item, with_provider_data: bool) -> Row {
+    Row {
+        id: item.id.clone(),
+        at: item.sort_at,
+        text: render::item(item, &[], with_provider_data),
+        wanted: Wanted {
+            id: item.id.clone(),
+            connection_id: item.connection_id.clone(),
+            source_id: item.source_id.clone(),
+            hint: Aside::of(item.aside.as_deref()).hint,
+        },
+    }
+}

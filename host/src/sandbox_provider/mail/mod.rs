@@ -1,0 +1,14 @@
+//! Mail: folders, labels and messages, their bytes as they came, search, drafts, and a post office between the accounts.
+
+mod answers;
+pub mod compose;
+pub mod entries;
+pub mod folders;
+pub mod letters;
+pub mod messages;
+pub mod parse;
+mod search;
+pub mod send;
+pub mod types;
+pub mod upload;
+pub mod write;

@@ -1,0 +1,114 @@
+//! A mailbox is read from new to old, and served while that goes on: who asks for its newest messages does not wait for its oldest.
+
+use std::time::Duration;
+
+use model::wire::Sources;
+use model::wire::email::{MessageRef, MessagesGet};
+
+use crate::app::App;
+use crate::connections::call::{self, Op, Options, Reply, Target};
+use crate::error::{Code, Result, refuse};
+use crate::resources::Kind;
+use crate::resources::prepare::{Prepared, prepare};
+use crate::runtime::{self, Verb};
+use crate::storage::connections::Connection;
+use crate::storage::{items, sync_states};
+use crate::sync::follow::pull_behind;
+use crate::sync::{Scope, ensure_fresh, pull};
+
+/// How long a list waits for messages that were not read yet.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Messages asked for at a time.
+const AT_ONCE: usize = 100;
+
+/// How far back a mailbox has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covered {
+    Whole,
+    /// Everything that was received at this time (ms) or later.
+    Since(i64),
+    Nothing,
+}
+
+/// How far back it is here by now.
+pub async fn covered(app: &App, connection: &Connection) -> Result<Covered> {
+    let (surface, reader) = (Kind::EmailMessage.surface().as_str(), app.db.reader());
+    let state = sync_states::find(reader, &connection.id, surface, "").await?;
+    Ok(match state {
+        Some(s) if s.last_success_at.is_some() => Covered::Whole,
+        Some(s) => s.covered_since.map_or(Covered::Nothing, Covered::Since),
+        None => Covered::Nothing,
+    })
+}
+
+/// Sees to it that the newest messages are there, as fresh as the setting wants them. The first reading goes on behind.
+pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Result<()> {
+    match covered(app, connection).await? {
+        Covered::Whole => ensure_fresh(app, connection, &Scope::mail(), now_please).await,
+        Covered::Nothing => further(app, connection, Covered::Nothing).await.map(|_| ()),
+        Covered::Since(_) => {
+            pull_behind(app, connection, &Scope::mail());
+            Ok(())
+        }
+    }
+}
+
+/// Reads further back than `known`, and says how far. Who asks reads one page; what is older is read behind. Fails when the
+/// provider does not answer, or takes too long.
+pub async fn further(app: &App, connection: &Connection, known: Covered) -> Result<Covered> {
+    let scope = Scope::mail();
+    let name = scope.lock_name(connection);
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        let bell = app.coverage.bell(&name);
+        let rung = bell.notified();
+        tokio::pin!(rung);
+        rung.as_mut().enable();
+        let now = covered(app, connection).await?;
+        if now != known {
+            return Ok(now);
+        }
+        match app.locks.try_lock(&name) {
+            Some(_one) => pull::run_pages(app, connection, &scope, false, 1).await?,
+            // Somebody reads it: each page rings.
+            None => {
+                let waited = tokio::time::timeout_at(deadline, rung).await;
+                if waited.is_err() {
+                    let message = "the mailbox is being read for the first time, and that takes long; try again";
+                    return Err(refuse(Code::ProviderTimeout, message));
+                }
+            }
+        }
+        pull_behind(app, connection, &scope);
+    }
+}
+
+/// What was told short of messages that are not here is asked for whole.
+pub async fn complete(
+    app: &App,
+    connection: &Connection,
+    sources: &mut Vec<Prepared>,
+    background: bool,
+) -> std::result::Result<(), runtime::Error> {
+    let host = |e: anyhow::Error| runtime::Error::new(runtime::Code::Host, e.to_string());
+    let short = |s: &Prepared| s.items.iter().any(|i| i.partial.is_some());
+    let mut unknown = Vec::new();
+    for source in sources.iter().filter(|s| short(s)) {
+        let reader = app.db.reader();
+        if !items::is_known_source(reader, &connection.id, &source.source_id).await.map_err(host)? {
+            unknown.push(source.source_id.clone());
+        }
+    }
+    for names in unknown.chunks(AT_ONCE) {
+        let reference = |source: &String| MessageRef { source: source.clone(), hint: None };
+        let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
+        let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
+        let options = Options { background, ..Options::default() };
+        let target = Target::of(app, connection)
+            .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+        let reply: Reply<Sources> = call::run(app, &target, op, &args, options).await?;
+        sources.retain(|s| !names.contains(&s.source_id));
+        sources.extend(reply.body.sources.into_iter().map(|s| prepare(Kind::EmailMessage, s)));
+    }
+    Ok(())
+}

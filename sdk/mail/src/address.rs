@@ -1,0 +1,197 @@
+//! Mail addresses that are written: whether one can be, and when two are the same.
+
+use std::borrow::Cow;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+/// Longest address, bytes (RFC 5321 4.5.3.1.3: a path of 256 with its brackets).
+pub const ADDRESS_BYTES: usize = 254;
+
+/// Longest part before the `@`, bytes (RFC 5321 4.5.3.1.1).
+pub const LOCAL_BYTES: usize = 64;
+
+/// Longest label of a domain, bytes (RFC 1035 2.3.4).
+const LABEL_BYTES: usize = 63;
+
+/// Whether a message can be written to or from this address: `local@domain` of RFC 5321 4.1.2, with UTF-8 in both (RFC 6531 3.3), without
+/// white space and comments. The error says what is wrong.
+pub fn check(email: &str) -> Result<(), &'static str> {
+    if email.len() > ADDRESS_BYTES {
+        return Err("an address has at most 254 bytes");
+    }
+    if email.chars().any(|c| c.is_control() || c.is_whitespace() || is_invisible(c)) {
+        return Err("an address has no spaces, line breaks or control characters");
+    }
+    let (local, domain) = split(email).ok_or("an address has the form local@domain")?;
+    if local.len() > LOCAL_BYTES {
+        return Err("an address has at most 64 bytes before the @");
+    }
+    check_local(local)?;
+    check_domain(domain)
+}
+
+/// Whether a server must know SMTPUTF8 (RFC 6531) to take this address as it is.
+pub fn needs_utf8(email: &str) -> bool {
+    !email.is_ascii()
+}
+
+/// The address for servers without SMTPUTF8: its domain in ASCII (RFC 5890 A-labels). None where that cannot be: the part before the `@`
+/// is not ASCII, or the domain is none.
+pub fn ascii(email: &str) -> Option<Cow<'_, str>> {
+    if email.is_ascii() {
+        return Some(Cow::Borrowed(email));
+    }
+    let (local, domain) = split(email).filter(|(local, _)| local.is_ascii())?;
+    Some(Cow::Owned(format!("{local}@{}", idna::domain_to_ascii(domain).ok()?)))
+}
+
+/// The same text for all spellings of an address, for comparing only. The part before the `@` too is compared without regard to case:
+/// RFC 5321 2.4 lets servers tell them apart, and none does.
+pub fn folded(email: &str) -> String {
+    let lower = email.trim().to_lowercase();
+    let lower = ComposingNormalizerBorrowed::new_nfc().normalize(&lower);
+    match split(&lower) {
+        Some((local, domain)) if !domain.is_ascii() => match idna::domain_to_ascii(domain) {
+            Ok(domain) => format!("{local}@{domain}"),
+            Err(_) => lower.into_owned(),
+        },
+        _ => lower.into_owned(),
+    }
+}
+
+/// At the last `@`: one before it can only be in a quoted string, which `check_local` sees.
+fn split(email: &str) -> Option<(&str, &str)> {
+    email.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty())
+}
+
+fn check_local(local: &str) -> Result<(), &'static str> {
+    if let Some(quoted) = local.strip_prefix('"') {
+        let quoted = quoted.strip_suffix('"').ok_or("the part before the @ has an unclosed quote")?;
+        let mut is_escaped = false;
+        for c in quoted.chars() {
+            match c {
+                _ if is_escaped => is_escaped = false,
+                '\\' => is_escaped = true,
+                '"' => return Err("the part before the @ has a quote inside quotes"),
+                _ => (),
+            }
+        }
+        return if is_escaped { Err("the part before the @ has an unclosed quote") } else { Ok(()) };
+    }
+    if local.split('.').any(str::is_empty) {
+        return Err("the part before the @ has no dots at its ends or next to each other");
+    }
+    let is_atom = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c);
+    if !local.chars().all(is_atom) {
+        return Err("the part before the @ has a character that is not allowed there");
+    }
+    Ok(())
+}
+
+fn check_domain(domain: &str) -> Result<(), &'static str> {
+    if let Some(literal) = domain.strip_prefix('[') {
+        let inner = literal.strip_suffix(']').unwrap_or_default();
+        let is_literal =
+            !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || ".:-".contains(c));
+        return if is_literal { Ok(()) } else { Err("the domain is no address in brackets") };
+    }
+    let is_label = |label: &str| {
+        (1..=LABEL_BYTES).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '-' || c == '_')
+    };
+    if domain.split('.').all(is_label) { Ok(()) } else { Err("the part after the @ is no domain name") }
+}
+
+/// Characters that cannot be seen, and that turn the writing direction.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffd}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ascii, check, folded, needs_utf8};
+
+    #[test]
+    fn addresses_that_can_be_written() {
+        for email in [
+            "a@b.example",
+            "a.b+c@b-c.example",
+            "root@localhost",
+            "\"a@b\"@c.example",
+            "\"a\\\"b\"@c.example",
+            "x@[192.0.2.1]",
+            "x@[IPv6:2001:db8::1]",
+            "jörg@münchen.example",
+            "用户@例え.example",
+            "o'neil/x=y@example.com",
+            "_@_dmarc.example",
+        ] {
+            assert_eq!(check(email), Ok(()), "{email}");
+        }
+        assert_eq!(check(&format!("{}@b.example", "a".repeat(64))), Ok(()));
+    }
+
+    #[test]
+    fn addresses_that_cannot() {
+        for email in [
+            "",
+            "@",
+            "a",
+            "a@",
+            "@b",
+            "a b@c",
+            "a@b c",
+            "a@b@c",
+            "a..b@c",
+            ".a@b",
+            "a.@b",
+            "a@b..c",
+            "a@-b",
+            "a@b-",
+            "a@b\r\nBcc: x@y",
+            "a@b\u{2028}",
+            "a@b\0",
+            "a\u{200b}@b",
+            "<a@b>",
+            "a,b@c",
+            "a@b,c",
+            "a@b>",
+            "a;b@c",
+            "a(b)@c",
+            "\"a@b",
+            "\"a\"b\"@c",
+            "\"a\\\"@b",
+            "a@[]",
+            "a@[x",
+            "a@[<>]",
+            "a@b:c",
+            "a\"b@c",
+            "a\\@b",
+            "a@b\u{85}",
+        ] {
+            assert!(check(email).is_err(), "{email:?}");
+        }
+        assert!(check(&format!("{}@b.example", "a".repeat(65))).is_err());
+        assert!(check(&format!("a@{}", "b.".repeat(130))).is_err());
+        assert!(check(&format!("a@{}.example", "b".repeat(64))).is_err());
+    }
+
+    #[test]
+    fn an_address_is_the_same_in_all_spellings() {
+        assert_eq!(folded(" A.User@EXAMPLE.com "), "a.user@example.com");
+        assert_eq!(folded("x@BÜCHER.example"), "x@xn--bcher-kva.example");
+        assert_eq!(folded("x@bu\u{308}cher.example"), folded("x@b\u{fc}cher.example"));
+        assert_eq!(folded("no at"), "no at");
+    }
+
+    #[test]
+    fn a_domain_can_be_written_in_ascii() {
+        assert_eq!(ascii("x@bücher.example").as_deref(), Some("x@xn--bcher-kva.example"));
+        assert_eq!(ascii("jörg@bücher.example"), None);
+        assert_eq!(ascii("x@y").as_deref(), Some("x@y"));
+        assert!(needs_utf8("x@bücher.example") && !needs_utf8("x@y"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Header fields, encoded and folded. What comes here was checked: it has no line breaks or control characters.
+
+use std::fmt::{self, Write as _};
+
+use email_encoding::headers::writer::EmailWriter;
+use email_encoding::headers::{quoted_string, rfc2047, rfc2231};
+use jiff::fmt::rfc2822::DateTimePrinter;
+use jiff::tz::TimeZone;
+use model::Instant;
+use model::email::EmailAddress;
+
+use crate::address;
+
+/// A word longer than this is encoded, so that it can be folded.
+const PLAIN_WORD_BYTES: usize = 200;
+
+/// A string takes all that is written to it.
+const STRING: &str = "writing to a string cannot fail";
+
+/// Fields in the order in which they are added.
+#[derive(Default)]
+pub struct Header {
+    text: String,
+}
+
+impl Header {
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// A short value that needs no encoding.
+    pub fn raw(&mut self, name: &str, value: &str) {
+        self.field(name, |w| w.write_str(value));
+    }
+
+    /// A text (RFC 5322 3.2.5): encoded words (RFC 2047) where it is not plain.
+    pub fn text(&mut self, name: &str, value: &str) {
+        self.field(name, |w| {
+            if is_plain(value) { w.folding().write_str(value) } else { rfc2047::encode(value, w) }
+        });
+    }
+
+    /// The value of a field that the caller named: it stays as it is where it is ASCII, for it may have a syntax of its own.
+    pub fn given(&mut self, name: &str, value: &str) {
+        self.field(name, |w| {
+            if value.is_ascii() { w.folding().write_str(value) } else { rfc2047::encode(value, w) }
+        });
+    }
+
+    /// Addresses with their names; nothing where there are none.
+    pub fn addresses(&mut self, name: &str, addresses: &[EmailAddress]) {
+        if addresses.is_empty() {
+            return;
+        }
+        self.field(name, |w| {
+            for (index, address) in addresses.iter().enumerate() {
+                if index > 0 {
+                    w.write_char(',')?;
+                    w.space();
+                }
+                mailbox(w, address)?;
+            }
+            Ok(())
+        });
+    }
+
+    /// Message-IDs in their brackets; nothing where there are none.
+    pub fn ids(&mut self, name: &str, ids: &[String]) {
+        if ids.is_empty() {
+            return;
+        }
+        self.field(name, |w| {
+            let mut w = w.folding();
+            ids.iter()
+                .enumerate()
+                .try_for_each(|(index, id)| write!(w, "{}<{id}>", if index > 0 { " " } else { "" }))
+        });
+    }
+
+    /// A value that a parameter with the file name follows (RFC 2183, RFC 2231).
+    pub fn disposition(&mut self, kind: &str, filename: Option<&str>) {
+        self.field("Content-Disposition", |w| {
+            w.write_str(kind)?;
+            let Some(filename) = filename else { return Ok(()) };
+            w.write_char(';')?;
+            w.space();
+            rfc2231::encode("filename", filename, w)
+        });
+    }
+
+    fn field(&mut self, name: &str, write: impl FnOnce(&mut EmailWriter<'_>) -> fmt::Result) {
+        self.text.push_str(name);
+        self.text.push_str(": ");
+        {
+            let mut writer = EmailWriter::new(&mut self.text, name.len() + 2, 0, false);
+            write(&mut writer).expect(STRING);
+        }
+        self.text.push_str("\r\n");
+    }
+}
+
+/// The name is quoted or encoded as it needs; the domain is ASCII where that makes all of the address ASCII.
+fn mailbox(w: &mut EmailWriter<'_>, address: &EmailAddress) -> fmt::Result {
+    let email = address::ascii(&address.email).unwrap_or(address.email.as_str().into());
+    match address.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+        Some(name) => {
+            if name.len() > PLAIN_WORD_BYTES {
+                rfc2047::encode(name, w)?;
+            } else {
+                quoted_string::encode(name, w)?;
+            }
+            w.space();
+            write!(w.folding(), "<{email}>")
+        }
+        None => w.folding().write_str(&email),
+    }
+}
+
+/// It reads the same when it is written as it is: ASCII, nothing that looks encoded, spaces that folding keeps.
+fn is_plain(value: &str) -> bool {
+    value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && !value.contains("=?")
+        && value.split(' ').all(|word| (1..=PLAIN_WORD_BYTES).contains(&word.len()))
+}
+
+/// RFC 5322 3.3, in UTC; none out of the years 1 to 9999.
+pub fn date(instant: Instant) -> Option<String> {
+    let zoned = instant.timestamp().to_zoned(TimeZone::UTC);
+    if zoned.year() < 1 {
+        return None;
+    }
+    DateTimePrinter::new().zoned_to_string(&zoned).ok()
+}

@@ -1,0 +1,136 @@
+//! Messages to send: from the model to bytes (RFC 5322, RFC 2045 to 2047, RFC 2231).
+//!
+//! The same input gives the same bytes: nothing is random and nothing asks for the time. All lines end with CRLF and have at most 998
+//! bytes, and all bytes are ASCII, except in an address whose part before the `@` is not (RFC 6532).
+
+mod fields;
+mod parts;
+mod validate;
+
+use model::Instant;
+use model::email::{EmailAddress, EmailHeader, Importance};
+
+use crate::build::fields::Header;
+use crate::build::parts::Part;
+
+/// Most Message-IDs that are written into References: the first one and the last ones.
+const REFERENCES: usize = 100;
+
+/// A message to write. Ids are without angle brackets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outgoing {
+    pub message_id: String,
+    pub date: Instant,
+    /// At least one. Where there are more and `sender` is none, the first one is the sender (RFC 5322 3.6.2).
+    pub from: Vec<EmailAddress>,
+    pub sender: Option<EmailAddress>,
+    pub to: Vec<EmailAddress>,
+    pub cc: Vec<EmailAddress>,
+    pub bcc: Vec<EmailAddress>,
+    pub reply_to: Vec<EmailAddress>,
+    pub subject: Option<String>,
+    pub in_reply_to: Vec<String>,
+    pub references: Vec<String>,
+    pub text: Option<String>,
+    pub html: Option<String>,
+    pub attachments: Vec<OutgoingFile>,
+    /// `X-*`, `List-*` and `Auto-Submitted`; written in this order, repeated ones too.
+    pub headers: Vec<EmailHeader>,
+    pub importance: Importance,
+}
+
+/// A file in a message to write.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutgoingFile {
+    pub filename: Option<String>,
+    /// `application/octet-stream` where it is none. A `message/rfc822` must be one.
+    pub content_type: Option<String>,
+    pub content: Vec<u8>,
+    /// It belongs into the HTML, which names it by `cid:` and its content id.
+    pub inline: bool,
+    pub content_id: Option<String>,
+}
+
+/// Why a message cannot be written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invalid {
+    /// Path of the field in the model's names: `to[0].email`.
+    pub field: String,
+    pub message: &'static str,
+}
+
+/// A message that was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Built {
+    /// The message without Bcc: what every recipient gets.
+    pub bytes: Vec<u8>,
+    /// The Bcc field with its line end; empty where there are none.
+    bcc: String,
+    /// Where it belongs.
+    bcc_at: usize,
+}
+
+impl Built {
+    /// The message with Bcc: what the sender keeps.
+    pub fn with_bcc(&self) -> Vec<u8> {
+        let (before, after) = self.bytes.split_at(self.bcc_at.min(self.bytes.len()));
+        [before, self.bcc.as_bytes(), after].concat()
+    }
+}
+
+/// Writes a message. Text alone becomes `text/plain`, HTML alone `text/html`, both `multipart/alternative`; inline files with an HTML
+/// `multipart/related`, other files `multipart/mixed`.
+///
+/// Fails with the first field that cannot be written; see `check` for what can.
+pub fn build(message: &Outgoing) -> Result<Built, Invalid> {
+    validate::message(message)?;
+    let date = fields::date(message.date)
+        .ok_or(Invalid { field: "date".to_owned(), message: "is out of the years 1 to 9999" })?;
+    let mut header = Header::default();
+    header.raw("Date", &date);
+    header.addresses("From", &message.from);
+    let sender = message.sender.as_ref().or_else(|| message.from.first().filter(|_| message.from.len() > 1));
+    header.addresses("Sender", sender.map(std::slice::from_ref).unwrap_or_default());
+    header.addresses("Reply-To", &message.reply_to);
+    header.addresses("To", &message.to);
+    header.addresses("Cc", &message.cc);
+    let bcc_at = header.len();
+    header.ids("Message-ID", std::slice::from_ref(&message.message_id));
+    header.ids("In-Reply-To", &message.in_reply_to);
+    header.ids("References", &shortened(&message.references));
+    if let Some(subject) = message.subject.as_deref().filter(|subject| !subject.is_empty()) {
+        header.text("Subject", subject);
+    }
+    if let Some((word, number)) = importance(message.importance) {
+        header.raw("Importance", word);
+        header.raw("X-Priority", number);
+    }
+    for field in &message.headers {
+        header.given(&field.name, &field.value);
+    }
+    header.raw("MIME-Version", "1.0");
+    let mut bcc = Header::default();
+    bcc.addresses("Bcc", &message.bcc);
+    let mut text = header.into_text();
+    Part::of(message).write(&mut text, &parts::boundary_base(&message.message_id));
+    if !text.ends_with("\r\n") {
+        text.push_str("\r\n");
+    }
+    Ok(Built { bytes: text.into_bytes(), bcc: bcc.into_text(), bcc_at })
+}
+
+fn importance(importance: Importance) -> Option<(&'static str, &'static str)> {
+    match importance {
+        Importance::High => Some(("high", "1")),
+        Importance::Low => Some(("low", "5")),
+        Importance::Normal => None,
+    }
+}
+
+fn shortened(references: &[String]) -> Vec<String> {
+    let mut kept = references.to_vec();
+    if kept.len() > REFERENCES {
+        kept.drain(1..=kept.len() - REFERENCES);
+    }
+    kept
+}

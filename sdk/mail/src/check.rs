@@ -1,0 +1,249 @@
+//! What may be written into a header. Everything that comes from a caller passes here first, so no text can begin a new field, part or
+//! recipient. Lone surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
+
+use crate::address;
+use crate::read::limits::FILE_NAME_BYTES;
+
+/// Longest value of a field that a caller writes, bytes, before it is encoded and folded.
+pub const VALUE_BYTES: usize = 8 << 10;
+
+/// Longest run without a space in such a value: it cannot be folded, and a line of mail has 998 bytes (RFC 5322 2.1.1).
+pub const WORD_BYTES: usize = 900;
+
+/// Longest display name, bytes.
+pub const NAME_BYTES: usize = 512;
+
+/// Longest Message-ID or Content-ID, bytes without the angle brackets: one line has it.
+pub const ID_BYTES: usize = 900;
+
+/// Longest field name, bytes.
+pub const FIELD_NAME_BYTES: usize = 64;
+
+/// Names that fit the allowed patterns and are not for callers: what the service itself writes, and what makes a message look like a bounce.
+const RESERVED: [&str; 2] = ["x-switchboard-", "x-failed-recipients"];
+
+/// The subject, or the value of any other field that is text.
+pub fn header_value(value: &str) -> Result<(), &'static str> {
+    if value.len() > VALUE_BYTES {
+        return Err("must have at most 8192 bytes");
+    }
+    one_line(value)
+}
+
+/// The value of a field that callers name themselves: it is not encoded where it is ASCII, so it must have spaces to be folded at.
+pub fn field_value(value: &str) -> Result<(), &'static str> {
+    header_value(value)?;
+    if value.is_ascii() && value.split(' ').any(|word| word.len() > WORD_BYTES) {
+        return Err("must have a space at least every 900 bytes");
+    }
+    Ok(())
+}
+
+/// The name of a field that callers may set: `X-*`, `List-*` and `Auto-Submitted`.
+pub fn header_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() || name.len() > FIELD_NAME_BYTES {
+        return Err("a header name has 1 to 64 characters");
+    }
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
+        return Err("a header name has only letters, digits, - and _");
+    }
+    let lower = name.to_ascii_lowercase();
+    if RESERVED.iter().any(|reserved| lower.starts_with(reserved)) {
+        return Err("this header is set by the service alone");
+    }
+    let is_allowed =
+        ["x-", "list-"].iter().any(|prefix| lower.len() > prefix.len() && lower.starts_with(prefix));
+    if is_allowed || lower == "auto-submitted" {
+        Ok(())
+    } else {
+        Err("only X-*, List-* and Auto-Submitted can be set")
+    }
+}
+
+/// The name beside an address.
+pub fn display_name(name: &str) -> Result<(), &'static str> {
+    if name.len() > NAME_BYTES {
+        return Err("a name has at most 512 bytes");
+    }
+    one_line(name)
+}
+
+/// The address of a sender or recipient.
+pub fn email(email: &str) -> Result<(), &'static str> {
+    address::check(email)
+}
+
+/// The name of an attachment: a name, not a path.
+pub fn file_name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() || name.len() > FILE_NAME_BYTES {
+        return Err("a file name has 1 to 255 bytes");
+    }
+    if name.contains(['/', '\\']) {
+        return Err("a file name has no slashes");
+    }
+    one_line(name)
+}
+
+/// A Message-ID without angle brackets (RFC 5322 3.6.4).
+pub fn message_id(id: &str) -> Result<(), &'static str> {
+    if id.is_empty() || id.len() > ID_BYTES {
+        return Err("an id has 1 to 900 bytes");
+    }
+    if !id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>()[],;:\\\"".contains(&byte)) {
+        return Err("an id has only visible ASCII characters, and none of <>()[],;:\\\"");
+    }
+    Ok(())
+}
+
+/// A Content-ID without angle brackets (RFC 2392).
+pub fn content_id(id: &str) -> Result<(), &'static str> {
+    message_id(id)
+}
+
+/// A media type with its parameters, `text/calendar; method=REQUEST`. A type that would make parts of its content is refused, and so are
+/// the parameters that the message sets by itself.
+pub fn content_type(value: &str) -> Result<(), &'static str> {
+    if value.len() > WORD_BYTES || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+        return Err("a content type has at most 900 visible ASCII characters");
+    }
+    let mut pieces = value.split(';').map(str::trim);
+    let (top, sub) = pieces
+        .next()
+        .and_then(|name| name.split_once('/'))
+        .ok_or("a content type has the form type/subtype")?;
+    if !is_token(top) || !is_token(sub) {
+        return Err("a content type has the form type/subtype");
+    }
+    if top.eq_ignore_ascii_case("multipart") {
+        return Err("an attachment is no multipart");
+    }
+    for piece in pieces {
+        let (name, value) =
+            piece.split_once('=').ok_or("a parameter of a content type has the form name=value")?;
+        let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        let is_value = inner.map_or_else(|| is_token(value), |inner| !inner.contains(['"', '\\']));
+        if !is_token(name) || !is_value {
+            return Err("a parameter of a content type has the form name=value");
+        }
+        let lower = name.to_ascii_lowercase();
+        if ["boundary", "name", "filename"].iter().any(|set| lower.starts_with(set)) {
+            return Err("a content type has no boundary and no file name");
+        }
+    }
+    Ok(())
+}
+
+fn is_token(text: &str) -> bool {
+    let is_char = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
+    (1..=127).contains(&text.len()) && text.bytes().all(is_char)
+}
+
+/// No character that ends a line, here or in a program that reads it.
+fn one_line(text: &str) -> Result<(), &'static str> {
+    match text.chars().find(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+        None => Ok(()),
+        Some('\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}') => Err("must not have line breaks"),
+        Some(_) => Err("must not have control characters"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ODD: [&str; 11] =
+        ["\r", "\n", "\r\n", "\0", "\t", "\u{b}", "\u{1b}", "\u{7f}", "\u{85}", "\u{2028}", "\u{2029}"];
+
+    #[test]
+    fn characters_that_break_lines_go_nowhere() {
+        for odd in ODD {
+            let text = format!("a{odd}b");
+            assert!(header_value(&text).is_err(), "{text:?}");
+            assert!(display_name(&text).is_err(), "{text:?}");
+            assert!(file_name(&text).is_err(), "{text:?}");
+            assert!(message_id(&text).is_err(), "{text:?}");
+            assert!(content_id(&text).is_err(), "{text:?}");
+            assert!(content_type(&format!("a/{text}")).is_err(), "{text:?}");
+            assert!(header_name(&format!("X-{text}")).is_err(), "{text:?}");
+            assert!(email(&format!("{text}@x.example")).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn callers_name_few_headers() {
+        for name in ["X-Tag", "x-1", "List-Unsubscribe", "Auto-Submitted", "auto-submitted"] {
+            assert_eq!(header_name(name), Ok(()), "{name}");
+        }
+        for name in [
+            "",
+            "X-",
+            "List-",
+            "Bcc",
+            "From",
+            "Content-Type",
+            "X:",
+            "X-A B",
+            "X-Ä",
+            "Auto-Submitted2",
+            "X-Switchboard-Id",
+            "x-failed-recipients",
+            "Received",
+            "DKIM-Signature",
+        ] {
+            assert!(header_name(name).is_err(), "{name}");
+        }
+        assert!(header_name(&format!("X-{}", "a".repeat(63))).is_err());
+    }
+
+    #[test]
+    fn lengths_are_bounded() {
+        assert_eq!(header_value(&"a".repeat(8192)), Ok(()));
+        assert!(header_value(&"a".repeat(8193)).is_err());
+        assert!(field_value(&"a".repeat(901)).is_err());
+        assert_eq!(field_value(&"ab ".repeat(600)), Ok(()));
+        assert!(display_name(&"a".repeat(513)).is_err());
+        assert!(file_name(&"a".repeat(256)).is_err());
+        assert!(message_id(&"a".repeat(901)).is_err());
+    }
+
+    #[test]
+    fn content_types() {
+        for value in [
+            "text/plain",
+            "text/calendar; method=REQUEST; charset=utf-8",
+            "application/vnd.a+xml",
+            "a/b; c=\"d e\"",
+        ] {
+            assert_eq!(content_type(value), Ok(()), "{value}");
+        }
+        for value in [
+            "",
+            "text",
+            "text/",
+            "/plain",
+            "multipart/mixed",
+            "Multipart/x; boundary=y",
+            "a/b; boundary=c",
+            "a/b; name=c",
+            "a/b; NAME*0=c",
+            "a/b; c",
+            "a/b; c=",
+            "a/b; c=\"",
+            "a/b; c=\"d\"e\"",
+            "a/b\r\nBcc: x",
+            "a/b; c=ü",
+            "a b/c",
+            "a/b;",
+        ] {
+            assert!(content_type(value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn ids_and_files() {
+        assert_eq!(message_id("a.b+c@example.org"), Ok(()));
+        assert!(["", "a b", "<a>", "a>b", "ü@x"].iter().all(|id| message_id(id).is_err()));
+        assert_eq!(file_name("Übersicht (2).pdf"), Ok(()));
+        assert!(["", "a/b", "a\\b"].iter().all(|name| file_name(name).is_err()));
+    }
+}

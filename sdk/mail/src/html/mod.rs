@@ -1,0 +1,180 @@
+//! A sender's HTML made fit to be shown: no scripts, forms, frames or styles that reach out of it, and no request to a foreign server
+//! unless it is asked for.
+//!
+//! ammonia decides what stays. Before it `tidy` writes the HTML anew as a small, well-formed tree: the parser that ammonia uses, like every
+//! parser of HTML, takes time with the square of some inputs (elements a hundred thousand deep, formatting that is never closed, text
+//! between the rows of a table, thousands of attributes), and none of those is left then.
+
+mod tags;
+mod tidy;
+mod token;
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use ammonia::{Builder, UrlRelative};
+
+pub use crate::text::to_text;
+
+use crate::html::tidy::{HELD, SHOWN, tidy};
+use crate::read::cut_at;
+
+/// Most bytes of HTML that are looked at; the rest is left out.
+pub const INPUT_BYTES: usize = 2 << 20;
+
+/// Most bytes of HTML that are answered, about: what is beyond is left out.
+pub const OUTPUT_BYTES: usize = 4 << 20;
+
+/// Deepest nesting of elements; the tags of deeper ones are left out, their text stays.
+pub const DEPTH: usize = 256;
+
+/// Largest picture in a `data:` URL, bytes of the URL; a larger one is left out.
+pub const DATA_URL_BYTES: usize = 256 << 10;
+
+/// How HTML is shown.
+pub struct Safe<'a> {
+    /// Show pictures from foreign servers. Else their `src` is called `data-src`, and no request is made.
+    pub images: bool,
+    /// Where the part with this Content-ID can be read; none: the picture is not shown.
+    pub cid: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Default for Safe<'_> {
+    /// No pictures but those in the HTML itself.
+    fn default() -> Self {
+        Safe { images: false, cid: &|_| None }
+    }
+}
+
+/// The HTML without all that could act, reach out or disguise. Links open in a new window and tell nobody where they were.
+pub fn safe(html: &str, options: &Safe<'_>) -> String {
+    let clean = CLEANER.clean(&tidy(cut_at(html, INPUT_BYTES), options)).to_string();
+    if !clean.contains(HELD) && !clean.contains(SHOWN) {
+        return clean;
+    }
+    // Quotes are escaped in attributes, so this finds attributes, and text that looks like one, where it does no harm.
+    clean.replace(&format!(" src=\"{HELD}"), " data-src=\"").replace(&format!(" src=\"{SHOWN}"), " src=\"")
+}
+
+/// Properties of `style` that change how a text looks and not where it is. None takes an address, see `style`.
+const STYLES: [&str; 58] = [
+    "background-color",
+    "border",
+    "border-bottom",
+    "border-bottom-color",
+    "border-bottom-style",
+    "border-bottom-width",
+    "border-collapse",
+    "border-color",
+    "border-left",
+    "border-left-color",
+    "border-left-style",
+    "border-left-width",
+    "border-radius",
+    "border-right",
+    "border-right-color",
+    "border-right-style",
+    "border-right-width",
+    "border-spacing",
+    "border-style",
+    "border-top",
+    "border-top-color",
+    "border-top-style",
+    "border-top-width",
+    "border-width",
+    "color",
+    "direction",
+    "font",
+    "font-family",
+    "font-size",
+    "font-style",
+    "font-variant",
+    "font-weight",
+    "height",
+    "letter-spacing",
+    "line-height",
+    "list-style-type",
+    "margin",
+    "margin-bottom",
+    "margin-left",
+    "margin-right",
+    "margin-top",
+    "max-width",
+    "min-width",
+    "padding",
+    "padding-bottom",
+    "padding-left",
+    "padding-right",
+    "padding-top",
+    "table-layout",
+    "text-align",
+    "text-decoration",
+    "text-indent",
+    "text-transform",
+    "vertical-align",
+    "white-space",
+    "width",
+    "word-break",
+    "word-wrap",
+];
+
+static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut cleaner = Builder::empty();
+    cleaner
+        .tags(tags::names().collect())
+        .clean_content_tags(token::DROPPED.into_iter().collect())
+        .generic_attributes(
+            tags::ATTRIBUTES.into_iter().filter(|name| !matches!(*name, "href" | "src")).collect(),
+        )
+        .tag_attributes([("a", ["href"].into()), ("img", ["src"].into())].into())
+        .url_schemes(
+            [
+                "http",
+                "https",
+                "mailto",
+                "tel",
+                "data",
+                HELD.trim_end_matches(':'),
+                SHOWN.trim_end_matches(':'),
+            ]
+            .into(),
+        )
+        .url_relative(UrlRelative::Deny)
+        .link_rel(Some("noopener noreferrer nofollow"))
+        .set_tag_attribute_value("a", "target", "_blank")
+        .filter_style_properties(STYLES.into())
+        .attribute_filter(attribute);
+    cleaner
+});
+
+/// What each of the two elements with an address may name.
+fn attribute<'u>(element: &str, name: &str, value: &'u str) -> Option<Cow<'u, str>> {
+    let begins = |prefixes: &[&str]| {
+        let head = value.trim_start();
+        prefixes
+            .iter()
+            .any(|prefix| head.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix)))
+    };
+    let is_kept = match (element, name) {
+        (_, "style") => return Some(Cow::Owned(style(value))),
+        ("a", "href") => begins(&["http:", "https:", "mailto:", "tel:"]),
+        ("img", "src") => begins(&["http:", "https:", "data:image/", HELD, SHOWN]),
+        (_, "href" | "src") => false,
+        _ => true,
+    };
+    is_kept.then_some(Cow::Borrowed(value))
+}
+
+/// The declarations without escapes, functions other than colours, and margins that pull a text over its surroundings.
+fn style(value: &str) -> String {
+    let is_plain = |declaration: &&str| {
+        let lower = declaration.to_ascii_lowercase();
+        let mut functions = lower.split('(').rev().skip(1);
+        let is_colour =
+            |head: &str| ["rgb", "rgba", "hsl", "hsla"].iter().any(|name| head.trim_end().ends_with(name));
+        let is_pulled = lower.trim_start().starts_with("margin")
+            && lower.split([':', ' ']).any(|word| word.starts_with('-'));
+        !lower.contains(['\\', '@', '<']) && !lower.contains("url") && functions.all(is_colour) && !is_pulled
+    };
+    value.split(';').filter(is_plain).collect::<Vec<_>>().join(";")
+}

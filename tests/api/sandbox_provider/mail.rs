@@ -1,0 +1,482 @@
+//! The mailbox of the sandbox provider: folders, labels, messages, and what changes in it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::Ordering;
+
+use axum::body::Body;
+use axum::http::Request;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::sandbox_provider::{Answer, Api};
+
+pub const MAIL: &str = "/sandbox/v1/mail";
+pub const MESSAGES: &str = "/sandbox/v1/mail/messages";
+
+/// A small message.
+pub fn letter(subject: &str, id: &str, more: &str) -> String {
+    format!(
+        "From: Ann <ann@x.test>\r\nTo: alice@sandbox.test\r\nSubject: {subject}\r\nMessage-ID: <{id}>\r\n{more}\r\nHello!\r\n"
+    )
+}
+
+pub fn base64(text: &str) -> String {
+    STANDARD.encode(text)
+}
+
+impl Api {
+    /// A request whose body or answer is no JSON.
+    pub async fn bytes(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> (Answer, Vec<u8>) {
+        let mut request = Request::builder().method(method).uri(path).header("authorization", &self.login);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let answer = self.router.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        let bytes = answer.into_body().collect().await.map(|b| b.to_bytes().to_vec()).unwrap_or_default();
+        (Answer { status, headers, body: serde_json::from_slice(&bytes).unwrap_or(Value::Null) }, bytes)
+    }
+
+    /// Puts a message into the mailbox.
+    pub async fn import(&self, query: &str, raw: &str) -> Answer {
+        let path = format!("{MESSAGES}?{query}");
+        let kind = [("content-type", "message/rfc822")];
+        self.bytes("POST", &path, &kind, raw.as_bytes().to_vec()).await.0
+    }
+
+    /// All messages that a query string takes.
+    pub async fn messages(&self, query: &str) -> Vec<Value> {
+        let mut all = Vec::new();
+        let mut token = String::new();
+        loop {
+            let page = self.get(&format!("{MESSAGES}?limit=25&{query}{token}")).await.expect(200);
+            all.extend(page["messages"].as_array().unwrap().clone());
+            match page["nextPageToken"].as_str() {
+                Some(next) => token = format!("&pageToken={next}"),
+                None => return all,
+            }
+        }
+    }
+
+    /// The token of now.
+    pub async fn mail_token(&self) -> String {
+        let now = self.get(&format!("{MAIL}/changes")).await.expect(200);
+        assert_eq!(now["entries"], json!([]));
+        now["nextSyncToken"].as_str().unwrap().to_owned()
+    }
+
+    /// What changed since, and the token of now.
+    pub async fn mail_changes(&self, token: &str) -> (Vec<Value>, String) {
+        let (mut entries, mut query) = (Vec::new(), format!("syncToken={token}"));
+        loop {
+            let page = self.get(&format!("{MAIL}/changes?limit=2&{query}")).await.expect(200);
+            entries.extend(page["entries"].as_array().unwrap().clone());
+            match page["nextPageToken"].as_str() {
+                Some(token) => query = format!("pageToken={token}"),
+                None => return (entries, page["nextSyncToken"].as_str().unwrap().to_owned()),
+            }
+        }
+    }
+}
+
+pub fn ids(messages: &[Value]) -> Vec<&str> {
+    messages.iter().map(|message| message["id"].as_str().unwrap()).collect()
+}
+
+/// Three people with a full mailbox; anybody else begins with empty folders.
+#[tokio::test]
+async fn seeded_mailboxes() {
+    let api = Api::start();
+    let folders = api.get(&format!("{MAIL}/folders")).await.expect(200);
+    let folders = folders["folders"].as_array().unwrap().clone();
+    let named = ["inbox", "archive", "drafts", "sent", "trash", "junk", "projects", "projects-launch"];
+    assert_eq!(ids(&folders), named);
+    assert_eq!((&folders[0]["purpose"], &folders[6]["purpose"]), (&json!("inbox"), &Value::Null));
+    assert_eq!(folders[7]["parent"], "projects");
+    assert!(folders.iter().all(|folder| folder["total"].as_u64().unwrap() > 0));
+    let labels = api.get(&format!("{MAIL}/labels")).await.expect(200);
+    assert_eq!(labels["labels"].as_array().unwrap().len(), 3);
+    assert_eq!(labels["labels"][0]["colour"], "#fde68a");
+
+    for name in ["alice", "bob", "carol"] {
+        let all = api.as_person(name).messages("").await;
+        assert!((55..=75).contains(&all.len()), "{name} has {} messages", all.len());
+        let has = |test: &dyn Fn(&Value) -> bool| all.iter().filter(|m| test(m)).count();
+        assert!((5..15).contains(&has(&|m| m["flags"]["seen"] == false)));
+        assert!(has(&|m| m["flags"]["starred"] == true) > 1);
+        assert!(has(&|m| m["flags"]["answered"] == true) > 3);
+        assert_eq!(has(&|m| m["flags"]["draft"] == true), 2);
+        assert_eq!(has(&|m| m["folders"][0] == "junk"), 3);
+        assert!(has(&|m| m["folders"][0] == "sent") > 5);
+        assert!(has(&|m| !m["unsubscribe"].is_null()) > 5);
+        assert_eq!(has(&|m| m["invitation"] == "request"), 1);
+        assert!(has(&|m| m["files"].as_array().unwrap().iter().any(|f| f["inline"] == false)) > 5);
+        assert!(has(&|m| m["files"].as_array().unwrap().iter().any(|f| !f["cid"].is_null())) == 1);
+        let mut threads = BTreeMap::new();
+        all.iter().for_each(|m| *threads.entry(m["thread"].as_str().unwrap()).or_insert(0) += 1);
+        assert_eq!(threads.values().max(), Some(&5));
+        let received = |m: &Value| m["receivedAt"].as_str().unwrap().to_owned();
+        assert!(all.is_sorted_by(|a, b| received(a) >= received(b)), "newest first");
+        assert!(received(&all[0]).as_str() < "2026-03-10T07:00:00", "nothing lies ahead");
+    }
+    let fresh = api.as_person("ci-4711");
+    assert_eq!(fresh.messages("").await.len(), 0);
+    let folders = fresh.get(&format!("{MAIL}/folders")).await.expect(200);
+    assert_eq!(folders["folders"].as_array().unwrap().len(), 6);
+}
+
+/// Whatever charset it came in.
+#[tokio::test]
+async fn charsets() {
+    let api = Api::start();
+    for (id, subject, text) in [
+        ("invoice-1", "Rechnung für März", "anbei die Rechnung für den März"),
+        ("japan-1", "打ち合わせの資料", "佐藤花子です"),
+        ("trains-1", "Расписание поездов", "Высылаю расписание"),
+        ("prices-1", "三月份报价", "附件是三月份的报价"),
+        ("interview-1", "طلب مقابلة", "ليلى"),
+    ] {
+        let message = api.get(&format!("{MESSAGES}/msg-{id}?body=true")).await.expect(200);
+        assert_eq!(message["subject"], subject);
+        assert!(message["text"]["plain"].as_str().unwrap().contains(text), "{message}");
+        assert_eq!(ids(&api.messages(&format!("text={}", escaped(text))).await), [format!("msg-{id}")]);
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().map(|b| format!("%{b:02X}")).collect()
+}
+
+/// Several messages in one answer; one that is not there is left out.
+#[tokio::test]
+async fn batches() {
+    let api = Api::start();
+    let path = format!("{MAIL}/batch");
+    let wanted =
+        json!({ "ids": ["msg-sketch-1", "nowhere", "inbox", "msg-cake-1"], "body": true, "maxText": 20 });
+    let batch =
+        api.send("POST", &path, &[], Some(wanted)).await.expect(200);
+    let found = batch["messages"].as_array().unwrap();
+    assert_eq!(ids(found), ["msg-sketch-1", "msg-cake-1"]);
+    let text =
+        |plain: &str, html: Value| json!({ "plain": plain, "html": html, "charset": "utf-8", "cut": true });
+    assert_eq!(found[0]["text"], text("Bonjour,\r\n\r\nvoici un", json!("<html><body>\r\n<p>B")));
+    assert_eq!((&found[1]["text"]["cut"], &found[0]["headers"]), (&json!(true), &Value::Null));
+    let many = json!({ "ids": vec!["x"; 251] });
+    api.send("POST", &path, &[], Some(many))
+        .await
+        .refused(422, "invalidField");
+}
+
+/// A conversation among the three is the same one in each of their mailboxes.
+#[tokio::test]
+async fn conversations() {
+    let api = Api::start();
+    let mine = api.get(&format!("{MESSAGES}/msg-team-launch-2")).await.expect(200);
+    let bobs = api.as_person("bob").get(&format!("{MESSAGES}/msg-team-launch-2")).await.expect(200);
+    assert_eq!((&mine["messageId"], &mine["receivedAt"]), (&bobs["messageId"], &bobs["receivedAt"]));
+    assert_eq!((&mine["folders"], &bobs["folders"]), (&json!(["inbox"]), &json!(["sent"])));
+    let first = api.get(&format!("{MESSAGES}/msg-team-launch-1")).await.expect(200);
+    assert_eq!(mine["inReplyTo"], json!([first["messageId"]]));
+    assert_eq!((&mine["thread"], &first["flags"]["answered"]), (&first["thread"], &json!(false)));
+    let whole = api.get(&format!("{MESSAGES}/msg-team-launch-5?headers=true")).await.expect(200);
+    assert_eq!(whole["references"].as_array().unwrap().len(), 4);
+    let header = whole["headers"].as_array().unwrap().iter().find(|h| h["name"] == "In-Reply-To").unwrap();
+    assert_eq!(header["value"], "<team-launch-4@sandbox.test>");
+}
+
+#[tokio::test]
+async fn bytes_and_files() {
+    let api = Api::start();
+    let path = format!("{MESSAGES}/msg-quote-3");
+    let message = api.get(&path).await.expect(200);
+    let (raw, bytes) = api.bytes("GET", &format!("{path}/raw"), &[], Vec::new()).await;
+    assert_eq!(
+        (raw.status.as_u16(), &raw.headers["content-type"]),
+        (200, &"message/rfc822".parse().unwrap())
+    );
+    assert_eq!(raw.headers["etag"], message["etag"].as_str().unwrap());
+    assert_eq!(message["bytes"].as_u64().unwrap() as usize, bytes.len());
+    assert!(bytes.starts_with(b"From: \"Alice Berger\" <alice@sandbox.test>\r\n"));
+    let file = &message["files"][0];
+    assert_eq!(
+        (&file["name"], &file["mediaType"]),
+        (&json!("quote-2026-118.pdf"), &json!("application/pdf"))
+    );
+    let part = format!("{path}/files/{}", file["part"].as_str().unwrap());
+    let (answer, bytes) = api.bytes("GET", &part, &[], Vec::new()).await;
+    assert_eq!(answer.headers["content-type"], "application/pdf");
+    assert!(bytes.starts_with(b"%PDF-1.4\n") && bytes.ends_with(b"%%EOF\n"));
+    assert_eq!(file["bytes"].as_u64().unwrap() as usize, bytes.len());
+    api.get(&format!("{path}/files/0")).await.refused(404, "notFound");
+    api.get(&format!("{MESSAGES}/inbox")).await.refused(404, "notFound");
+
+    // A message in a message, and a picture that the HTML shows.
+    let forward = api.get(&format!("{MESSAGES}/msg-forward-1")).await.expect(200);
+    let part = forward["files"][0]["part"].as_str().unwrap();
+    assert_eq!(forward["files"][0]["isMessage"], true);
+    let (_, inner) =
+        api.bytes("GET", &format!("{MESSAGES}/msg-forward-1/files/{part}"), &[], Vec::new()).await;
+    assert!(inner.starts_with(b"From: \"Emily Johnson\""), "{}", String::from_utf8_lossy(&inner));
+    let sketch = api.get(&format!("{MESSAGES}/msg-sketch-1?body=true")).await.expect(200);
+    let cid = sketch["files"][0]["cid"].as_str().unwrap();
+    assert!(sketch["text"]["html"].as_str().unwrap().contains(&format!("cid:{cid}")));
+}
+
+#[tokio::test]
+async fn folders_and_labels() {
+    let api = Api::start();
+    let folders = format!("{MAIL}/folders");
+    let made = api
+        .post(&folders, json!({ "id": "trips", "title": "Trips", "parent": "projects" }))
+        .await
+        .expect(201);
+    assert_eq!((&made["entry"]["kind"], &made["entry"]["total"]), (&json!("folder"), &json!(0)));
+    api.post(&folders, json!({ "id": "trips", "title": "Again" })).await.refused(409, "exists");
+    api.post(&folders, json!({ "id": "label-later", "title": "One space of ids" }))
+        .await
+        .refused(409, "exists");
+    let path = format!("{folders}/trips");
+    let etag = made["entry"]["etag"].as_str().unwrap();
+    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "title": "Journeys" }))).await.expect(200);
+    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "rank": 1 }))).await.refused(412, "stale");
+    for parent in ["trips", "nowhere", "label-later"] {
+        let refused = api.patch(&path, json!({ "parent": parent })).await;
+        assert_eq!(refused.body["error"]["field"], "parent");
+        refused.refused(422, "invalidField");
+    }
+    api.patch(&format!("{folders}/projects"), json!({ "parent": "trips" }))
+        .await
+        .refused(422, "invalidField");
+    api.patch(&format!("{folders}/inbox"), json!({ "title": "In" })).await.refused(403, "systemFolder");
+    api.delete(&format!("{folders}/trash")).await.refused(403, "systemFolder");
+    api.delete(&format!("{folders}/projects")).await.refused(409, "notEmpty");
+    api.delete(&path).await.expect(200);
+    api.get(&path).await.refused(404, "notFound");
+
+    // A label that goes leaves the messages that had it.
+    let labels = format!("{MAIL}/labels");
+    let label = json!({ "title": "Hot", "colour": "#ff0000", "hidden": true, "id": "label-hot" });
+    assert_eq!(api.post(&labels, label).await.expect(201)["entry"]["hidden"], true);
+    api.patch(&format!("{labels}/label-hot"), json!({ "colour": "red" })).await.refused(422, "invalidField");
+    api.patch(&format!("{MESSAGES}/msg-cake-1"), json!({ "addLabels": ["label-hot"] })).await.expect(200);
+    let gone = api.delete(&format!("{labels}/label-hot")).await.expect(200);
+    assert_eq!((&gone["others"][0]["id"], &gone["others"][0]["labels"]), (&json!("msg-cake-1"), &json!([])));
+}
+
+#[tokio::test]
+async fn change_a_message() {
+    let api = Api::start();
+    let path = format!("{MESSAGES}/msg-quote-5");
+    let old = api.get(&path).await.expect(200);
+    let etag = old["etag"].as_str().unwrap();
+    let patch = json!({
+        "flags": { "seen": true, "starred": true },
+        "weight": "major",
+        "folders": ["projects", "archive", "archive"],
+        "addLabels": ["label-later"],
+        "removeLabels": ["label-customers"],
+        "addWords": ["$forwarded", "important"],
+    });
+    let changed =
+        api.send("PATCH", &path, &[("if-match", etag)], Some(patch)).await.expect(200)["entry"].clone();
+    let flags =
+        json!({ "seen": true, "starred": true, "answered": false, "forwarded": false, "draft": false });
+    assert_eq!((&changed["flags"], &changed["weight"]), (&flags, &json!("major")));
+    assert_eq!(changed["folders"], json!(["projects", "archive"]), "several at once");
+    assert_eq!(
+        (&changed["labels"], &changed["words"]),
+        (&json!(["label-later"]), &json!(["$forwarded", "important"]))
+    );
+    assert_eq!(changed["subject"], old["subject"]);
+    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({}))).await.refused(412, "stale");
+    let same = api.patch(&path, json!({ "flags": { "seen": true } })).await.expect(200);
+    assert_eq!(same["entry"]["etag"], changed["etag"], "what changes nothing makes no version");
+    let less = api.patch(&path, json!({ "removeWords": ["important"] })).await.expect(200);
+    assert_eq!(less["entry"]["words"], json!(["$forwarded"]));
+    for (body, field) in [
+        (json!({ "folders": [] }), "folders"),
+        (json!({ "folders": ["label-later"] }), "folders"),
+        (json!({ "addLabels": ["inbox"] }), "labels"),
+        (json!({ "addWords": ["Two words"] }), "words"),
+        (json!({ "flags": { "draft": true } }), "flags.draft"),
+        (json!({ "subject": "other" }), "subject"),
+    ] {
+        let refused = api.patch(&path, body).await;
+        assert_eq!(refused.body["error"]["field"], field, "{}", refused.body);
+        refused.refused(422, "invalidField");
+    }
+}
+
+#[tokio::test]
+async fn delete_a_message() {
+    let api = Api::start();
+    let path = format!("{MESSAGES}/msg-quote-5");
+    let trashed = api.delete(&path).await.expect(200);
+    assert_eq!(trashed["entry"]["folders"], json!(["trash"]));
+    assert_eq!(api.delete(&path).await.expect(200)["entry"]["etag"], trashed["entry"]["etag"]);
+    let etag = [("if-match", "\"1\"")];
+    api.send("DELETE", &format!("{path}?forever=true"), &etag, None).await.refused(412, "stale");
+    let gone = api.delete(&format!("{path}?forever=true")).await.expect(200);
+    assert_eq!((&gone["entry"], &gone["dropped"]), (&Value::Null, &json!(["msg-quote-5"])));
+    api.get(&path).await.refused(404, "notFound");
+    api.get(&format!("{path}/raw")).await.refused(404, "notFound");
+}
+
+#[tokio::test]
+async fn searches() {
+    let api = Api::start();
+    let found = async |query: &str| -> Vec<String> {
+        let messages = api.messages(query).await;
+        messages.iter().map(|m| m["id"].as_str().unwrap().trim_start_matches("msg-").to_owned()).collect()
+    };
+    assert_eq!(found("text=LISBON%20bengaluru").await, ["team-offsite-2"]);
+    assert_eq!(found("q=subject:%22import%20and%20launch%22%20from:dana%20-in:trash").await.len(), 4);
+    assert_eq!(found("q=has:file%20to:dana").await, ["quote-3"]);
+    assert_eq!(found("q=is:draft").await, ["draft-1", "draft-2"]);
+    assert_eq!(found("folder=projects").await, ["budget-1"]);
+    assert_eq!(found("label=label-later").await, ["hotel-1"]);
+    assert_eq!(found("folder=junk&unread=true").await, ["junk-2", "junk-1"]);
+    assert_eq!(found("folder=inbox&starred=true&label=label-finance").await, ["quote-4"]);
+    assert_eq!(found("messageId=team-launch-1@sandbox.test").await, ["team-launch-1"]);
+    assert_eq!(found("q=before:2025-12-15").await, ["badge-1", "welcome-1"]);
+    let range = "after=2026-01-29T08:45:00Z&before=2026-01-29T10:15:00Z&q=launch";
+    assert_eq!(found(range).await, ["team-launch-4"], "the later bound is not in it");
+    assert_eq!(found("q=nowhere-to-be-found").await, [""; 0]);
+    for wrong in ["q=is:blue", "after=yesterday", "limit=0"] {
+        api.get(&format!("{MESSAGES}?{wrong}")).await.refused(422, "invalidField");
+    }
+    let page = api.get(&format!("{MESSAGES}?limit=1")).await.expect(200);
+    let token = page["nextPageToken"].as_str().unwrap();
+    api.get(&format!("{MESSAGES}?pageToken={token}&q=x")).await.refused(400, "badRequest");
+    api.get(&format!("{MESSAGES}?pageToken=x")).await.refused(400, "badRequest");
+}
+
+/// What comes or goes while a list is walked moves nothing of what follows.
+#[tokio::test]
+async fn changes_during_a_walk() {
+    let api = Api::start();
+    let all = api.messages("").await;
+    let first = api.get(&format!("{MESSAGES}?limit=10")).await.expect(200);
+    api.import("", &letter("New", "new@x.test", "")).await.expect(201);
+    api.delete(&format!("{MESSAGES}/{}?forever=true", all[3]["id"].as_str().unwrap())).await.expect(200);
+    api.patch(
+        &format!("{MESSAGES}/{}", all[30]["id"].as_str().unwrap()),
+        json!({ "flags": { "starred": true } }),
+    )
+    .await
+    .expect(200);
+    let (mut seen, mut token) = (10, first["nextPageToken"].as_str().unwrap().to_owned());
+    loop {
+        let page = api.get(&format!("{MESSAGES}?limit=10&pageToken={token}")).await.expect(200);
+        let page_ids = page["messages"].as_array().unwrap();
+        assert_eq!(ids(page_ids), ids(&all)[seen..seen + page_ids.len()]);
+        seen += page_ids.len();
+        let Some(next) = page["nextPageToken"].as_str() else { break };
+        token = next.to_owned();
+    }
+    assert_eq!(seen, all.len());
+}
+
+/// Folders, labels and messages change in one order, and a message says whether it came or only changed.
+#[tokio::test]
+async fn follow_changes() {
+    let api = Api::start();
+    let token = api.mail_token().await;
+    api.patch(&format!("{MESSAGES}/msg-quote-5"), json!({ "flags": { "seen": true } })).await.expect(200);
+    api.import("id=fresh&flags=seen", &letter("Fresh", "fresh@x.test", "")).await.expect(201);
+    api.patch(&format!("{MAIL}/folders/projects"), json!({ "title": "Plans" })).await.expect(200);
+    api.delete(&format!("{MESSAGES}/msg-cake-1?forever=true")).await.expect(200);
+    let (changes, token) = api.mail_changes(&token).await;
+    let told: Vec<_> =
+        changes.iter().map(|c| (c["id"].as_str().unwrap(), &c["new"], &c["deleted"])).collect();
+    let (yes, no, none) = (json!(true), json!(false), Value::Null);
+    assert_eq!(
+        told,
+        [
+            ("msg-quote-5", &no, &none),
+            ("fresh", &yes, &none),
+            ("projects", &none, &none),
+            ("projects-launch", &none, &none),
+            ("msg-cake-1", &none, &yes)
+        ]
+    );
+    assert_eq!(changes[3]["path"], json!(["Plans", "Launch"]), "its path has changed");
+    assert_eq!(api.mail_changes(&token).await.0, [json!(0); 0]);
+
+    api.get(&format!("{MAIL}/changes?syncToken=x")).await.refused(400, "badRequest");
+    let fault = json!({ "status": 410, "syncTokenOnly": true });
+    api.post("/sandbox/faults", fault).await.expect(201);
+    let path = format!("{MAIL}/changes?syncToken={token}");
+    api.get(&path).await.refused(410, "syncTokenExpired");
+    api.now_ms.fetch_add(8 * 24 * 3_600_000, Ordering::Relaxed);
+    api.get(&path).await.refused(410, "syncTokenExpired");
+    let token = api.mail_token().await;
+    api.send("POST", "/sandbox/reset", &[], None).await.expect(204);
+    api.get(&format!("{MAIL}/changes?syncToken={token}")).await.refused(410, "syncTokenExpired");
+    api.get(&format!("{MESSAGES}/msg-cake-1")).await.expect(200);
+}
+
+#[tokio::test]
+async fn imports() {
+    let api = Api::start();
+    let raw = letter("Imported", "i@x.test", "In-Reply-To: <team-offsite-4@sandbox.test>\r\n");
+    let query = "id=imported&folders=archive,projects&labels=label-later&flags=seen,starred&words=$old&receivedAt=2020-02-02T02:02:02Z";
+    let made = api.import(query, &raw).await.expect(201)["entry"].clone();
+    assert_eq!(
+        (&made["folders"], &made["labels"]),
+        (&json!(["archive", "projects"]), &json!(["label-later"]))
+    );
+    assert_eq!((&made["receivedAt"], &made["words"]), (&json!("2020-02-02T02:02:02.000Z"), &json!(["$old"])));
+    assert_eq!((&made["flags"]["seen"], &made["flags"]["answered"]), (&json!(true), &json!(false)));
+    let parent = api.get(&format!("{MESSAGES}/msg-team-offsite-4")).await.expect(200);
+    assert_eq!(made["thread"], parent["thread"]);
+    api.import(query, &raw).await.refused(409, "exists");
+    let all = api.messages("").await;
+    assert_eq!(all.last().unwrap()["id"], "imported");
+
+    let plain = api.import("", &raw).await.expect(201)["entry"].clone();
+    assert_eq!((&plain["folders"], &plain["flags"]["seen"]), (&json!(["inbox"]), &json!(false)));
+    for wrong in ["folders=nowhere", "flags=blue", "words=(", "receivedAt=soon", "id=A"] {
+        api.import(wrong, &raw).await.refused(422, "invalidField");
+    }
+    api.import("", "").await.refused(422, "invalidField");
+    api.import("colour=blue", &raw).await.expect(400);
+    let large = raw.clone() + &"x".repeat(26 << 20);
+    api.import("", &large).await.refused(413, "tooLarge");
+    assert_eq!(api.messages("").await.len(), all.len() + 1, "nothing came of what was refused");
+}
+
+/// The mailbox outlives the process, with the bytes of its messages.
+#[tokio::test]
+async fn restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let api = Api::open(Some(dir.path()));
+    let token = api.mail_token().await;
+    api.import("id=kept", &letter("Kept", "kept@x.test", "")).await.expect(201);
+    api.patch(&format!("{MESSAGES}/kept"), json!({ "flags": { "starred": true } })).await.expect(200);
+    api.delete(&format!("{MESSAGES}/msg-cake-1?forever=true")).await.expect(200);
+    let before = api.messages("").await;
+    drop(api);
+    let api = Api::open(Some(dir.path()));
+    assert_eq!(api.messages("").await, before);
+    let (_, raw) = api.bytes("GET", &format!("{MESSAGES}/kept/raw"), &[], Vec::new()).await;
+    assert_eq!(raw, letter("Kept", "kept@x.test", "").into_bytes());
+    let (changes, _) = api.mail_changes(&token).await;
+    assert_eq!(ids(&changes), ["kept", "msg-cake-1"]);
+    let answer = letter("Re: Kept", "answer@x.test", "In-Reply-To: <kept@x.test>\r\n");
+    let answer = api.import("", &answer).await.expect(201);
+    let kept = api.get(&format!("{MESSAGES}/kept")).await.expect(200);
+    assert_eq!(answer["entry"]["thread"], kept["thread"], "threads go on");
+    let all: HashSet<_> = before.iter().map(|m| m["id"].as_str().unwrap()).collect();
+    assert_eq!(all.len(), before.len());
+}
