@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use zeroize::Zeroizing;
 
 use crate::clock::{Clock, Entropy};
@@ -44,6 +44,8 @@ pub struct Handles {
     pub runtime: Runtime,
     pub locks: Locks,
     pub freshness: Freshness,
+    /// Rings when there is something to send.
+    pub outbox: Notify,
     /// Who waits for a mailbox to be read further back.
     pub coverage: Coverage,
     /// Calendars that are read again and again, with their connections.
@@ -91,6 +93,7 @@ impl App {
             runtime,
             locks: Locks::default(),
             freshness: Freshness::default(),
+            outbox: Notify::new(),
             coverage: Coverage::default(),
             opened: Recent::default(),
             keys: Recent::default(),

@@ -32,7 +32,9 @@ fn target(session: &mut Session, directory: &mut Directory, message: &MessageRef
         let located = directory.locate(session, message, anew)?.ok_or_else(no_message)?;
         let visit = Visit::new(&located.place.name, Access::Write, vec![Command::new("NOOP")]);
         let visited = session.visit(&[visit], None, |_, _, _, _| {})?;
-        let Some(selected) = visited.into_iter().next().and_then(|visited| visited.selected) else { continue };
+        let Some(selected) = visited.into_iter().next().and_then(|visited| visited.selected) else {
+            continue;
+        };
         if selected.uid_validity != located.place.uid_validity {
             return Err(no_message());
         }
@@ -107,7 +109,11 @@ struct FlagChanges {
     remove: Vec<String>,
 }
 
-fn flag_changes(args: &MessageUpdate, selected: &Selected, warnings: &mut Vec<Warning>) -> Outcome<FlagChanges> {
+fn flag_changes(
+    args: &MessageUpdate,
+    selected: &Selected,
+    warnings: &mut Vec<Warning>,
+) -> Outcome<FlagChanges> {
     let mut changes = FlagChanges::default();
     let flags = [
         (args.unread.map(|unread| !unread), "\\Seen"),
@@ -158,7 +164,9 @@ pub fn check_keyword(keyword: &str) -> Outcome<()> {
     if !keyword.is_empty() && keyword.len() <= 100 && keyword.bytes().all(is_good) {
         return Ok(());
     }
-    Err(Failure::invalid("a keyword must be 1 to 100 printable ASCII characters, without blanks, brackets and quotes"))
+    Err(Failure::invalid(
+        "a keyword must be 1 to 100 printable ASCII characters, without blanks, brackets and quotes",
+    ))
 }
 
 /// Holds the message to the etag that the change is based on. Returns the modification sequence to hold the server to.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use connector_sdk::{Level, Outcome};
+use connector_sdk::{Failure, Level, Outcome};
 use model::email::folders::{Folder, FolderRights, FolderRole};
 use model::wire::{Item, JsonText, Source};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::ids;
 use crate::imap::command::Command;
 use crate::imap::names;
-use crate::imap::response::Response;
+use crate::imap::response::{Response, Status};
 use crate::imap::session::{Session, refused};
 use crate::imap::value::Value;
 
@@ -141,10 +141,16 @@ fn folder(mailbox: &Mailbox, parent_id: Option<String>) -> Folder {
 const ROLES: [(FolderRole, &[&str]); 9] = [
     (FolderRole::Inbox, &[]),
     (FolderRole::Drafts, &["drafts", "draft", "entwürfe", "brouillons", "borradores", "bozze"]),
-    (FolderRole::Sent, &["sent", "sent items", "sent messages", "sent mail", "gesendet", "gesendete elemente"]),
+    (
+        FolderRole::Sent,
+        &["sent", "sent items", "sent messages", "sent mail", "gesendet", "gesendete elemente"],
+    ),
     (FolderRole::Archive, &["archive", "archives", "archiv"]),
     (FolderRole::Junk, &["junk", "spam", "junk e-mail", "junk email", "bulk mail"]),
-    (FolderRole::Trash, &["trash", "deleted items", "deleted messages", "bin", "papierkorb", "gelöschte elemente"]),
+    (
+        FolderRole::Trash,
+        &["trash", "deleted items", "deleted messages", "bin", "papierkorb", "gelöschte elemente"],
+    ),
     (FolderRole::All, &[]),
     (FolderRole::Flagged, &[]),
     (FolderRole::Important, &[]),
@@ -165,6 +171,8 @@ const ATTRIBUTES: [(&str, FolderRole); 8] = [
 /// The commands that ask for all mailboxes, and what reads their answers. They can go out with others.
 pub struct Listing {
     pub commands: Vec<Command>,
+    /// Where among them the list is.
+    list_at: usize,
     found: Vec<Mailbox>,
     subscribed: HashSet<String>,
     /// By name: a status may come before the line that it belongs to.
@@ -178,8 +186,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    pub fn new(session: &Session) -> Self {
-        let capabilities = &session.capabilities;
+    pub fn new(session: &mut Session) -> Outcome<Self> {
+        let capabilities = session.capabilities.clone();
         let mut items = vec!["MESSAGES UNSEEN UIDNEXT UIDVALIDITY"];
         if capabilities.has_condstore() {
             items = vec!["MESSAGES UNSEEN UIDNEXT UIDVALIDITY HIGHESTMODSEQ"];
@@ -192,19 +200,29 @@ impl Listing {
         let with_status = |items: &&str| {
             Command::new(format!(r#"LIST "" "*" RETURN (SUBSCRIBED{special} STATUS ({items}))"#))
         };
-        let commands = match has_status {
-            true => items.iter().map(with_status).collect(),
-            false => vec![Command::new(r#"LIST "" "*""#), Command::new(r#"LSUB "" "*""#)],
-        };
-        Listing {
+        // A server may count a mailbox that is selected as it was when it last told of it.
+        let mut commands: Vec<Command> = session.unselect()?.into_iter().collect();
+        let list_at = commands.len();
+        match has_status {
+            true => commands.extend(items.iter().map(with_status)),
+            false => commands.extend([Command::new(r#"LIST "" "*""#), Command::new(r#"LSUB "" "*""#)]),
+        }
+        Ok(Listing {
             commands,
+            list_at,
             found: Vec::new(),
             subscribed: HashSet::new(),
             counts: HashMap::new(),
             mailbox_ids: HashMap::new(),
             has_status,
             items,
-        }
+        })
+    }
+
+    /// Why there is no list, by what the commands ended with.
+    pub fn refusal(&self, statuses: &[Status]) -> Option<Failure> {
+        let status = statuses.get(self.list_at).filter(|status| !status.is_ok())?;
+        Some(refused(status, "listing the mailboxes"))
     }
 
     /// Takes in a response, whatever it is.
@@ -296,13 +314,13 @@ fn is_object_id(id: &str) -> bool {
 
 /// All mailboxes of the account.
 pub fn list(session: &mut Session) -> Outcome<Mailboxes> {
-    let mut listing = Listing::new(session);
+    let mut listing = Listing::new(session)?;
     let commands = listing.commands.clone();
     let statuses = session.run(&commands, |_, response| listing.take(response))?;
-    if let Some(status) = statuses.first().filter(|status| !status.is_ok()) {
-        return Err(refused(status, "listing the mailboxes"));
+    match listing.refusal(&statuses) {
+        Some(failure) => Err(failure),
+        None => listing.finish(session),
     }
-    listing.finish(session)
 }
 
 /// INBOX is one name in any case (RFC 9051 section 5.1).

@@ -131,8 +131,7 @@ pub struct TextPart {
 impl Hint {
     /// The hint of a message; the empty one where it is none of ours.
     pub fn read(hint: Option<&Value>) -> Hint {
-        let hint: Hint =
-            hint.and_then(|hint| serde_json::from_value(hint.clone()).ok()).unwrap_or_default();
+        let hint: Hint = hint.and_then(|hint| serde_json::from_value(hint.clone()).ok()).unwrap_or_default();
         let is_good = |part: &TextPart| is_section(&part.section);
         if hint.text.iter().chain(&hint.html).all(is_good) {
             hint
@@ -154,7 +153,8 @@ impl Hint {
 
 /// Numbers with dots between, as they may go into a command.
 pub fn is_section(section: &str) -> bool {
-    let is_number = |part: &str| !part.is_empty() && part.len() < 6 && part.bytes().all(|b| b.is_ascii_digit());
+    let is_number =
+        |part: &str| !part.is_empty() && part.len() < 6 && part.bytes().all(|b| b.is_ascii_digit());
     section.len() < 400 && section.split('.').all(is_number)
 }
 

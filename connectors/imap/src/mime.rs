@@ -141,7 +141,8 @@ fn file_name(part: &Part) -> Option<String> {
 }
 
 fn append(header: &mut String, params: &[(String, String)]) {
-    for (name, value) in params.iter().filter(|(name, _)| name.starts_with("filename") || name.starts_with("name"))
+    for (name, value) in
+        params.iter().filter(|(name, _)| name.starts_with("filename") || name.starts_with("name"))
     {
         let value: String = value.chars().filter(|c| !c.is_control()).collect();
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");
@@ -172,7 +173,10 @@ mod tests {
     fn files_have_names() {
         assert_eq!(named(r#""FILENAME" "a/b.pdf""#).as_deref(), Some("a_b.pdf"));
         assert_eq!(named(r#""FILENAME*" "utf-8''%E2%82%AC.pdf""#).as_deref(), Some("€.pdf"));
-        assert_eq!(named(r#""FILENAME*0*" "utf-8''%E2%82%AC" "FILENAME*1" ".pdf""#).as_deref(), Some("€.pdf"));
+        assert_eq!(
+            named(r#""FILENAME*0*" "utf-8''%E2%82%AC" "FILENAME*1" ".pdf""#).as_deref(),
+            Some("€.pdf")
+        );
         assert_eq!(named(r#""FILENAME" "=?utf-8?B?4oKsLnBkZg==?=""#).as_deref(), Some("€.pdf"));
         assert_eq!(named("\"FILENAME\" \"x\r\nBcc: y\""), Some("xBcc: y".into()));
         assert_eq!(named(""), None);

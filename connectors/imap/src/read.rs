@@ -230,12 +230,7 @@ fn body(hint: &Hint, fetched: &Fetched<'_>, limit: u32) -> EmailBody {
     body
 }
 
-fn complete(
-    message: &mut EmailMessage,
-    args: &MessagesGet,
-    fetched: &Fetched<'_>,
-    body: Option<EmailBody>,
-) {
+fn complete(message: &mut EmailMessage, args: &MessagesGet, fetched: &Fetched<'_>, body: Option<EmailBody>) {
     if args.headers || args.body {
         message.headers = mail::read::raw_headers(fetched.header().unwrap_or_default());
     }
@@ -323,6 +318,7 @@ fn decoded(bytes: &[u8], decode: &str) -> Vec<u8> {
     if decode == "raw" {
         return bytes.to_vec();
     }
-    let header = format!("Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: {decode}\r\n\r\n");
+    let header =
+        format!("Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: {decode}\r\n\r\n");
     mail::read::part(header.as_bytes(), bytes).bytes
 }

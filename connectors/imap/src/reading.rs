@@ -36,6 +36,7 @@ pub struct Read {
     depth: Depth,
     /// Those that were asked for: a server tells of others too, whenever their flags change.
     wanted: UidSet,
+    read: UidSet,
     messages: Vec<Message>,
     /// Those that the server has no preview of, though it offers previews.
     without_preview: UidSet,
@@ -64,7 +65,15 @@ impl Read {
         let fetch = |set: UidSet| Command::new(format!("UID FETCH {set} ({items})"));
         let commands = wanted.pieces(MAX_SET_BYTES).into_iter().map(fetch).collect();
         let visit = Visit::new(&place.name, Access::Read, commands);
-        Read { visit, place, depth, wanted, messages: Vec::new(), without_preview: UidSet::new() }
+        Read {
+            visit,
+            place,
+            depth,
+            wanted,
+            read: UidSet::new(),
+            messages: Vec::new(),
+            without_preview: UidSet::new(),
+        }
     }
 
     /// Takes in a response. What comes of a mailbox with another UIDVALIDITY is about other messages.
@@ -76,7 +85,9 @@ impl Read {
             return;
         };
         match self.depth {
-            Depth::Full if fetched.structure.is_some() => {
+            // A structure that nobody can read hides no message.
+            Depth::Full if fetched.header().is_some() && !self.read.contains(uid) => {
+                self.read.insert(uid);
                 if fetched.preview.is_none() && fetched.section("TEXT").is_none() {
                     self.without_preview.insert(uid);
                 }

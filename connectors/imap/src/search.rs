@@ -51,9 +51,9 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     if args.label.is_some() {
         return Err(Failure::invalid("there are no labels in this mailbox"));
     }
-    let mut session = Session::open(cx)?;
     let given = cx.cursor.as_deref().map(serde_json::from_str::<Cursor>).transpose();
     let given = given.map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued"))?;
+    let mut session = Session::open(cx)?;
     let mut cursor = match given {
         Some(cursor) if !cursor.c.is_empty() || cursor.b.is_none() => cursor,
         Some(Cursor { b, .. }) => find_all(&mut session, &args, b)?,
@@ -223,7 +223,9 @@ fn check_native(query: &str) -> Outcome<()> {
             }
             b'\\' if is_quoted => {}
             b'"' => is_quoted = !is_quoted,
-            _ if !(b' '..=b'~').contains(&byte) => return wrong("holds other characters than printable ASCII"),
+            _ if !(b' '..=b'~').contains(&byte) => {
+                return wrong("holds other characters than printable ASCII");
+            }
             b'{' | b'}' if !is_quoted => return wrong("holds a literal"),
             b'(' if !is_quoted => depth += 1,
             b')' if !is_quoted && depth == 0 => return wrong("closes a bracket that is not open"),
@@ -303,7 +305,17 @@ mod tests {
         for good in ["FROM \"a (b\" UNSEEN", "OR (FROM x) (TO y)", "SUBJECT \"a\\\"b\"", "TEXT \"{5}\""] {
             assert!(check_native(good).is_ok(), "{good}");
         }
-        let bad = ["FROM x\r\nA LOGOUT", "a) (b", "((a)", "\"open", "TEXT {5}", "TEXT {5+}", "é", "\"a\\n\"", "a\0"];
+        let bad = [
+            "FROM x\r\nA LOGOUT",
+            "a) (b",
+            "((a)",
+            "\"open",
+            "TEXT {5}",
+            "TEXT {5+}",
+            "é",
+            "\"a\\n\"",
+            "a\0",
+        ];
         for query in bad {
             assert!(check_native(query).is_err(), "{query}");
         }

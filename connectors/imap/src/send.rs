@@ -19,8 +19,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
     if args.recipients.is_empty() {
         return Err(Failure::invalid("there is nobody to send the message to"));
     }
-    let envelope =
-        Envelope { from: &args.from.email, recipients: &args.recipients, blob: &args.blob };
+    let envelope = Envelope { from: &args.from.email, recipients: &args.recipients, blob: &args.blob };
     let recipients = smtp::deliver(cx, &envelope)?;
     let mut sent = Sent { recipients, ..Sent::default() };
     if sent.recipients.iter().any(|recipient| recipient.accepted) {

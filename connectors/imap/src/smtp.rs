@@ -39,7 +39,8 @@ impl Reply {
         let first = self.lines.first()?.split_ascii_whitespace().next()?;
         let mut parts = first.split('.');
         let class = parts.next().filter(|class| ["2", "4", "5"].contains(class))?;
-        let is_number = |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+        let is_number =
+            |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
         let is_good = parts.by_ref().take(2).filter(|part| is_number(part)).count() == 2;
         (is_good && parts.next().is_none() && class.parse() == Ok(self.code / 100)).then(|| first.to_owned())
     }
@@ -219,7 +220,8 @@ fn mail_command(cx: &Context, smtp: &Smtp, envelope: &Envelope<'_>) -> Outcome<S
 
 /// What may stand between the brackets: nothing that ends them or the line.
 fn check_address(address: &str) -> Outcome<()> {
-    let is_bad = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}');
+    let is_bad =
+        |c: char| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}');
     if address.is_empty() || address.len() > 320 || !address.contains('@') || address.contains(is_bad) {
         return Err(Failure::invalid("an address of the envelope cannot be written into a command"));
     }
@@ -305,7 +307,8 @@ mod tests {
         let long = reply(550, &["5.1.1 no such", "5.1.1 user\u{7} here"]);
         assert_eq!(long.told(), "550 5.1.1 no such user here");
         assert_eq!(long.enhanced_status().as_deref(), Some("5.1.1"));
-        for (code, text) in [(550, "4.1.1 x"), (550, "5.1 x"), (250, "5.1.1"), (550, "5.1.1.1"), (250, "2.x.0"), (250, "")]
+        for (code, text) in
+            [(550, "4.1.1 x"), (550, "5.1 x"), (250, "5.1.1"), (550, "5.1.1.1"), (250, "2.x.0"), (250, "")]
         {
             assert_eq!(reply(code, &[text]).enhanced_status(), None, "{code} {text}");
         }

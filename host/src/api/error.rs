@@ -60,6 +60,7 @@ pub fn status(code: Code) -> StatusCode {
         | IdempotencyKeyReused
         | IdempotencyInProgress
         | InvalidState
+        | DraftAlreadySent
         | SyncResetRequired
         | SyncNotStarted
         | AlreadyExists

@@ -15,6 +15,9 @@ use crate::words::{holds_nul, understood};
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 2 << 20;
 
+/// Largest body of an operation that takes files along.
+const LARGE_BODY: usize = 40 << 20;
+
 /// Maps whose keys are the caller's own words and stay as they are.
 const FREE_MAPS: [&str; 5] = ["metadata", "tags", "headers", "answers", "providerData"];
 
@@ -30,6 +33,21 @@ impl<S: Send + Sync> FromRequest<S> for Body {
             refuse(Code::PayloadTooLarge, format!("the body is larger than {MAX_BODY} bytes"))
         })?;
         Ok(Body(object(&parts.headers, &bytes)?))
+    }
+}
+
+/// The same for operations that take files along: as large as the service takes any (`api`).
+pub struct LargeBody(pub Map<String, Value>);
+
+impl<S: Send + Sync> FromRequest<S> for LargeBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let bytes = axum::body::to_bytes(body, LARGE_BODY)
+            .await
+            .map_err(|_| refuse(Code::PayloadTooLarge, format!("the body is larger than {LARGE_BODY} bytes")))?;
+        Ok(LargeBody(object(&parts.headers, &bytes)?))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::cli::{Cli, block_on, store};
 use crate::clock::{Clock, Entropy};
 use crate::config::Config;
 use crate::sandbox_provider::{self, Sandbox};
+use crate::outbox;
 use crate::sync::poll;
 use crate::telemetry;
 
@@ -101,6 +102,7 @@ async fn serve(resolved: Resolved) -> Result<()> {
 
     let (stop, stopping) = watch::channel(false);
     let poll = tokio::spawn(poll::run(app.clone(), stopping.clone()));
+    let mut sending = tokio::spawn(outbox::run(app.clone(), stopping.clone()));
     let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
     tracing::info!(
         public_url = app.config.public_address(),
@@ -131,6 +133,9 @@ async fn serve(resolved: Resolved) -> Result<()> {
     stop.send_replace(true);
     serving.abort();
     poll.abort();
+    // A message that is being handed over right now is not left half-way if it can be helped.
+    let _ = tokio::time::timeout_at(deadline, &mut sending).await;
+    sending.abort();
     close(&app, deadline).await;
     Ok(())
 }

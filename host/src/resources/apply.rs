@@ -314,7 +314,7 @@ pub async fn set_metadata(
 }
 
 /// The version of an item: changes with every visible change, and with nothing else.
-fn etag(item: &Item) -> String {
+pub fn etag(item: &Item) -> String {
     let text = format!("{}\n{}\n{}\n{}", item.id, item.sequence, item.hash, item.metadata);
     format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8]))
 }

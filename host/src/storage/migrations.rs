@@ -24,6 +24,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (10, "item error connectors", include_str!("../../../migrations/0010_item_error_connectors.sql")),
     (11, "contacts and tasks", include_str!("../../../migrations/0011_contacts_and_tasks.sql")),
     (12, "email", include_str!("../../../migrations/0012_email.sql")),
+    (13, "outbox", include_str!("../../../migrations/0013_outbox.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

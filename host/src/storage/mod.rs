@@ -10,6 +10,7 @@ pub mod items;
 pub mod log;
 pub mod mail;
 pub mod migrations;
+pub mod outbox;
 mod postgres;
 pub mod sql;
 mod sqlite;
@@ -69,6 +70,11 @@ impl Db {
             opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
         let resources = reader.holding();
         Ok(Db { dialect, reader, resources, writer })
+    }
+
+    /// Whether other processes may use it at the same time.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.dialect, Dialect::Postgres)
     }
 
     pub fn dialect(&self) -> Dialect {

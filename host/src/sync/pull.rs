@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply::{self, Overtaken, Place};
 use crate::resources::failed;
+use crate::resources::mail::is_outgoing;
 use crate::resources::prepare::{Prepared, prepare};
 use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
@@ -364,7 +365,7 @@ async fn write_page(
     if let Some(whole) = whole {
         let live =
             items::live_sources(tx, &place.connection_id, place.kind.family(), &place.parent_id).await?;
-        let mut gone: Vec<String> = live.into_iter().filter(|id| !whole.seen.contains(id)).collect();
+        let mut gone: Vec<String> = live.into_iter().filter(|id| !whole.seen.contains(id) && !is_outgoing(id)).collect();
         let (removed, spared) = apply::remove_sources(tx, &app, &place, &gone, whole.as_of).await?;
         last = removed.or(last);
         if !spared.is_empty() {

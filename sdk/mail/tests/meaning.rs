@@ -73,6 +73,9 @@ fn subjects_are_on_one_line_and_composed() {
     assert_eq!(header("Subject: one\r\n\ttwo  three ").subject.as_deref(), Some("one two three"));
     assert_eq!(header("Subject: =?utf-8?q?a=0D=0ABcc:_x=00y?=").subject.as_deref(), Some("a Bcc: x y"));
     assert_eq!(header("Subject: =?utf-8?q?a?=\r\n =?utf-8?q?b?= c").subject.as_deref(), Some("ab c"));
+    // Split within a character, with padding between.
+    assert_eq!(header("Subject: =?utf-8?b?4p8=?= =?utf-8?b?og==?= x").subject.as_deref(), Some("\u{27e2} x"));
+    assert_eq!(header("Subject: =?utf-8?q?=C3?=\r\n =?UTF-8?Q?=BC?=").subject.as_deref(), Some("\u{fc}"));
     assert_eq!(header("Subject: =?utf-8?q?never ends").subject.as_deref(), Some("=?utf-8?q?never ends"));
 }
 

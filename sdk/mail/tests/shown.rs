@@ -240,7 +240,9 @@ fn on_a_small_stack(html: String) -> (String, Duration) {
         let start = Instant::now();
         (shown(&html), start.elapsed())
     };
-    std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap()
+    let thread =
+        std::thread::Builder::new().stack_size(512 << 10).spawn(run).expect("a thread can be started");
+    thread.join().expect("what is shown of it, not a panic")
 }
 
 #[test]

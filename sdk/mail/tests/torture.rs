@@ -1,9 +1,11 @@
-//! Messages made to cost time or memory: each is read, or refused, within a bounded time.
+//! Messages made to cost time or memory: each is read, or refused, or written, within a bounded time.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use mail::build::{Outgoing, build};
 use mail::read;
+use model::email::EmailAddress;
 
 /// Well under a second in a release build; tests are built without optimisation and share the machine.
 const BOUND: Duration = Duration::from_secs(10);
@@ -172,4 +174,13 @@ fn what_is_no_message_says_so() {
     for raw in [&b""[..], b"\r\n\r\n", b"no header at all", &[0xff; 4096], &[0; 4096]] {
         assert_eq!(read::message(raw).unwrap_err().code, "no_header");
     }
+}
+
+#[test]
+fn a_text_of_a_million_lines_is_written() {
+    let from = vec![EmailAddress { email: "a@b.example".to_owned(), name: None }];
+    let text = Some("\n".repeat(1_000_000));
+    let message = Outgoing { message_id: "1@b.example".to_owned(), from, text, ..Outgoing::default() };
+    let built = timed("a million lines", || build(&message)).unwrap();
+    assert!(built.bytes.len() >= 2_000_000);
 }

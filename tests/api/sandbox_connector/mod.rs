@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod contacts;
+mod mail;
 mod tasks;
 
 use std::sync::Arc;
@@ -185,7 +186,7 @@ fn check() {
     let account = Sandbox::check(&api.context()).unwrap();
     assert_eq!(account.external_account_id, "acc_alice");
     assert_eq!(account.email.as_deref(), Some("alice@sandbox.test"));
-    assert_eq!(account.surfaces, ["calendar", "contacts", "tasks"]);
+    assert_eq!(account.surfaces, ["email", "calendar", "contacts", "tasks"]);
     refused(Sandbox::check(&api.as_person("revoked").context()), code::AUTH_EXPIRED);
     refused(Sandbox::check(&Context::new(&api.live, Connection::default())), code::INVALID);
 }

@@ -163,18 +163,15 @@ async fn batches() {
     let path = format!("{MAIL}/batch");
     let wanted =
         json!({ "ids": ["msg-sketch-1", "nowhere", "inbox", "msg-cake-1"], "body": true, "maxText": 20 });
-    let batch =
-        api.send("POST", &path, &[], Some(wanted)).await.expect(200);
+    let batch = api.send("POST", &path, &[], Some(wanted)).await.expect(200);
     let found = batch["messages"].as_array().unwrap();
     assert_eq!(ids(found), ["msg-sketch-1", "msg-cake-1"]);
     let text =
         |plain: &str, html: Value| json!({ "plain": plain, "html": html, "charset": "utf-8", "cut": true });
-    assert_eq!(found[0]["text"], text("Bonjour,\r\n\r\nvoici un", json!("<html><body>\r\n<p>B")));
+    assert_eq!(found[0]["text"], text("Bonjour,\n\nvoici une ", json!("<html><body>\n<p>Bonj")));
     assert_eq!((&found[1]["text"]["cut"], &found[0]["headers"]), (&json!(true), &Value::Null));
     let many = json!({ "ids": vec!["x"; 251] });
-    api.send("POST", &path, &[], Some(many))
-        .await
-        .refused(422, "invalidField");
+    api.send("POST", &path, &[], Some(many)).await.refused(422, "invalidField");
 }
 
 /// A conversation among the three is the same one in each of their mailboxes.
@@ -411,7 +408,7 @@ async fn follow_changes() {
         ]
     );
     assert_eq!(changes[3]["path"], json!(["Plans", "Launch"]), "its path has changed");
-    assert_eq!(api.mail_changes(&token).await.0, [json!(0); 0]);
+    assert!(api.mail_changes(&token).await.0.is_empty());
 
     api.get(&format!("{MAIL}/changes?syncToken=x")).await.refused(400, "badRequest");
     let fault = json!({ "status": 410, "syncTokenOnly": true });

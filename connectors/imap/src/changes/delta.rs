@@ -242,7 +242,9 @@ fn planned(cursor: &Cursor, number: u32) -> UidSet {
 /// Folders in which what the server told does not add up to what it says is there: servers forget, and UIDs were never told of.
 fn missed(scans: &[Scan], visited: &[Visited], cursor: &Cursor) -> Vec<usize> {
     let is_off = |(scan, visited): (&Scan, &Visited)| {
-        let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else { return false };
+        let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else {
+            return false;
+        };
         let (gone, fresh) = scan.differences(&known.uids);
         let there = known.uids.len() + fresh.len() - gone.len();
         scan.by == By::Qresync && there != u64::from(selected.exists)

@@ -1,6 +1,6 @@
 //! `changes`: the first reading of everything, newest first, and then what is different.
 //!
-//! One call: the mailboxes are listed with their counts, in the same round trip as the next chunk of the first reading. Folders whose
+//! One call: the mailboxes are listed with their counts, where it is time for it in the same round trip as the next chunk of the first reading. Folders whose
 //! counts differ are compared (`delta`), which leaves sets of UIDs to tell in the cursor; a page (`page`) takes from them.
 //! Deletions come before additions, so that a moved message has both on one page.
 
@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use crate::changes::cursor::{Cursor, Known};
 use crate::changes::page::Page;
 use crate::folders::{Listing, Mailbox, Mailboxes};
-use crate::imap::session::{Session, refused};
+use crate::imap::session::Session;
 use crate::imap::visit::Visit;
 use crate::plan::Chunk;
 use crate::reading;
@@ -25,14 +25,15 @@ use crate::reading;
 /// Messages on a page where the host does not say.
 const PAGE: u32 = 200;
 
-/// Without LIST-STATUS the mailboxes cost a command each: in the first reading they are compared on every so many pages.
+/// In the first reading the mailboxes are compared on every so many pages: counting them costs the server as much as a page does, and
+/// the mailbox that is being read stays selected meanwhile.
 const PAGES_PER_LISTING: u32 = 10;
 
 /// What changed since the context's cursor; from none, everything.
 pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     let limit = usize::try_from(if args.limit == 0 { PAGE } else { args.limit }).unwrap_or(200);
-    let mut session = Session::open(cx)?;
     let cursor = cx.cursor.as_deref().map(Cursor::read).transpose()?;
+    let mut session = Session::open(cx)?;
     let mut page = Page::new(limit, args.names_only);
     let answer = match cursor {
         None => first::begin(&mut session, &mut page)?,
@@ -50,11 +51,11 @@ fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<
     let is_last = cursor.plan.as_ref().is_none_or(Vec::is_empty);
     // What is known to be different is told first: comparing again would find the same.
     let compares = if is_first_reading {
-        is_last || session.capabilities.has_in_rev2("LIST-STATUS") || cursor.pages >= PAGES_PER_LISTING
+        is_last || cursor.pages >= PAGES_PER_LISTING
     } else {
         !cursor.has_pending()
     };
-    let mut listing = compares.then(|| Listing::new(session));
+    let mut listing = if compares { Some(Listing::new(session)?) } else { None };
     read_chunk(session, &cursor, chunk, listing.as_mut(), page)?;
     if let Some(listing) = listing {
         cursor.pages = 0;
@@ -86,9 +87,10 @@ fn read_chunk(
             read.take(selected, command, response);
         }
     })?;
-    let mut listed = visited.iter().take(leading).filter_map(|listed| listed.statuses.first());
-    if let Some(status) = listed.find(|status| !status.is_ok()) {
-        return Err(refused(status, "listing the mailboxes"));
+    if let (Some(listing), Some(listed)) = (listing, visited.first())
+        && let Some(failure) = listing.refusal(&listed.statuses)
+    {
+        return Err(failure);
     }
     let read = reading::finish(session, reads, visited.get(leading..).unwrap_or_default())?;
     page.take(session, read);
@@ -97,7 +99,8 @@ fn read_chunk(
 
 /// Tells the folders that are not as they were told, and takes those that are gone out of the cursor.
 fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
-    let gone: Vec<Known> = cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
+    let gone: Vec<Known> =
+        cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
     for mut known in gone {
         let messages = known.forget_messages();
         if !messages.uids.is_empty() {

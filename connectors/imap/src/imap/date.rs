@@ -61,7 +61,8 @@ mod tests {
         assert_eq!(read("01-Jan-2026 12:00:60 +0545"), Some(1_767_248_159));
         assert_eq!(date_time(837_596_665).as_deref(), Some("17-Jul-1996 09:44:25 +0000"));
         assert_eq!(search_day(837_596_665, -1).as_deref(), Some("16-Jul-1996"));
-        for text in ["", "yesterday", "32-Jan-2026 00:00:00 +0000", "1-Foo-2026 00:00:00 +0000", "1-Jan-2026"] {
+        for text in ["", "yesterday", "32-Jan-2026 00:00:00 +0000", "1-Foo-2026 00:00:00 +0000", "1-Jan-2026"]
+        {
             assert_eq!(read(text), None, "{text}");
         }
         assert_eq!(date_time(i64::MAX), None);

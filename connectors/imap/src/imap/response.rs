@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn responses_are_told_apart() {
-        let Some(Response::Done("s7", status)) = Response::read(b"s7 OK [COPYUID 3 1:2 9:10] moved\r\n") else {
+        let Some(Response::Done("s7", status)) = Response::read(b"s7 OK [COPYUID 3 1:2 9:10] moved\r\n")
+        else {
             panic!("a tagged status");
         };
         assert_eq!((status.kind, status.code("copyuid")), (Kind::Ok, Some("3 1:2 9:10")));
@@ -149,8 +150,12 @@ mod tests {
         let Some(Response::Status(status)) = Response::read(b"* no [ALERT]\r\n") else { panic!("a status") };
         assert_eq!((status.kind, status.code("ALERT"), status.code("X")), (Kind::No, Some(""), None));
         assert!(matches!(Response::read(b"+\r\n"), Some(Response::Continue)));
-        assert!(matches!(Response::read(b"* 4 exists\r\n"), Some(Response::Numbered(4, name, _)) if name == "EXISTS"));
-        assert!(matches!(Response::read(b"* Search 1 2\r\n"), Some(Response::Data(name, b" 1 2\r\n")) if name == "SEARCH"));
+        assert!(
+            matches!(Response::read(b"* 4 exists\r\n"), Some(Response::Numbered(4, name, _)) if name == "EXISTS")
+        );
+        assert!(
+            matches!(Response::read(b"* Search 1 2\r\n"), Some(Response::Data(name, b" 1 2\r\n")) if name == "SEARCH")
+        );
         for noise in ["", "\r\n", "*\r\n", "* \r\n", "hello there\r\n", "* 4\r\n", "* \u{fffd}\r\n* OK x"] {
             let read = Response::read(noise.as_bytes());
             assert!(matches!(read, None | Some(Response::Data(..))), "{noise:?}: {read:?}");

@@ -196,6 +196,20 @@ impl<'a> Session<'a> {
         if status.is_ok() { Ok(status) } else { Err(refused(&status, doing)) }
     }
 
+    /// The command that makes the server forget what is selected; none where nothing is, or where it has no such command.
+    pub fn unselect(&mut self) -> Outcome<Option<Command>> {
+        if self.selected.is_none() {
+            return Ok(None);
+        }
+        if self.capabilities.has_in_rev2("UNSELECT") {
+            self.selected = None;
+            return Ok(Some(Command::new("UNSELECT")));
+        }
+        // The next best: the server looks at the mailbox anew.
+        self.run(&[Command::new("NOOP")], |_, _| {})?;
+        Ok(None)
+    }
+
     /// Makes sure that the line is open before something is sent that must not be sent twice.
     pub fn prove(&mut self) -> Outcome<()> {
         if self.unproven {
@@ -237,11 +251,9 @@ impl<'a> Session<'a> {
             let first = self.last_tag.wrapping_add(1);
             self.last_tag = self.last_tag.wrapping_add(u32::try_from(count).unwrap_or(0));
             self.line.write(bytes)?;
-            for at in 0..count {
-                let tag = format!("{TAG}{}", first.wrapping_add(u32::try_from(at).unwrap_or(0)));
-                let status = self.until_done(&tag, next + at, sink.as_deref_mut(), take)?;
-                statuses.push(status);
-            }
+            let tags = (0..count).map(|at| first.wrapping_add(u32::try_from(at).unwrap_or(0)));
+            let tags: Vec<String> = tags.map(|tag| format!("{TAG}{tag}")).collect();
+            statuses.extend(self.until_done(&tags, next, sink.as_deref_mut(), take)?);
             next += count;
         }
         self.broken = was_broken;
@@ -308,7 +320,8 @@ impl<'a> Session<'a> {
         }
         text.extend_from_slice(b"\r\n");
         self.line.write(vec![Segment::Bytes(text)])?;
-        self.until_done(&tag, at, None, take)
+        let done = self.until_done(&[tag], at, None, take)?;
+        done.into_iter().next().ok_or_else(|| TcpError::new("unavailable", "the server did not answer"))
     }
 
     /// Reads until the server asks for the literal; the status if it refuses instead.
@@ -327,29 +340,34 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Reads until all of these commands are done. A server may end one that does nothing to others after them (RFC 9051 section
+    /// 5.5); what comes untagged belongs to the first that is not done.
     fn until_done(
         &mut self,
-        wanted: &str,
-        at: usize,
+        tags: &[String],
+        first: usize,
         mut sink: Option<&mut Sink<'_>>,
         take: Taker<'_>,
-    ) -> Result<Status, TcpError> {
-        loop {
+    ) -> Result<Vec<Status>, TcpError> {
+        let mut done: Vec<Option<Status>> = vec![None; tags.len()];
+        let mut at = 0;
+        while at < tags.len() {
             let message = self.input.message(&mut *self.line, TAG, sink.as_deref_mut())?;
             match Response::read(message) {
                 Some(Response::Done(tag, status)) => {
-                    self.unproven = false;
-                    if tag == wanted {
-                        return Ok(status);
+                    if let Some(found) = tags.iter().position(|known| known == tag) {
+                        done[found] = Some(status);
                     }
+                    at = done.iter().position(Option::is_none).unwrap_or(tags.len());
                 }
                 Some(Response::Status(status)) if status.kind == Kind::Bye => return Err(bye(&status)),
                 Some(Response::Continue) => {}
-                Some(response) => take(at, &response),
+                Some(response) => take(first + at, &response),
                 None => self.skipped += 1,
             }
             self.unproven = false;
         }
+        Ok(done.into_iter().flatten().collect())
     }
 }
 
@@ -369,9 +387,7 @@ pub fn refused(status: &Status, doing: &str) -> Failure {
         _ if named("NONEXISTENT") || named("TRYCREATE") => (code::NOT_FOUND, "has nothing there for"),
         _ if named("ALREADYEXISTS") => (code::ALREADY_EXISTS, "already has that for"),
         _ if named("INUSE") || named("UNAVAILABLE") || named("SERVERBUG") => (code::UNAVAILABLE, "failed at"),
-        _ if named("OVERQUOTA") || named("LIMIT") || named("TOOBIG") => {
-            (code::INVALID, "has no room for")
-        }
+        _ if named("OVERQUOTA") || named("LIMIT") || named("TOOBIG") => (code::INVALID, "has no room for"),
         Kind::Bad => (code::INVALID, "does not understand"),
         _ => (code::INVALID, "refused"),
     };

@@ -173,7 +173,8 @@ fn part(value: &Value<'_>, section: String) -> Part {
 }
 
 fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&byte))
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(&byte))
 }
 
 /// The disposition is the first list of a string and a list or NIL; what is before it depends on the type. The structure of an
@@ -213,7 +214,12 @@ mod tests {
         let text = parts.text.iter().map(|part| part.section.clone()).collect();
         let html = parts.html.iter().map(|part| part.section.clone()).collect();
         let file = |file: &super::File| {
-            format!("{}:{}{}", file.part.section, file.part.kind, if file.within == super::Within::Related { "+" } else { "" })
+            format!(
+                "{}:{}{}",
+                file.part.section,
+                file.part.kind,
+                if file.within == super::Within::Related { "+" } else { "" }
+            )
         };
         let files = parts.files.iter().map(file).collect();
         format!("text {} html {} files {}", names(text), names(html), names(files))
@@ -221,18 +227,21 @@ mod tests {
 
     const TEXT: &str = r#"("TEXT" "PLAIN" ("CHARSET" "UTF-8") NIL NIL "8BIT" 20 1 NIL NIL NIL NIL)"#;
     const HTML: &str = r#"("text" "html" ("charset" "utf-8") NIL NIL "base64" 20 1 NIL ("inline" NIL))"#;
-    const IMAGE: &str = r#"("IMAGE" "PNG" ("NAME" "a.png") "<c@x>" NIL "BASE64" 400 NIL ("INLINE" ("FILENAME" "a.png")))"#;
+    const IMAGE: &str =
+        r#"("IMAGE" "PNG" ("NAME" "a.png") "<c@x>" NIL "BASE64" 400 NIL ("INLINE" ("FILENAME" "a.png")))"#;
 
     #[test]
     fn a_message_is_taken_apart() {
         assert_eq!(shown(&parts(TEXT)), "text 1 html  files ");
-        let related = format!(r#"(({TEXT}({HTML}{IMAGE} "RELATED") "ALTERNATIVE")("APPLICATION" "PDF" NIL NIL NIL "BASE64" 9) "MIXED")"#);
-        assert_eq!(
-            shown(&parts(&related)),
-            "text 1.1 html 1.2.1 files 1.2.2:image/png+ 2:application/pdf"
+        let related = format!(
+            r#"(({TEXT}({HTML}{IMAGE} "RELATED") "ALTERNATIVE")("APPLICATION" "PDF" NIL NIL NIL "BASE64" 9) "MIXED")"#
         );
+        assert_eq!(shown(&parts(&related)), "text 1.1 html 1.2.1 files 1.2.2:image/png+ 2:application/pdf");
         let file = parts(&related).files.remove(0).part;
-        assert_eq!((file.id.as_deref(), file.param("name"), file.size), (Some("c@x"), Some("a.png"), Some(400)));
+        assert_eq!(
+            (file.id.as_deref(), file.param("name"), file.size),
+            (Some("c@x"), Some("a.png"), Some(400))
+        );
         assert_eq!(file.disposition.as_deref(), Some("inline"));
         assert_eq!(file.disposition_params, [("filename".to_owned(), "a.png".to_owned())]);
     }

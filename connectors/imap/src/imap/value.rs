@@ -190,7 +190,8 @@ fn literal(rest: &[u8]) -> Option<(usize, usize)> {
     let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let len = std::str::from_utf8(digits.get(..count)?).ok()?.parse().ok()?;
     let after = digits.get(count..)?;
-    let tail = [&b"}\r\n"[..], b"+}\r\n", b"}\n", b"+}\n"].into_iter().find(|tail| after.starts_with(tail))?;
+    let tail =
+        [&b"}\r\n"[..], b"+}\r\n", b"}\n", b"+}\n"].into_iter().find(|tail| after.starts_with(tail))?;
     Some((tilde + 1 + count + tail.len(), len))
 }
 
@@ -231,7 +232,10 @@ mod tests {
         let cases = [
             ("(UID 7 FLAGS (\\Seen $x))", "(UID 7 FLAGS (\\Seen $x))"),
             (r#"("a \"b\" \\c" nil NIL)"#, r#"("a \"b\" \\c" NIL NIL)"#),
-            ("BODY[HEADER.FIELDS (DATE FROM)]<0> {3}\r\na)b X", "BODY[HEADER.FIELDS (DATE FROM)]<0> \"a)b\" X"),
+            (
+                "BODY[HEADER.FIELDS (DATE FROM)]<0> {3}\r\na)b X",
+                "BODY[HEADER.FIELDS (DATE FROM)]<0> \"a)b\" X",
+            ),
             ("~{2}\r\nab {1+}\r\nc", "\"ab\" \"c\""),
             ("[Gmail]/All x[y", "[Gmail]/All x[y"),
             ("(a (b", "(a (b))"),

@@ -119,8 +119,10 @@ impl Session<'_> {
     ) -> Result<Vec<Visited>, TcpError> {
         let mut all = vec![Visited::default(); visits.len()];
         let (commands, places) = self.plan(visits, &mut all);
+        let unknown = |visit: &Visit| Selected { name: visit.name.clone(), ..Selected::default() };
+        let pairs = visits.iter().zip(&all);
         let mut current: Vec<Selected> =
-            all.iter().map(|visited| visited.selected.clone().unwrap_or_default()).collect();
+            pairs.map(|(visit, known)| known.selected.clone().unwrap_or_else(|| unknown(visit))).collect();
         let statuses = self.exchange(&commands, sink, &mut |at, response| {
             let Some(Some((visit, command))) = places.get(at).copied() else { return };
             let (Some(selected), Some(visited)) = (current.get_mut(visit), all.get_mut(visit)) else {
@@ -188,9 +190,7 @@ impl Session<'_> {
         let verb = if visit.access == Access::Read { "EXAMINE" } else { "SELECT" };
         let command = Command::new(verb).mailbox(&visit.name);
         match visit.since {
-            Some((uid_validity, modseq)) => {
-                command.text(format!(" (QRESYNC ({uid_validity} {modseq}))"))
-            }
+            Some((uid_validity, modseq)) => command.text(format!(" (QRESYNC ({uid_validity} {modseq}))")),
             None if self.capabilities.has_condstore() && !self.enabled => command.text(" (CONDSTORE)"),
             None => command,
         }

@@ -48,7 +48,8 @@ impl Blobs {
                 STANDARD.decode(text).unwrap()
             }
             "quoted-printable" => {
-                let header = b"Content-Type: application/x\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n";
+                let header =
+                    b"Content-Type: application/x\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n";
                 mail::read::part(header, bytes).bytes
             }
             _ => bytes.to_vec(),

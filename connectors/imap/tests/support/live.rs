@@ -172,7 +172,10 @@ impl Wire {
     /// Stores a message.
     pub fn append(&mut self, mailbox: &str, flags: &str, date: &str, message: &str) {
         let message = message.replace('\n', "\r\n");
-        self.send(&format!("t APPEND {mailbox} ({flags}) \"{date}\" {{{}+}}\r\n{message}\r\n", message.len()));
+        self.send(&format!(
+            "t APPEND {mailbox} ({flags}) \"{date}\" {{{}+}}\r\n{message}\r\n",
+            message.len()
+        ));
         loop {
             let line = self.line();
             if line.starts_with("t ") {

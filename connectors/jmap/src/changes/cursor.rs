@@ -19,14 +19,14 @@ pub struct Cursor {
 }
 
 /// How far the first reading came.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Reading {
-    /// Messages after this one are not told yet.
-    #[serde(rename = "a")]
-    After(Last),
-    /// All were told, and what changed meanwhile not yet.
-    #[serde(rename = "c")]
-    CatchUp,
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Messages after this one are not told yet; none: none is.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Last>,
+    /// So much changed that the next page waits until that is told.
+    #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
 }
 
 /// The last message of a page that is sorted from new to old.

@@ -18,80 +18,96 @@ use crate::protocol::{Answers, Batch, Call, email, failures};
 const COUNTS: [&str; 4] = ["totalEmails", "unreadEmails", "totalThreads", "unreadThreads"];
 
 /// Calls for changes and for what was changed.
-pub struct Asked {
+struct Asked {
     changes: Call,
     created: Call,
     updated: Call,
 }
 
-/// Both in one batch.
-pub struct Both {
-    emails: Asked,
-    mailboxes: Asked,
-}
+/// Messages.
+pub struct EmailDelta(Asked);
 
-/// What changed.
-pub struct Delta {
-    /// Folders, messages, folders that are gone.
+/// Mailboxes.
+pub struct FolderDelta(Asked);
+
+/// What changed of messages.
+pub struct Emails {
     pub sources: Vec<Source>,
-    /// The states that they are told up to.
-    pub emails: String,
-    pub mailboxes: String,
+    /// The state that is told now.
+    pub state: String,
     /// There is more to tell now.
     pub has_more: bool,
 }
 
-impl Delta {
-    /// Adds the calls for messages: new ones are read whole, of others what can change.
-    pub(super) fn ask_emails(batch: &mut Batch, cursor: &Cursor, telling: Telling) -> Asked {
-        let since = json!({ "sinceState": cursor.emails, "maxChanges": telling.limit });
-        let changes = batch.call("Email/changes", since);
+/// What changed of folders.
+#[derive(Default)]
+pub struct Folders {
+    /// New and changed ones, told before the messages in them.
+    pub before: Vec<Source>,
+    /// Those that are gone.
+    pub after: Vec<Source>,
+    /// The state that is told now.
+    pub state: String,
+    /// There is more to tell now.
+    pub has_more: bool,
+}
+
+impl Folders {
+    /// The folders before and after these messages.
+    pub fn around(self, messages: Vec<Source>) -> Vec<Source> {
+        self.before.into_iter().chain(messages).chain(self.after).collect()
+    }
+}
+
+impl EmailDelta {
+    /// Adds the calls: new messages are read whole, of others what can change. `since` is the argument `sinceState`, or a reference.
+    pub(super) fn ask(batch: &mut Batch, since: (&str, Value), telling: Telling) -> Self {
+        let args = with(&json!({ "maxChanges": telling.limit }), since.0, since.1);
+        let changes = batch.call("Email/changes", args);
         let created = batch.call("Email/get", with(&telling.get(), "#ids", changes.at("/created")));
         let updated =
             batch.call("Email/get", with(&email::get(&email::STATE), "#ids", changes.at("/updated")));
-        Asked { changes, created, updated }
+        EmailDelta(Asked { changes, created, updated })
+    }
+
+    /// What the answers say.
+    pub(super) fn read(&self, client: &Client, answers: &Answers, telling: Telling) -> Outcome<Emails> {
+        let changed: Changed = answers.get(&self.0.changes)?;
+        let updated = read(client, answers, &self.0.updated, &changed.updated, &email::get(&email::STATE))?;
+        let created = read(client, answers, &self.0.created, &changed.created, &telling.get())?;
+        let updated = updated.into_iter().map(|message| telling.partial(message));
+        let created = created.into_iter().map(|message| telling.source(message));
+        let gone = changed.destroyed.iter().map(|id| message::gone(id));
+        let sources = updated.chain(created).chain(gone).collect();
+        Ok(Emails { sources, has_more: has_more(&changed), state: changed.new_state })
     }
 }
 
-impl Asked {
-    /// Adds the calls for mailboxes.
-    pub fn ask_mailboxes(self, batch: &mut Batch, cursor: &Cursor) -> Both {
+impl FolderDelta {
+    /// Adds the calls.
+    pub(super) fn ask(batch: &mut Batch, cursor: &Cursor) -> Self {
         let changes = batch.call("Mailbox/changes", json!({ "sinceState": cursor.mailboxes }));
         let created = batch.call("Mailbox/get", json!({ "#ids": changes.at("/created") }));
         let updated = batch.call("Mailbox/get", json!({ "#ids": changes.at("/updated") }));
-        Both { emails: self, mailboxes: Asked { changes, created, updated } }
+        FolderDelta(Asked { changes, created, updated })
     }
-}
 
-impl Both {
     /// What the answers say.
-    pub(super) fn read(&self, client: &Client, answers: &Answers, telling: Telling) -> Outcome<Delta> {
-        let emails: Changed = answers.get(&self.emails.changes)?;
-        let mailboxes: Changed = answers.get(&self.mailboxes.changes)?;
-        let mut sources = self.folders(client, answers, &mailboxes)?;
-        let updated =
-            read(client, answers, &self.emails.updated, &emails.updated, &email::get(&email::STATE))?;
-        sources.extend(updated.into_iter().map(|message| telling.partial(message)));
-        let created = read(client, answers, &self.emails.created, &emails.created, &telling.get())?;
-        sources.extend(created.into_iter().map(|message| telling.source(message)));
-        sources.extend(emails.destroyed.iter().map(|id| message::gone(id)));
-        sources.extend(mailboxes.destroyed.iter().map(|id| folders::gone(id)));
-        Ok(Delta {
-            sources,
-            has_more: has_more(&emails) || has_more(&mailboxes),
-            emails: emails.new_state,
-            mailboxes: mailboxes.new_state,
-        })
+    pub(super) fn read(&self, client: &Client, answers: &Answers) -> Outcome<Folders> {
+        let changed: Changed = answers.get(&self.0.changes)?;
+        let before = self.changed(client, answers, &changed)?;
+        let after = changed.destroyed.iter().map(|id| folders::gone(id)).collect();
+        Ok(Folders { before, after, has_more: has_more(&changed), state: changed.new_state })
     }
 
     /// The mailboxes that changed. A name or a place that changed is in the path of everything below too, and the path of a nested
     /// one is made of mailboxes that did not change: then all are read, in one more request.
-    fn folders(&self, client: &Client, answers: &Answers, changed: &Changed) -> Outcome<Vec<Source>> {
+    fn changed(&self, client: &Client, answers: &Answers, changed: &Changed) -> Outcome<Vec<Source>> {
         if changed.created.is_empty() && changed.updated.is_empty() {
             return Ok(Vec::new());
         }
-        let mut tree = Tree::read(answers.get(&self.mailboxes.created)?);
-        tree.add(answers.get(&self.mailboxes.updated)?);
+        let mut tree = Tree::read(answers.get(&self.0.created)?);
+        tree.add(answers.get(&self.0.updated)?);
         let is_count = |name: &String| COUNTS.contains(&name.as_str());
         let counts_only = changed.updated_properties.as_ref().is_some_and(|names| names.iter().all(is_count));
         let keeps_paths = changed.updated.is_empty() || counts_only;

@@ -6,20 +6,21 @@
 pub mod cursor;
 mod delta;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use connector_sdk::{Answer, Context, Failure, Outcome};
+use model::Instant;
 use model::wire::{ChangesRequest, Source, Sources};
 use serde_json::{Value, json};
 
-use crate::changes::cursor::{Cursor, Last, Reading};
-use crate::changes::delta::Delta;
+use crate::changes::cursor::{Cursor, Reading};
+use crate::changes::delta::{EmailDelta, Emails, FolderDelta, Folders};
 use crate::client::{Client, Message, is_cut_off};
 use crate::folders::{self, Tree};
 use crate::message;
 use crate::protocol::answers::Got;
 use crate::protocol::email;
-use crate::query::{Page, Query};
+use crate::query::{Page, Query, Start};
 
 /// Messages of a page where the host does not say.
 const PAGE: usize = 200;
@@ -80,76 +81,111 @@ fn first(client: &Client, telling: Telling) -> Outcome<Answer<Sources>> {
     let query = telling.query();
     let mut batch = client.batch();
     let state = batch.call("Email/get", json!({ "ids": [], "properties": ["id"] }));
-    let asked = query.ask(&mut batch, None);
+    let asked = query.ask(&mut batch, Start::Newest);
+    let delta = EmailDelta::ask(&mut batch, ("#sinceState", state.at("/state")), telling);
     let all = folders::all(&mut batch);
     let answers = client.run(batch, DOING)?;
-    let emails = answers.get::<Got>(&state)?.state;
-    let page = query.page(client, &answers, &asked, None)?;
+    let page = query.page(&answers, &asked)?.ok_or_else(out_of_place)?;
+    let delta = delta.read(client, &answers, telling)?;
     let got: Got = answers.get(&all)?;
-    let mailboxes = got.state.clone();
-    if emails.is_empty() || mailboxes.is_empty() {
+    let cursor = Cursor { emails: delta.state.clone(), mailboxes: got.state.clone(), reading: None };
+    if cursor.emails.is_empty() || cursor.mailboxes.is_empty() {
         return Err(Failure::unavailable("the provider does not tell the state of the mailbox"));
     }
-    let sources = Tree::read(got).sources();
-    let cursor = Cursor { emails, mailboxes, reading: None };
-    Ok(read_on(sources, page, cursor, false, telling))
+    let folders = Folders { before: Tree::read(got).sources(), ..Folders::default() };
+    Ok(read_on(Reading::default(), folders, page, delta, cursor, telling))
+}
+
+fn out_of_place() -> Failure {
+    Failure::unavailable("the provider did not find where to go on")
 }
 
 /// What changed since the cursor, and the next page while the first reading is not over.
 fn next(client: &Client, cursor: &Cursor, telling: Telling) -> Outcome<Answer<Sources>> {
-    let last = match &cursor.reading {
-        Some(Reading::After(last)) => Some(last),
-        Some(Reading::CatchUp) | None => None,
-    };
-    let query = telling.query();
-    let mut batch = client.batch();
-    let delta = Delta::ask_emails(&mut batch, cursor, telling);
-    let asked = last.map(|last| query.ask(&mut batch, Some(last)));
-    // Mailboxes come last: what the messages above are in is known by then.
-    let delta = delta.ask_mailboxes(&mut batch, cursor);
-    let answers = client.run(batch, DOING)?;
-    let delta = delta.read(client, &answers, telling)?;
-    let next = Cursor { emails: delta.emails, mailboxes: delta.mailboxes, reading: None };
-    if let (Some(last), Some(asked)) = (last, asked) {
-        let page = query.page(client, &answers, &asked, Some(last))?;
-        return Ok(read_on(delta.sources, page, next, delta.has_more, telling));
+    let reading = cursor.reading.as_ref().filter(|reading| !reading.waits);
+    let start = reading.map(|reading| Start::after(reading.after.as_ref()));
+    if let Some(answer) = attempt(client, cursor, start, telling)? {
+        return Ok(answer);
     }
-    let enumeration = cursor.reading.is_some();
-    let reading = cursor.reading.clone().filter(|_| delta.has_more);
-    let body = Sources { sources: delta.sources, enumeration, covered_since: None };
-    Ok(Answer { body, cursor: Some(Cursor { reading, ..next }.print()), more: delta.has_more })
+    // The last message of the page before is gone. All is asked again: changes must not be older than the page that they go with.
+    let last = cursor.reading.as_ref().and_then(|reading| reading.after.as_ref());
+    attempt(client, cursor, last.map(Start::Around), telling)?.ok_or_else(out_of_place)
 }
 
-/// A page of the first reading.
-fn read_on(
-    mut sources: Vec<Source>,
-    page: Page,
-    cursor: Cursor,
-    has_more: bool,
+/// None where there is nothing to go on after.
+fn attempt(
+    client: &Client,
+    cursor: &Cursor,
+    start: Option<Start>,
     telling: Telling,
-) -> Answer<Sources> {
-    let covered_since = match (&page.next, &page.last) {
-        // New mail is still to be told: nothing can be said of what is new.
-        _ if has_more => None,
-        // More messages of the same second may follow.
-        (Some(next), _) => next.just_after(),
-        (None, last) => last.as_ref().and_then(at),
-    };
-    let told: Vec<Source> = page.messages.into_iter().map(|message| telling.source(message)).collect();
-    // The page was read after the changes: it knows better.
-    let names: HashSet<&str> = told.iter().map(|source| source.external_id.as_str()).collect();
-    sources.retain(|source| !names.contains(source.external_id.as_str()));
-    sources.extend(told);
-    let reading = match page.next {
-        Some(last) => Some(Reading::After(last)),
-        None if has_more => Some(Reading::CatchUp),
+) -> Outcome<Option<Answer<Sources>>> {
+    let query = telling.query();
+    let mut batch = client.batch();
+    let asked = start.map(|start| query.ask(&mut batch, start));
+    let delta = EmailDelta::ask(&mut batch, ("sinceState", json!(cursor.emails)), telling);
+    // Mailboxes come last: what the messages above are in is known by then.
+    let folders = FolderDelta::ask(&mut batch, cursor);
+    let answers = client.run(batch, DOING)?;
+    let page = match &asked {
+        Some(asked) => match query.page(&answers, asked)? {
+            Some(page) => Some(page),
+            None => return Ok(None),
+        },
         None => None,
     };
+    let delta = delta.read(client, &answers, telling)?;
+    let folders = folders.read(client, &answers)?;
+    let mailboxes = folders.state.clone();
+    let cursor = Cursor { emails: delta.state.clone(), mailboxes, reading: cursor.reading.clone() };
+    Ok(Some(match (page, cursor.reading.clone()) {
+        (Some(page), Some(reading)) => read_on(reading, folders, page, delta, cursor, telling),
+        (_, reading) => {
+            let waits = delta.has_more || folders.has_more;
+            let reading = reading.map(|reading| Reading { waits, ..reading });
+            let (enumeration, more) = (reading.is_some(), reading.is_some() || waits);
+            let body = Sources { sources: folders.around(delta.sources), enumeration, covered_since: None };
+            Answer { body, cursor: Some(Cursor { reading, ..cursor }.print()), more }
+        }
+    }))
+}
+
+/// A page of the first reading. It waits where more changes are to be told: a message that came and went between the told changes and the
+/// page would never be told as gone (RFC 8620 section 5.2).
+fn read_on(
+    reading: Reading,
+    folders: Folders,
+    page: Page,
+    delta: Emails,
+    cursor: Cursor,
+    telling: Telling,
+) -> Answer<Sources> {
+    let mut messages = Vec::new();
+    let (mut reading, mut covered_since) = (Some(Reading { waits: true, ..reading }), None);
+    if !delta.has_more && !folders.has_more {
+        covered_since = match (&page.next, &page.last) {
+            // More messages of the same second may follow.
+            (Some(next), _) => next.just_after(),
+            (None, last) => last.as_ref().and_then(|last| last.at_ms).map(Instant::from_millis),
+        };
+        reading = page.next.map(|last| Reading { after: Some(last), waits: false });
+        messages.extend(page.messages.into_iter().map(|message| telling.source(message)));
+    }
     let more = reading.is_some();
+    let sources = folders.around(joined(messages, delta.sources));
     let body = Sources { sources, enumeration: true, covered_since };
     Answer { body, cursor: Some(Cursor { reading, ..cursor }.print()), more }
 }
 
-fn at(last: &Last) -> Option<model::Instant> {
-    last.at_ms.map(model::Instant::from_millis)
+/// The page, and what was read after it. What that tells whole, or as gone, the page need not; what it tells short and the page in the
+/// same version, it need not itself.
+fn joined(page: Vec<Source>, changes: Vec<Source>) -> Vec<Source> {
+    let is_partial = |source: &Source| source.items.iter().any(|item| item.partial);
+    let versions: HashMap<String, Option<String>> =
+        page.iter().map(|source| (source.external_id.clone(), source.etag.clone())).collect();
+    let (short, whole): (Vec<Source>, Vec<Source>) = changes.into_iter().partition(is_partial);
+    let names: HashSet<String> = whole.iter().map(|source| source.external_id.clone()).collect();
+    let page = page.into_iter().filter(|source| !names.contains(&source.external_id));
+    let short = short.into_iter().filter(|source| versions.get(&source.external_id) != Some(&source.etag));
+    let (page, short): (Vec<Source>, Vec<Source>) = (page.collect(), short.collect());
+    page.into_iter().chain(short).chain(whole).collect()
 }

@@ -55,7 +55,7 @@ fn joined(
 /// The header in order, decoded; empty where it was not asked for.
 pub fn headers(email: &Email) -> Vec<EmailHeader> {
     let fields = email.headers.iter().flatten().take(HEADERS);
-    fields.map(|field| EmailHeader { name: field.name.clone(), value: text::decoded(&field.value) }).collect()
+    text::decoded(fields.map(|field| (field.name.as_str(), field.value.as_str())))
 }
 
 #[cfg(test)]

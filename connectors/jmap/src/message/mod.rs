@@ -136,7 +136,7 @@ fn of(email: &Email, max_body_bytes: usize) -> EmailMessage {
         reply_to: addresses(&email.reply_to),
         received_at: instant(&email.received_at).unwrap_or_default(),
         sent_at: instant(&email.sent_at),
-        snippet: text::snippet(email.preview.as_deref().unwrap_or_default()),
+        snippet: mail::text::snippet(email.preview.as_deref(), None),
         body: body::of(email, max_body_bytes),
         folder_ids: folder_ids(email),
         unread: flags.unread,

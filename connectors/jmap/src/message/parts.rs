@@ -4,7 +4,6 @@ use model::email::{Attachment, CalendarMethod, Disposition};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::message::text;
 use crate::protocol::email::{Email, Part};
 
 /// Most attachments of a message that are told.
@@ -80,7 +79,7 @@ fn attachment(id: String, part: &Part) -> Attachment {
     });
     Attachment {
         id,
-        filename: part.name.as_deref().and_then(text::file_name),
+        filename: part.name.as_deref().and_then(mail::read::file_name),
         is_message: matches!(content_type.as_str(), "message/rfc822" | "message/global"),
         content_type,
         size: part.size,

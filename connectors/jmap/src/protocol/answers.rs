@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 pub struct Got {
     pub state: String,
     pub list: Vec<Box<RawValue>>,
-    pub not_found: Option<Vec<String>>,
 }
 
 /// `Foo/query`.

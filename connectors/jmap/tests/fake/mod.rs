@@ -44,6 +44,8 @@ pub struct Server {
     pub requests: usize,
     pub before_request: Option<Hook>,
     pub instead: Option<Override>,
+    /// Mails that come in the middle of the next request: before which of its methods, and when they were received.
+    pub arrivals: Vec<(usize, i64)>,
     /// HTTP answers that come before the server's own.
     pub answers: Vec<Response>,
     /// Names of the methods that were called, per request.
@@ -145,7 +147,11 @@ impl Server {
         let mut created = BTreeMap::new();
         let calls = request["methodCalls"].as_array().unwrap();
         self.calls.push(calls.iter().map(|call| call[0].as_str().unwrap().to_owned()).collect());
-        for call in calls {
+        let arrivals = std::mem::take(&mut self.arrivals);
+        for (number, call) in calls.iter().enumerate() {
+            for (_, at) in arrivals.iter().filter(|(before, _)| *before == number) {
+                self.put(*at);
+            }
             let (method, id) = (call[0].as_str().unwrap(), &call[2]);
             let Some(args) = resolved(&call[1], &responses) else {
                 responses.push(json!(["error", { "type": "invalidResultReference" }, id]));

@@ -25,6 +25,8 @@ pub fn routes() -> Routes<App> {
         .merge(email::messages::routes())
         .merge(email::messages::attachments::routes())
         .merge(email::threads::routes())
+        .merge(email::drafts::routes())
+        .merge(email::send::routes())
         .merge(email::folders::routes())
         .merge(email::labels::routes())
         .merge(email::sync::routes())

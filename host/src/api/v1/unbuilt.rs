@@ -3,10 +3,7 @@
 
 use axum::handler::Handler;
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization, Token, TokenRequest};
-use model::email::draft::Draft;
-use model::email::send::{DraftPatch, NewDraft, NewMessage, SendMessage};
 use model::email::tracking::TrackingRecord;
-use model::email::EmailMessage;
 use model::resource::{New, Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
@@ -24,9 +21,8 @@ where
     T: 'static,
 {
     let h = || handler.clone();
-    let email = messages(h()).merge(drafts(h()));
     let scheduling = event_types(h()).merge(bookings(h()));
-    authorization(h()).merge(webhooks(h())).merge(email).merge(scheduling).not_built()
+    authorization(h()).merge(webhooks(h())).merge(tracking(h())).merge(scheduling).not_built()
 }
 
 fn authorization<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
@@ -76,36 +72,8 @@ fn webhooks<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H
         .summary("Delete a subscription")
 }
 
-fn messages<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
+fn tracking<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
     Routes::new("Email")
-        .post("/v1/email/messages", "email.write", Mvp, h)
-        .summary("Put a message into a folder, without sending it")
-        .body::<NewMessage>()
-        .returns::<Resource<EmailMessage>>()
-}
-
-fn drafts<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    Routes::new("Email")
-        .post("/v1/email/drafts", "email.write", Mvp, h.clone())
-        .summary("Create a draft")
-        .body::<NewDraft>()
-        .returns::<Resource<Draft>>()
-        .get("/v1/email/drafts/{draftId}", "email.read", Mvp, h.clone())
-        .summary("Read a draft")
-        .returns::<Resource<Draft>>()
-        .patch("/v1/email/drafts/{draftId}", "email.write", Mvp, h.clone())
-        .summary("Change a draft")
-        .description("Needs the etag: editors that save by themselves race.")
-        .body::<DraftPatch>()
-        .returns::<Resource<Draft>>()
-        .post("/v1/email/drafts/{draftId}/send", "email.send", Mvp, h.clone())
-        .summary("Send a draft")
-        .description("Once: a second call gives 409 `draft_already_sent`.")
-        .returns::<Resource<EmailMessage>>()
-        .post("/v1/email/send", "email.send", Mvp, h.clone())
-        .summary("Send a message")
-        .body::<SendMessage>()
-        .returns::<Resource<EmailMessage>>()
         .get("/v1/email/tracking/{trackingId}", "email.track", Mvp, h)
         .summary("Read a tracking record")
         .returns::<TrackingRecord>()

@@ -113,8 +113,11 @@ pub fn of_sources(wanted: &[Wanted], sources: &[Source]) -> Result<HashMap<Strin
 /// A printed message with its headers and its text.
 pub fn with_content(text: &str, content: Content, with_images: bool) -> Result<String> {
     let mut message: Map<String, Value> = serde_json::from_str(text)?;
-    let safe: Option<String> = None;
-    let _ = (with_images, cids(&message));
+    let cids = cids(&message);
+    let cid = |id: &str| cids.get(id).cloned();
+    let options = ::mail::html::Safe { images: with_images, cid: &cid };
+    let html = content.body.as_ref().and_then(|b| b.html.as_deref());
+    let safe = html.map(|html| ::mail::html::safe(html, &options));
     if let Some(mut body) = content.body {
         body.safe_html = safe;
         message.insert("body".into(), json!(body));

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place, row};
 use crate::resources::mail::names::Names;
-use crate::resources::mail::prepare::{Aside, attachment_id, content, hash, with_deliveries};
+use crate::resources::mail::prepare::{Aside, attachment_id, content, hash, with_own};
 use crate::resources::mail::threads::Threads;
 use crate::resources::prepare::{Content, Prepared, PreparedItem};
 use crate::storage::Tx;
@@ -81,6 +81,14 @@ pub async fn differences(
     page.finish(tx).await
 }
 
+/// The source of a message that is on its way, or was sent without a copy: no provider has it.
+pub fn is_outgoing(source_id: &str) -> bool {
+    source_id.starts_with(OUTGOING)
+}
+
+/// What the names of such sources begin with.
+pub const OUTGOING: &str = "outbox:";
+
 fn is_place(kind: Kind) -> bool {
     matches!(kind, Kind::EmailFolder | Kind::EmailLabel)
 }
@@ -143,6 +151,9 @@ impl Page<'_> {
                 }
             }
         }
+        if let Some(sent) = self.sent_here(tx, fresh).await? {
+            return Ok(Some(sent));
+        }
         let Some(print) = &fresh.fingerprint else { return Ok(tombstone) };
         if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
             return Ok(Some(item));
@@ -152,6 +163,17 @@ impl Page<'_> {
         let found = items::by_fingerprint(tx, &self.place.connection_id, print).await?;
         let taken = |i: &Item| self.changed.iter().any(|c| c.item.id == i.id);
         Ok(found.into_iter().find(|i| moved(i) && !taken(i)).or(tombstone))
+    }
+
+    /// The message of ours that this is the copy of.
+    async fn sent_here(&self, tx: &mut Tx, fresh: &PreparedItem) -> Result<Option<Item>> {
+        let Some(message_id) = fresh.uid.as_ref().filter(|_| fresh.partial.is_none()) else { return Ok(None) };
+        let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
+        if is_draft || is_outgoing(&fresh.external_id) {
+            return Ok(None);
+        }
+        let same = items::by_uid(tx, &self.place.connection_id, message_id).await?;
+        Ok(same.into_iter().find(|item| is_outgoing(&item.source_id)))
     }
 
     async fn told_place(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
@@ -192,16 +214,12 @@ impl Page<'_> {
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
         let live = known.as_ref().filter(|k| k.deleted_at.is_none());
-        let before: Option<EmailMessage> = live.map(|k| serde_json::from_str(&k.body)).transpose()?;
+        let before = live.map(|k| k.body.clone());
         let thread_before = live.and_then(|k| k.series_id.as_deref());
         let thread = self.threads.of(tx, self.app, self.place, &message, thread_before).await?;
         message.thread_id = Some(thread.clone());
         message.folder_ids = self.names.ours(Kind::EmailFolder, &message.folder_ids);
         message.label_ids = self.names.ours(Kind::EmailLabel, &message.label_ids);
-        if let Some(before) = before {
-            // What only we know of it.
-            (message.tracking, message.delivery) = (before.tracking, before.delivery);
-        }
         let kind = kind_of(&message);
         // A draft that became a message is another resource: it was sent, here or by another client.
         let (known, other) = match known {
@@ -213,7 +231,7 @@ impl Page<'_> {
         aside.parts = take_parts(&id, &mut message.attachments);
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
         let mut fresh = PreparedItem { kind, aside: aside.text(), ..fresh.clone() };
-        fresh.content = contents_of(message)?;
+        fresh.content = contents_of(message, kind, before.as_deref())?;
         fresh.hash = hash(&fresh.content.body);
         let item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_ref());
         self.push(kind, item, known, places);
@@ -250,7 +268,7 @@ impl Page<'_> {
         let kind = kind_of(&message);
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
         let thread = known.series_id.clone();
-        let content = contents_of(message)?;
+        let content = contents_of(message, kind, Some(&known.body))?;
         let fresh = PreparedItem {
             kind,
             uid: known.uid.clone(),
@@ -368,13 +386,10 @@ fn kind_of(message: &EmailMessage) -> Kind {
     if message.draft { Kind::EmailDraft } else { Kind::EmailMessage }
 }
 
-/// The columns of a message whose host's fields are its own.
-fn contents_of(message: EmailMessage) -> serde_json::Result<Content> {
-    let deliveries = (message.tracking.clone(), message.delivery.clone());
+/// The columns of a message, with what only the host knows of it.
+fn contents_of(message: EmailMessage, kind: Kind, before: Option<&str>) -> serde_json::Result<Content> {
     let mut content = content(message)?;
-    if deliveries != (None, None) {
-        content.body = with_deliveries(&content.body, deliveries)?;
-    }
+    content.body = with_own(content.body, kind, before)?;
     Ok(content)
 }
 

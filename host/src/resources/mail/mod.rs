@@ -2,13 +2,17 @@
 //! changes here, `names` turns the provider's folders into ours, `threads` says which messages belong together. `list` and `read`
 //! answer, `write` changes and deletes.
 
+pub mod append;
 pub mod attachments;
 pub mod bodies;
+pub mod compose;
 pub mod conversations;
 mod differences;
+pub mod drafts;
 pub mod folders;
 pub mod list;
 pub mod names;
+pub mod own;
 pub mod prepare;
 pub mod read;
 pub mod search;
@@ -16,7 +20,7 @@ pub mod settle;
 pub mod threads;
 pub mod write;
 
-pub use differences::{differences, put};
+pub use differences::{OUTGOING, differences, is_outgoing, put};
 pub use prepare::prepared;
 
 use model::email::EmailMessage;

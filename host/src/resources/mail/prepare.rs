@@ -2,7 +2,8 @@
 //! names in it: `differences` puts ours in their place.
 
 use model::email::folders::{Folder, Label};
-use model::email::{EmailAddress, EmailMessage, MessageDelivery, TrackingSettings};
+use model::email::draft::DraftStatus;
+use model::email::{EmailAddress, EmailMessage};
 use model::wire::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -89,7 +90,9 @@ pub fn prepared(kind: Kind, item: Item) -> Result<PreparedItem, String> {
             prepared.partial = Some(fields);
         }
         _ => {
-            let message: EmailMessage = body.read().map_err(wrong)?;
+            let mut message: EmailMessage = body.read().map_err(wrong)?;
+            // That only the host knows.
+            (message.tracking, message.delivery) = (None, None);
             prepared.uid = message.internet_message_id.clone();
             prepared.content = content(message).map_err(wrong)?;
         }
@@ -125,22 +128,39 @@ pub fn content(mut message: EmailMessage) -> serde_json::Result<Content> {
     })
 }
 
-/// A message's body with what only we know of it.
-pub fn with_deliveries(
-    body: &str,
-    (tracking, delivery): (Option<TrackingSettings>, Option<MessageDelivery>),
-) -> serde_json::Result<String> {
-    let mut message: EmailMessage = serde_json::from_str(body)?;
-    (message.tracking, message.delivery) = (tracking, delivery);
-    serde_json::to_string(&message)
+/// Fields of a message that the host alone knows.
+const OWN: [&str; 2] = ["tracking", "delivery"];
+/// Fields of a draft that the host alone knows, beside those.
+const OWN_OF_DRAFT: [&str; 6] =
+    ["status", "sendAt", "replyToMessageId", "replyMode", "sentMessageId", "sendError"];
+
+/// A message's body with what only we know of it, as it was before. Drafts have fields of their own.
+pub fn with_own(body: String, kind: Kind, before: Option<&str>) -> serde_json::Result<String> {
+    let is_draft = kind == Kind::EmailDraft;
+    // Most messages have none of it.
+    let has_any = before.is_some_and(|b| OWN.iter().any(|f| !b.contains(&format!("\"{f}\":null"))));
+    if !is_draft && !has_any {
+        return Ok(body);
+    }
+    let mut fields: Map<String, Value> = serde_json::from_str(&body)?;
+    let before: Map<String, Value> = before.map(serde_json::from_str).transpose()?.unwrap_or_default();
+    let of_draft = OWN_OF_DRAFT.iter().filter(|_| is_draft);
+    for name in OWN.iter().chain(of_draft) {
+        if let Some(value) = before.get(*name) {
+            fields.insert((*name).to_owned(), value.clone());
+        } else if *name == "status" {
+            fields.insert((*name).to_owned(), json!(DraftStatus::Draft));
+        } else if !fields.contains_key(*name) {
+            fields.insert((*name).to_owned(), Value::Null);
+        }
+    }
+    serde_json::to_string(&fields)
 }
 
 /// Nothing is without a bound, and what is read on demand is not kept.
 fn tidy(message: &mut EmailMessage) {
     message.body = None;
     message.headers = Vec::new();
-    message.tracking = None;
-    message.delivery = None;
     if let Some((at, _)) = message.snippet.char_indices().nth(SNIPPET) {
         message.snippet.truncate(at);
     }

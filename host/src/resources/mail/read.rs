@@ -4,6 +4,8 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::error::{Code, Result, not_found};
 use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
+use crate::resources::mail::drafts::content_of;
+use crate::resources::mail::is_outgoing;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::settle::gone;
 use crate::resources::{Asker, Kind, render};
@@ -57,10 +59,25 @@ pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Ans
         let item = find(app, asker, id).await?;
         return Ok(Answer::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
     }
-    let (item, content) = read(app, asker, &connection, item, shown.fields).await?;
+    let (item, content) = match is_outgoing(&item.source_id) {
+        true => {
+            let content = outgoing(app, &item).await?;
+            (item, content)
+        }
+        false => read(app, asker, &connection, item, shown.fields).await?,
+    };
     let text = render::item(&item, &[], shown.with_provider_data);
     let text = bodies::with_content(&text, content, shown.with_images)?;
     Ok(Answer::ok(text).etag(&item.etag))
+}
+
+/// The text of a message that is on its way. Of one that was sent without a copy there is none.
+async fn outgoing(app: &App, item: &Item) -> Result<Content> {
+    let pieces = crate::storage::outbox::pieces(app.db.reader(), &item.id).await?;
+    Ok(match pieces.is_empty() {
+        true => Content::default(),
+        false => content_of(pieces.concat().as_bytes()),
+    })
 }
 
 /// A message with what is not kept of it. What the provider says of it otherwise is kept.

@@ -12,6 +12,8 @@ use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
 use crate::resources::apply::{self, Overtaken, Place};
 use crate::resources::commit::{Change, place};
+use crate::resources::mail::bodies::Content;
+use crate::resources::mail::{drafts, own};
 use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::{Asker, Kind, fetch, render};
 use crate::runtime::Surface;
@@ -29,6 +31,14 @@ pub enum Told {
     Gone,
     /// The message of this source.
     Item { source_id: String, change: Arc<Change> },
+    /// The draft of this source.
+    Draft { source_id: String, change: Arc<Change>, written: Arc<Written> },
+}
+
+/// What the author of a draft wrote that no provider keeps, or that is not kept here.
+pub struct Written {
+    pub own: Vec<(&'static str, serde_json::Value)>,
+    pub content: Content,
 }
 
 impl Told {
@@ -73,7 +83,11 @@ pub async fn nothing(app: &App, connection: &Connection, told: Told, attempt: &A
 
 /// The answer is about what the provider says that the call was about, under the name that it has now.
 fn completed(told: Told, mutated: &Mutated) -> Result<Told> {
-    let Told::Item { source_id, change } = told else { return Ok(told) };
+    let (source_id, change, written) = match told {
+        Told::Gone => return Ok(Told::Gone),
+        Told::Item { source_id, change } => (source_id, change, None),
+        Told::Draft { source_id, change, written } => (source_id, change, Some(written)),
+    };
     let mut change = Change {
         status: change.status,
         metadata: change.metadata.clone(),
@@ -91,7 +105,11 @@ fn completed(told: Told, mutated: &Mutated) -> Result<Told> {
         }
         (None, None) => source_id,
     };
-    Ok(Told::Item { source_id, change: Arc::new(change) })
+    let change = Arc::new(change);
+    Ok(match written {
+        None => Told::Item { source_id, change },
+        Some(written) => Told::Draft { source_id, change, written },
+    })
 }
 
 /// The sources as the provider has them now; those that it does not tell come with the next pull.
@@ -140,6 +158,9 @@ async fn store(
             let answer = match told {
                 Told::Gone => Answer::no_content(),
                 Told::Item { source_id, change } => shown(tx, &app, &place, &source_id, &change).await?,
+                Told::Draft { source_id, change, written } => {
+                    shown_draft(tx, &app, &place, (&source_id, &change), &written).await?
+                }
             };
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(Ok(answer))
@@ -158,6 +179,27 @@ async fn shown(tx: &mut Tx, app: &App, place: &Place, source_id: &str, change: &
         Answer::json(change.status, render::item(&item, &change.warnings, false)).etag(&item.etag);
     if change.status == 201 {
         answer = answer.header("location", Kind::of(&item)?.path(&item));
+    }
+    Ok(answer)
+}
+
+/// The same for a draft.
+async fn shown_draft(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    (source_id, change): (&str, &Change),
+    written: &Written,
+) -> Result<Answer> {
+    let mut item = of_source(tx, place, source_id).await?;
+    if let Some(metadata) = &change.metadata {
+        item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
+    }
+    item = own::set(tx, app, place, item, &written.own, "updated").await?;
+    let text = drafts::printed(&item, Some(&written.content), &change.warnings, false)?;
+    let mut answer = Answer::json(change.status, text).etag(&item.etag);
+    if change.status == 201 {
+        answer = answer.header("location", Kind::EmailDraft.path(&item));
     }
     Ok(answer)
 }

@@ -10,11 +10,13 @@ use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Result, not_found};
+use crate::error::{Code, Result, not_found, refuse};
 use crate::resources::check::{fault, length};
 use crate::resources::commit::Change;
 use crate::resources::contents::Manner;
 use crate::resources::mail::bodies::{self, Fields};
+use crate::resources::mail::drafts::is_gone;
+use crate::resources::mail::is_outgoing;
 use crate::resources::mail::read::{self, find, open, wanted};
 use crate::resources::mail::settle::{self, Told};
 use crate::resources::settle::gone;
@@ -52,6 +54,10 @@ pub async fn update(
 ) -> Result<Answer> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = current(app, asker, id, attempt.resumed).await?;
+    if is_outgoing(&item.source_id) && input.keys().any(|name| name != "metadata") {
+        let message = "the message is not in the mailbox: only its metadata can be changed";
+        return Err(refuse(Code::InvalidState, message));
+    }
     let moves = moves(&mut input)?;
     let before: EmailMessage = serde_json::from_str(&item.body)?;
     let printed = printed(app, asker, &connection, &item, &input).await?;
@@ -250,6 +256,9 @@ pub async fn delete(
         other => other?,
     };
     expected.check(&item.etag)?;
+    if is_outgoing(&item.source_id) || is_gone(&item) {
+        return crate::outbox::submit::cancel(app, &connection, &item, attempt).await;
+    }
     let args = MessageDelete {
         message: reference(&item),
         permanent,

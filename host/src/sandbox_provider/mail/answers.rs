@@ -129,7 +129,6 @@ mod tests {
         let sent = Sent { from: "alice@sandbox.test", content: &content, raw, now_ms: 0 };
         let bounce = answer(&sent, "bounce@x.test", "b1").unwrap();
         let read = parse::read(&bounce).unwrap().content;
-        assert!(read.automatic);
         assert_eq!((read.in_reply_to, read.references), (vec!["1@x".to_owned()], vec!["1@x".to_owned()]));
         let text = String::from_utf8(bounce).unwrap();
         assert!(
@@ -137,6 +136,7 @@ mod tests {
                 "\r\nFinal-Recipient: rfc822; bounce@x.test\r\nAction: failed\r\nStatus: 5.1.1\r\n"
             )
         );
+        assert!(text.contains("\r\nAuto-Submitted: auto-replied\r\n"));
         assert!(text.contains("\r\n\r\nSubject: Hi\r\nMessage-ID: <1@x>\r\n--report-b1--\r\n"));
         assert_eq!(head(b"A: b"), b"A: b");
         assert!(answer(&sent, "bob@x.test", "b2").is_none());

@@ -116,7 +116,7 @@ mod tests {
         let read = parse::read(&raw).unwrap().content;
         assert_eq!(read.subject.as_deref(), Some(subject.trim()));
         assert_eq!(read.from[0].label.as_deref(), Some("Jürgen \"J\""));
-        assert_eq!(parse::whole(&raw).1.plain.as_deref(), Some("Grüße\r\nJ."));
+        assert_eq!(parse::whole(&raw).1.plain.as_deref(), Some("Grüße\nJ."));
         assert_eq!(read.files[0].name.as_deref(), Some("Übersicht.pdf"));
         assert_eq!((read.files[1].cid.as_deref(), read.files[1].inline), (Some("dot@x.test"), true));
         assert_eq!(parse::part(&raw, &read.files[1].part).unwrap().bytes, b"PNG");

@@ -157,7 +157,7 @@ pub struct Content {
     pub files: Vec<File>,
     /// Of the whole message.
     pub bytes: usize,
-    /// A machine sent it in answer to something (RFC 3834).
+    /// A machine sent it in answer to something (RFC 3834). A delivery report says so as well, and is none.
     pub automatic: bool,
     /// The List-Unsubscribe header (RFC 2369).
     pub unsubscribe: Option<String>,

@@ -260,6 +260,16 @@ pub async fn of_sources(
     Ok(found)
 }
 
+/// Gives a row another source: what the provider had of it is another thing from now on, or nothing.
+pub async fn set_source(tx: &mut Tx, id: &str, source_id: &str) -> Result<()> {
+    query("update items set source_id = $1, external_id = $1, fingerprint = null where id = $2")
+        .bind(source_id)
+        .bind(id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
 /// Whether a live message of a connection comes from this source.
 pub async fn is_known_source(reader: &Reader, connection_id: &str, source_id: &str) -> Result<bool> {
     let sql = "select id from items where connection_id = $1 and kind in ('email_message', 'email_draft') \
@@ -386,5 +396,5 @@ pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
     ] {
         query(sql).bind(connection_id).execute(&mut *tx).await?;
     }
-    Ok(())
+    crate::storage::outbox::purge(tx, connection_id).await
 }

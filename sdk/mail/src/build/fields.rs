@@ -117,6 +117,8 @@ fn mailbox(w: &mut EmailWriter<'_>, address: &EmailAddress) -> fmt::Result {
             w.space();
             write!(w.folding(), "<{email}>")
         }
+        // A quoted part looks like a name to many programs, unless it is in brackets.
+        None if email.starts_with('"') => write!(w.folding(), "<{email}>"),
         None => w.folding().write_str(&email),
     }
 }

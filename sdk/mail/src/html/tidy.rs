@@ -47,7 +47,7 @@ struct Tree {
 impl Tree {
     fn text(&mut self, text: &str) {
         if !text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            self.into_cell();
+            self.enter_cell();
         }
         for piece in text.split('\0') {
             self.out.push_str(piece);
@@ -170,13 +170,13 @@ impl Tree {
                 }
                 return is_found;
             }
-            _ => self.into_cell(),
+            _ => self.enter_cell(),
         }
         let ended = match (name, kind) {
             ("a", _) => self.find(|open| open.0 == "a", is_table),
-            (_, Kind::Item) => self
-                .find(|open| open.1 == Kind::Item, |kind| is_table(kind))
-                .filter(|at| !self.has_list_after(*at)),
+            (_, Kind::Item) => {
+                self.find(|open| open.1 == Kind::Item, is_table).filter(|at| !self.has_list_after(*at))
+            }
             _ => None,
         };
         let ended = ended.or_else(|| {
@@ -205,7 +205,7 @@ impl Tree {
     }
 
     /// Between the cells of a table there is nothing: what comes there gets a cell.
-    fn into_cell(&mut self) {
+    fn enter_cell(&mut self) {
         let Some((_, kind)) = self.open.last().copied() else { return };
         if matches!(kind, Kind::Table | Kind::Group) {
             self.open_plain("tr", Kind::Row);

@@ -75,8 +75,9 @@ fn is_direction(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a user would look for it as a file: a picture that the HTML shows, an invitation, a signature and the parts of a delivery
-/// report are not that (RFC 8621 4.1.4 `hasAttachment`).
+/// Whether a user would look for it as a file, so that the message has attachments: a picture that the HTML shows, an invitation, a
+/// signature and the parts of a report are not that (RFC 8621 4.1.4 `hasAttachment`). `in_multipart` is the type of the multipart that it
+/// is directly in, lower case (`multipart/mixed`), and empty where it is in none; `shown` is what `shown_ids` tells of the HTML.
 pub fn is_offered(attachment: &Attachment, in_multipart: &str, shown: &HashSet<String>) -> bool {
     let media_type = attachment.content_type.as_str();
     let is_signature = matches!(
@@ -99,7 +100,7 @@ pub fn is_offered(attachment: &Attachment, in_multipart: &str, shown: &HashSet<S
     }
 }
 
-/// The Content-IDs that an HTML text points at.
+/// The Content-IDs that an HTML text points at, without `cid:`; at most as many as a message can have parts.
 pub fn shown_ids(html: &str) -> HashSet<String> {
     let starts = memchr::memmem::find_iter(html.as_bytes(), b"cid:");
     let ids = starts.filter_map(|start| {

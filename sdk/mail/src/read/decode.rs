@@ -137,21 +137,29 @@ fn meta_charset(html: &[u8]) -> Option<&'static Charset> {
     Charset::for_label(rest.get(..len)?).filter(|charset| *charset != UTF_8)
 }
 
+/// In place: no line gets longer.
 fn line_feeds(text: String) -> String {
-    if memchr::memchr2(b'\r', b'\0', text.as_bytes()).is_none() {
-        return text;
-    }
-    let mut lines = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(at) = memchr::memchr2(b'\r', b'\0', rest.as_bytes()) {
-        let (line, end) = rest.split_at(at);
-        lines.push_str(line);
-        let is_return = end.starts_with('\r');
-        rest = end.get(1..).unwrap_or_default();
-        if is_return && !rest.starts_with('\n') {
-            lines.push('\n');
+    let Some(first) = memchr::memchr2(b'\r', b'\0', text.as_bytes()) else { return text };
+    let mut bytes = text.into_bytes();
+    let mut to = first;
+    let mut from = first;
+    while let Some(byte) = bytes.get(from).copied() {
+        let is_return = byte == b'\r';
+        from += 1;
+        if is_return && bytes.get(from) != Some(&b'\n') {
+            // `to` is behind `from`, so there is a place.
+            if let Some(place) = bytes.get_mut(to) {
+                *place = b'\n';
+            }
+            to += 1;
         }
+        let rest = bytes.get(from..).unwrap_or_default();
+        let len = memchr::memchr2(b'\r', b'\0', rest).unwrap_or(rest.len());
+        bytes.copy_within(from..from + len, to);
+        from += len;
+        to += len;
     }
-    lines.push_str(rest);
-    lines
+    bytes.truncate(to);
+    // Only whole ASCII characters were taken out or put in.
+    String::from_utf8(bytes).unwrap_or_default()
 }

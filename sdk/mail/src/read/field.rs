@@ -8,6 +8,7 @@ use mail_parser::{ContentType, HeaderValue};
 use memchr::memmem;
 
 use crate::read::limits::{HEADER_BYTES, HEADER_FIELDS, PARAMETER_BYTES};
+use crate::read::words;
 
 /// A field as it stands in the message.
 #[derive(Clone, Copy)]
@@ -60,6 +61,9 @@ fn field(line: &[u8]) -> Option<Field<'_>> {
 impl Field<'_> {
     /// The value on one line, with its encoded words (RFC 2047) decoded.
     pub fn text(&self) -> String {
+        if let Some(simple) = self.simple() {
+            return simple.to_owned();
+        }
         let value = self.utf8();
         match MessageStream::new(&value).parse_unstructured() {
             HeaderValue::Text(text) => clean(&text),
@@ -69,7 +73,19 @@ impl Field<'_> {
 
     /// The value on one line, as it is.
     pub fn raw(&self) -> String {
+        if let Some(simple) = self.simple() {
+            return simple.to_owned();
+        }
         clean(&String::from_utf8_lossy(&self.utf8()))
+    }
+
+    /// Most values are one line of ASCII that needs no change.
+    fn simple(&self) -> Option<&str> {
+        let value = self.value.trim_ascii();
+        let is_change = |pair: &[u8]| matches!(pair, b"  " | b"=?");
+        let is_simple =
+            value.iter().all(|byte| matches!(byte, b' '..=b'~')) && !value.windows(2).any(is_change);
+        str::from_utf8(value).ok().filter(|_| is_simple)
     }
 
     /// The value as a media type or a disposition with its parameters, decoded (RFC 2231, RFC 2047). Type and names in lower case.
@@ -95,6 +111,8 @@ impl Field<'_> {
         };
         if is_slow_to_decode(&value) {
             value.to_mut().iter_mut().filter(|byte| **byte == b'?').for_each(|byte| *byte = b'_');
+        } else if let Some(joined) = words::joined(&value) {
+            value = Cow::Owned(joined);
         }
         if value.last() != Some(&b'\n') {
             value.to_mut().push(b'\n');

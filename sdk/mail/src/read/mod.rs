@@ -7,6 +7,7 @@ pub(crate) mod entity;
 pub(crate) mod field;
 mod header;
 pub mod limits;
+mod words;
 
 use std::collections::HashSet;
 
@@ -16,7 +17,7 @@ use model::email::{Attachment, CalendarMethod, EmailHeader, EmailMessage};
 use crate::read::entity::{Entity, Kind};
 use crate::text::snippet;
 
-pub use attachment::file_name;
+pub use attachment::{file_name, is_offered, shown_ids};
 
 /// A message that was read.
 #[derive(Clone, Debug, Default, PartialEq)]

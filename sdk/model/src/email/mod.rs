@@ -143,6 +143,8 @@ pub struct MessageDelivery {
     pub send_at: Option<Instant>,
     pub attempts: i64,
     pub recipients: Vec<RecipientDelivery>,
+    /// Why it is not on its way. With `outcome_unknown` it may have been delivered: look before it is sent once more.
+    pub error: Option<crate::email::draft::SendError>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -160,6 +160,18 @@ pub struct DraftPatch {
     pub content: DraftContent,
 }
 
+/// How a draft is to be sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SendDraft {
+    /// Instead of the draft's own; at most 90 days ahead.
+    pub send_at: Option<Instant>,
+    /// Keep a copy in the sent folder; true where it is absent.
+    pub save_to_sent: Option<bool>,
+    /// The version that is to be sent, instead of `If-Match`.
+    pub etag: Option<String>,
+}
+
 /// The fields of a draft that its author writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]

@@ -5,7 +5,7 @@ pub mod attachments;
 use axum::extract::State;
 use http::HeaderMap;
 use model::email::EmailMessage;
-use model::email::send::MessagePatch;
+use model::email::send::{MessagePatch, NewMessage};
 use model::resource::Resource;
 
 use crate::answer::{Answer, Attempt};
@@ -13,13 +13,14 @@ use crate::api::asker::{Params, Path};
 use crate::api::contents::manner;
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::json::Body;
+use crate::api::json::{self, Body, LargeBody};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
 use crate::error::Result;
 use crate::resources::Asker;
+use crate::resources::mail::append;
 use crate::resources::mail::bodies::Fields;
 use crate::resources::mail::list::{self, Query};
 use crate::resources::mail::read::{self, Shown};
@@ -35,6 +36,11 @@ pub fn routes() -> Routes<App> {
         .param("images", "string", "`allow` leaves remote images in `safeHtml`")
         .param("include", "string", "`providerData` adds what the model has no field for")
         .lists::<Resource<EmailMessage>>()
+        .post("/v1/email/messages", "email.write", Mvp, create)
+        .summary("Put a message into a folder, without sending it")
+        .description("The whole message in `rawBase64`, or its parts. Into the inbox where `folderIds` is empty.")
+        .body::<NewMessage>()
+        .returns::<Resource<EmailMessage>>()
         .get("/v1/email/messages/{messageId}", "email.read", Mvp, get)
         .summary("Read a message")
         .description("`html` is as the sender wrote it: show `safeHtml`. A draft can be read here too, by its id.")
@@ -133,6 +139,18 @@ pub async fn listed(
     let (texts, place) = list::list(app, asker, &query, (after, limit)).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
     Ok(Answer::ok(page::page(&texts, next.as_deref())))
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    LargeBody(body): LargeBody,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<NewMessage>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    Ok(append::append(&app, &asker, new, warnings, &attempt).await?)
 }
 
 async fn get(

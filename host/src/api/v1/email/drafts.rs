@@ -1,0 +1,145 @@
+//! `/v1/email/drafts`
+
+use axum::extract::State;
+use http::{HeaderMap, header};
+use model::email::EmailMessage;
+use model::email::draft::Draft;
+use model::email::send::{DraftPatch, NewDraft, SendDraft};
+use model::resource::Resource;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::contents::manner;
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, LargeBody};
+use crate::api::operation::Priority::{Additive, Mvp};
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::api::v1::email::messages::query;
+use crate::app::App;
+use crate::error::{Code, invalid};
+use crate::outbox::submit::{Submission, submit};
+use crate::resources::Asker;
+use crate::resources::mail::{compose, drafts, list};
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Email")
+        .post("/v1/email/drafts", "email.write", Mvp, create)
+        .summary("Create a draft")
+        .description("It is stored in the drafts folder of the account, where other clients see it too.")
+        .body::<NewDraft>()
+        .returns::<Resource<Draft>>()
+        .get("/v1/email/drafts", "email.read", Additive, list_drafts)
+        .summary("List drafts, newest first")
+        .description("Without their texts. Those that were sent are no longer listed.")
+        .param("connection_id", "string", "Only drafts of this connection; without it, of all that the key may use")
+        .lists::<Resource<Draft>>()
+        .get("/v1/email/drafts/{draftId}", "email.read", Mvp, get)
+        .summary("Read a draft")
+        .param("include", "string", "`providerData` adds what the model has no field for")
+        .returns::<Resource<Draft>>()
+        .patch("/v1/email/drafts/{draftId}", "email.write", Mvp, update)
+        .summary("Change a draft")
+        .description("A JSON merge patch. Needs the etag, because editors that save by themselves race. Files that are not named stay; a file in the list can be one that is there, by its `id`.")
+        .body::<DraftPatch>()
+        .returns::<Resource<Draft>>()
+        .delete("/v1/email/drafts/{draftId}", "email.write", Additive, delete)
+        .summary("Destroy a draft")
+        .post("/v1/email/drafts/{draftId}/send", "email.send", Mvp, send)
+        .summary("Send a draft")
+        .description("Once: a second call gives 409 `draft_already_sent`. With `sendAt` in the draft or here it is sent then; DELETE of the message that is answered takes it back.")
+        .body::<SendDraft>()
+        .returns::<Resource<EmailMessage>>()
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    LargeBody(body): LargeBody,
+) -> Result<Answer, ApiError> {
+    Ok(drafts::create(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
+}
+
+async fn list_drafts(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let query = list::Query { drafts: true, ..query(&params)? };
+    let limit = page::limit(params.get("limit"))?;
+    let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
+    let after = binding.place(&app.keyring, params.get("cursor"))?;
+    let (texts, place) = list::list(&app, &asker, &query, (after, limit)).await?;
+    let texts = texts.iter().map(|t| drafts::without_time(t)).collect::<Result<Vec<_>, _>>()?;
+    let next = place.map(|p| binding.cursor(&app.keyring, &p));
+    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+}
+
+async fn get(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    Ok(drafts::get(&app, &asker, &id, params.with_provider_data()).await?)
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+    LargeBody(mut body): LargeBody,
+) -> Result<Answer, ApiError> {
+    let has_etag = headers.contains_key(header::IF_MATCH) || body.get("etag").is_some_and(|e| !e.is_null());
+    if !has_etag {
+        let message = "a draft is changed with the etag of the version that is known: send If-Match or etag";
+        return Err(invalid(Code::MissingField, "etag", message).into());
+    }
+    let manner = manner(&headers, &params, &mut body)?;
+    Ok(drafts::update(&app, &asker, &id, body, manner, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    LargeBody(mut body): LargeBody,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    Ok(drafts::delete(&app, &asker, &id, expected, &attempt).await?)
+}
+
+async fn send(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    LargeBody(mut body): LargeBody,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let (given, unknown) = json::typed::<SendDraft>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let item = drafts::find(&app, &asker, &id).await?;
+    let connection = asker.connection(&app, &item.connection_id, "email.send").await?;
+    drafts::is_open(&item)?;
+    let (item, content, own) = drafts::to_send(&app, &asker, &connection, item).await?;
+    expected.check(&item.etag)?;
+    let send_at = given.send_at.or(own.send_at);
+    drafts::send_at(&app, send_at)?;
+    let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
+    let metadata = serde_json::from_str(&item.metadata).map_err(anyhow::Error::from)?;
+    let submission = Submission {
+        send_at,
+        save_to_sent: given.save_to_sent.unwrap_or(true),
+        metadata,
+        draft: Some(item),
+        warnings,
+    };
+    Ok(submit(&app, &connection, composed, submission, &attempt).await?)
+}

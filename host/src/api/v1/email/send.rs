@@ -1,0 +1,73 @@
+//! `/v1/email/send`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::email::EmailMessage;
+use model::email::send::SendMessage;
+use model::resource::Resource;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::error::ApiError;
+use crate::api::json::{self, LargeBody};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::error::{Code, invalid};
+use crate::outbox::submit::{Submission, submit};
+use crate::resources::mail::compose::{self, Content};
+use crate::resources::mail::drafts;
+use crate::resources::{Asker, metadata};
+use crate::sync::mailbox;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Email")
+        .post("/v1/email/send", "email.send", Mvp, send)
+        .summary("Send a message")
+        .description("202 with the message as it stands: `delivery` tells how far it got, and so do its events. It is sent once, however often the request is repeated under its Idempotency-Key, and whatever breaks in between; where nobody can know whether the provider took it, `delivery.error` says `outcome_unknown`. With `sendAt` it is sent then; DELETE of the message takes it back until it is being sent.")
+        .body::<SendMessage>()
+        .returns::<Resource<EmailMessage>>()
+}
+
+async fn send(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    LargeBody(body): LargeBody,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<SendMessage>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    if new.connection_id.is_empty() {
+        return Err(invalid(Code::MissingField, "connectionId", "connectionId is required").into());
+    }
+    metadata::check("metadata", &new.metadata)?;
+    drafts::send_at(&app, new.send_at)?;
+    drafts::tracking(new.tracking.as_ref())?;
+    let connection = asker.connection(&app, &new.connection_id, "email.send").await?;
+    if new.reply_to_message_id.is_some() {
+        mailbox::ensure(&app, &connection, false).await?;
+    }
+    let content = Content {
+        from: new.from,
+        to: new.to,
+        cc: new.cc,
+        bcc: new.bcc,
+        reply_to: new.reply_to,
+        subject: new.subject,
+        body: new.body,
+        attachments: new.attachments,
+        headers: new.headers,
+        reply_to_message_id: new.reply_to_message_id,
+        reply_mode: new.reply_mode,
+        ..Content::default()
+    };
+    let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
+    let submission = Submission {
+        send_at: new.send_at,
+        save_to_sent: new.save_to_sent,
+        metadata: new.metadata,
+        draft: None,
+        warnings,
+    };
+    Ok(submit(&app, &connection, composed, submission, &attempt).await?)
+}

@@ -1,0 +1,164 @@
+//! One message handed over to its provider, or looked for where an earlier attempt ended nobody knows how.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::email::RecipientStatus;
+use model::email::{EmailMessage, RecipientDelivery};
+use model::wire::Sources;
+use model::wire::email::{MessageFind, MessageSend, Sent};
+
+use crate::app::App;
+use crate::connections;
+use crate::connections::call::{self, Op, Options as CallOptions, Reply, Target};
+use crate::error::Result;
+use crate::outbox::Options;
+use crate::outbox::outcome::{self, Outcome};
+use crate::resources::mail::drafts::is_gone;
+use crate::resources::mail::write::reference;
+use crate::resources::{Kind, failed};
+use crate::runtime::{self, Blobs, Progress, Surface, Verb};
+use crate::storage::connections::Connection;
+use crate::storage::items;
+use crate::storage::outbox::{self as table, Outgoing};
+
+/// How long a claim lasts: longer than any call.
+const CLAIM_MS: i64 = 180_000;
+/// The step after which the provider may have the message (`wit/tcp.wit`, `progress`).
+const HANDED_OVER: &str = "handed-over";
+
+/// Works on one message, if nobody else does.
+pub async fn one(app: &App, id: &str) -> Result<()> {
+    let fence = format!("{}/{}", app.boot, app.new_id(crate::ids::Kind::Request));
+    let Some(row) = claim(app, id, &fence).await? else { return Ok(()) };
+    let outcome = match connections::find(app, &row.tenant, &row.connection_id).await {
+        Err(e) => Outcome::Failed { code: "connection_inactive".into(), message: e.to_string() },
+        Ok(connection) => match row.handed_over_at {
+            Some(_) => look(app, &connection, &row).await,
+            None => attempt(app, &connection, &row, &fence).await?,
+        },
+    };
+    outcome::keep(app, row, &fence, outcome).await
+}
+
+async fn claim(app: &App, id: &str, fence: &str) -> Result<Option<Outgoing>> {
+    let (id, fence, now) = (id.to_owned(), fence.to_owned(), app.now());
+    // On SQLite there is one process at a time: what another one claimed it will not finish.
+    let boot = app.db.is_shared().then(String::new).unwrap_or_else(|| app.boot.clone());
+    let is_dead = move |by: &str| !boot.is_empty() && !by.starts_with(&boot);
+    let claimed = app.db.write(move |tx| {
+        Box::pin(async move {
+            Ok::<_, anyhow::Error>(table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await?)
+        })
+    });
+    Ok(claimed.await?)
+}
+
+/// Notes on disk that the provider may have the message.
+struct Mark {
+    app: App,
+    id: String,
+    fence: String,
+}
+
+#[async_trait]
+impl Progress for Mark {
+    async fn reached(&self, step: &str) -> anyhow::Result<()> {
+        if step != HANDED_OVER {
+            return Ok(());
+        }
+        let (id, fence, now) = (self.id.clone(), self.fence.clone(), self.app.now());
+        let noted: anyhow::Result<bool> = self
+            .app
+            .db
+            .write(move |tx| Box::pin(async move { table::handed_over(tx, &id, &fence, now).await }))
+            .await;
+        anyhow::ensure!(noted?, "another attempt has the message");
+        Ok(())
+    }
+}
+
+/// Hands it over.
+async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str) -> Result<Outcome> {
+    if let Err(e) = connections::usable(connection) {
+        return Ok(Outcome::Later { code: "connection_inactive".into(), message: e.to_string() });
+    }
+    let options: Options = serde_json::from_str(&row.options)?;
+    let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
+    let waits = |r: &&RecipientDelivery| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred);
+    let to: Vec<String> = recipients.iter().filter(waits).map(|r| r.email.clone()).collect();
+    let blobs = Blobs::default();
+    let message = table::pieces(app.db.reader(), &row.id).await?.concat();
+    let mime = || Some("message/rfc822".to_owned());
+    let no_room = || Outcome::Later { code: "overloaded".into(), message: "there is no room for the message now".into() };
+    let Some(blob) = blobs.create(message.as_bytes(), mime()) else { return Ok(no_room()) };
+    let mut sent_blob = None;
+    if let Some((at, field)) = options.bcc.as_ref().filter(|_| options.save_to_sent) {
+        let (head, rest) = message.split_at_checked(*at).unwrap_or((&message, ""));
+        let kept = [head, field, rest].concat();
+        sent_blob = blobs.create(kept.as_bytes(), mime());
+    }
+    let draft = match &row.draft_id {
+        None => None,
+        Some(id) => items::find(app.db.reader(), &row.tenant, Kind::EmailDraft.as_str(), id).await?,
+    };
+    let args = MessageSend {
+        blob,
+        internet_message_id: row.internet_message_id.clone(),
+        from: options.from,
+        recipients: to,
+        save_to_sent: options.save_to_sent,
+        sent_blob,
+        draft: draft.filter(|d| !is_gone(d)).map(|d| reference(&d)),
+    };
+    drop(message);
+    let mark = Mark { app: app.clone(), id: row.id.clone(), fence: fence.to_owned() };
+    let call_options = CallOptions {
+        idempotency_key: Some(row.id.clone()),
+        background: true,
+        blobs,
+        progress: Some(Arc::new(mark)),
+        ..CallOptions::default()
+    };
+    let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.send" };
+    let target = Target::of(app, connection)?;
+    let reply: Result<Reply<Sent>, runtime::Error> = call::run(app, &target, op, &args, call_options).await;
+    match reply {
+        Ok(reply) => {
+            connections::state::note(app, connection, Ok(())).await;
+            Ok(Outcome::Told(Box::new(reply.body)))
+        }
+        Err(e) => {
+            let error = failed(app, connection, &e).await;
+            let is_handed_over = table::find(app.db.reader(), &row.tenant, &row.id)
+                .await?
+                .is_some_and(|r| r.handed_over_at.is_some());
+            Ok(outcome::of_error(&e, &error, is_handed_over))
+        }
+    }
+}
+
+/// Looks for a message that an earlier attempt may have handed over.
+async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Outcome {
+    let args = MessageFind { internet_message_id: row.internet_message_id.clone() };
+    let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.find" };
+    let target = match Target::of(app, connection) {
+        Ok(target) => target,
+        Err(e) => return Outcome::NotFound { message: e.to_string() },
+    };
+    let options = CallOptions { background: true, ..CallOptions::default() };
+    let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
+    match reply {
+        Ok(reply) => {
+            let is_sent = |source: &model::wire::Source| {
+                source.items.iter().any(|item| item.body.read::<EmailMessage>().is_ok_and(|m| !m.draft))
+            };
+            let sources: Vec<_> = reply.body.sources.into_iter().filter(is_sent).collect();
+            match sources.is_empty() {
+                true => Outcome::NotFound { message: "the message is not among those that were sent".into() },
+                false => Outcome::Found(sources),
+            }
+        }
+        Err(e) => Outcome::NotFound { message: e.message },
+    }
+}

@@ -1,0 +1,285 @@
+//! What became of an attempt, kept with the message, its draft and its log lines in one transaction.
+
+use model::Instant;
+use model::email::draft::{DraftStatus, SendError};
+use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus};
+use model::wire::Source;
+use model::wire::email::{RecipientOutcome, Sent};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::log::Origin;
+use crate::outbox::{Options, state_of, word};
+use crate::resources::Kind;
+use crate::resources::apply::{self, Place};
+use crate::resources::mail::drafts::SENT;
+use crate::resources::mail::{OUTGOING, own};
+use crate::resources::prepare::{Prepared, prepared};
+use crate::runtime;
+use crate::storage::Tx;
+use crate::storage::items::{self, Item};
+use crate::storage::mail::remove_places;
+use crate::storage::outbox::{self as table, Outgoing};
+
+/// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.
+const RETRY_AFTER_S: [i64; 10] = [15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000];
+/// After how long a message that may have been handed over is looked for again, seconds. Sent folders take their time.
+const LOOK_AFTER_S: [i64; 4] = [5, 30, 120, 600];
+
+/// How an attempt ended.
+pub enum Outcome {
+    /// The provider said what becomes of each recipient.
+    Told(Box<Sent>),
+    /// It had been handed over: here it is.
+    Found(Vec<Source>),
+    /// It may have been handed over, and is not to be found so far.
+    NotFound { message: String },
+    /// It was not handed over, and may be later.
+    Later { code: String, message: String },
+    /// It will never be.
+    Failed { code: String, message: String },
+}
+
+/// What a failed call means for the message.
+pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Outcome {
+    use runtime::Code;
+
+    let code = error.code().map_or("internal_error", |c| c.as_str()).to_owned();
+    let message = e.message.clone();
+    if is_handed_over {
+        return Outcome::NotFound { message };
+    }
+    match e.code {
+        Code::Invalid | Code::Forbidden | Code::Unsupported | Code::UnsupportedSurface | Code::Conflict => {
+            Outcome::Failed { code, message }
+        }
+        _ => Outcome::Later { code, message },
+    }
+}
+
+/// What is to be kept.
+struct Verdict {
+    state: DeliveryState,
+    recipients: Vec<RecipientDelivery>,
+    error: Option<SendError>,
+    next_attempt_at: Option<i64>,
+    handed_over_at: Option<i64>,
+    sources: Vec<Source>,
+    options: Options,
+}
+
+/// Keeps what became of an attempt.
+pub async fn keep(app: &App, row: Outgoing, fence: &str, outcome: Outcome) -> Result<()> {
+    let verdict = verdict(app, &row, outcome)?;
+    let place = Place {
+        tenant: row.tenant.clone(),
+        connection_id: row.connection_id.clone(),
+        kind: Kind::EmailMessage,
+        parent_id: String::new(),
+        origin: Origin::System,
+    };
+    let (app, fence) = (app.clone(), fence.to_owned());
+    let db = app.db.clone();
+    db.write(move |tx| Box::pin(async move { write(tx, &app, &place, &row, &fence, verdict).await })).await
+}
+
+fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
+    let now = app.clock.now();
+    let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
+    let options: Options = serde_json::from_str(&row.options)?;
+    let error = |code: &str, message: &str| SendError {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        at: Some(now),
+    };
+    let mut verdict = Verdict {
+        state: DeliveryState::Queued,
+        recipients,
+        error: None,
+        next_attempt_at: None,
+        handed_over_at: row.handed_over_at,
+        sources: Vec::new(),
+        options,
+    };
+    match outcome {
+        Outcome::Told(sent) => told(app, row, &mut verdict, *sent),
+        Outcome::Found(sources) => {
+            for recipient in verdict.recipients.iter_mut().filter(|r| r.status == RecipientStatus::Queued) {
+                (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
+            }
+            verdict.state = state_of(&verdict.recipients, true);
+            verdict.sources = sources;
+        }
+        Outcome::NotFound { message } => match LOOK_AFTER_S.get(verdict.options.looks as usize) {
+            Some(seconds) => {
+                verdict.options.looks += 1;
+                verdict.state = DeliveryState::Sending;
+                verdict.handed_over_at = row.handed_over_at.or(Some(app.now()));
+                verdict.next_attempt_at = Some(app.now() + seconds * 1_000);
+            }
+            None => {
+                verdict.state = DeliveryState::Failed;
+                let why = format!(
+                    "the connection broke while the message was handed over, and it is not to be found: it may have been delivered ({message})"
+                );
+                verdict.error = Some(error("outcome_unknown", &why));
+            }
+        },
+        Outcome::Later { code, message } => {
+            verdict.error = Some(error(&code, &message));
+            verdict.next_attempt_at = retry_at(app, row);
+            if verdict.next_attempt_at.is_none() {
+                verdict.state = state_of(&verdict.recipients, true);
+            }
+        }
+        Outcome::Failed { code, message } => {
+            verdict.error = Some(error(&code, &message));
+            verdict.state = state_of(&verdict.recipients, true);
+        }
+    }
+    Ok(verdict)
+}
+
+fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
+    let number = usize::try_from(row.attempts - 1).unwrap_or(0);
+    RETRY_AFTER_S.get(number).map(|seconds| app.now() + seconds * 1_000)
+}
+
+/// What the provider said of each recipient.
+fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
+    let now = app.clock.now();
+    let of = |email: &str| sent.recipients.iter().find(|r| r.email.eq_ignore_ascii_case(email));
+    for recipient in &mut verdict.recipients {
+        let is_open = matches!(recipient.status, RecipientStatus::Queued | RecipientStatus::Deferred);
+        let Some(outcome) = of(&recipient.email).filter(|_| is_open) else { continue };
+        recipient.status = status(outcome);
+        recipient.smtp_reply.clone_from(&outcome.reply);
+        recipient.enhanced_status.clone_from(&outcome.enhanced_status);
+        recipient.at = Some(now);
+    }
+    let waits = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Deferred);
+    // What is taken by some is handed over; the rest can be tried again.
+    verdict.handed_over_at = None;
+    if waits {
+        verdict.next_attempt_at = retry_at(app, row);
+    }
+    if verdict.next_attempt_at.is_none() {
+        for recipient in &mut verdict.recipients {
+            if recipient.status == RecipientStatus::Deferred {
+                recipient.status = RecipientStatus::Bounced;
+            }
+        }
+    }
+    verdict.state = state_of(&verdict.recipients, verdict.next_attempt_at.is_none());
+    if sent.recipients.iter().any(|r| r.accepted) {
+        // There is a copy, or there shall be none.
+        verdict.options.save_to_sent = false;
+    }
+    verdict.sources = sent.sources;
+}
+
+fn status(outcome: &RecipientOutcome) -> RecipientStatus {
+    match (outcome.accepted, outcome.temporary) {
+        (true, _) => RecipientStatus::Accepted,
+        (false, true) => RecipientStatus::Deferred,
+        (false, false) => RecipientStatus::Bounced,
+    }
+}
+
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    row: &Outgoing,
+    fence: &str,
+    verdict: Verdict,
+) -> Result<()> {
+    let is_over = verdict.next_attempt_at.is_none();
+    let settled = Outgoing {
+        state: word(verdict.state).to_owned(),
+        recipients: serde_json::to_string(&verdict.recipients)?,
+        options: serde_json::to_string(&verdict.options)?,
+        next_attempt_at: verdict.next_attempt_at,
+        handed_over_at: verdict.handed_over_at,
+        updated_at: app.now(),
+        ..row.clone()
+    };
+    if !table::settle(tx, &settled, fence).await? {
+        // Somebody else took it over: what they find counts.
+        return Ok(());
+    }
+    let is_sent = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Accepted);
+    if is_over {
+        table::forget_contents(tx, &row.id).await?;
+    }
+    if let Some(draft_id) = &row.draft_id {
+        keep_draft(tx, app, place, draft_id, (&verdict, is_over, is_sent)).await?;
+    }
+    let sources = named(row, verdict.sources);
+    apply::apply(tx, app, place, &sources).await?;
+    let Some(item) = items::find_for_write(tx, &place.tenant, &row.id).await? else { return Ok(()) };
+    if item.deleted_at.is_some() {
+        return Ok(());
+    }
+    let delivery = MessageDelivery {
+        state: verdict.state,
+        send_at: row.send_at.map(Instant::from_millis),
+        attempts: row.attempts,
+        recipients: verdict.recipients,
+        error: verdict.error,
+    };
+    own::set(tx, app, place, item, &[("delivery", json!(delivery))], event(verdict.state, is_over)).await?;
+    Ok(())
+}
+
+/// How the change is told.
+fn event(state: DeliveryState, is_over: bool) -> &'static str {
+    match state {
+        DeliveryState::Sent | DeliveryState::PartiallyFailed if is_over => "sent",
+        DeliveryState::Failed if is_over => "send_failed",
+        _ => "updated",
+    }
+}
+
+/// The copy of the message is the message.
+fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<Prepared> {
+    let of_ours = |source: &&mut Source| {
+        source.items.iter().any(|item| {
+            let message = item.body.read::<EmailMessage>();
+            message.is_ok_and(|m| m.internet_message_id.as_deref() == Some(row.internet_message_id.as_str()))
+        })
+    };
+    let first = sources.iter().position(|s| !s.items.is_empty());
+    let at = sources.iter_mut().position(|mut s| of_ours(&&mut s)).or(first);
+    if let Some(source) = at.and_then(|at| sources.get_mut(at)) {
+        source.previous_id = Some(format!("{OUTGOING}{}", row.internet_message_id));
+    }
+    prepared(Kind::EmailMessage, sources)
+}
+
+/// A draft that was sent is kept, though no provider has it: it says which message it became.
+async fn keep_draft(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    draft_id: &str,
+    (verdict, is_over, is_sent): (&Verdict, bool, bool),
+) -> Result<()> {
+    let found = items::find_for_write(tx, &place.tenant, draft_id).await?;
+    let Some(draft) = found.filter(|d: &Item| d.deleted_at.is_none()) else { return Ok(()) };
+    let status = match (is_sent, is_over) {
+        (true, _) => DraftStatus::Sent,
+        (false, true) => DraftStatus::Failed,
+        (false, false) => DraftStatus::Sending,
+    };
+    let error = verdict.error.as_ref().map_or(Value::Null, |e| json!(e));
+    let mut draft = own::set(tx, app, place, draft, &[("status", json!(status)), ("sendError", error)], "updated").await?;
+    if is_sent {
+        let source = format!("{SENT}{}", draft.id);
+        items::set_source(tx, &draft.id, &source).await?;
+        remove_places(tx, &draft.id).await?;
+        draft.source_id = source;
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! Messages into the outbox, and out of it while that is possible.
+
+use ::mail::read::message as read_message;
+use model::Instant;
+use model::email::draft::DraftStatus;
+use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus};
+use model::resource::Metadata;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid, refuse};
+use crate::log::Origin;
+use crate::outbox::Options;
+use crate::resources::apply::{self, Place};
+use crate::resources::commit::place;
+use crate::resources::mail::compose::Composed;
+use crate::resources::mail::prepare::{content, hash};
+use crate::resources::mail::{OUTGOING, own, settle};
+use crate::resources::prepare::{Prepared, PreparedItem};
+use crate::resources::{Kind, render};
+use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item};
+use crate::storage::outbox::{self as table, Outgoing};
+
+/// How a message is to be sent.
+#[derive(Default)]
+pub struct Submission {
+    pub send_at: Option<Instant>,
+    pub save_to_sent: bool,
+    pub metadata: Metadata,
+    /// The draft that it was.
+    pub draft: Option<Item>,
+    pub warnings: Vec<Value>,
+}
+
+/// Writes a message down to be sent, with the answer to the caller: 202, and the message as it stands.
+pub async fn submit(
+    app: &App,
+    connection: &Connection,
+    composed: Composed,
+    submission: Submission,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let recipients = composed.recipients();
+    if recipients.is_empty() {
+        return Err(invalid(Code::MissingField, "to", "to, cc or bcc must name a recipient"));
+    }
+    let later = submission.send_at.filter(|at| at.as_millis() > app.now());
+    let delivery = MessageDelivery {
+        state: DeliveryState::Queued,
+        send_at: later,
+        recipients: recipients.iter().map(|email| queued(email)).collect(),
+        ..MessageDelivery::default()
+    };
+    let message_id = composed.outgoing.message_id.clone();
+    let (bytes, with_bcc) = (composed.built.bytes.clone(), composed.built.with_bcc());
+    let message = shown(app, &with_bcc, &composed, &delivery)?;
+    let options = Options {
+        from: composed.outgoing.from.first().cloned().unwrap_or_default(),
+        save_to_sent: submission.save_to_sent,
+        bcc: bcc(&bytes, &with_bcc),
+        looks: 0,
+    };
+    let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("a message that was built is text"))?;
+    let row = Outgoing {
+        id: String::new(),
+        tenant: connection.tenant.clone(),
+        connection_id: connection.id.clone(),
+        draft_id: submission.draft.as_ref().map(|d| d.id.clone()),
+        state: "queued".to_owned(),
+        internet_message_id: message_id.clone(),
+        options: serde_json::to_string(&options)?,
+        recipients: serde_json::to_string(&delivery.recipients)?,
+        send_at: later.map(Instant::as_millis),
+        next_attempt_at: Some(later.map_or(app.now(), Instant::as_millis)),
+        attempts: 0,
+        handed_over_at: None,
+        claimed_by: None,
+        claimed_until: None,
+        created_at: app.now(),
+        updated_at: app.now(),
+    };
+    let source = prepared(&message_id, message)?;
+    let answer = store(app, connection, (row, text, source), submission, attempt).await?;
+    app.outbox.notify_one();
+    Ok(answer)
+}
+
+fn queued(email: &str) -> RecipientDelivery {
+    RecipientDelivery { email: email.to_owned(), status: RecipientStatus::Queued, ..RecipientDelivery::default() }
+}
+
+/// Where the copy with Bcc differs from what is sent.
+fn bcc(bytes: &[u8], with_bcc: &[u8]) -> Option<(usize, String)> {
+    let at = bytes.iter().zip(with_bcc).position(|(a, b)| a != b)?;
+    // The fields may begin alike: what was put in begins at the start of its line.
+    let line = bytes[..at].iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
+    let length = with_bcc.len().checked_sub(bytes.len())?;
+    let field = String::from_utf8(with_bcc.get(line..line + length)?.to_vec()).ok()?;
+    Some((line, field))
+}
+
+/// The message as it is shown until the provider has a copy of it.
+fn shown(app: &App, raw: &[u8], composed: &Composed, delivery: &MessageDelivery) -> Result<EmailMessage> {
+    let read = read_message(raw).map_err(|e| anyhow::anyhow!("a message that was built cannot be read: {}", e.message))?;
+    Ok(EmailMessage {
+        received_at: app.clock.now(),
+        sent_at: read.message.sent_at,
+        importance: composed.outgoing.importance,
+        delivery: Some(delivery.clone()),
+        draft: false,
+        unread: false,
+        size: i64::try_from(raw.len()).unwrap_or(i64::MAX),
+        ..read.message
+    })
+}
+
+fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
+    let source_id = format!("{OUTGOING}{message_id}");
+    let content = content(message)?;
+    let item = PreparedItem {
+        kind: Kind::EmailMessage,
+        external_id: source_id.clone(),
+        uid: Some(message_id.to_owned()),
+        series_external_id: None,
+        hash: hash(&content.body),
+        provider_data: None,
+        content,
+        fingerprint: None,
+        aside: None,
+        partial: None,
+    };
+    Ok(Prepared {
+        source_id,
+        provider_etag: None,
+        items: vec![item],
+        error: None,
+        previous_id: None,
+        deleted: false,
+    })
+}
+
+async fn store(
+    app: &App,
+    connection: &Connection,
+    (row, text, source): (Outgoing, String, Prepared),
+    submission: Submission,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
+    let (app, attempt) = (app.clone(), attempt.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            apply::apply(tx, &app, &place, std::slice::from_ref(&source)).await?;
+            let mut item = settle::of_source(tx, &place, &source.source_id).await?;
+            if !submission.metadata.is_empty() {
+                let metadata = serde_json::to_string(&submission.metadata)?;
+                item = apply::set_metadata(tx, &app, &place, item, metadata).await?;
+            }
+            let row = Outgoing { id: item.id.clone(), ..row };
+            if let Some(draft) = &submission.draft {
+                let draft = current_draft(tx, &place, draft).await?;
+                let status = if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
+                let fields = [
+                    ("status", json!(status)),
+                    ("sendAt", json!(row.send_at.map(Instant::from_millis))),
+                    ("sentMessageId", json!(item.id)),
+                    ("sendError", Value::Null),
+                ];
+                own::set(tx, &app, &place, draft, &fields, "updated").await?;
+            }
+            table::insert(tx, &row, &text).await?;
+            let text = render::item(&item, &submission.warnings, false);
+            let answer = Answer::accepted(text)
+                .etag(&item.etag)
+                .header("location", Kind::EmailMessage.path(&item));
+            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+            Ok::<_, Error>(answer)
+        })
+    })
+    .await
+}
+
+/// The draft as it is now, if nobody sends it already.
+async fn current_draft(tx: &mut crate::storage::Tx, place: &Place, draft: &Item) -> Result<Item> {
+    let found = items::find_for_write(tx, &place.tenant, &draft.id).await?;
+    let found = found.filter(|i| i.deleted_at.is_none());
+    let item = found.ok_or_else(|| crate::error::not_found("draft"))?;
+    crate::resources::mail::drafts::is_open(&item)?;
+    Ok(item)
+}
+
+/// Takes back a message that waits to be sent: it is gone, and the draft that it was is a draft again.
+pub async fn cancel(app: &App, connection: &Connection, item: &Item, attempt: &Attempt) -> Result<Answer> {
+    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
+    let (app, attempt, item) = (app.clone(), attempt.clone(), item.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            let row = table::find(&mut *tx, &place.tenant, &item.id).await?;
+            if row.as_ref().is_some_and(|r| r.next_attempt_at.is_some()) {
+                if !table::cancel(tx, &item.id, app.now()).await? {
+                    let message = "the message is being sent: it can no longer be taken back";
+                    return Err(refuse(Code::InvalidState, message));
+                }
+                table::forget_contents(tx, &item.id).await?;
+                cancelled(tx, &app, &place, &item, row.as_ref().and_then(|r| r.draft_id.as_deref())).await?;
+            }
+            apply::apply(tx, &app, &place, &[Prepared::gone(&item.source_id)]).await?;
+            let answer = Answer::no_content();
+            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+            Ok::<_, Error>(answer)
+        })
+    })
+    .await
+}
+
+async fn cancelled(
+    tx: &mut crate::storage::Tx,
+    app: &App,
+    place: &Place,
+    item: &Item,
+    draft_id: Option<&str>,
+) -> Result<()> {
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let delivery = MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
+    own::set(tx, app, place, item.clone(), &[("delivery", json!(delivery))], "updated").await?;
+    let Some(draft_id) = draft_id else { return Ok(()) };
+    if let Some(draft) = items::find_for_write(tx, &place.tenant, draft_id).await? {
+        let fields = [("status", json!(DraftStatus::Draft)), ("sentMessageId", Value::Null)];
+        own::set(tx, app, place, draft, &fields, "updated").await?;
+    }
+    Ok(())
+}

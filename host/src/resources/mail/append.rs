@@ -1,0 +1,181 @@
+//! A message put into a folder without being sent: one that is moved here from elsewhere, or was made.
+
+use ::mail::read::message as read_message;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use model::email::send::NewMessage;
+use model::wire::Mutated;
+use model::wire::email::MessageAppend;
+use serde_json::Value;
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::connections::call::{self, Op, Options, Reply, Target};
+use crate::error::{Code, Error, Refusal, Result, invalid};
+use crate::resources::check::fault;
+use crate::resources::commit::Change;
+use crate::resources::mail::compose::{Content, compose, message_id};
+use crate::resources::mail::settle::{self, Told};
+use crate::resources::mail::write::{keywords, named};
+use crate::resources::{Asker, Kind, failed, metadata};
+use crate::runtime::{self, Blobs, Surface, Verb};
+use crate::storage::connections::Connection;
+use crate::storage::log;
+use crate::sync::mailbox;
+
+/// Largest message that is taken, bytes.
+const MAX_RAW: usize = 35 << 20;
+
+/// Stores a message.
+pub async fn append(
+    app: &App,
+    asker: &Asker,
+    new: NewMessage,
+    warnings: Vec<Value>,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    if new.connection_id.is_empty() {
+        return Err(invalid(Code::MissingField, "connectionId", "connectionId is required"));
+    }
+    metadata::check("metadata", &new.metadata)?;
+    let connection = asker.connection(app, &new.connection_id, "email.write").await?;
+    // Folders are named, and threads found, among what is here.
+    mailbox::ensure(app, &connection, false).await?;
+    let (bytes, message_id) = bytes(app, asker, &connection, &new, &attempt.connector_key).await?;
+    let blobs = Blobs::default();
+    let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
+    drop(bytes);
+    let folders = named(app, asker, &connection, (Kind::EmailFolder, "folderIds"), &new.folder_ids).await?;
+    let labels = named(app, asker, &connection, (Kind::EmailLabel, "labelIds"), &new.label_ids).await?;
+    let args = MessageAppend {
+        blob,
+        internet_message_id: message_id,
+        folders,
+        labels,
+        unread: new.unread,
+        starred: new.starred,
+        draft: false,
+        keywords: keywords("keywords", new.keywords)?,
+        received_at: new.received_at,
+    };
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let mutated: Mutated =
+        with_blobs(app, asker, &connection, attempt, "messages.append", (&args, blobs)).await?;
+    let metadata = Some(new.metadata).filter(|m| !m.is_empty());
+    let change = Change { status: 201, metadata, warnings };
+    settle::commit(app, asker, &connection, mutated, as_of, Told::item("", change), attempt).await
+}
+
+/// A change at the provider that brings content along.
+pub async fn with_blobs<A: serde::Serialize + Sync, R: serde::de::DeserializeOwned>(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    attempt: &Attempt,
+    name: &'static str,
+    (args, blobs): (&A, Blobs),
+) -> Result<R> {
+    let op = Op { surface: Surface::Email, verb: Verb::Mutate, name };
+    let options = Options {
+        request_id: asker.request_id.clone(),
+        idempotency_key: Some(attempt.connector_key.clone()),
+        blobs,
+        ..Options::default()
+    };
+    let target = Target::of(app, connection)?;
+    let reply: std::result::Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
+    match reply {
+        Ok(reply) => {
+            crate::connections::state::note(app, connection, Ok(())).await;
+            Ok(reply.body)
+        }
+        Err(e) => Err(failed(app, connection, &e).await),
+    }
+}
+
+pub fn full() -> Error {
+    Refusal::new(Code::Overloaded, "there is no room for this message now").into()
+}
+
+/// The message and its Message-ID: what the caller sent, or made of its fields.
+async fn bytes(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    new: &NewMessage,
+    key: &str,
+) -> Result<(Vec<u8>, String)> {
+    let Some(raw) = &new.raw_base64 else {
+        let content = Content {
+            from: new.from.clone(),
+            to: new.to.clone(),
+            cc: new.cc.clone(),
+            bcc: new.bcc.clone(),
+            reply_to: new.reply_to.clone(),
+            subject: new.subject.clone(),
+            body: new.body.clone(),
+            attachments: new.attachments.clone(),
+            headers: new.headers.clone(),
+            ..Content::default()
+        };
+        let composed = compose(app, asker, connection, content, key).await?;
+        return Ok((composed.built.with_bcc(), composed.outgoing.message_id));
+    };
+    let bytes = BASE64_STANDARD
+        .decode(raw.as_bytes())
+        .map_err(|_| fault("rawBase64", "must be base64 (RFC 4648 section 4), with padding"))?;
+    if bytes.len() > MAX_RAW {
+        let refusal = Refusal::new(Code::PayloadTooLarge, "a message may have at most 35 MiB");
+        return Err(refusal.param("rawBase64").into());
+    }
+    if bytes.contains(&0) {
+        return Err(fault("rawBase64", "must not contain NUL (RFC 5322 section 2.1)"));
+    }
+    let bytes = with_crlf(bytes);
+    let read = read_message(&bytes).map_err(|e| fault("rawBase64", &format!("is no message: {}", e.message)))?;
+    match read.message.internet_message_id.filter(|id| ::mail::check::message_id(id).is_ok()) {
+        Some(id) => Ok((bytes, id)),
+        None => {
+            // Servers and clients find a message by it.
+            let id = message_id(key, connection.email.as_deref());
+            let mut named = format!("Message-ID: <{id}>\r\n").into_bytes();
+            named.extend(bytes);
+            Ok((named, id))
+        }
+    }
+}
+
+/// Lines that end as those of mail do (RFC 5322 section 2.1): servers refuse bare line feeds, or read them as they like.
+fn with_crlf(bytes: Vec<u8>) -> Vec<u8> {
+    let is_right = |at: usize| bytes[at] != b'\n' || (at > 0 && bytes[at - 1] == b'\r');
+    let lone_cr = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+    if (0..bytes.len()).all(|at| is_right(at) && !lone_cr(at)) {
+        return bytes;
+    }
+    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 40);
+    let mut bytes = bytes.into_iter().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\r' => {
+                if bytes.peek() == Some(&b'\n') {
+                    bytes.next();
+                }
+                out.extend_from_slice(b"\r\n");
+            }
+            b'\n' => out.extend_from_slice(b"\r\n"),
+            byte => out.push(byte),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_crlf;
+
+    #[test]
+    fn lines_end_with_crlf() {
+        assert_eq!(with_crlf(b"a\r\nb\r\n".to_vec()), b"a\r\nb\r\n");
+        assert_eq!(with_crlf(b"a\nb\rc\r\n\n".to_vec()), b"a\r\nb\r\nc\r\n\r\n");
+    }
+}

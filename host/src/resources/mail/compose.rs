@@ -1,0 +1,398 @@
+//! A message as a caller wrote it, made ready to be built: sender, recipients, what it answers or forwards, and the bytes of what is
+//! attached.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use ::mail::build::{Built, Invalid, Outgoing, OutgoingFile, build};
+use ::mail::threads::{forward_subject, reply_subject};
+use model::email::draft::ReplyMode;
+use model::email::send::{NewAttachment, NewBody};
+use model::email::{EmailAddress, EmailHeader, EmailMessage, Importance};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid};
+use crate::resources::Asker;
+use crate::resources::check::{fault, length, text};
+use crate::resources::mail::bodies::Fields;
+use crate::resources::mail::{attachments, read};
+use crate::storage::connections::Connection;
+use crate::storage::items::Item;
+
+/// Recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
+pub const MAX_RECIPIENTS: usize = 500;
+/// Files of one message.
+const MAX_FILES: usize = 100;
+/// Bytes of all files of one message, decoded.
+const MAX_FILE_BYTES: usize = 25 << 20;
+/// Header fields of the caller's own.
+const MAX_HEADERS: usize = 50;
+/// Characters of a subject.
+const MAX_SUBJECT: usize = 998;
+/// Bytes of a text that are taken over from a message that is forwarded.
+const MAX_QUOTED: usize = 512 << 10;
+
+/// What a caller writes of a message, whatever becomes of it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Content {
+    pub from: Vec<EmailAddress>,
+    pub to: Vec<EmailAddress>,
+    pub cc: Vec<EmailAddress>,
+    pub bcc: Vec<EmailAddress>,
+    pub reply_to: Vec<EmailAddress>,
+    pub subject: Option<String>,
+    pub body: NewBody,
+    pub attachments: Vec<NewAttachment>,
+    pub headers: Vec<EmailHeader>,
+    pub importance: Importance,
+    pub reply_to_message_id: Option<String>,
+    pub reply_mode: Option<ReplyMode>,
+    /// Of a draft that is written anew: what it answers is in it already.
+    #[serde(skip)]
+    pub kept: Option<Kept>,
+}
+
+/// What a draft keeps of what it answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    pub in_reply_to: Vec<String>,
+    pub references: Vec<String>,
+}
+
+/// The message that one answers or forwards.
+pub struct Original {
+    pub item: Item,
+    pub mode: ReplyMode,
+}
+
+/// A message that can be sent.
+pub struct Composed {
+    pub outgoing: Outgoing,
+    pub built: Built,
+    pub original: Option<Original>,
+}
+
+impl Composed {
+    /// Everybody whom it goes to, once each.
+    pub fn recipients(&self) -> Vec<String> {
+        let o = &self.outgoing;
+        let mut found: Vec<String> = Vec::new();
+        for person in o.to.iter().chain(&o.cc).chain(&o.bcc) {
+            if !found.iter().any(|f| ::mail::address::folded(f) == ::mail::address::folded(&person.email)) {
+                found.push(person.email.clone());
+            }
+        }
+        found
+    }
+}
+
+/// Makes the message. Its Message-ID is made from `key`: of the same attempt, whenever it is repeated, the same.
+pub async fn compose(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    mut content: Content,
+    key: &str,
+) -> Result<Composed> {
+    check(&content)?;
+    let original = original(app, asker, connection, &content).await?;
+    let from = match content.from.is_empty() {
+        true => vec![own_address(connection)?],
+        false => std::mem::take(&mut content.from),
+    };
+    let kept = content.kept.take();
+    let mut outgoing = Outgoing {
+        message_id: message_id(key, from.first().map(|a| a.email.as_str())),
+        date: app.clock.now(),
+        from,
+        to: content.to,
+        cc: content.cc,
+        bcc: content.bcc,
+        reply_to: content.reply_to,
+        subject: content.subject,
+        text: content.body.text,
+        html: content.body.html,
+        headers: content.headers,
+        importance: content.importance,
+        attachments: files(app, asker, &content.attachments).await?,
+        ..Outgoing::default()
+    };
+    match (&original, kept) {
+        (_, Some(kept)) => (outgoing.in_reply_to, outgoing.references) = (kept.in_reply_to, kept.references),
+        (Some(original), None) => answer(app, asker, connection, original, &mut outgoing).await?,
+        (None, None) => {}
+    }
+    let built = build(&outgoing).map_err(|e| wrong(&e))?;
+    Ok(Composed { outgoing, built, original })
+}
+
+/// What cannot be written into a message, as the caller's error.
+fn wrong(e: &Invalid) -> Error {
+    fault(&e.field, e.message)
+}
+
+fn check(content: &Content) -> Result<()> {
+    let people = content.to.len() + content.cc.len() + content.bcc.len();
+    if people > MAX_RECIPIENTS {
+        return Err(fault("to", &format!("may have at most {MAX_RECIPIENTS} recipients, with cc and bcc")));
+    }
+    length("from", content.from.len(), 10)?;
+    length("replyTo", content.reply_to.len(), 100)?;
+    length("attachments", content.attachments.len(), MAX_FILES)?;
+    length("headers", content.headers.len(), MAX_HEADERS)?;
+    text("subject", content.subject.as_deref(), MAX_SUBJECT)
+}
+
+/// The address of the account.
+fn own_address(connection: &Connection) -> Result<EmailAddress> {
+    let email = connection.email.clone().or_else(|| connection.addresses.first().cloned());
+    let missing = || {
+        let message = "from is required: the provider does not tell what the address of this account is";
+        invalid(Code::MissingField, "from", message)
+    };
+    Ok(EmailAddress { name: connection.display_name.clone(), email: email.ok_or_else(missing)? })
+}
+
+/// A Message-ID of our own making, under the domain of an address.
+pub fn message_id(key: &str, address: Option<&str>) -> String {
+    let domain = address.and_then(|a| a.rsplit_once('@')).map(|(_, domain)| domain);
+    let is_plain = |d: &&str| d.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.'));
+    let domain = domain.filter(is_plain).filter(|d| !d.is_empty()).unwrap_or("switchboard.invalid");
+    format!("{}@{domain}", hex::encode(&Sha256::digest(format!("message id\n{key}"))[..16]))
+}
+
+async fn original(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    content: &Content,
+) -> Result<Option<Original>> {
+    let Some(id) = &content.reply_to_message_id else {
+        return match content.reply_mode {
+            None => Ok(None),
+            Some(_) => Err(fault("replyMode", "needs replyToMessageId: the message that is answered")),
+        };
+    };
+    let found = match read::find(app, asker, id).await {
+        Err(e) if e.code() == Some(Code::NotFound) => None,
+        other => Some(other?),
+    };
+    let found = found.filter(|item| item.connection_id == connection.id);
+    let item = found.ok_or_else(|| fault("replyToMessageId", "names no message of this connection"))?;
+    Ok(Some(Original { item, mode: content.reply_mode.unwrap_or_default() }))
+}
+
+/// What follows from the message that is answered. Recipients come from the caller alone, unless it is for all.
+async fn answer(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    original: &Original,
+    outgoing: &mut Outgoing,
+) -> Result<()> {
+    let message: EmailMessage = serde_json::from_str(&original.item.body)?;
+    let subject = message.subject.clone().unwrap_or_default();
+    // Contract silent: what a subject of the caller's means. It stands; only one that is left out follows from the original.
+    let is_named = outgoing.subject.as_deref().is_some_and(|s| !s.trim().is_empty());
+    if original.mode == ReplyMode::Forward {
+        if !is_named {
+            outgoing.subject = Some(forward_subject(&subject));
+        }
+        outgoing.references = message.internet_message_id.clone().into_iter().collect();
+        return forward(app, asker, connection, original, &message, outgoing).await;
+    }
+    if !is_named {
+        outgoing.subject = Some(reply_subject(&subject));
+    }
+    outgoing.in_reply_to = message.internet_message_id.clone().into_iter().collect();
+    // RFC 5322 section 3.6.4.
+    outgoing.references = match message.references.is_empty() {
+        true => message.in_reply_to.iter().take(1).cloned().collect(),
+        false => message.references.clone(),
+    };
+    outgoing.references.extend(message.internet_message_id.clone());
+    if original.mode == ReplyMode::ReplyAll {
+        everybody(connection, &message, outgoing);
+    }
+    Ok(())
+}
+
+/// Adds everybody who is in the conversation but us.
+fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Outgoing) {
+    let own: Vec<String> = connection.addresses.iter().chain(&connection.email).cloned().collect();
+    let is_own = |a: &EmailAddress| {
+        let folded = ::mail::address::folded(&a.email);
+        own.iter().any(|o| ::mail::address::folded(o) == folded)
+            || outgoing.from.iter().any(|f| ::mail::address::folded(&f.email) == folded)
+    };
+    let senders = if message.reply_to.is_empty() { &message.from } else { &message.reply_to };
+    // An answer to what we sent ourselves goes to whom that went to.
+    let is_ours = senders.iter().all(is_own);
+    let to: Vec<&EmailAddress> = match is_ours {
+        true => message.to.iter().collect(),
+        false => senders.iter().chain(&message.to).collect(),
+    };
+    let others = |people: Vec<&EmailAddress>| -> Vec<EmailAddress> {
+        people.into_iter().filter(|a| !is_own(a) && ::mail::address::check(&a.email).is_ok()).cloned().collect()
+    };
+    let (to, cc) = (others(to), others(message.cc.iter().collect()));
+    let mut seen: Vec<String> = [&outgoing.to, &outgoing.cc, &outgoing.bcc]
+        .into_iter()
+        .flatten()
+        .map(|a| ::mail::address::folded(&a.email))
+        .collect();
+    for (list, people) in [(&mut outgoing.to, to), (&mut outgoing.cc, cc)] {
+        for person in people {
+            let folded = ::mail::address::folded(&person.email);
+            if !seen.contains(&folded) {
+                seen.push(folded);
+                list.push(person);
+            }
+        }
+    }
+}
+
+/// Adds the original below what the caller wrote, and its files.
+async fn forward(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    original: &Original,
+    message: &EmailMessage,
+    outgoing: &mut Outgoing,
+) -> Result<()> {
+    let (item, content) =
+        read::read(app, asker, connection, original.item.clone(), Fields::Full).await?;
+    let body = content.body.unwrap_or_default();
+    let head = head(message);
+    let (text, _) = ::mail::read::cut(body.text.unwrap_or_default(), MAX_QUOTED);
+    let lines: String = head.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let quoted = format!("---------- Forwarded message ----------\n{lines}\n{text}");
+    if outgoing.html.is_some() || (body.html.is_some() && outgoing.text.is_none()) {
+        let rows: String =
+            head.iter().map(|(name, value)| format!("<b>{name}:</b> {}<br>", escaped(value))).collect();
+        let (html, _) = ::mail::read::cut(body.html.unwrap_or_default(), MAX_QUOTED);
+        let inner = match html.is_empty() {
+            true => format!("<pre>{}</pre>", escaped(&text)),
+            // What others wrote is passed on without what could act.
+            false => ::mail::html::safe(&html, &::mail::html::Safe { images: true, cid: &|id| Some(format!("cid:{id}")) }),
+        };
+        let own = outgoing.html.take().unwrap_or_default();
+        outgoing.html = Some(format!("{own}<br><br>---------- Forwarded message ----------<br>{rows}<br>{inner}"));
+    }
+    if outgoing.text.is_some() || outgoing.html.is_none() {
+        let own = outgoing.text.take().unwrap_or_default();
+        outgoing.text = Some(format!("{own}\n\n{quoted}"));
+    }
+    let mut bytes: usize = outgoing.attachments.iter().map(|f| f.content.len()).sum();
+    for attachment in &message.attachments {
+        let (attachment, part) = attachments::find(&item, &attachment.id)?;
+        let blob = attachments::bytes(app, asker, connection, &item, &part).await?;
+        bytes += usize::try_from(blob.size()).unwrap_or(usize::MAX);
+        within(bytes, "replyToMessageId")?;
+        let content = blob.read(0, usize::try_from(blob.size()).unwrap_or(0)).map_err(anyhow::Error::from)?;
+        outgoing.attachments.push(OutgoingFile {
+            filename: attachment.filename,
+            content_type: Some(attachment.content_type),
+            content: content.to_vec(),
+            inline: attachment.inline,
+            content_id: attachment.content_id,
+        });
+    }
+    Ok(())
+}
+
+/// The head of a message that is passed on.
+fn head(message: &EmailMessage) -> Vec<(&'static str, String)> {
+    let people = |list: &[EmailAddress]| {
+        let shown = list.iter().take(20).map(|a| match &a.name {
+            Some(name) => format!("{name} <{}>", a.email),
+            None => a.email.clone(),
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let date = message.sent_at.unwrap_or(message.received_at).to_string();
+    let mut head = vec![("From", people(&message.from)), ("Date", date)];
+    head.push(("Subject", message.subject.clone().unwrap_or_default()));
+    head.push(("To", people(&message.to)));
+    if !message.cc.is_empty() {
+        head.push(("Cc", people(&message.cc)));
+    }
+    head
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn within(bytes: usize, field: &str) -> Result<()> {
+    if bytes > MAX_FILE_BYTES {
+        return Err(Error::from(
+            crate::error::Refusal::new(Code::PayloadTooLarge, "attachments may have 25 MiB together, decoded")
+                .param(field),
+        ));
+    }
+    Ok(())
+}
+
+/// The bytes of everything that is attached.
+async fn files(app: &App, asker: &Asker, given: &[NewAttachment]) -> Result<Vec<OutgoingFile>> {
+    let mut files = Vec::with_capacity(given.len());
+    let mut bytes = 0;
+    for (i, attachment) in given.iter().enumerate() {
+        let file = file(app, asker, attachment, &format!("attachments[{i}]")).await?;
+        bytes += file.content.len();
+        within(bytes, &format!("attachments[{i}]"))?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+async fn file(app: &App, asker: &Asker, given: &NewAttachment, field: &str) -> Result<OutgoingFile> {
+    let mut file = OutgoingFile {
+        filename: given.filename.clone(),
+        content_type: given.content_type.clone(),
+        inline: given.inline,
+        content_id: given.content_id.clone(),
+        ..OutgoingFile::default()
+    };
+    match (&given.content_base64, &given.attachment_ref, &given.upload_id) {
+        (Some(text), None, None) => {
+            let field = format!("{field}.contentBase64");
+            file.content = BASE64_STANDARD
+                .decode(text.as_bytes())
+                .map_err(|_| fault(&field, "must be base64 (RFC 4648 section 4), with padding"))?;
+        }
+        (None, Some(of), None) => {
+            let missing = |e: Error| match e.code() {
+                Some(Code::NotFound) => fault(&format!("{field}.attachmentRef"), "names no attachment"),
+                _ => e,
+            };
+            let fetched = attachments::fetch(app, asker, &of.message_id, &of.attachment_id).await;
+            let fetched = fetched.map_err(missing)?;
+            within(usize::try_from(fetched.blob.size()).unwrap_or(usize::MAX), field)?;
+            let size = usize::try_from(fetched.blob.size()).unwrap_or(0);
+            file.content = fetched.blob.read(0, size).map_err(anyhow::Error::from)?.to_vec();
+            let attachment = fetched.attachment;
+            file.filename = file.filename.or(attachment.filename);
+            file.content_type = file.content_type.or(Some(attachment.content_type));
+            file.inline |= attachment.inline;
+            file.content_id = file.content_id.or(attachment.content_id);
+        }
+        // Contract silent: where uploads would be made. Nowhere yet.
+        (None, None, Some(_)) => {
+            return Err(fault(&format!("{field}.uploadId"), "names no upload: give contentBase64 or attachmentRef"));
+        }
+        (None, None, None) => {
+            let message = format!("{field} needs contentBase64 or attachmentRef");
+            return Err(invalid(Code::MissingField, field, message));
+        }
+        _ => {
+            let message = format!("{field} has several contents: give contentBase64 or attachmentRef");
+            return Err(invalid(Code::ConflictingFields, field, message));
+        }
+    }
+    Ok(file)
+}

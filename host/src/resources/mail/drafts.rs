@@ -1,0 +1,454 @@
+//! Drafts: messages in the drafts folder of the provider, so that every client of the account sees them, with what only we know: when
+//! they are to be sent, what they answer, what became of them.
+
+use model::Instant;
+use model::email::draft::{Draft, DraftStatus};
+use model::email::send::{NewAttachment, NewBody};
+use model::email::{EmailBody, EmailHeader, EmailMessage, TrackingSettings};
+use model::wire::email::DraftSave;
+use model::wire::Mutated;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::error::{Code, Error, Result, invalid, not_found, refuse};
+use crate::resources::check::fault;
+use crate::resources::commit::Change;
+use crate::resources::contents::Manner;
+use crate::resources::mail::append::{full, with_blobs};
+use crate::resources::mail::bodies::{self, Fields};
+use crate::resources::mail::compose::{Composed, Content, Kept, compose};
+use crate::resources::mail::settle::{self, Told, Written};
+use crate::resources::mail::{read, write};
+use crate::resources::{Asker, Expected, Kind, metadata, patch, render};
+use crate::runtime::Blobs;
+use crate::storage::connections::Connection;
+use crate::storage::items::Item;
+use crate::storage::log;
+use crate::sync::mailbox;
+use crate::words::field_error;
+
+/// Fields that an author writes.
+const WRITABLE: [&str; 14] = [
+    "from", "to", "cc", "bcc", "replyTo", "subject", "body", "attachments", "headers", "importance",
+    "replyToMessageId", "replyMode", "sendAt", "tracking",
+];
+/// How far ahead a message can be sent.
+const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
+
+/// What the host keeps of a draft for its author.
+#[derive(Clone, Debug, Default)]
+pub struct Own {
+    pub send_at: Option<Instant>,
+    pub tracking: Option<TrackingSettings>,
+    pub reply_to_message_id: Option<String>,
+    pub reply_mode: Option<model::email::draft::ReplyMode>,
+}
+
+impl Own {
+    fn fields(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("status", json!(DraftStatus::Draft)),
+            ("sendAt", json!(self.send_at)),
+            ("tracking", json!(self.tracking)),
+            ("replyToMessageId", json!(self.reply_to_message_id)),
+            ("replyMode", json!(self.reply_mode)),
+            ("sendError", Value::Null),
+        ]
+    }
+}
+
+/// A draft that the key may see.
+pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
+    asker.item(app, Kind::EmailDraft, id).await
+}
+
+/// Writes a new draft.
+pub async fn create(
+    app: &App,
+    asker: &Asker,
+    mut input: Map<String, Value>,
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let missing = || invalid(Code::MissingField, "connectionId", "connectionId is required");
+    let id = match input.remove("connectionId") {
+        Some(Value::String(id)) if !id.is_empty() => id,
+        Some(Value::Null) | None => return Err(missing()),
+        Some(_) => return Err(fault("connectionId", "must be a string")),
+    };
+    let connection = asker.connection(app, &id, "email.write").await?;
+    mailbox::ensure(app, &connection, false).await?;
+    let metadata = taken_metadata(&mut input)?;
+    let own = own(app, &mut input, &Own::default())?;
+    let mut content: Content = typed(&mut input)?;
+    (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
+    let unknown: Vec<String> = input.keys().cloned().collect();
+    let warnings = patch::warnings(&unknown, strict)?;
+    let composed = compose(app, asker, &connection, content, &attempt.connector_key).await?;
+    let change = Change { status: 201, metadata, warnings };
+    save(app, asker, &connection, (composed, own, None, Expected::Anything), change, attempt).await
+}
+
+/// What of a body a draft is made of, by its type.
+fn typed<T: DeserializeOwned>(input: &mut Map<String, Value>) -> Result<T> {
+    let mut known = Map::new();
+    for name in WRITABLE {
+        if let Some(value) = input.remove(name).filter(|v| !v.is_null()) {
+            known.insert(name.to_owned(), value);
+        }
+    }
+    serde_path_to_error::deserialize(&Value::Object(known))
+        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
+}
+
+fn field<T: DeserializeOwned>(input: &mut Map<String, Value>, name: &str, before: Option<T>) -> Result<Option<T>> {
+    match input.remove(name) {
+        None => Ok(before),
+        Some(Value::Null) => Ok(None),
+        Some(value) => serde_path_to_error::deserialize(&value).map(Some).map_err(|e| {
+            let path = e.path().to_string();
+            let field = if path == "." { name.to_owned() } else { format!("{name}.{path}") };
+            field_error(&field, &e.inner().to_string())
+        }),
+    }
+}
+
+fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::resource::Metadata>> {
+    let found: Option<model::resource::Metadata> = field(input, "metadata", None)?;
+    if let Some(map) = &found {
+        metadata::check("metadata", map)?;
+    }
+    Ok(found)
+}
+
+fn own(app: &App, input: &mut Map<String, Value>, before: &Own) -> Result<Own> {
+    let own = Own {
+        send_at: field(input, "sendAt", before.send_at)?,
+        tracking: field(input, "tracking", before.tracking.clone())?,
+        reply_to_message_id: field(input, "replyToMessageId", before.reply_to_message_id.clone())?,
+        reply_mode: field(input, "replyMode", before.reply_mode)?,
+    };
+    send_at(app, own.send_at)?;
+    tracking(own.tracking.as_ref())?;
+    Ok(own)
+}
+
+/// When something is to be sent: within 90 days.
+pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
+    match at {
+        Some(at) if at.as_millis() > app.now() + MAX_AHEAD_MS => {
+            Err(fault("sendAt", "must lie at most 90 days ahead"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is to be tracked.
+pub fn tracking(settings: Option<&TrackingSettings>) -> Result<()> {
+    let label = settings.and_then(|t| t.label.as_deref());
+    crate::resources::check::text("tracking.label", label, 2_048)
+}
+
+/// Has the provider keep it, in place of the version that it was.
+async fn save(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    (composed, own, before, expected): (Composed, Own, Option<&Item>, Expected),
+    change: Change,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let bytes = composed.built.with_bcc();
+    let content = content_of(&bytes);
+    let blobs = Blobs::default();
+    let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
+    let args = DraftSave {
+        blob,
+        internet_message_id: composed.outgoing.message_id.clone(),
+        replaces: before.map(write::reference),
+        if_match: before.and_then(|item| expected.provider_etag(item)),
+    };
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let saved: Result<Mutated> =
+        with_blobs(app, asker, connection, attempt, "drafts.save", (&args, blobs)).await;
+    let mutated = match (saved, before) {
+        (Ok(mutated), _) => mutated,
+        (Err(e), Some(item)) => return Err(write::conflict(app, asker, connection, item, e).await),
+        (Err(e), None) => return Err(e),
+    };
+    let source_id = before.map(|i| i.source_id.clone()).unwrap_or_default();
+    let written = Written { own: own.fields(), content };
+    let told = Told::Draft { source_id, change: change.into(), written: written.into() };
+    settle::commit(app, asker, connection, mutated, as_of, told, attempt).await
+}
+
+/// The text and the headers of a message of ours.
+pub fn content_of(bytes: &[u8]) -> bodies::Content {
+    let Ok(read) = ::mail::read::message(bytes) else { return bodies::Content::default() };
+    let body = EmailBody {
+        text: read.text,
+        html: read.html,
+        charset: read.charset,
+        ..EmailBody::default()
+    };
+    bodies::Content { headers: read.headers, body: Some(body) }
+}
+
+/// A draft as it is shown: a message without the time at which it was received.
+pub fn printed(
+    item: &Item,
+    content: Option<&bodies::Content>,
+    warnings: &[Value],
+    with_provider_data: bool,
+) -> Result<String> {
+    let text = render::item(item, warnings, with_provider_data);
+    let text = match content {
+        Some(content) => bodies::with_content(&text, content.clone(), false)?,
+        None => text,
+    };
+    without_time(&text)
+}
+
+/// A printed draft without the time at which its folder got it.
+pub fn without_time(text: &str) -> Result<String> {
+    let mut draft: Map<String, Value> = serde_json::from_str(text)?;
+    draft.shift_remove("receivedAt");
+    Ok(Value::Object(draft).to_string())
+}
+
+/// One draft, with its text.
+pub async fn get(app: &App, asker: &Asker, id: &str, with_provider_data: bool) -> Result<Answer> {
+    let item = find(app, asker, id).await?;
+    let connection = asker.connection(app, &item.connection_id, "email.read").await?;
+    let (item, content) = current(app, asker, &connection, item).await?;
+    let text = printed(&item, content.as_ref(), &[], with_provider_data)?;
+    Ok(Answer::ok(text).etag(&item.etag))
+}
+
+/// The draft as the provider has it. One that was sent is no longer there.
+async fn current(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    item: Item,
+) -> Result<(Item, Option<bodies::Content>)> {
+    if is_gone(&item) {
+        return Ok((item, None));
+    }
+    let (item, content) = read::read(app, asker, connection, item, Fields::Full).await?;
+    match item.kind == Kind::EmailDraft.as_str() {
+        true => Ok((item, Some(content))),
+        false => Err(not_found("draft")),
+    }
+}
+
+/// What the sources of drafts that were sent begin with.
+pub const SENT: &str = "sent:";
+
+/// Whether it was sent: only we still know of it.
+pub fn is_gone(item: &Item) -> bool {
+    item.source_id.starts_with(SENT)
+}
+
+/// The status of a draft.
+pub fn status(item: &Item) -> Result<DraftStatus> {
+    let draft: Draft = serde_json::from_str(&item.body)?;
+    Ok(draft.status)
+}
+
+/// Only what is not on its way can be changed.
+pub fn is_open(item: &Item) -> Result<()> {
+    match status(item)? {
+        DraftStatus::Draft | DraftStatus::Failed => Ok(()),
+        DraftStatus::Scheduled => {
+            let message = "the draft is scheduled to be sent: delete the message that it became to take it back";
+            Err(refuse(Code::InvalidState, message))
+        }
+        DraftStatus::Sending | DraftStatus::Sent => {
+            Err(refuse(Code::DraftAlreadySent, "the draft was sent, or is being sent"))
+        }
+    }
+}
+
+/// Changes a draft. The caller says which version it knows.
+pub async fn update(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    mut input: Map<String, Value>,
+    manner: Manner,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let item = find(app, asker, id).await?;
+    let connection = asker.connection(app, &item.connection_id, "email.write").await?;
+    is_open(&item)?;
+    let (item, content) = current(app, asker, &connection, item).await?;
+    let content = content.unwrap_or_default();
+    if !attempt.resumed {
+        manner.expected.check(&item.etag)?;
+    }
+    let before: Draft = serde_json::from_str(&item.body)?;
+    let shown: Value = serde_json::from_str(&printed(&item, Some(&content), &[], true)?)?;
+    // What a read showed and comes back as it was is no change.
+    input.retain(|name, value| shown.get(name) != Some(value));
+    let metadata = taken_metadata(&mut input)?;
+    let own_before = Own {
+        send_at: before.send_at,
+        tracking: before.tracking.clone(),
+        reply_to_message_id: before.reply_to_message_id.clone(),
+        reply_mode: before.reply_mode,
+    };
+    let own = own(app, &mut input, &own_before)?;
+    let answers_anew = (&own.reply_to_message_id, own.reply_mode)
+        != (&own_before.reply_to_message_id, own_before.reply_mode);
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let mut next = merged(&message, &content, id, &mut input)?;
+    if answers_anew {
+        (next.reply_to_message_id, next.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
+        next.kept = None;
+    }
+    read_only(&input, &shown)?;
+    let unknown: Vec<String> = input.keys().cloned().collect();
+    let warnings = patch::warnings(&unknown, manner.strict)?;
+    let composed = compose(app, asker, &connection, next, &attempt.connector_key).await?;
+    let change = Change { status: 200, metadata, warnings };
+    save(app, asker, &connection, (composed, own, Some(&item), manner.expected), change, attempt).await
+}
+
+/// Whatever a draft has and nobody writes must be as it was.
+fn read_only(input: &Map<String, Value>, shown: &Value) -> Result<()> {
+    match input.keys().find(|name| shown.get(name.as_str()).is_some()) {
+        Some(name) => Err(invalid(
+            Code::InvalidParameter,
+            name.clone(),
+            format!("{name} cannot be set; leave it out"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The draft with what is changed of it. Files that are not named stay.
+fn merged(
+    message: &EmailMessage,
+    content: &bodies::Content,
+    id: &str,
+    input: &mut Map<String, Value>,
+) -> Result<Content> {
+    let body = content.body.clone().unwrap_or_default();
+    let mut before = content_before(message, content, id);
+    before.body = NewBody { text: body.text, html: body.html };
+    if let Some(Value::Array(files)) = input.get_mut("attachments") {
+        files.iter_mut().for_each(|file| as_reference(file, id));
+    }
+    let body = match input.remove("body") {
+        None => before.body.clone(),
+        Some(Value::Null) => NewBody::default(),
+        Some(Value::Object(fields)) => body_over(&before.body, fields)?,
+        Some(_) => return Err(fault("body", "must be an object with text and html")),
+    };
+    let is_cleared = |name: &str| input.get(name).is_some_and(Value::is_null);
+    let given: Vec<String> = input.keys().cloned().collect();
+    let cleared: Vec<String> = given.iter().filter(|name| is_cleared(name)).cloned().collect();
+    let new: Content = typed(input)?;
+    let has = |name: &str| given.iter().any(|g| g == name);
+    for name in cleared {
+        input.remove(&name);
+    }
+    macro_rules! take {
+        ($($name:literal => $field:ident),*) => { $( if has($name) { before.$field = new.$field; } )* };
+    }
+    take!("from" => from, "to" => to, "cc" => cc, "bcc" => bcc, "replyTo" => reply_to, "subject" => subject,
+        "attachments" => attachments, "headers" => headers, "importance" => importance);
+    before.body = body;
+    Ok(before)
+}
+
+/// RFC 7396: absent keeps, null clears.
+fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody> {
+    let body = NewBody {
+        text: field(&mut fields, "text", before.text.clone())?,
+        html: field(&mut fields, "html", before.html.clone())?,
+    };
+    Ok(body)
+}
+
+fn content_before(message: &EmailMessage, content: &bodies::Content, id: &str) -> Content {
+    let own = |h: &&EmailHeader| ::mail::check::header_name(&h.name).is_ok();
+    let attachment = |a: &model::email::Attachment| NewAttachment {
+        attachment_ref: Some(model::email::send::AttachmentRef {
+            message_id: id.to_owned(),
+            attachment_id: a.id.clone(),
+        }),
+        ..NewAttachment::default()
+    };
+    Content {
+        from: message.from.clone(),
+        to: message.to.clone(),
+        cc: message.cc.clone(),
+        bcc: message.bcc.clone(),
+        reply_to: message.reply_to.clone(),
+        subject: message.subject.clone(),
+        body: NewBody::default(),
+        attachments: message.attachments.iter().map(attachment).collect(),
+        headers: content.headers.iter().filter(own).cloned().collect(),
+        importance: message.importance,
+        kept: Some(Kept {
+            in_reply_to: message.in_reply_to.clone(),
+            references: message.references.clone(),
+        }),
+        ..Content::default()
+    }
+}
+
+/// A file as a read shows it is the one that is there.
+fn as_reference(file: &mut Value, draft_id: &str) {
+    let Some(fields) = file.as_object_mut() else { return };
+    let Some(Value::String(id)) = fields.get("id").cloned() else { return };
+    if fields.get("contentBase64").is_some_and(|v| !v.is_null()) {
+        return;
+    }
+    let reference = json!({ "attachmentRef": { "messageId": draft_id, "attachmentId": id } });
+    *file = reference;
+}
+
+/// Destroys a draft.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    expected: Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let item = match find(app, asker, id).await {
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        other => other?,
+    };
+    if matches!(status(&item)?, DraftStatus::Scheduled | DraftStatus::Sending) {
+        is_open(&item)?;
+    }
+    write::delete(app, asker, id, (expected, true), attempt).await
+}
+
+/// The content of a draft, to send it.
+pub async fn to_send(app: &App, asker: &Asker, connection: &Connection, item: Item) -> Result<(Item, Content, Own)> {
+    let (item, content) = current(app, asker, connection, item).await?;
+    let content = content.ok_or_else(|| Error::from(anyhow::anyhow!("a draft without content")))?;
+    let draft: Draft = serde_json::from_str(&item.body)?;
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let mut next = content_before(&message, &content, &item.id);
+    let body = content.body.unwrap_or_default();
+    if body.truncated {
+        return Err(refuse(Code::PayloadTooLarge, "the draft's text is too long to be sent from here"));
+    }
+    next.body = NewBody { text: body.text, html: body.html };
+    let own = Own {
+        send_at: draft.send_at,
+        tracking: draft.tracking,
+        reply_to_message_id: draft.reply_to_message_id,
+        reply_mode: draft.reply_mode,
+    };
+    Ok((item, next, own))
+}
