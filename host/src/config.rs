@@ -80,6 +80,11 @@ impl Config {
     }
 
     /// The address that clients know, without a trailing slash.
+    /// Whether others can reach this service: only then can it be told that a message was opened.
+    pub fn can_track(&self) -> bool {
+        self.public_url.is_some()
+    }
+
     pub fn public_address(&self) -> String {
         let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()

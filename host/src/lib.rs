@@ -9,6 +9,7 @@ pub mod connections;
 pub mod outbox;
 pub mod resources;
 pub mod sync;
+pub mod tracking;
 
 pub mod freebusy;
 pub mod scheduling;

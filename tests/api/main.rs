@@ -10,6 +10,7 @@ mod contract;
 mod convergence;
 mod crash;
 mod dav;
+mod email;
 mod sandbox_connector;
 mod sandbox_provider;
 mod task_lists;

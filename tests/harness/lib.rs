@@ -2,6 +2,7 @@
 //! that sends requests to it over real HTTP.
 
 pub mod door;
+pub mod imap;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,13 @@ impl Builder {
         self
     }
 
+    /// A clock that shows the present and stands still there until a test moves it: for tests against real servers in which
+    /// time has to pass.
+    pub fn from_now(mut self) -> Self {
+        self.clock = Clock::fixed(Clock::system().now());
+        self
+    }
+
     pub async fn start(mut self) -> TestServer {
         if let Ok(url) = std::env::var("SWITCHBOARD_TEST_DATABASE_URL") {
             self.config.database_url = Some(own_schema(&url).await.expect("a schema of its own"));
@@ -134,6 +142,11 @@ impl TestServer {
         let mut data = tempfile::tempdir().expect("a folder");
         std::mem::swap(&mut data, &mut self.data);
         TestServer::open(self.app.config.clone(), self.clock.clone(), data).await
+    }
+
+    /// Hands over everything that is due to be sent, as the service does by itself.
+    pub async fn hand_over(&self) {
+        switchboard::outbox::tick(&self.app).await.expect("the outbox is worked on");
     }
 
     /// An application of its own with a key that may do everything.

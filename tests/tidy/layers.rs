@@ -37,7 +37,7 @@ const LAYERS: [&[&str]; 7] = [
         "usage",
     ],
     &["app"],
-    &["connections", "freebusy", "log", "outbox", "resources", "sync", "webhooks"],
+    &["connections", "freebusy", "log", "outbox", "resources", "sync", "tracking", "webhooks"],
     &["bookings", "jobs"],
     &["admin", "api"],
     &["api::v1", "cli", "lib", "main"],
@@ -61,7 +61,7 @@ const APART: [(&[&str], &[&str], &str); 6] = [
         "a connector call is a function of its arguments; credentials are handed in",
     ),
     (
-        &["bookings", "connections", "freebusy", "log", "outbox", "resources", "sync", "webhooks"],
+        &["bookings", "connections", "freebusy", "log", "outbox", "resources", "sync", "tracking", "webhooks"],
         &["axum::"],
         "background jobs call it too",
     ),

@@ -13,8 +13,7 @@ use crate::smtp::Smtp;
 
 /// Opens both lines, the one to read first.
 pub fn check(cx: &Context) -> Outcome<Account> {
-    let session = Session::open(cx).map_err(|failure| leg(failure, "imap", "IMAP"))?;
-    session.keep();
+    Session::open(cx).map_err(|failure| leg(failure, "imap", "IMAP"))?;
     let smtp = Smtp::open(cx).map_err(|failure| leg(failure, "smtp", "SMTP"))?;
     smtp.keep();
     let username = cx.connection.username.as_deref().unwrap_or_default();
@@ -44,7 +43,6 @@ pub fn features(cx: &Context) -> Outcome<MailFeatures> {
     let selected = visited.into_iter().next().and_then(|visited| visited.selected);
     let keywords = selected.is_some_and(|selected| selected.takes_keyword("\\*"));
     let capabilities = session.capabilities.clone();
-    session.keep();
     let append_limit = capabilities.value("APPENDLIMIT").and_then(|limit| limit.parse::<u64>().ok());
     let smtp = Smtp::open(cx).ok();
     let send_limit = smtp.as_ref().and_then(Smtp::max_size);

@@ -70,7 +70,6 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
             None => {
                 // It went where it was told to go, but nobody can say under which name: the next reading finds it.
                 sources.push(target.located.place.gone(target.located.uid));
-                session.keep();
                 return Ok(Mutated { sources, warnings, ..Mutated::default() });
             }
         }
@@ -78,7 +77,6 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     let id = target.located.id();
     let source = whole(&mut session, &target.located.place, target.located.uid)?.ok_or_else(no_message)?;
     sources.push(Source { previous_id: Some(old).filter(|old| *old != id), ..source });
-    session.keep();
     Ok(Mutated { sources, item: Some(id), warnings, part: None })
 }
 
@@ -237,7 +235,6 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
         Ok(target) => target,
         // What is not there is deleted.
         Err(failure) if failure.code == connector_sdk::code::NOT_FOUND && args.if_match.is_none() => {
-            session.keep();
             return Ok(Mutated { sources: vec![deleted(&args.message.source)], ..Mutated::default() });
         }
         Err(failure) => return Err(failure),
@@ -262,7 +259,6 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     } else {
         sources.push(deleted(&old));
     }
-    session.keep();
     Ok(Mutated { sources, warnings, ..Mutated::default() })
 }
 

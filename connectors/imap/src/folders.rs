@@ -82,14 +82,17 @@ pub struct Mailboxes {
 }
 
 impl Mailboxes {
+    /// The mailbox with this role.
     pub fn by_role(&self, role: FolderRole) -> Option<&Mailbox> {
         self.all.iter().find(|mailbox| mailbox.role == Some(role))
     }
 
+    /// The mailbox with this external id.
     pub fn by_id(&self, id: &str) -> Option<&Mailbox> {
         self.all.iter().find(|mailbox| mailbox.id() == id)
     }
 
+    /// The mailbox that message ids name by this key (`ids::folder_key`).
     pub fn by_key(&self, key: &str) -> Option<&Mailbox> {
         self.all.iter().find(|mailbox| ids::folder_key(&mailbox.id()) == key)
     }
@@ -186,6 +189,7 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// The commands for this server. Nothing is selected when they are sent.
     pub fn new(session: &mut Session) -> Outcome<Self> {
         let capabilities = session.capabilities.clone();
         let mut items = vec!["MESSAGES UNSEEN UIDNEXT UIDVALIDITY"];

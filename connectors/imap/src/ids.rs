@@ -146,6 +146,7 @@ impl Hint {
         (!self.folder.is_empty() && folder_key(&id) == key).then_some(id)
     }
 
+    /// The hint as it goes to the host.
     pub fn to_value(&self) -> Option<Value> {
         serde_json::to_value(self).ok()
     }

@@ -8,8 +8,8 @@ use model::wire::{Item, JsonText, Source};
 use serde::Serialize;
 
 use crate::ids::{self, Hint, MessageId};
+use crate::imap::capabilities::Capabilities;
 use crate::imap::fetch::Fetched;
-use crate::imap::session::Capabilities;
 use crate::imap::structure;
 use crate::mime;
 
@@ -32,6 +32,7 @@ pub struct Place {
 }
 
 impl Place {
+    /// The mailbox with this name and external id.
     pub fn new(name: &str, folder: &str, uid_validity: u32) -> Self {
         Place { name: name.to_owned(), folder: folder.to_owned(), key: ids::folder_key(folder), uid_validity }
     }

@@ -6,10 +6,10 @@ use model::email::{Attachment, CalendarMethod, Disposition, EmailMessage};
 use crate::ids::{Hint, TextPart};
 use crate::imap::structure::{File, Part, Parts, Within};
 
-/// The header fields that a message in a list is made of.
+/// The header fields that a message in a list is made of; the last two say how to read the beginning of its text. Servers repeat the
+/// names in each answer, so there is none that nobody looks at.
 pub const FIELDS: &str = "MESSAGE-ID IN-REPLY-TO REFERENCES SUBJECT FROM SENDER TO CC BCC REPLY-TO DATE IMPORTANCE PRIORITY \
-    X-PRIORITY X-MSMAIL-PRIORITY AUTO-SUBMITTED X-AUTOREPLY X-AUTORESPOND X-AUTO-RESPONSE-SUPPRESS PRECEDENCE LIST-UNSUBSCRIBE \
-    MIME-VERSION CONTENT-TYPE CONTENT-TRANSFER-ENCODING";
+    X-PRIORITY AUTO-SUBMITTED X-AUTOREPLY X-AUTORESPOND PRECEDENCE LIST-UNSUBSCRIBE CONTENT-TYPE CONTENT-TRANSFER-ENCODING";
 
 /// A message from its header and, for the snippet, the beginning of its text.
 pub fn message(header: &[u8], beginning: Option<&[u8]>) -> EmailMessage {

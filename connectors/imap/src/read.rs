@@ -63,7 +63,6 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
         }
         sources.extend(read(&mut session, &mut moved, &args)?);
     }
-    session.keep();
     Ok(Sources { sources, ..Sources::default() })
 }
 
@@ -96,11 +95,13 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
     let visits: Vec<Visit> = groups.iter().map(|group| group.visit(&items, args.body, limit)).collect();
     let mut sources = Vec::new();
     let mut texts: HashMap<(usize, u32), EmailBody> = HashMap::new();
+    let mut lacks_preview = false;
     let visited = session.visit(&visits, None, |at, selected, command, response| {
         let Some(group) = groups.get(at).filter(|group| group.is_same(selected.uid_validity)) else { return };
         let Some((uid, fetched)) = fetched(response).filter(|_| command.is_some()) else { return };
         let Some(hint) = group.hints.get(&uid) else { return };
         if fetched.structure.is_some() {
+            lacks_preview |= !args.body && fetched.preview.is_none() && fetched.section("TEXT").is_none();
             let body = args.body.then(|| texts.remove(&(at, uid)).unwrap_or_default());
             sources.push(message::source(&group.place, uid, &fetched, |message, _| {
                 complete(message, args, &fetched, body);
@@ -109,6 +110,11 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
             texts.insert((at, uid), body(hint, &fetched, limit));
         }
     })?;
+    if lacks_preview && session.capabilities.has("PREVIEW") {
+        // Offered, but not there: once more, with the beginning of the text.
+        session.capabilities.forget("PREVIEW");
+        return read(session, groups, args);
+    }
     let mut told: Vec<String> = sources.iter().map(|source| source.external_id.clone()).collect();
     told.sort();
     for (group, visited) in groups.iter_mut().zip(&visited) {
@@ -294,7 +300,6 @@ fn section(
         // Servers differ on parts that are not there: some give an empty one.
         let is_there = section.is_empty() || part.is_some();
         let is_same = is_there && selected.uid_validity == located.place.uid_validity;
-        session.keep();
         let blob = match sink.blob {
             Some(blob) => Some(blob.id),
             None => held.and_then(|bytes| cx.host().create_blob(&decoded(&bytes, decode.get()), None)),

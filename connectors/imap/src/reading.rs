@@ -1,11 +1,12 @@
 //! Messages of several mailboxes, read in one round trip.
 
 use connector_sdk::Outcome;
-use model::wire::Source;
+use model::wire::{ItemError, Source};
 
+use crate::imap::capabilities::Capabilities;
 use crate::imap::command::Command;
-use crate::imap::response::Response;
-use crate::imap::session::{Capabilities, Session};
+use crate::imap::response::{Response, Status};
+use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Selected, Visit, Visited, fetched};
 use crate::message::{self, Place};
@@ -104,6 +105,22 @@ impl Read {
     }
 }
 
+impl Read {
+    /// Messages that the server refuses to read are told as such: nothing else would ever be told of them.
+    fn tell_refused(&mut self, visited: &Visited) {
+        let is_same = visited.selected.as_ref().is_some_and(|s| s.uid_validity == self.place.uid_validity);
+        if self.depth != Depth::Full || !is_same || visited.statuses.iter().all(Status::is_ok) {
+            return;
+        }
+        for uid in self.wanted.minus(&self.read).iter() {
+            let message = "the server does not give the message out".to_owned();
+            let error = Some(ItemError { code: "unreadable".into(), message });
+            let source = Source { external_id: self.place.message(uid), error, ..Source::default() };
+            self.messages.push(Message { at: 0, uid, source });
+        }
+    }
+}
+
 /// Reads them all.
 pub fn read(session: &mut Session, mut reads: Vec<Read>) -> Outcome<AllRead> {
     if reads.is_empty() {
@@ -130,7 +147,8 @@ pub fn finish(session: &mut Session, reads: Vec<Read>, visited: &[Visited]) -> O
     if has_previews && reads.iter().any(|read| !read.without_preview.is_empty()) {
         session.capabilities.forget("PREVIEW");
     }
-    for mut read in reads {
+    for (mut read, visited) in reads.into_iter().zip(visited) {
+        read.tell_refused(visited);
         if has_previews && !read.without_preview.is_empty() {
             read.messages.retain(|message| !read.without_preview.contains(message.uid));
             again.push(Read::full(&session.capabilities, read.place, read.without_preview));

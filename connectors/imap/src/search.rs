@@ -64,7 +64,6 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
         let chunk = cursor.c.remove(0);
         sources = read(&mut session, &cursor, chunk)?;
     }
-    session.keep();
     let more = !cursor.c.is_empty() || cursor.b.is_some();
     let text = serde_json::to_string(&cursor).ok().filter(|_| more);
     Ok(Answer { body: Sources { sources, ..Sources::default() }, more: text.is_some(), cursor: text })
@@ -275,7 +274,6 @@ pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
         sources = read(&mut session, &cursor, chunk)?;
         sources.retain(|source| is_message(source, &args.internet_message_id));
     }
-    session.keep();
     Ok(Sources { sources, ..Sources::default() })
 }
 

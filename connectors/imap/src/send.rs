@@ -55,7 +55,6 @@ fn file(cx: &Context, args: &MessageSend, sent: &mut Sent) {
     {
         sent.warnings.push(warning(cx, DRAFT, &failure));
     }
-    session.keep();
 }
 
 const COPY: (&str, &str) =

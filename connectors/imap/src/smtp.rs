@@ -25,6 +25,7 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// The server does what was asked (RFC 5321 section 4.2.1).
     pub fn is_positive(&self) -> bool {
         (200..300).contains(&self.code)
     }
@@ -85,11 +86,12 @@ pub struct Smtp {
     input: Vec<u8>,
     extensions: Vec<String>,
     was_kept: bool,
-    /// Something has come from it in this call.
+    /// It has answered a command of this call.
     proven: bool,
 }
 
 impl Smtp {
+    /// A line that was kept, or a new one.
     pub fn open(cx: &Context) -> Outcome<Self> {
         let line = cx.open_line("smtp", "smtp")?;
         let extensions = line.capabilities().iter().map(|line| line.trim().to_ascii_uppercase()).collect();
@@ -142,13 +144,12 @@ impl Smtp {
             reply.code = code.filter(|code| (200..600).contains(code)).ok_or_else(unreadable)?;
             reply.lines.push(text.get(4..).unwrap_or_default().trim_end().to_owned());
             if text.as_bytes().get(3) != Some(&b'-') {
-                self.proven = true;
                 // The server ends the session, whatever was asked (RFC 5321 section 3.8).
-                return if reply.code == 421 {
-                    Err(TcpError::new("closed", "the SMTP server ended the session"))
-                } else {
-                    Ok(reply)
-                };
+                if reply.code == 421 {
+                    return Err(TcpError::new("closed", "the SMTP server ended the session"));
+                }
+                self.proven = true;
+                return Ok(reply);
             }
         }
     }

@@ -126,7 +126,6 @@ pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
     if !has_all(&answer, &args.keywords) {
         answer.warnings.push(not_supported("keywords"));
     }
-    session.keep();
     Ok(answer)
 }
 
@@ -215,6 +214,5 @@ pub fn save_draft(cx: &Context, args: DraftSave) -> Outcome<Mutated> {
         })),
     }
     answer.warnings.extend(warnings);
-    session.keep();
     Ok(answer)
 }

@@ -184,6 +184,29 @@ fn literals_are_sent_when_the_server_asks_for_them() {
 }
 
 #[test]
+fn a_line_is_known_to_be_open_before_a_message_is_stored_on_it() {
+    let note = r#"{"c":["IMAP4REV1","LITERAL+"],"s":null,"e":false}"#;
+    let script = Script::new(1).kept_line("imap", PLAIN, Some(note), [Step::Close]).line(
+        "imap",
+        PLAIN,
+        [
+            answer("NOOP", "@ OK\n"),
+            answer("APPEND \"Box\" () {3}\na", "* 1 EXISTS\n@ OK [APPENDUID 9 1] done\n"),
+            answer("EXAMINE \"Box\"", "* OK [UIDVALIDITY 9]\n@ OK\n"),
+            whole(1, ""),
+        ],
+    );
+    let args = MessageAppend {
+        blob: script.blobs.create(b"a\r\n"),
+        internet_message_id: "m@x".into(),
+        folders: vec!["F:Box".into()],
+        unread: true,
+        ..MessageAppend::default()
+    };
+    assert!(Imap::append(&script.cx(), args).unwrap().item.unwrap().ends_with(":9:1"));
+}
+
+#[test]
 fn words_of_other_alphabets_are_searched_as_literals() {
     let program = "UID SEARCH CHARSET UTF-8 UNDELETED TEXT {6}\nGrüß TEXT \"a\\\"b\"";
     let script = Script::new(1).line(

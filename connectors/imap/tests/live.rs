@@ -1,6 +1,6 @@
 //! The connector against real servers: Dovecot with its submission service, and Cyrus with Exim.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers fail as the test does")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
 #[path = "support/blobs.rs"]
 mod blobs;
@@ -9,7 +9,7 @@ mod connection;
 
 use std::collections::BTreeMap;
 
-use connection::{Live, alone, servers};
+use connection::{Live, Wire, alone, servers};
 use connector_imap::Imap;
 use connector_sdk::{Answer, Email as _};
 use model::email::folders::{Folder, FolderRole};
@@ -31,21 +31,20 @@ fn each(user: &str, test: impl Fn(&Live)) {
     }
 }
 
+/// Takes away all messages, and makes the folders that the tests use. None is deleted: Cyrus keeps what is deleted under its name and
+/// the second, so that nobody can delete two of one name in one second.
 fn empty(live: &Live) {
     let mut client = live.other_client();
+    for name in ["Trash", "Sent", "Drafts", "Offers", "&AMQ-rger"] {
+        client.run_maybe(&format!("CREATE {name}")).ok();
+    }
     for line in client.run("LIST \"\" \"*\"") {
         let name = line.rsplit_once(' ').unwrap().1.trim_matches('"').to_owned();
-        // Cyrus keeps its users' special folders; what is in them goes.
-        if name == "INBOX" || client.run_maybe(&format!("DELETE \"{name}\"")).is_err() {
-            client.run(&format!("SELECT \"{name}\""));
-            if client.run("UID SEARCH ALL").iter().any(|line| line.len() > "* SEARCH".len()) {
-                client.run("UID STORE 1:* +FLAGS.SILENT (\\Deleted)");
-                client.run("EXPUNGE");
-            }
+        client.run(&format!("SELECT \"{name}\""));
+        if client.run("UID SEARCH ALL").iter().any(|line| line.len() > "* SEARCH".len()) {
+            client.run("UID STORE 1:* +FLAGS.SILENT (\\Deleted)");
+            client.run("EXPUNGE");
         }
-    }
-    for name in ["Trash", "Sent", "Drafts"] {
-        client.run_maybe(&format!("CREATE {name}")).ok();
     }
 }
 
@@ -110,11 +109,34 @@ fn reference(item: &Item) -> MessageRef {
     MessageRef { source: item.external_id.clone(), hint: item.hint.clone() }
 }
 
+/// A folder goes with what is in it, another is made anew under its name.
+fn a_folder_is_remade(live: &Live, client: &mut Wire, cursor: String) {
+    client.run("DELETE Offers");
+    client.run("CREATE Offers");
+    client.append("Offers", "", "01-Mar-2026 10:00:00 +0000", &message(101));
+    let (pages, cursor) = drain(live, Some(cursor), 10);
+    assert_eq!(sources(&pages).iter().filter(|s| s.deleted && s.external_id.starts_with("M:")).count(), 6);
+    assert_eq!(messages(&pages).len(), 1);
+    let (pages, _) = drain(live, Some(cursor), 10);
+    assert_eq!(sources(&pages).len(), 0);
+}
+
+/// Each page of a first reading goes further back than the one before, and tells nothing older than it says.
+fn assert_complete(pages: &[Answer<Sources>]) {
+    let since: Vec<_> = pages.iter().map(|page| page.body.covered_since.unwrap()).collect();
+    assert_eq!(since.len(), 3);
+    assert!(since.is_sorted_by(|a, b| a > b));
+    for (page, since) in pages.iter().zip(since) {
+        assert!(page.body.enumeration);
+        let told = messages(std::slice::from_ref(page));
+        assert!(!told.is_empty() && told.iter().all(|(_, item)| body(item).received_at >= since));
+    }
+}
+
 #[test]
 fn everything_is_told_newest_first_and_then_what_is_different() {
     each("t15", |live| {
         let mut client = live.other_client();
-        client.run("CREATE Offers");
         for number in 0..25 {
             let folder = if number % 5 == 0 { "Offers" } else { "INBOX" };
             client.append(
@@ -127,23 +149,9 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
         let (pages, cursor) = drain(live, None, 10);
         let told = messages(&pages);
         assert_eq!(told.len(), 25);
-        let dates: Vec<_> = told.iter().map(|(_, item)| body(item).received_at).collect();
-        let mut newest_first = pages.iter().map(|page| page.body.covered_since).collect::<Vec<_>>();
-        assert_eq!(newest_first.len(), 3);
-        newest_first.dedup();
-        assert!(newest_first.is_sorted_by(|a, b| a > b));
-        for (page, since) in pages.iter().zip(pages.iter().map(|page| page.body.covered_since.unwrap())) {
-            assert!(page.body.enumeration);
-            let of_page = messages(std::slice::from_ref(page));
-            assert!(of_page.iter().all(|(_, item)| body(item).received_at >= since));
-        }
-        assert_eq!(dates.iter().filter(|at| at.to_string().starts_with("2026-01-25T10")).count(), 1);
+        assert_complete(&pages);
         assert!(told.iter().all(|(_, item)| body(item).unread && !body(item).snippet.is_empty()));
-        assert!(
-            told.iter().any(|(_, item)| body(item).snippet == "Hello, this is 24."),
-            "{:?}",
-            body(&told[0].1)
-        );
+        assert!(told.iter().any(|(_, item)| body(item).snippet == "Hello, this is 24."));
         let all = folders(&pages);
         assert_eq!(all["INBOX"].1.role, Some(FolderRole::Inbox));
         assert_eq!(all["Trash"].1.role, Some(FolderRole::Trash));
@@ -182,18 +190,7 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
             all.iter().position(|s| s.items.iter().any(|i| i.kind.is_none() && !i.partial)).unwrap();
         assert!(last_gone < first_full, "deletions come first");
 
-        // A folder goes with what is in it, another is made anew under its name.
-        client.run("DELETE Offers");
-        client.run("CREATE Offers");
-        client.append("Offers", "", "01-Mar-2026 10:00:00 +0000", &message(101));
-        let (pages, cursor) = drain(live, Some(cursor), 10);
-        assert_eq!(
-            sources(&pages).iter().filter(|s| s.deleted && s.external_id.starts_with("M:")).count(),
-            6
-        );
-        assert_eq!(messages(&pages).len(), 1);
-        let (pages, _) = drain(live, Some(cursor), 10);
-        assert_eq!(sources(&pages).len(), 0);
+        a_folder_is_remade(live, &mut client, cursor);
         assert_eq!(live.lines.borrow().len(), 0, "{:?}", live.lines.borrow());
     });
 }
@@ -301,11 +298,28 @@ fn messages_are_read_with_text_and_files() {
     });
 }
 
+/// To the trash, and out of it. Returns the item as it was in the trash.
+fn to_the_trash_and_out(live: &Live, moved: &Source, trash: &str, cursor: String) -> Item {
+    let delete = |message: MessageRef, permanent: bool| {
+        let args = MessageDelete { message, permanent, if_match: None };
+        Imap::delete_message(&live.cx().keyed("d"), args).unwrap()
+    };
+    let trashed = delete(reference(&moved.items[0]), false);
+    let in_trash = trashed.sources[0].items[0].clone();
+    assert_eq!(body(&in_trash).folder_ids, [trash.to_owned()]);
+    assert_eq!(trashed.sources[0].previous_id.as_deref(), Some(moved.external_id.as_str()));
+    let gone = delete(reference(&in_trash), false);
+    assert!(gone.sources[0].deleted && gone.item.is_none());
+    assert!(delete(reference(&in_trash), false).sources[0].deleted, "twice is once");
+    let (pages, _) = drain(live, Some(cursor), 0);
+    assert_eq!(messages(&pages).len(), 0);
+    in_trash
+}
+
 #[test]
 fn messages_are_changed_moved_and_deleted() {
     each("t15", |live| {
         let mut client = live.other_client();
-        client.run("CREATE &AMQ-rger");
         client.append("INBOX", "", "05-Jan-2026 10:00:00 +0000", &message(1));
         let (pages, cursor) = drain(live, None, 0);
         let all = folders(&pages);
@@ -330,11 +344,8 @@ fn messages_are_changed_moved_and_deleted() {
         assert_eq!(done.item.as_deref(), Some(item.external_id.as_str()));
         assert_eq!(done.sources[0].previous_id, None);
         assert_eq!(update(args).unwrap_err().code, "conflict", "the etag is the old one");
-        let bad = MessageUpdate {
-            message: reference(&item),
-            add_keywords: vec!["a b".into()],
-            ..Default::default()
-        };
+        let add_keywords = vec!["a b".into()];
+        let bad = MessageUpdate { message: reference(&item), add_keywords, ..Default::default() };
         assert_eq!(update(bad).unwrap_err().code, "invalid");
 
         // It goes to a folder with an umlaut.
@@ -368,24 +379,52 @@ fn messages_are_changed_moved_and_deleted() {
         );
         assert!(sources(&pages).iter().any(|s| s.deleted && s.external_id == item.external_id));
 
-        // To the trash, and out of it.
-        let delete = |message: MessageRef, permanent: bool| {
-            let args = MessageDelete { message, permanent, if_match: None };
-            Imap::delete_message(&live.cx().keyed("d"), args).unwrap()
-        };
-        let trashed = delete(reference(&moved.items[0]), false);
-        let in_trash = trashed.sources[0].items[0].clone();
-        assert_eq!(body(&in_trash).folder_ids, [all["Trash"].0.clone()]);
-        assert_eq!(trashed.sources[0].previous_id.as_deref(), Some(moved.external_id.as_str()));
-        let gone = delete(reference(&in_trash), false);
-        assert!(gone.sources[0].deleted && gone.item.is_none());
-        assert!(delete(reference(&in_trash), false).sources[0].deleted, "twice is once");
-        let (pages, _) = drain(live, Some(cursor), 0);
-        assert_eq!(messages(&pages).len(), 0);
+        let in_trash = to_the_trash_and_out(live, moved, &all["Trash"].0, cursor);
         let missing =
             MessageUpdate { message: reference(&in_trash), unread: Some(true), ..Default::default() };
         assert_eq!(update(missing).unwrap_err().code, "not-found");
     });
+}
+
+/// Sent to a good, a bad and a busy address, and then to nobody who takes it.
+fn sent_and_found(live: &Live, draft: MessageRef) {
+    let blob = |text: &str| live.blobs.create(text.replace('\n', "\r\n").as_bytes());
+    let find = |id: &str| {
+        let args = MessageFind { internet_message_id: id.into() };
+        Imap::find_message(&live.cx(), args).unwrap().sources
+    };
+    assert_eq!(find("n8@x").len(), 1);
+    assert_eq!(find("n8").len(), 0);
+    let sending = MessageSend {
+        blob: blob(&format!("{}.dot\n..dots\nno end", message(8))),
+        internet_message_id: "n8@x".into(),
+        from: EmailAddress { name: None, email: "t16@example.test".into() },
+        recipients: vec![
+            "t16@example.test".into(),
+            "reject@example.test".into(),
+            "tempfail@example.test".into(),
+        ],
+        save_to_sent: true,
+        sent_blob: None,
+        draft: Some(draft),
+    };
+    let sent = Imap::send(&live.cx().keyed("s"), sending.clone()).unwrap();
+    let states: Vec<_> = sent.recipients.iter().map(|r| (r.accepted, r.temporary)).collect();
+    assert_eq!(states, [(true, false), (false, false), (false, true)], "{:?}", sent.recipients);
+    assert!(sent.recipients[1].reply.as_deref().unwrap().starts_with("550"));
+    assert_eq!(sent.warnings, []);
+    assert_eq!(*live.reached.borrow(), ["handed-over"]);
+    let copy = sent.sources.iter().find(|source| !source.deleted).unwrap();
+    assert!(!body(&copy.items[0]).unread);
+    assert!(sent.sources.iter().any(|source| source.deleted), "the draft is gone");
+    let found = find("n8@x");
+    assert_eq!((found.len(), &found[0].external_id), (1, &copy.external_id));
+
+    // Nobody takes it: nothing is handed over, nothing kept.
+    let refused = MessageSend { recipients: vec!["reject@example.test".into()], draft: None, ..sending };
+    let sent = Imap::send(&live.cx().keyed("r"), refused).unwrap();
+    assert!(!sent.recipients[0].accepted && sent.sources.is_empty());
+    assert_eq!(live.reached.borrow().len(), 1);
 }
 
 #[test]
@@ -426,43 +465,7 @@ fn messages_are_stored_sent_and_found() {
         assert_eq!(draft(&newer, replaced.clone()).unwrap().item, second.item, "a repeated call");
         assert_eq!(draft(&(newer + "Yet more.\n"), replaced).unwrap_err().code, "conflict");
 
-        // Sent to a good, a bad and a busy address.
-        let find = |id: &str| {
-            let args = MessageFind { internet_message_id: id.into() };
-            Imap::find_message(&live.cx(), args).unwrap().sources
-        };
-        assert_eq!(find("n8@x").len(), 1);
-        assert_eq!(find("n8").len(), 0);
-        let sending = MessageSend {
-            blob: blob(&format!("{}.dot\n..dots\nno end", message(8))),
-            internet_message_id: "n8@x".into(),
-            from: EmailAddress { name: None, email: "t16@example.test".into() },
-            recipients: vec![
-                "t16@example.test".into(),
-                "reject@example.test".into(),
-                "tempfail@example.test".into(),
-            ],
-            save_to_sent: true,
-            sent_blob: None,
-            draft: Some(reference(&second.sources[0].items[0])),
-        };
-        let sent = Imap::send(&live.cx().keyed("s"), sending.clone()).unwrap();
-        let states: Vec<_> = sent.recipients.iter().map(|r| (r.accepted, r.temporary)).collect();
-        assert_eq!(states, [(true, false), (false, false), (false, true)], "{:?}", sent.recipients);
-        assert!(sent.recipients[1].reply.as_deref().unwrap().starts_with("550"));
-        assert_eq!(sent.warnings, []);
-        assert_eq!(*live.reached.borrow(), ["handed-over"]);
-        let copy = sent.sources.iter().find(|source| !source.deleted).unwrap();
-        assert!(!body(&copy.items[0]).unread);
-        assert!(sent.sources.iter().any(|source| source.deleted), "the draft is gone");
-        let found = find("n8@x");
-        assert_eq!((found.len(), &found[0].external_id), (1, &copy.external_id));
-
-        // Nobody takes it: nothing is handed over, nothing kept.
-        let refused = MessageSend { recipients: vec!["reject@example.test".into()], draft: None, ..sending };
-        let sent = Imap::send(&live.cx().keyed("r"), refused).unwrap();
-        assert!(!sent.recipients[0].accepted && sent.sources.is_empty());
-        assert_eq!(live.reached.borrow().len(), 1);
+        sent_and_found(live, reference(&second.sources[0].items[0]));
         client.run("SELECT Drafts");
         assert_eq!(client.run("UID SEARCH ALL"), ["* SEARCH"]);
     });
@@ -472,7 +475,6 @@ fn messages_are_stored_sent_and_found() {
 fn the_server_is_searched() {
     each("t17", |live| {
         let mut client = live.other_client();
-        client.run("CREATE Offers");
         for number in 0..9 {
             let folder = if number % 2 == 0 { "Offers" } else { "INBOX" };
             client.append(

@@ -1,5 +1,7 @@
 //! Submission word by word: replies of every class, with and without PIPELINING, and lines that break.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
+
 #[path = "support/blobs.rs"]
 mod blobs;
 #[path = "support/scripted.rs"]
@@ -130,7 +132,11 @@ fn a_line_that_breaks_is_told_by_how_far_it_got() {
     }
     // A line that was kept too long is opened anew.
     let steps = [mail(), rcpt(), answer("DATA", "354 go on\n"), answer("x", ""), answer(".", "250 ok\n")];
-    let kept = Script::new(1).kept_line("smtp", "", Some("{}"), [Step::Close]).line("smtp", "", steps);
+    let late = answer("MAIL FROM:<ann@x>", "421 idle for too long\n");
+    let kept = Script::new(1)
+        .kept_line("smtp", "", Some("{}"), [Step::Close])
+        .kept_line("smtp", "", Some("{}"), [late, Step::Close])
+        .line("smtp", "", steps);
     assert!(send(&kept, &["a@x"], "x\r\n").unwrap().recipients[0].accepted);
 }
 

@@ -18,6 +18,7 @@ pub mod rate_limit;
 pub mod reply;
 pub mod request_id;
 pub mod system;
+pub mod track;
 pub mod v1;
 
 use std::net::{IpAddr, SocketAddr};
@@ -68,7 +69,7 @@ pub fn service(app: App) -> Router {
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
         .with_state(app.clone());
-    v1.merge(outside.with_state(app))
+    v1.merge(outside.with_state(app.clone())).merge(track::routes().with_state(app))
 }
 
 /// Every operation, for the contract's tests.

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::capabilities::{Capabilities, MissingOperation, MissingReason, SurfaceCapabilities};
+use model::capabilities::{
+    Capabilities, EmailFeatures, EmailLimits, EmailOperations, MissingOperation, MissingReason,
+    SurfaceCapabilities,
+};
 use model::wire::calendar::CalendarFeatures;
 use model::wire::contacts::ContactsFeatures;
+use model::wire::email::MailFeatures;
 use model::wire::tasks::TasksFeatures;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -16,25 +20,12 @@ use crate::resources::{Asker, fetch};
 use crate::runtime::Surface;
 use crate::storage::connections::Connection;
 
-/// Operations of the email surface, and the scope that each needs.
-const EMAIL: [(&str, &str); 13] = [
-    ("read", "email.read"),
-    ("search", "email.read"),
-    ("nativeSearch", "email.read"),
-    ("modifyFlags", "email.write"),
-    ("move", "email.write"),
-    ("delete", "email.write"),
-    ("permanentDelete", "email.write"),
-    ("createDraft", "email.write"),
-    ("sendDraft", "email.send"),
-    ("send", "email.send"),
-    ("scheduleSend", "email.send"),
-    ("cancelScheduled", "email.send"),
-    ("appendMessage", "email.write"),
-];
-
 /// Most items on a page of any list.
 const PAGE_SIZE: i64 = 200;
+/// Bytes of the files of a message to send.
+const MAX_FILE_BYTES: i64 = 25 << 20;
+/// Recipients of a message to send.
+const MAX_RECIPIENTS: i64 = 500;
 
 /// Asks the connector where it can say more than its manifest.
 pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabilities> {
@@ -49,9 +40,11 @@ pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabil
         evaluated_at: app.clock.now(),
         ..Capabilities::default()
     };
-    for (operation, scope) in EMAIL {
-        capabilities.missing.push(missing(connection, "email", operation, scope));
-    }
+    let mail = match has(connection, Surface::Email) {
+        true => features(app, connection, asker, Surface::Email).await?,
+        false => MailFeatures::default(),
+    };
+    email(app, connection, mail, &mut capabilities);
     if has(connection, Surface::Calendar) {
         capabilities.calendar = Some(calendar(app, connection, asker).await?);
     }
@@ -80,6 +73,63 @@ fn missing(connection: &Connection, surface: &str, operation: &str, scope: &str)
         MissingReason::ProviderUnsupported
     };
     MissingOperation { operation: operation.to_owned(), reason, required_scopes: vec![scope.to_owned()] }
+}
+
+/// The mailbox: what the provider has, and what the host does on top.
+fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &mut Capabilities) {
+    let is_here = has(connection, Surface::Email);
+    // The host sends later by itself, whatever the provider has.
+    let can: [(Row, fn(&mut EmailOperations) -> &mut bool); 13] = [
+        (("read", is_here, "email.read"), |o| &mut o.read),
+        // Where the provider has none, the copy is searched.
+        (("search", is_here, "email.read"), |o| &mut o.search),
+        (("nativeSearch", mail.native_search, "email.read"), |o| &mut o.native_search),
+        (("modifyFlags", mail.modify_flags, "email.write"), |o| &mut o.modify_flags),
+        (("move", mail.move_messages, "email.write"), |o| &mut o.move_message),
+        (("delete", mail.delete, "email.write"), |o| &mut o.delete),
+        (("permanentDelete", mail.permanent_delete, "email.write"), |o| &mut o.permanent_delete),
+        (("createDraft", mail.drafts, "email.write"), |o| &mut o.create_draft),
+        (("sendDraft", mail.drafts && mail.send, "email.send"), |o| &mut o.send_draft),
+        (("send", mail.send, "email.send"), |o| &mut o.send),
+        (("scheduleSend", mail.send, "email.send"), |o| &mut o.schedule_send),
+        (("cancelScheduled", mail.send, "email.send"), |o| &mut o.cancel_scheduled),
+        (("appendMessage", mail.append, "email.write"), |o| &mut o.append_message),
+    ];
+    for ((operation, supported, scope), field) in can {
+        let works = supported && usable(connection).is_ok() && granted(connection, scope).is_ok();
+        *field(&mut capabilities.operations) = works;
+        if !works {
+            capabilities.missing.push(missing(connection, "email", operation, scope));
+        }
+    }
+    let tracks = mail.send && app.config.can_track();
+    capabilities.features = EmailFeatures {
+        folders: mail.folders,
+        labels: mail.labels,
+        multi_folder: mail.multi_folder,
+        threads: mail.threads,
+        keywords: mail.keywords,
+        importance: mail.importance,
+        raw_mime: mail.append,
+        send_as_alias: mail.send_as_alias,
+        delegated_send: mail.delegated_send,
+        open_tracking: tracks,
+        link_tracking: tracks,
+        bounce_detection: mail.bounce_detection,
+        read_receipts: false,
+        push: mail.push,
+        delta: mail.delta,
+    };
+    if is_here {
+        capabilities.limits = EmailLimits {
+            max_message_bytes: mail.max_message_bytes,
+            max_attachment_bytes: Some(MAX_FILE_BYTES),
+            max_recipients: Some(mail.max_recipients.map_or(MAX_RECIPIENTS, |m| m.min(MAX_RECIPIENTS))),
+            max_send_per_day: mail.max_send_per_day,
+            page_size: Some(PAGE_SIZE),
+        };
+    }
+    capabilities.aliases = mail.aliases;
 }
 
 /// What the connector says of a surface.

@@ -92,8 +92,11 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
     let mime = || Some("message/rfc822".to_owned());
     let no_room = || Outcome::Later { code: "overloaded".into(), message: "there is no room for the message now".into() };
     let Some(blob) = blobs.create(message.as_bytes(), mime()) else { return Ok(no_room()) };
+    let copy = table::pieces(app.db.reader(), &table::copy_of(&row.id)).await?.concat();
     let mut sent_blob = None;
-    if let Some((at, field)) = options.bcc.as_ref().filter(|_| options.save_to_sent) {
+    if options.save_to_sent && !copy.is_empty() {
+        sent_blob = blobs.create(copy.as_bytes(), mime());
+    } else if let Some((at, field)) = options.bcc.as_ref().filter(|_| options.save_to_sent) {
         let (head, rest) = message.split_at_checked(*at).unwrap_or((&message, ""));
         let kept = [head, field, rest].concat();
         sent_blob = blobs.create(kept.as_bytes(), mime());

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::storage::outbox as table;
+use crate::tracking::arrivals;
 
 /// How often the outbox is looked at when nobody rings.
 const TICK_MS: u64 = 1_000;
@@ -53,7 +54,7 @@ pub async fn run(app: App, mut stop: tokio::sync::watch::Receiver<bool>) {
     }
 }
 
-/// One round: everything that is due.
+/// One round: everything that is due to be sent, and what came back of what was sent.
 pub async fn tick(app: &App) -> Result<()> {
     let due = table::due(app.db.reader(), app.now(), BATCH).await?;
     let work = due.into_iter().map(|id| async move {
@@ -62,7 +63,7 @@ pub async fn tick(app: &App) -> Result<()> {
         }
     });
     futures::stream::iter(work).buffer_unordered(CONCURRENT).collect::<()>().await;
-    Ok(())
+    arrivals::tick(app).await
 }
 
 /// Where a message stands as a whole, by what its recipients say. `is_over`: it will not be tried again.
@@ -83,7 +84,7 @@ fn state_of(recipients: &[RecipientDelivery], is_over: bool) -> DeliveryState {
 }
 
 /// The word that the database has for a state.
-fn word(state: DeliveryState) -> &'static str {
+pub fn word(state: DeliveryState) -> &'static str {
     match state {
         DeliveryState::Queued => "queued",
         DeliveryState::Sending => "sending",

@@ -21,6 +21,7 @@ use crate::storage::Tx;
 use crate::storage::items::{self, Item};
 use crate::storage::mail::remove_places;
 use crate::storage::outbox::{self as table, Outgoing};
+use crate::storage::tracking;
 
 /// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.
 const RETRY_AFTER_S: [i64; 10] = [15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000];
@@ -212,6 +213,9 @@ async fn write(
     let is_sent = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Accepted);
     if is_over {
         table::forget_contents(tx, &row.id).await?;
+    }
+    if is_sent {
+        tracking::set_sent(tx, &row.id, app.now()).await?;
     }
     if let Some(draft_id) = &row.draft_id {
         keep_draft(tx, app, place, draft_id, (&verdict, is_over, is_sent)).await?;

@@ -3,7 +3,9 @@
 use ::mail::read::message as read_message;
 use model::Instant;
 use model::email::draft::DraftStatus;
-use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus};
+use model::email::{
+    DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus, TrackingSettings,
+};
 use model::resource::Metadata;
 use serde_json::{Value, json};
 
@@ -22,6 +24,8 @@ use crate::resources::{Kind, render};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 use crate::storage::outbox::{self as table, Outgoing};
+use crate::storage::tracking::{self as tracking_table, Record};
+use crate::tracking;
 
 /// How a message is to be sent.
 #[derive(Default)]
@@ -31,6 +35,7 @@ pub struct Submission {
     pub metadata: Metadata,
     /// The draft that it was.
     pub draft: Option<Item>,
+    pub tracking: Option<TrackingSettings>,
     pub warnings: Vec<Value>,
 }
 
@@ -39,7 +44,7 @@ pub async fn submit(
     app: &App,
     connection: &Connection,
     composed: Composed,
-    submission: Submission,
+    mut submission: Submission,
     attempt: &Attempt,
 ) -> Result<Answer> {
     let recipients = composed.recipients();
@@ -54,15 +59,19 @@ pub async fn submit(
         ..MessageDelivery::default()
     };
     let message_id = composed.outgoing.message_id.clone();
-    let (bytes, with_bcc) = (composed.built.bytes.clone(), composed.built.with_bcc());
-    let message = shown(app, &with_bcc, &composed, &delivery)?;
+    let with_bcc = composed.built.with_bcc();
+    let mut message = shown(app, &with_bcc, &composed, &delivery)?;
+    let tracked = tracked(app, &composed, &mut submission)?;
+    let bytes = tracked.as_ref().and_then(|t| t.bytes.clone()).unwrap_or_else(|| composed.built.bytes.clone());
+    // The sender's own copy is not tracked: opening it is no open.
+    let copy = tracked.as_ref().filter(|t| t.bytes.is_some()).map(|_| text(with_bcc.clone())).transpose()?;
+    message.tracking = tracked.as_ref().map(|t| t.settings.clone());
     let options = Options {
         from: composed.outgoing.from.first().cloned().unwrap_or_default(),
         save_to_sent: submission.save_to_sent,
-        bcc: bcc(&bytes, &with_bcc),
+        bcc: copy.is_none().then(|| bcc(&bytes, &with_bcc)).flatten(),
         looks: 0,
     };
-    let text = String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("a message that was built is text"))?;
     let row = Outgoing {
         id: String::new(),
         tenant: connection.tenant.clone(),
@@ -82,9 +91,87 @@ pub async fn submit(
         updated_at: app.now(),
     };
     let source = prepared(&message_id, message)?;
-    let answer = store(app, connection, (row, text, source), submission, attempt).await?;
+    let record = tracked.map(|t| t.record(app, connection));
+    let written = Written { row, message: text(bytes)?, copy, source, record };
+    let answer = store(app, connection, written, submission, attempt).await?;
     app.outbox.notify_one();
     Ok(answer)
+}
+
+/// What is written down of a message.
+struct Written {
+    row: Outgoing,
+    message: String,
+    copy: Option<String>,
+    source: Prepared,
+    record: Option<Record>,
+}
+
+fn text(bytes: Vec<u8>) -> Result<String> {
+    Ok(String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("a message that was built is text"))?)
+}
+
+/// A message that is tracked.
+struct Tracked {
+    settings: TrackingSettings,
+    urls: Vec<String>,
+    /// With links and picture of ours; none where it has no HTML.
+    bytes: Option<Vec<u8>>,
+}
+
+impl Tracked {
+    fn record(self, app: &App, connection: &Connection) -> Record {
+        Record {
+            id: self.settings.tracking_id.clone().unwrap_or_default(),
+            tenant: connection.tenant.clone(),
+            connection_id: connection.id.clone(),
+            message_id: String::new(),
+            label: self.settings.label,
+            opens: self.settings.opens,
+            links: self.settings.links,
+            replies: self.settings.replies,
+            urls: json!(self.urls).to_string(),
+            sent_at: None,
+            expires_at: app.now() + tracking::LIFETIME_MS,
+            created_at: app.now(),
+        }
+    }
+}
+
+/// Makes a message trackable as far as it can be; what cannot be is told.
+fn tracked(app: &App, composed: &Composed, submission: &mut Submission) -> Result<Option<Tracked>> {
+    let Some(mut settings) = submission.tracking.take() else { return Ok(None) };
+    for (name, wanted) in [("opens", &mut settings.opens), ("links", &mut settings.links)] {
+        if *wanted && !app.config.can_track() {
+            *wanted = false;
+            submission.warnings.push(json!({
+                "code": "field_not_supported",
+                "message": format!("{name} are not tracked: this service has no public address"),
+                "target": format!("tracking.{name}"),
+            }));
+        }
+    }
+    if !(settings.opens || settings.links || settings.replies) {
+        return Ok(None);
+    }
+    let is_unsubscribe = |name: &str| name.eq_ignore_ascii_case("list-unsubscribe");
+    let headers = composed.outgoing.headers.iter().filter(|h| is_unsubscribe(&h.name));
+    let untouched: Vec<String> = headers
+        .flat_map(|h| h.value.split(','))
+        .map(|u| u.trim().trim_start_matches('<').trim_end_matches('>').to_owned())
+        .collect();
+    let html = composed.outgoing.html.as_deref();
+    let tracked = tracking::track(app, &settings, html, &untouched)?;
+    settings.tracking_id = Some(tracked.id);
+    let bytes = match tracked.html {
+        None => None,
+        Some(html) => {
+            let outgoing = ::mail::build::Outgoing { html: Some(html), ..composed.outgoing.clone() };
+            let built = ::mail::build::build(&outgoing);
+            Some(built.map_err(|e| anyhow::anyhow!("{}: {}", e.field, e.message))?.bytes)
+        }
+    };
+    Ok(Some(Tracked { settings, urls: tracked.urls, bytes }))
 }
 
 fn queued(email: &str) -> RecipientDelivery {
@@ -144,7 +231,7 @@ fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
 async fn store(
     app: &App,
     connection: &Connection,
-    (row, text, source): (Outgoing, String, Prepared),
+    written: Written,
     submission: Submission,
     attempt: &Attempt,
 ) -> Result<Answer> {
@@ -153,6 +240,7 @@ async fn store(
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
+            let Written { row, message, copy, source, record } = written;
             apply::apply(tx, &app, &place, std::slice::from_ref(&source)).await?;
             let mut item = settle::of_source(tx, &place, &source.source_id).await?;
             if !submission.metadata.is_empty() {
@@ -171,7 +259,10 @@ async fn store(
                 ];
                 own::set(tx, &app, &place, draft, &fields, "updated").await?;
             }
-            table::insert(tx, &row, &text).await?;
+            table::insert(tx, &row, &message, copy.as_deref()).await?;
+            if let Some(record) = record {
+                tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
+            }
             let text = render::item(&item, &submission.warnings, false);
             let answer = Answer::accepted(text)
                 .etag(&item.etag)

@@ -15,6 +15,7 @@ use crate::storage::Tx;
 use crate::storage::connections;
 use crate::storage::items::{self, Item, Key};
 use crate::tenant::Tenant;
+use crate::tracking::arrivals;
 
 /// Where sources are written.
 #[derive(Clone, Debug)]
@@ -241,6 +242,7 @@ async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> 
         items::upsert(tx, &place.tenant, &changed.item).await?;
         if place.kind.is_mail() {
             mail::put(tx, &place.tenant, &changed).await?;
+            arrivals::look(tx, app, place, &changed).await?;
         }
         notes.push(note(place, &changed));
     }

@@ -25,6 +25,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (11, "contacts and tasks", include_str!("../../../migrations/0011_contacts_and_tasks.sql")),
     (12, "email", include_str!("../../../migrations/0012_email.sql")),
     (13, "outbox", include_str!("../../../migrations/0013_outbox.sql")),
+    (14, "tracking", include_str!("../../../migrations/0014_tracking.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

@@ -15,6 +15,7 @@ mod postgres;
 pub mod sql;
 mod sqlite;
 pub mod sync_states;
+pub mod tracking;
 pub mod usage;
 mod writer;
 

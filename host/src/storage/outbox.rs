@@ -57,8 +57,8 @@ fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
     })
 }
 
-/// A new row, with the message itself.
-pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str) -> Result<()> {
+/// A new row, with the message itself, and the sender's own copy where that is another.
+pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str, copy: Option<&str>) -> Result<()> {
     let sql = "insert into outbox (id, organization_id, application_id, connection_id, draft_id, state, \
                internet_message_id, options, recipients, send_at, next_attempt_at, attempts, created_at, updated_at) \
                values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
@@ -79,12 +79,25 @@ pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str) -> Result<()> {
         .bind(o.updated_at)
         .execute(&mut *tx)
         .await?;
+    put(tx, &o.id, message).await?;
+    match copy {
+        Some(copy) => put(tx, &copy_of(&o.id), copy).await,
+        None => Ok(()),
+    }
+}
+
+/// What the sender's own copy is kept under.
+pub fn copy_of(id: &str) -> String {
+    format!("{id}/copy")
+}
+
+async fn put(tx: &mut Tx, id: &str, message: &str) -> Result<()> {
     let mut rest = message;
     let mut position = 0_i64;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
         query("insert into outbox_contents (id, position, piece) values ($1, $2, $3)")
-            .bind(&o.id)
+            .bind(id)
             .bind(position)
             .bind(piece)
             .execute(&mut *tx)
@@ -106,14 +119,14 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
 
 /// The row of a message that was sent, by its Message-ID.
 pub async fn by_message_id(
-    reader: &Reader,
+    on: impl Into<On<'_>>,
     connection_id: &str,
     internet_message_id: &str,
 ) -> Result<Option<Outgoing>> {
     query("select * from outbox where connection_id = $1 and internet_message_id = $2 order by id limit 1")
         .bind(connection_id)
         .bind(internet_message_id)
-        .fetch_optional(reader, outgoing)
+        .fetch_optional(on, outgoing)
         .await
 }
 
@@ -127,7 +140,7 @@ pub async fn pieces(reader: &Reader, id: &str) -> Result<Vec<String>> {
 
 /// Forgets the bytes of a message that is sent, or never will be.
 pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
-    query("delete from outbox_contents where id = $1").bind(id).execute(&mut *tx).await?;
+    query("delete from outbox_contents where id in ($1, $2)").bind(id).bind(copy_of(id)).execute(&mut *tx).await?;
     Ok(())
 }
 
@@ -218,6 +231,7 @@ pub async fn cancel(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
 pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
     for sql in [
         "delete from outbox_contents where id in (select id from outbox where connection_id = $1)",
+        "delete from outbox_contents where id in (select id || '/copy' from outbox where connection_id = $1)",
         "delete from outbox where connection_id = $1",
     ] {
         query(sql).bind(connection_id).execute(&mut *tx).await?;

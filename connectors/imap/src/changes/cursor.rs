@@ -95,6 +95,7 @@ pub struct Gone {
 }
 
 impl Known {
+    /// Where its messages are.
     pub fn place(&self) -> Place {
         Place::new(&self.name, &self.id, self.uid_validity)
     }
@@ -111,16 +112,19 @@ impl Known {
 }
 
 impl Cursor {
+    /// The cursor of an account of which nothing is known.
     pub fn new() -> Self {
         Cursor { version: VERSION, ..Cursor::default() }
     }
 
+    /// The cursor that was written as this text. Fails with "cursor-expired" for all else.
     pub fn read(text: &str) -> Outcome<Self> {
         let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued");
         let cursor: Cursor = serde_json::from_str(text).map_err(|_| expired())?;
         if cursor.version == VERSION { Ok(cursor) } else { Err(expired()) }
     }
 
+    /// The cursor as JSON.
     pub fn to_text(&self) -> Outcome<String> {
         serde_json::to_string(self)
             .map_err(|_| Failure::new(code::INTERNAL, "the state of the mailbox cannot be written down"))

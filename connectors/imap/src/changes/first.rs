@@ -1,5 +1,7 @@
 //! The beginning of the first reading: what there is, in which order it will be told, and the first chunk of it.
 
+use std::collections::HashMap;
+
 use connector_sdk::{Answer, Outcome};
 use model::wire::Sources;
 
@@ -53,12 +55,16 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
             flags.extend(fetched.flags.map(|flags| (*number, uid, flags_key(&flags))));
         }
     })?;
+    let mut uids: HashMap<u32, Vec<u32>> = HashMap::new();
+    for entry in &entries {
+        uids.entry(entry.folder).or_default().push(entry.uid);
+    }
     for (number, visited) in numbers.iter().zip(&visited) {
         let known = cursor.folders.iter_mut().find(|known| known.number == *number);
         if let (Some(known), Some(selected)) = (known, &visited.selected) {
             known.uid_validity = selected.uid_validity;
             known.modseq = selected.highest_modseq;
-            known.uids = entries.iter().filter(|e| e.folder == *number).map(|entry| entry.uid).collect();
+            known.uids = uids.remove(number).unwrap_or_default().into_iter().collect();
         }
     }
     for (number, uid, key) in flags {

@@ -1,8 +1,8 @@
 //! `changes`: the first reading of everything, newest first, and then what is different.
 //!
-//! One call: the mailboxes are listed with their counts, where it is time for it in the same round trip as the next chunk of the first reading. Folders whose
-//! counts differ are compared (`delta`), which leaves sets of UIDs to tell in the cursor; a page (`page`) takes from them.
-//! Deletions come before additions, so that a moved message has both on one page.
+//! One call reads the next chunk of the first reading and, from time to time and after it always, lists the mailboxes with their counts
+//! in the same round trip. Folders whose counts differ are compared (`delta`), which leaves sets of UIDs to tell in the cursor; a
+//! page (`page`) takes from them. Deletions come before additions, so that a moved message has both on one page.
 
 mod cursor;
 mod delta;
@@ -39,7 +39,6 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         None => first::begin(&mut session, &mut page)?,
         Some(cursor) => go_on(&mut session, cursor, &mut page)?,
     };
-    session.keep();
     Ok(answer)
 }
 
@@ -50,11 +49,8 @@ fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<
     cursor.pages += 1;
     let is_last = cursor.plan.as_ref().is_none_or(Vec::is_empty);
     // What is known to be different is told first: comparing again would find the same.
-    let compares = if is_first_reading {
-        is_last || cursor.pages >= PAGES_PER_LISTING
-    } else {
-        !cursor.has_pending()
-    };
+    let compares =
+        if is_first_reading { is_last || cursor.pages >= PAGES_PER_LISTING } else { !cursor.has_pending() };
     let mut listing = if compares { Some(Listing::new(session)?) } else { None };
     read_chunk(session, &cursor, chunk, listing.as_mut(), page)?;
     if let Some(listing) = listing {

@@ -28,6 +28,7 @@ pub struct Page {
 }
 
 impl Page {
+    /// An empty page for about `limit` messages.
     pub fn new(limit: usize, names_only: bool) -> Self {
         Page { limit, names_only, sources: Vec::new(), full: 0, states: 0 }
     }

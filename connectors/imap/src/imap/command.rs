@@ -1,7 +1,7 @@
 //! A command without its tag: text, strings that are quoted or sent as literals, and blobs.
 
+use crate::imap::capabilities::Capabilities;
 use crate::imap::names;
-use crate::imap::session::Capabilities;
 
 /// A piece of a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +71,7 @@ impl Command {
         command
     }
 
+    /// What it is made of, in order.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -1,5 +1,6 @@
 //! The protocol: values, responses and commands, the session, and visits to mailboxes.
 
+pub mod capabilities;
 pub mod command;
 pub mod date;
 pub mod fetch;

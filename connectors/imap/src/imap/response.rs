@@ -22,6 +22,7 @@ pub struct Status {
 }
 
 impl Status {
+    /// The command succeeded.
     pub fn is_ok(&self) -> bool {
         self.kind == Kind::Ok
     }

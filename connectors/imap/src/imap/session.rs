@@ -7,6 +7,7 @@ use connector_sdk::{Context, Failure, Level, Outcome, code};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::imap::capabilities::Capabilities;
 use crate::imap::command::{Command, Piece};
 use crate::imap::input::{Input, Sink};
 use crate::imap::response::{Kind, Response, Status};
@@ -21,51 +22,6 @@ const MAX_UNDER_WAY_BYTES: usize = 16 << 10;
 
 /// Kept lines that may turn out to be closed, one after the other.
 const MAX_REOPENED: u32 = 4;
-
-/// What the server says that it can do, in upper case.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Capabilities(Vec<String>);
-
-impl Capabilities {
-    pub fn new<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Self {
-        let words = words.into_iter().map(|word| word.as_ref().to_ascii_uppercase());
-        Capabilities(words.filter(|word| !word.is_empty()).take(500).collect())
-    }
-
-    pub fn has(&self, word: &str) -> bool {
-        self.0.iter().any(|known| known == word)
-    }
-
-    /// It turned out that the server does not do what it says.
-    pub fn forget(&mut self, word: &str) {
-        self.0.retain(|known| known != word);
-    }
-
-    /// What follows `=` in a capability of this name.
-    pub fn value(&self, name: &str) -> Option<&str> {
-        self.0.iter().find_map(|known| known.strip_prefix(name)?.strip_prefix('='))
-    }
-
-    pub fn has_qresync(&self) -> bool {
-        self.has("QRESYNC")
-    }
-
-    /// QRESYNC implies it (RFC 7162 section 3.2.3).
-    pub fn has_condstore(&self) -> bool {
-        self.has("CONDSTORE") || self.has_qresync()
-    }
-
-    /// IMAP4rev2 has these extensions in it (RFC 9051 appendix E).
-    pub fn has_in_rev2(&self, word: &str) -> bool {
-        self.has(word) || self.has("IMAP4REV2")
-    }
-
-    /// A literal of this length may be sent without being asked for (RFC 7888).
-    pub fn takes_literal(&self, len: u64) -> bool {
-        self.has("LITERAL+") || (len <= 4096 && self.has_in_rev2("LITERAL-"))
-    }
-}
 
 /// What a kept line is remembered by.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -128,7 +84,7 @@ impl<'a> Session<'a> {
         let note = self.line.note();
         self.unproven = note.is_some();
         let note = note.and_then(|note| serde_json::from_str::<Note>(&note).ok());
-        match note.filter(|note| !note.c.0.is_empty()) {
+        match note.filter(|note| !note.c.is_empty()) {
             Some(note) => {
                 (self.capabilities, self.selected, self.enabled) = (note.c, note.s, note.e);
                 Ok(())
@@ -142,7 +98,7 @@ impl<'a> Session<'a> {
 
     fn ask_capabilities(&mut self) -> Outcome<()> {
         self.capabilities = Capabilities::new(self.line.capabilities());
-        if self.capabilities.0.is_empty() {
+        if self.capabilities.is_empty() {
             let mut found = Vec::new();
             self.exchange(&[Command::new("CAPABILITY")], None, &mut |_, response| {
                 if let Some(words) = response.data("CAPABILITY") {
@@ -153,19 +109,6 @@ impl<'a> Session<'a> {
             self.capabilities = Capabilities::new(found);
         }
         Ok(())
-    }
-
-    /// Ends the session's part in this call: the line is kept, unless an answer is still under way.
-    pub fn keep(mut self) {
-        if self.skipped > 0 {
-            self.cx.log(Level::Warn, "responses that cannot be read", &[("count", self.skipped.to_string())]);
-        }
-        if self.broken || !self.input.is_empty() {
-            return;
-        }
-        let note =
-            Note { c: std::mem::take(&mut self.capabilities), s: self.selected.take(), e: self.enabled };
-        self.line.keep(&json!(note).to_string());
     }
 
     /// Sends commands that do not depend on what is selected, and waits for all of them. `take` gets every response but the last
@@ -374,6 +317,21 @@ impl<'a> Session<'a> {
 fn bye(status: &Status) -> TcpError {
     let code = if status.code("UNAVAILABLE").is_some() { "unavailable" } else { "closed" };
     TcpError::new(code, "the server ended the session")
+}
+
+impl Drop for Session<'_> {
+    /// The line is kept for a later call, whatever became of this one, unless an answer is still under way.
+    fn drop(&mut self) {
+        if self.skipped > 0 {
+            let count = self.skipped.to_string();
+            self.cx.log(Level::Warn, "responses that cannot be read", &[("count", count)]);
+        }
+        if !self.broken && self.input.is_empty() {
+            let capabilities = std::mem::take(&mut self.capabilities);
+            let note = Note { c: capabilities, s: self.selected.take(), e: self.enabled };
+            self.line.keep(&json!(note).to_string());
+        }
+    }
 }
 
 /// What a refusal means (RFC 5530 response codes). The server's words are for the log alone.

@@ -30,6 +30,7 @@ pub struct Part {
 }
 
 impl Part {
+    /// A parameter of the type; its name is given in lower case.
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }

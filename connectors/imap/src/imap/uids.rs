@@ -23,6 +23,7 @@ impl UidSet {
         UidSet { ranges: if first <= last { vec![(first, last)] } else { Vec::new() } }
     }
 
+    /// There is no UID in it.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -37,6 +38,7 @@ impl UidSet {
         self.ranges.last().map(|(_, last)| *last)
     }
 
+    /// This UID is in it.
     pub fn contains(&self, uid: u32) -> bool {
         let at = self.ranges.partition_point(|(_, last)| *last < uid);
         self.ranges.get(at).is_some_and(|(first, _)| *first <= uid)
@@ -49,12 +51,26 @@ impl UidSet {
 
     /// Adds one. Quick at the end, where UIDs are usually added.
     pub fn insert(&mut self, uid: u32) {
-        match self.ranges.last_mut() {
-            _ if uid == 0 => {}
-            Some((_, last)) if last.checked_add(1) == Some(uid) => *last = uid,
-            Some((first, last)) if *first <= uid && uid <= *last => {}
-            Some((_, last)) if *last > uid => self.add(&UidSet::range(uid, uid)),
-            _ => self.ranges.push((uid, uid)),
+        let at = match self.ranges.last() {
+            Some((_, last)) if *last < uid => self.ranges.len(),
+            _ => self.ranges.partition_point(|(_, last)| *last < uid),
+        };
+        if uid == 0 || self.ranges.get(at).is_some_and(|(first, _)| *first <= uid) {
+            return;
+        }
+        let before =
+            at.checked_sub(1).filter(|at| self.ranges.get(*at).is_some_and(|(_, last)| *last == uid - 1));
+        let follows = self.ranges.get(at).copied().filter(|(first, _)| uid.checked_add(1) == Some(*first));
+        match (before.and_then(|at| self.ranges.get_mut(at)), follows) {
+            (Some(range), Some((_, last))) => {
+                range.1 = last;
+                self.ranges.remove(at);
+            }
+            (Some(range), None) => range.1 = uid,
+            (None, Some((_, last))) => {
+                self.ranges.splice(at..=at, [(uid, last)]);
+            }
+            (None, None) => self.ranges.insert(at, (uid, uid)),
         }
     }
 

@@ -38,6 +38,7 @@ impl Value<'_> {
         self.bytes().map(String::from_utf8_lossy)
     }
 
+    /// The number that an atom or a string is.
     pub fn number(&self) -> Option<u64> {
         std::str::from_utf8(self.bytes()?).ok()?.parse().ok()
     }

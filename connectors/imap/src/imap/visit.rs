@@ -54,6 +54,7 @@ pub struct Visit {
 }
 
 impl Visit {
+    /// A visit that selects the mailbox only where it is not selected as it is needed.
     pub fn new(name: &str, access: Access, commands: Vec<Command>) -> Self {
         Visit { name: name.to_owned(), access, anew: false, since: None, commands }
     }

@@ -26,10 +26,13 @@ pub fn answer(command: &str, answer: &str) -> Step {
     Step::Answer(command.to_owned(), answer.to_owned())
 }
 
+/// A line that will be opened: its protocol, what the server can do, the note it was kept with, and what happens.
+type Planned = (String, Vec<String>, Option<String>, VecDeque<Step>);
+
 /// Lines in the order in which they are opened, each with what it can do and what happens on it.
 #[derive(Default)]
 pub struct Script {
-    lines: RefCell<VecDeque<(String, Vec<String>, Option<String>, VecDeque<Step>)>>,
+    lines: RefCell<VecDeque<Planned>>,
     pub blobs: Rc<Blobs>,
     /// Notes of lines that were kept, and what the connector logged and reached.
     pub notes: Rc<RefCell<Vec<String>>>,

@@ -27,6 +27,7 @@ pub fn routes() -> Routes<App> {
         .merge(email::threads::routes())
         .merge(email::drafts::routes())
         .merge(email::send::routes())
+        .merge(email::tracking::routes())
         .merge(email::folders::routes())
         .merge(email::labels::routes())
         .merge(email::sync::routes())

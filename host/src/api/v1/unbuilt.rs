@@ -3,7 +3,6 @@
 
 use axum::handler::Handler;
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization, Token, TokenRequest};
-use model::email::tracking::TrackingRecord;
 use model::resource::{New, Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
@@ -22,7 +21,7 @@ where
 {
     let h = || handler.clone();
     let scheduling = event_types(h()).merge(bookings(h()));
-    authorization(h()).merge(webhooks(h())).merge(tracking(h())).merge(scheduling).not_built()
+    authorization(h()).merge(webhooks(h())).merge(scheduling).not_built()
 }
 
 fn authorization<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
@@ -70,13 +69,6 @@ fn webhooks<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H
         .returns::<Resource<WebhookSubscription>>()
         .delete("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, h)
         .summary("Delete a subscription")
-}
-
-fn tracking<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    Routes::new("Email")
-        .get("/v1/email/tracking/{trackingId}", "email.track", Mvp, h)
-        .summary("Read a tracking record")
-        .returns::<TrackingRecord>()
 }
 
 fn event_types<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {

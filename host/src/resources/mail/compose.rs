@@ -130,7 +130,7 @@ pub async fn compose(
 
 /// What cannot be written into a message, as the caller's error.
 fn wrong(e: &Invalid) -> Error {
-    fault(&e.field, e.message)
+    invalid(Code::InvalidParameter, e.field.clone(), format!("{}: {}", e.field, e.message))
 }
 
 fn check(content: &Content) -> Result<()> {

@@ -396,5 +396,6 @@ pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
     ] {
         query(sql).bind(connection_id).execute(&mut *tx).await?;
     }
+    crate::storage::tracking::purge(tx, connection_id).await?;
     crate::storage::outbox::purge(tx, connection_id).await
 }

@@ -49,11 +49,37 @@ impl Default for Safe<'_> {
 /// The HTML without all that could act, reach out or disguise. Links open in a new window and tell nobody where they were.
 pub fn safe(html: &str, options: &Safe<'_>) -> String {
     let clean = CLEANER.clean(&tidy(cut_at(html, INPUT_BYTES), options)).to_string();
-    if !clean.contains(HELD) && !clean.contains(SHOWN) {
-        return clean;
+    if [HELD, SHOWN, "<pre"].iter().any(|word| clean.contains(word)) { finished(&clean) } else { clean }
+}
+
+/// What the serializer cannot write: pictures without the scheme that says whether they are shown, and the line break after `<pre>` that
+/// makes a second one be seen, since whoever reads the HTML passes over the first (WHATWG HTML 13.2.6.4.7).
+fn finished(clean: &str) -> String {
+    let mut out = String::with_capacity(clean.len());
+    let mut rest = clean;
+    while let Some((text, tag)) = rest.find('<').and_then(|start| rest.split_at_checked(start)) {
+        let mut is_quoted = false;
+        let end = tag.bytes().position(|byte| {
+            is_quoted ^= byte == b'"';
+            byte == b'>' && !is_quoted
+        });
+        let (tag, after) = tag.split_at(end.map_or(tag.len(), |end| end + 1));
+        out.push_str(text);
+        // Quotes are escaped in values, so this finds attributes alone.
+        if tag.starts_with("<img ") {
+            let held = tag.replace(&format!(" src=\"{HELD}"), " data-src=\"");
+            out.push_str(&held.replace(&format!(" src=\"{SHOWN}"), " src=\""));
+        } else {
+            out.push_str(tag);
+        }
+        let is_pre = tag.strip_prefix("<pre").is_some_and(|rest| rest.starts_with(['>', ' ']));
+        if is_pre && after.starts_with('\n') {
+            out.push('\n');
+        }
+        rest = after;
     }
-    // Quotes are escaped in attributes, so this finds attributes, and text that looks like one, where it does no harm.
-    clean.replace(&format!(" src=\"{HELD}"), " data-src=\"").replace(&format!(" src=\"{SHOWN}"), " src=\"")
+    out.push_str(rest);
+    out
 }
 
 /// Properties of `style` that change how a text looks and not where it is. None takes an address, see `style`.

@@ -59,7 +59,9 @@ impl Tree {
         if !self.make_room(name, kind) {
             return;
         }
-        if self.open.len() >= DEPTH {
+        // A table's text is in a cell of a row of a group of it.
+        let needed = if kind == Kind::Table { 4 } else { 1 };
+        if self.open.len() + needed > DEPTH {
             if kind != Kind::Void && self.unwritten.len() < DEPTH {
                 self.unwritten.push(name);
             }
@@ -162,12 +164,14 @@ impl Tree {
     fn make_room(&mut self, name: &str, kind: Kind) -> bool {
         match kind {
             Kind::Group => return self.back_to(|kind| kind == Kind::Table),
-            Kind::Row => return self.back_to(|kind| matches!(kind, Kind::Table | Kind::Group)),
+            Kind::Row => {
+                let is_found = self.back_to(|kind| matches!(kind, Kind::Table | Kind::Group));
+                self.enter_group();
+                return is_found;
+            }
             Kind::Cell => {
                 let is_found = self.back_to(|kind| matches!(kind, Kind::Table | Kind::Group | Kind::Row));
-                if is_found && self.open.last().is_some_and(|open| open.1 != Kind::Row) {
-                    self.open_plain("tr", Kind::Row);
-                }
+                self.enter_row();
                 return is_found;
             }
             _ => self.enter_cell(),
@@ -206,13 +210,27 @@ impl Tree {
 
     /// Between the cells of a table there is nothing: what comes there gets a cell.
     fn enter_cell(&mut self) {
-        let Some((_, kind)) = self.open.last().copied() else { return };
-        if matches!(kind, Kind::Table | Kind::Group) {
-            self.open_plain("tr", Kind::Row);
-        }
-        if matches!(kind, Kind::Table | Kind::Group | Kind::Row) {
+        self.enter_row();
+        if self.is_in(Kind::Row) {
             self.open_plain("td", Kind::Cell);
         }
+    }
+
+    fn enter_row(&mut self) {
+        self.enter_group();
+        if self.is_in(Kind::Group) {
+            self.open_plain("tr", Kind::Row);
+        }
+    }
+
+    fn enter_group(&mut self) {
+        if self.is_in(Kind::Table) {
+            self.open_plain("tbody", Kind::Group);
+        }
+    }
+
+    fn is_in(&self, kind: Kind) -> bool {
+        self.open.last().is_some_and(|open| open.1 == kind)
     }
 
     fn open_plain(&mut self, name: &'static str, kind: Kind) {

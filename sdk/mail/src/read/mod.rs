@@ -137,7 +137,8 @@ fn headers_of(fields: &[field::Field<'_>]) -> Vec<EmailHeader> {
 }
 
 fn decoded(kind: &Kind, body: &[u8]) -> Decoded {
-    let charset = kind.parameter("charset").map(str::to_ascii_lowercase);
+    let named = kind.parameter("charset").map(|name| field::clean(name).to_ascii_lowercase());
+    let charset = named.filter(|name| !name.is_empty());
     let bytes = kind.transfer.decode(body);
     if kind.top() == "text" || kind.is_multipart() {
         let text = decode::text(bytes, charset.as_deref(), kind.media_type == "text/html");

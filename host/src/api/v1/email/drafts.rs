@@ -139,6 +139,7 @@ async fn send(
         save_to_sent: given.save_to_sent.unwrap_or(true),
         metadata,
         draft: Some(item),
+        tracking: own.tracking,
         warnings,
     };
     Ok(submit(&app, &connection, composed, submission, &attempt).await?)

@@ -8,3 +8,4 @@ pub mod messages;
 pub mod send;
 pub mod sync;
 pub mod threads;
+pub mod tracking;

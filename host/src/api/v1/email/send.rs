@@ -67,6 +67,7 @@ async fn send(
         save_to_sent: new.save_to_sent,
         metadata: new.metadata,
         draft: None,
+        tracking: new.tracking,
         warnings,
     };
     Ok(submit(&app, &connection, composed, submission, &attempt).await?)

@@ -1,0 +1,281 @@
+//! What comes to the mailbox about messages that were sent from here: replies, delivery reports, complaints. Noted when the message is
+//! told; a report has to be read, which is done afterwards, and again if the provider does not answer.
+
+use ::mail::report::{DeliveryReport, ReportKind, ReportedRecipient, delivery_report};
+use model::Instant;
+use model::email::tracking::BounceKind;
+use model::email::{
+    DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus,
+};
+use serde_json::json;
+
+use crate::app::App;
+use crate::connections;
+use crate::error::{Error, Result};
+use crate::ids;
+use crate::log::Origin;
+use crate::resources::apply::{Change, Changed, Place};
+use crate::resources::mail::{attachments, own};
+use crate::resources::{Asker, Kind};
+use crate::storage::Tx;
+use crate::storage::items::{self, Item};
+use crate::storage::outbox::{self, Outgoing};
+use crate::storage::tracking::{self as table, Event, Record, Report};
+use crate::tenant::Tenant;
+use crate::tracking::hits::tell;
+
+/// Reports read in one round.
+const BATCH: i64 = 50;
+/// After how long a report that could not be read is read again; after the last it is let be.
+const RETRY_AFTER_MS: [i64; 4] = [60_000, 600_000, 3_600_000, 6 * 3_600_000];
+/// Largest report that is read, bytes.
+const MAX_REPORT: u64 = 4 << 20;
+
+/// Looks at a message that was told just now, in the transaction that stores it.
+pub async fn look(tx: &mut Tx, app: &App, place: &Place, changed: &Changed) -> Result<()> {
+    let is_news = changed.change == Change::Created && place.origin == Origin::Provider;
+    if !is_news || changed.kind != Kind::EmailMessage {
+        return Ok(());
+    }
+    let item = &changed.item;
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    if may_report(&message) {
+        let report = Report {
+            item_id: item.id.clone(),
+            tenant: place.tenant.clone(),
+            connection_id: item.connection_id.clone(),
+            attempts: 0,
+        };
+        table::add_report(tx, &report, app.now()).await?;
+        return Ok(());
+    }
+    if !message.auto_reply {
+        replied(tx, app, item, &message).await?;
+    }
+    Ok(())
+}
+
+/// Whether it can be a report at all: by its parts, or by who says that it sent it.
+fn may_report(message: &EmailMessage) -> bool {
+    let types = [
+        "message/delivery-status",
+        "message/global-delivery-status",
+        "message/feedback-report",
+        "text/rfc822-headers",
+        "message/global-headers",
+    ];
+    let senders = ["mailer-daemon", "postmaster", "complaints", "fbl", "bounce", "no-reply-bounce"];
+    let is_server = |a: &model::email::EmailAddress| {
+        let local = a.email.split('@').next().unwrap_or_default().to_ascii_lowercase();
+        senders.iter().any(|s| local == *s)
+    };
+    message.attachments.iter().any(|a| types.contains(&a.content_type.as_str()))
+        || message.from.iter().chain(&message.sender).any(is_server)
+}
+
+/// Counts an answer to a message of ours.
+async fn replied(tx: &mut Tx, app: &App, item: &Item, message: &EmailMessage) -> Result<()> {
+    for id in message.in_reply_to.iter().take(5) {
+        let Some(sent) = outbox::by_message_id(&mut *tx, &item.connection_id, id).await? else { continue };
+        let Some(record) = table::of_message(&mut *tx, &sent.id).await? else { continue };
+        if !record.replies || app.now() > record.expires_at {
+            continue;
+        }
+        let event = Event {
+            id: app.new_id(ids::Kind::Notification),
+            kind: "reply".to_owned(),
+            at: item.sort_at,
+            link_index: None,
+            ip: None,
+            user_agent: None,
+            classification: "human".to_owned(),
+            reason: None,
+            detail: Some(json!({ "messageId": item.id }).to_string()),
+        };
+        table::add_event(tx, &record.id, &event).await?;
+        tell(tx, app, &record, &event, json!({ "messageId": item.id })).await?;
+    }
+    Ok(())
+}
+
+/// One round: reads the reports that are due.
+pub async fn tick(app: &App) -> anyhow::Result<()> {
+    for report in table::due_reports(app.db.reader(), app.now(), BATCH).await? {
+        if let Err(e) = one(app, &report).await {
+            tracing::warn!(message = %report.item_id, error = %e, "a report could not be read");
+            again(app, report).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn again(app: &App, report: Report) -> anyhow::Result<()> {
+    let wait = usize::try_from(report.attempts).ok().and_then(|n| RETRY_AFTER_MS.get(n)).copied();
+    let (now, next) = (app.now(), Report { attempts: report.attempts + 1, ..report });
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                match wait {
+                    Some(wait) => table::add_report(tx, &next, now + wait).await,
+                    None => table::remove_report(tx, &next.item_id).await,
+                }
+            })
+        })
+        .await
+}
+
+async fn one(app: &App, report: &Report) -> Result<()> {
+    let read = read(app, report).await?;
+    let sent = match read.as_ref().and_then(|r| r.message_id.as_deref()) {
+        Some(id) => outbox::by_message_id(app.db.reader(), &report.connection_id, id).await?,
+        None => None,
+    };
+    let (app, report) = (app.clone(), report.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            if let (Some(read), Some(sent)) = (&read, &sent) {
+                keep(tx, &app, &report.tenant, sent, read).await?;
+            }
+            table::remove_report(tx, &report.item_id).await?;
+            Ok::<_, Error>(())
+        })
+    })
+    .await
+}
+
+/// The report that the message is; none where it is none, or is gone.
+async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
+    let reader = app.db.reader();
+    let found = items::find(reader, &report.tenant, Kind::EmailMessage.as_str(), &report.item_id).await?;
+    let Some(item) = found else { return Ok(None) };
+    let connection = connections::find(app, &report.tenant, &report.connection_id).await?;
+    connections::usable(&connection)?;
+    let asker = Asker {
+        tenant: report.tenant.clone(),
+        connection_ids: Vec::new(),
+        request_id: "report".to_owned(),
+        no_cache: false,
+    };
+    let blob = attachments::raw(app, &asker, &connection, &item).await?;
+    let size = usize::try_from(blob.size().min(MAX_REPORT)).unwrap_or(0);
+    let bytes = blob.read(0, size).map_err(anyhow::Error::from)?;
+    Ok(delivery_report(&bytes))
+}
+
+/// Puts what is reported to the message.
+async fn keep(tx: &mut Tx, app: &App, tenant: &Tenant, sent: &Outgoing, report: &DeliveryReport) -> Result<()> {
+    let Some(item) = items::find_for_write(tx, tenant, &sent.id).await? else { return Ok(()) };
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let mut delivery: MessageDelivery = message.delivery.unwrap_or_default();
+    let record = table::of_message(&mut *tx, &sent.id).await?;
+    let mut word = "updated";
+    for reported in &report.recipients {
+        let Some(told) = told(report, reported, &mut delivery.recipients, app.clock.now()) else { continue };
+        word = told.word;
+        if let Some(record) = &record {
+            note(tx, app, record, report, reported, &told).await?;
+        }
+    }
+    delivery.state = state(&delivery);
+    let recipients = serde_json::to_string(&delivery.recipients)?;
+    outbox::set_recipients(tx, &sent.id, (crate::outbox::word(delivery.state), &recipients), app.now()).await?;
+    let place = Place {
+        tenant: tenant.clone(),
+        connection_id: item.connection_id.clone(),
+        kind: Kind::EmailMessage,
+        parent_id: String::new(),
+        origin: Origin::System,
+    };
+    if item.deleted_at.is_none() {
+        own::set(tx, app, &place, item, &[("delivery", json!(delivery))], word).await?;
+    }
+    Ok(())
+}
+
+/// What a report changed of one recipient.
+struct Told {
+    recipient: String,
+    word: &'static str,
+}
+
+/// Sets the status of the recipient that is meant; none where that is no news.
+fn told(
+    report: &DeliveryReport,
+    reported: &ReportedRecipient,
+    recipients: &mut [RecipientDelivery],
+    now: Instant,
+) -> Option<Told> {
+    let names = [&reported.original_recipient, &reported.final_recipient];
+    let same = |r: &&mut RecipientDelivery| {
+        let folded = ::mail::address::folded(&r.email);
+        names.iter().any(|n| n.as_deref().is_some_and(|n| ::mail::address::folded(n) == folded))
+    };
+    let only = recipients.len() == 1;
+    let recipient = match recipients.iter_mut().find(|r| same(r)) {
+        Some(found) => found,
+        // Forwarded mail comes back from an address that nobody here knows.
+        None if only => recipients.first_mut()?,
+        None => return None,
+    };
+    let (status, word) = match (report.kind, reported.bounce) {
+        (ReportKind::Complaint, _) => (RecipientStatus::Complained, "complaint"),
+        (_, Some(BounceKind::Hard)) => (RecipientStatus::Bounced, "bounced"),
+        (_, Some(BounceKind::Soft)) => (RecipientStatus::Deferred, "bounced"),
+        (_, None) if matches!(reported.action.as_str(), "delivered" | "relayed" | "expanded") => {
+            (RecipientStatus::Delivered, "updated")
+        }
+        _ => return None,
+    };
+    // One event for each final status: the same report can come twice.
+    if recipient.status == status {
+        return None;
+    }
+    recipient.status = status;
+    recipient.enhanced_status = reported.status.clone().or(recipient.enhanced_status.take());
+    recipient.smtp_reply = reported.diagnostic.clone().or(recipient.smtp_reply.take());
+    recipient.at = Some(now);
+    Some(Told { recipient: recipient.email.clone(), word })
+}
+
+fn state(delivery: &MessageDelivery) -> DeliveryState {
+    let bounced = delivery.recipients.iter().filter(|r| r.status == RecipientStatus::Bounced).count();
+    match bounced {
+        0 => delivery.state,
+        n if n == delivery.recipients.len() => DeliveryState::Bounced,
+        _ => DeliveryState::PartiallyFailed,
+    }
+}
+
+async fn note(
+    tx: &mut Tx,
+    app: &App,
+    record: &Record,
+    report: &DeliveryReport,
+    reported: &ReportedRecipient,
+    told: &Told,
+) -> Result<()> {
+    if told.word == "updated" {
+        return Ok(());
+    }
+    let detail = json!({
+        "recipient": told.recipient,
+        "kind": reported.bounce,
+        "enhancedStatus": reported.status,
+        "diagnostic": reported.diagnostic,
+        "feedbackType": report.feedback_type,
+    });
+    let event = Event {
+        id: app.new_id(ids::Kind::Notification),
+        kind: if told.word == "complaint" { "complaint" } else { "bounce" }.to_owned(),
+        at: app.now(),
+        link_index: None,
+        ip: None,
+        user_agent: None,
+        classification: "unknown".to_owned(),
+        reason: None,
+        detail: Some(detail.to_string()),
+    };
+    table::add_event(tx, &record.id, &event).await?;
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Opens and clicks.
+
+use std::net::IpAddr;
+
+use model::email::tracking::{Classification, ClassificationReason};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::ids::Kind;
+use crate::log::{self, Note, Origin};
+use crate::storage::Tx;
+use crate::storage::tracking::{self as table, Event, Record};
+use crate::tracking::Target;
+use crate::tracking::classify::{Hit, classify, network};
+
+/// An open so soon after the last one is the same.
+const SAME_OPEN_MS: i64 = 60_000;
+/// Clicks on all links within this time are a scanner's.
+const BURST_MS: i64 = 3_000;
+/// So many links at the least make a burst.
+const BURST_LINKS: usize = 3;
+/// Events of one record that are kept; a machine that comes for ever is not worth more.
+const MAX_EVENTS: i64 = 10_000;
+/// Bytes of a `User-Agent` that are kept.
+const USER_AGENT: usize = 256;
+
+/// Who came.
+pub struct Visitor<'a> {
+    pub ip: IpAddr,
+    pub user_agent: &'a str,
+    pub is_head: bool,
+}
+
+/// What an address of ours says; none where it is not ours.
+pub fn target(app: &App, signed: &str) -> Option<Target> {
+    serde_json::from_slice(&app.keyring.verified(signed)?).ok()
+}
+
+/// Where a link of a message leads; none for a picture, and for what is not known.
+pub async fn destination(app: &App, target: &Target) -> Result<Option<String>> {
+    let Some(link) = target.link else { return Ok(None) };
+    let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(None) };
+    let urls: Vec<String> = serde_json::from_str(&record.urls)?;
+    Ok(urls.get(link).cloned())
+}
+
+/// Keeps that somebody came.
+pub async fn note(app: &App, target: &Target, visitor: &Visitor<'_>) -> Result<()> {
+    let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(()) };
+    let now = app.now();
+    let is_wanted = if target.link.is_some() { record.links } else { record.opens };
+    if !is_wanted || now > record.expires_at {
+        return Ok(());
+    }
+    let hit =
+        Hit { is_head: visitor.is_head, user_agent: visitor.user_agent, at: now, sent_at: record.sent_at };
+    let (classification, reason) = classify(&hit);
+    let event = Event {
+        id: app.new_id(Kind::Notification),
+        kind: if target.link.is_some() { "click" } else { "open" }.to_owned(),
+        at: now,
+        link_index: target.link.and_then(|n| i64::try_from(n).ok()),
+        ip: Some(network(visitor.ip)),
+        user_agent: Some(visitor.user_agent.chars().take(USER_AGENT).collect()),
+        classification: word(&classification),
+        reason: reason.map(|r| word(&r)),
+        detail: None,
+    };
+    let app = app.clone();
+    let db = app.db.clone();
+    db.write(move |tx| Box::pin(async move { keep(tx, &app, &record, event).await })).await
+}
+
+fn word(value: &impl serde::Serialize) -> String {
+    match json!(value) {
+        Value::String(word) => word,
+        _ => String::new(),
+    }
+}
+
+async fn keep(tx: &mut Tx, app: &App, record: &Record, mut event: Event) -> Result<()> {
+    let lately = table::events(&mut *tx, &record.id, event.at - SAME_OPEN_MS, MAX_EVENTS).await?;
+    let same = |e: &&Event| e.kind == event.kind && e.ip == event.ip && e.user_agent == event.user_agent;
+    if event.kind == "open" && lately.iter().any(|e| same(&e)) {
+        return Ok(());
+    }
+    if lately.len() as i64 >= MAX_EVENTS {
+        return Ok(());
+    }
+    if event.kind == "click" && is_burst(record, &event, &lately)? {
+        let (bot, reason) = (word(&Classification::Bot), word(&ClassificationReason::AllLinksBurst));
+        let since = event.at - BURST_MS;
+        let of = ("click", since, event.ip.as_deref());
+        table::reclassify(tx, &record.id, of, (&bot, &reason)).await?;
+        (event.classification, event.reason) = (bot, Some(reason));
+    }
+    table::add_event(tx, &record.id, &event).await?;
+    let urls: Vec<String> = serde_json::from_str(&record.urls)?;
+    let url = event.link_index.and_then(|n| usize::try_from(n).ok()).and_then(|n| urls.get(n));
+    tell(tx, app, record, &event, json!({ "url": url })).await
+}
+
+/// Whether all links of the message were followed from one network at once.
+fn is_burst(record: &Record, event: &Event, lately: &[Event]) -> Result<bool> {
+    let urls: Vec<String> = serde_json::from_str(&record.urls)?;
+    let mut links: Vec<i64> = lately
+        .iter()
+        .filter(|e| e.kind == "click" && e.ip == event.ip && e.at >= event.at - BURST_MS)
+        .filter_map(|e| e.link_index)
+        .chain(event.link_index)
+        .collect();
+    links.sort_unstable();
+    links.dedup();
+    Ok(urls.len() >= BURST_LINKS && links.len() == urls.len())
+}
+
+/// Tells of what happened to a message, in the log.
+pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: Value) -> Result<()> {
+    let word = match event.kind.as_str() {
+        "open" => "opened",
+        "click" => "link_clicked",
+        "reply" => "replied",
+        "bounce" => "bounced",
+        "complaint" => "complaint",
+        _ => return Ok(()),
+    };
+    let mut told = json!({
+        "trackingId": record.id,
+        "messageId": record.message_id,
+        "label": record.label,
+        "event": {
+            "id": event.id, "type": event.kind, "at": model::Instant::from_millis(event.at),
+            "linkIndex": event.link_index, "ip": event.ip, "userAgent": event.user_agent,
+            "classification": event.classification, "reason": event.reason,
+        },
+    });
+    if let (Some(told), Value::Object(more)) = (told["event"].as_object_mut(), more) {
+        told.extend(more);
+    }
+    let note = Note {
+        connection_id: Some(record.connection_id.clone()),
+        entry_type: format!("email.message.{word}"),
+        change_type: "state",
+        resource_type: "email.tracking",
+        resource_id: record.id.clone(),
+        parent_id: String::new(),
+        changed_fields: None,
+        etag: None,
+        origin: Origin::System,
+        resource: Some(told.to_string()),
+    };
+    log::append(tx, app, &record.tenant, vec![note]).await?;
+    Ok(())
+}
