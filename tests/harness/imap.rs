@@ -75,7 +75,8 @@ impl Imap {
             let at = jiff::Timestamp::from_millisecond(ms).expect("a time");
             format!("\"{}\" ", at.strftime("%d-%b-%Y %H:%M:%S +0000"))
         });
-        let head = format!("t APPEND \"{folder}\" ({flags}) {}{{{}+}}\r\n", date.unwrap_or_default(), raw.len());
+        let head =
+            format!("t APPEND \"{folder}\" ({flags}) {}{{{}+}}\r\n", date.unwrap_or_default(), raw.len());
         let stream = self.reader.get_mut();
         stream.write_all(format!("{head}{raw}\r\n").as_bytes()).expect("it is written");
         self.answer().unwrap_or_else(|refusal| panic!("APPEND to {folder}: {refusal}"));
@@ -85,7 +86,10 @@ impl Imap {
     pub fn folders(&mut self) -> Vec<String> {
         let lines = self.run("LIST \"\" \"*\"");
         let listed = lines.iter().filter(|line| !line.to_lowercase().contains("\\noselect"));
-        listed.filter_map(|line| line.rsplit_once(' ')).map(|(_, name)| name.trim_matches('"').to_owned()).collect()
+        listed
+            .filter_map(|line| line.rsplit_once(' '))
+            .map(|(_, name)| name.trim_matches('"').to_owned())
+            .collect()
     }
 
     /// Everything that is in a mailbox.

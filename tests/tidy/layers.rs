@@ -61,7 +61,17 @@ const APART: [(&[&str], &[&str], &str); 6] = [
         "a connector call is a function of its arguments; credentials are handed in",
     ),
     (
-        &["bookings", "connections", "freebusy", "log", "outbox", "resources", "sync", "tracking", "webhooks"],
+        &[
+            "bookings",
+            "connections",
+            "freebusy",
+            "log",
+            "outbox",
+            "resources",
+            "sync",
+            "tracking",
+            "webhooks",
+        ],
         &["axum::"],
         "background jobs call it too",
     ),

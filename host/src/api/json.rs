@@ -44,9 +44,9 @@ impl<S: Send + Sync> FromRequest<S> for LargeBody {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
-        let bytes = axum::body::to_bytes(body, LARGE_BODY)
-            .await
-            .map_err(|_| refuse(Code::PayloadTooLarge, format!("the body is larger than {LARGE_BODY} bytes")))?;
+        let bytes = axum::body::to_bytes(body, LARGE_BODY).await.map_err(|_| {
+            refuse(Code::PayloadTooLarge, format!("the body is larger than {LARGE_BODY} bytes"))
+        })?;
         Ok(LargeBody(object(&parts.headers, &bytes)?))
     }
 }

@@ -17,8 +17,8 @@ use crate::cli::settings::{Resolved, Settings};
 use crate::cli::{Cli, block_on, store};
 use crate::clock::{Clock, Entropy};
 use crate::config::Config;
-use crate::sandbox_provider::{self, Sandbox};
 use crate::outbox;
+use crate::sandbox_provider::{self, Sandbox};
 use crate::sync::poll;
 use crate::telemetry;
 

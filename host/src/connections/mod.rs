@@ -149,7 +149,8 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
             }
             Some(Value::Null) | None if setting.required => {
                 let is_server = connector.manifest.servers_from_settings.contains(&setting.name);
-                let field = format!("{}.{}", if is_server { "credentials" } else { "settings" }, setting.name);
+                let field =
+                    format!("{}.{}", if is_server { "credentials" } else { "settings" }, setting.name);
                 let message = format!("{field} is required: {}", setting.description);
                 return Err(invalid(Code::MissingField, field, message));
             }

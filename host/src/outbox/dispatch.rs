@@ -85,12 +85,16 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
     }
     let options: Options = serde_json::from_str(&row.options)?;
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
-    let waits = |r: &&RecipientDelivery| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred);
+    let waits =
+        |r: &&RecipientDelivery| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred);
     let to: Vec<String> = recipients.iter().filter(waits).map(|r| r.email.clone()).collect();
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     let mime = || Some("message/rfc822".to_owned());
-    let no_room = || Outcome::Later { code: "overloaded".into(), message: "there is no room for the message now".into() };
+    let no_room = || Outcome::Later {
+        code: "overloaded".into(),
+        message: "there is no room for the message now".into(),
+    };
     let Some(blob) = blobs.create(message.as_bytes(), mime()) else { return Ok(no_room()) };
     let copy = table::pieces(app.db.reader(), &table::copy_of(&row.id)).await?.concat();
     let mut sent_blob = None;

@@ -69,10 +69,14 @@ pub async fn tick(app: &App) -> Result<()> {
 /// Where a message stands as a whole, by what its recipients say. `is_over`: it will not be tried again.
 fn state_of(recipients: &[RecipientDelivery], is_over: bool) -> DeliveryState {
     let is_taken = |r: &&RecipientDelivery| {
-        matches!(r.status, RecipientStatus::Accepted | RecipientStatus::Delivered | RecipientStatus::Complained)
+        matches!(
+            r.status,
+            RecipientStatus::Accepted | RecipientStatus::Delivered | RecipientStatus::Complained
+        )
     };
     let taken = recipients.iter().filter(is_taken).count();
-    let waits = recipients.iter().any(|r| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred));
+    let waits =
+        recipients.iter().any(|r| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred));
     if waits && !is_over {
         return DeliveryState::Queued;
     }

@@ -278,7 +278,9 @@ async fn keep_draft(
         (false, false) => DraftStatus::Sending,
     };
     let error = verdict.error.as_ref().map_or(Value::Null, |e| json!(e));
-    let mut draft = own::set(tx, app, place, draft, &[("status", json!(status)), ("sendError", error)], "updated").await?;
+    let mut draft =
+        own::set(tx, app, place, draft, &[("status", json!(status)), ("sendError", error)], "updated")
+            .await?;
     if is_sent {
         let source = format!("{SENT}{}", draft.id);
         items::set_source(tx, &draft.id, &source).await?;

@@ -62,7 +62,8 @@ pub async fn submit(
     let with_bcc = composed.built.with_bcc();
     let mut message = shown(app, &with_bcc, &composed, &delivery)?;
     let tracked = tracked(app, &composed, &mut submission)?;
-    let bytes = tracked.as_ref().and_then(|t| t.bytes.clone()).unwrap_or_else(|| composed.built.bytes.clone());
+    let bytes =
+        tracked.as_ref().and_then(|t| t.bytes.clone()).unwrap_or_else(|| composed.built.bytes.clone());
     // The sender's own copy is not tracked: opening it is no open.
     let copy = tracked.as_ref().filter(|t| t.bytes.is_some()).map(|_| text(with_bcc.clone())).transpose()?;
     message.tracking = tracked.as_ref().map(|t| t.settings.clone());
@@ -175,7 +176,11 @@ fn tracked(app: &App, composed: &Composed, submission: &mut Submission) -> Resul
 }
 
 fn queued(email: &str) -> RecipientDelivery {
-    RecipientDelivery { email: email.to_owned(), status: RecipientStatus::Queued, ..RecipientDelivery::default() }
+    RecipientDelivery {
+        email: email.to_owned(),
+        status: RecipientStatus::Queued,
+        ..RecipientDelivery::default()
+    }
 }
 
 /// Where the copy with Bcc differs from what is sent.
@@ -190,7 +195,8 @@ fn bcc(bytes: &[u8], with_bcc: &[u8]) -> Option<(usize, String)> {
 
 /// The message as it is shown until the provider has a copy of it.
 fn shown(app: &App, raw: &[u8], composed: &Composed, delivery: &MessageDelivery) -> Result<EmailMessage> {
-    let read = read_message(raw).map_err(|e| anyhow::anyhow!("a message that was built cannot be read: {}", e.message))?;
+    let read = read_message(raw)
+        .map_err(|e| anyhow::anyhow!("a message that was built cannot be read: {}", e.message))?;
     Ok(EmailMessage {
         received_at: app.clock.now(),
         sent_at: read.message.sent_at,
@@ -250,7 +256,8 @@ async fn store(
             let row = Outgoing { id: item.id.clone(), ..row };
             if let Some(draft) = &submission.draft {
                 let draft = current_draft(tx, &place, draft).await?;
-                let status = if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
+                let status =
+                    if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
                 let fields = [
                     ("status", json!(status)),
                     ("sendAt", json!(row.send_at.map(Instant::from_millis))),
@@ -264,9 +271,8 @@ async fn store(
                 tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
             }
             let text = render::item(&item, &submission.warnings, false);
-            let answer = Answer::accepted(text)
-                .etag(&item.etag)
-                .header("location", Kind::EmailMessage.path(&item));
+            let answer =
+                Answer::accepted(text).etag(&item.etag).header("location", Kind::EmailMessage.path(&item));
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })
@@ -316,7 +322,8 @@ async fn cancelled(
     draft_id: Option<&str>,
 ) -> Result<()> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
-    let delivery = MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
+    let delivery =
+        MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
     own::set(tx, app, place, item.clone(), &[("delivery", json!(delivery))], "updated").await?;
     let Some(draft_id) = draft_id else { return Ok(()) };
     if let Some(draft) = items::find_for_write(tx, &place.tenant, draft_id).await? {

@@ -168,7 +168,15 @@ async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -
             _ => Change::Created,
         };
         let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
-        changed.push(Changed { kind: fresh.kind, item: row, change, before: known, refs, keys, places: Vec::new() });
+        changed.push(Changed {
+            kind: fresh.kind,
+            item: row,
+            change,
+            before: known,
+            refs,
+            keys,
+            places: Vec::new(),
+        });
     }
     let is_kept = |item: &Item| {
         source.items.iter().any(|i| i.external_id == item.external_id && i.kind.as_str() == item.kind)

@@ -19,7 +19,7 @@ use crate::resources::commit::{Change, commit, place};
 use crate::resources::{Asker, Expected, Kind, counts, mutate, patch};
 use crate::storage::connections::{self as connections_table, Connection};
 use crate::storage::items::{self, Item};
-use crate::sync::{Scope, ensure_fresh, pull, was_just_read, whole};
+use crate::sync::{Scope, ensure_fresh, page, was_just_read, whole};
 
 /// A kind of collection.
 pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -319,7 +319,7 @@ pub async fn delete(
     held.db
         .write(move |tx| {
             Box::pin(async move {
-                pull::remove_contents_of(tx, &app, &place, &item.id).await?;
+                page::remove_contents_of(tx, &app, &place, &item.id).await?;
                 let source = std::slice::from_ref(&item.source_id);
                 apply::remove_sources(tx, &app, &place, source, i64::MAX).await?;
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;

@@ -175,7 +175,9 @@ fn content(kind: Kind, body: &JsonText) -> serde_json::Result<Content> {
         }
         Kind::Task => task(body.read()?),
         // `mail::prepared`.
-        Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => Ok(Content::default()),
+        Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => {
+            Ok(Content::default())
+        }
     }
 }
 

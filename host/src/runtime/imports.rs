@@ -43,7 +43,9 @@ impl progress::Host for State {
         // What must be on disk before the call goes on and is not, ends the call: then nothing was handed over.
         match reached {
             Some(Ok(())) => Ok(()),
-            Some(Err(e)) => Err(wasmtime::Error::msg(format!("the host cannot record how far the call got: {e}"))),
+            Some(Err(e)) => {
+                Err(wasmtime::Error::msg(format!("the host cannot record how far the call got: {e}")))
+            }
             None => Err(wasmtime::Error::msg("the host gave up recording how far the call got")),
         }
     }

@@ -293,8 +293,10 @@ impl Manifest {
                 s.name
             );
         }
-        let lists =
-            [("hosts_from_settings", &self.hosts_from_settings), ("servers_from_settings", &self.servers_from_settings)];
+        let lists = [
+            ("hosts_from_settings", &self.hosts_from_settings),
+            ("servers_from_settings", &self.servers_from_settings),
+        ];
         for (list, names) in lists {
             for name in names {
                 ensure!(

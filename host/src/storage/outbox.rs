@@ -140,7 +140,11 @@ pub async fn pieces(reader: &Reader, id: &str) -> Result<Vec<String>> {
 
 /// Forgets the bytes of a message that is sent, or never will be.
 pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
-    query("delete from outbox_contents where id in ($1, $2)").bind(id).bind(copy_of(id)).execute(&mut *tx).await?;
+    query("delete from outbox_contents where id in ($1, $2)")
+        .bind(id)
+        .bind(copy_of(id))
+        .execute(&mut *tx)
+        .await?;
     Ok(())
 }
 
@@ -209,7 +213,12 @@ pub async fn settle(tx: &mut Tx, o: &Outgoing, fence: &str) -> Result<bool> {
 }
 
 /// Keeps what was learned of the recipients later: bounces.
-pub async fn set_recipients(tx: &mut Tx, id: &str, (state, recipients): (&str, &str), now: i64) -> Result<()> {
+pub async fn set_recipients(
+    tx: &mut Tx,
+    id: &str,
+    (state, recipients): (&str, &str),
+    now: i64,
+) -> Result<()> {
     query("update outbox set state = $1, recipients = $2, updated_at = $3 where id = $4")
         .bind(state)
         .bind(recipients)

@@ -108,7 +108,10 @@ pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<R
 
 /// The record of a message.
 pub async fn of_message(on: impl Into<On<'_>>, message_id: &str) -> Result<Option<Record>> {
-    query("select * from tracking where message_id = $1 limit 1").bind(message_id).fetch_optional(on, record).await
+    query("select * from tracking where message_id = $1 limit 1")
+        .bind(message_id)
+        .fetch_optional(on, record)
+        .await
 }
 
 /// Notes when the message left.
@@ -162,12 +165,7 @@ pub async fn reclassify(
 }
 
 /// Events since a time, newest first.
-pub async fn events(
-    on: impl Into<On<'_>>,
-    tracking_id: &str,
-    since: i64,
-    limit: i64,
-) -> Result<Vec<Event>> {
+pub async fn events(on: impl Into<On<'_>>, tracking_id: &str, since: i64, limit: i64) -> Result<Vec<Event>> {
     query("select * from tracking_events where tracking_id = $1 and at >= $2 order by at desc, id desc limit $3")
         .bind(tracking_id)
         .bind(since)

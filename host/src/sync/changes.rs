@@ -60,9 +60,7 @@ impl Feed<'_> {
         match self {
             Feed::Collection { kind, .. } => std::slice::from_ref(kind),
             Feed::Contacts { .. } => &[Kind::ContactBook, Kind::ContactGroup, Kind::Contact],
-            Feed::Mail { .. } => {
-                &[Kind::EmailFolder, Kind::EmailLabel, Kind::EmailDraft, Kind::EmailMessage]
-            }
+            Feed::Mail { .. } => &[Kind::EmailFolder, Kind::EmailLabel, Kind::EmailDraft, Kind::EmailMessage],
         }
     }
 

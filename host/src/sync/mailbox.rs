@@ -74,7 +74,8 @@ pub async fn further(app: &App, connection: &Connection, known: Covered) -> Resu
             None => {
                 let waited = tokio::time::timeout_at(deadline, rung).await;
                 if waited.is_err() {
-                    let message = "the mailbox is being read for the first time, and that takes long; try again";
+                    let message =
+                        "the mailbox is being read for the first time, and that takes long; try again";
                     return Err(refuse(Code::ProviderTimeout, message));
                 }
             }

@@ -12,14 +12,14 @@ use crate::connections;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::{Error, Result};
 use crate::log::Origin;
-use crate::resources::apply::{self, Overtaken, Place};
+use crate::resources::apply::{Overtaken, Place};
 use crate::resources::failed;
-use crate::resources::mail::is_outgoing;
 use crate::resources::prepare::{Prepared, prepare};
 use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
-use crate::storage::sync_states::{self as table, SyncState};
-use crate::storage::{items, log};
+use crate::storage::sync_states::SyncState;
+use crate::storage::log;
+use crate::sync::page::{Enumeration, Page, write_page};
 use crate::sync::{Scope, mailbox, save, state, unreadable};
 
 /// Pages of one pull; a connector that never ends is cut here.
@@ -52,7 +52,8 @@ pub async fn run_pages(
         save(app, &state).await?;
     }
     let is_resumed = state.cursor.is_some();
-    let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false, is_resumed, pages };
+    let mut pull =
+        Pull { app, connection, scope, background, was_well_at, restarted: false, is_resumed, pages };
     match pull.read_to_the_end(&mut state).await {
         Ok(Ended::ForReset | Ended::Enough) => Ok(()),
         Ok(Ended::CaughtUp) => {
@@ -101,41 +102,11 @@ struct Pull<'a> {
     pages: usize,
 }
 
-/// An answer of the connector, as it is written.
-struct Page {
-    sources: Vec<Prepared>,
-    /// The build of the connector that read them.
-    connector: Option<String>,
-    /// The log's last sequence when the provider was asked for it.
-    as_of: i64,
-    /// The enumeration that it belongs to.
-    enumeration: Option<Enumeration>,
-    /// Everything from here on has been told, ms.
-    covered_since: Option<i64>,
-    cursor: Option<String>,
-    more: bool,
-}
-
 /// What a page is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageOf {
     Sources,
     Names,
-}
-
-/// What an enumeration named so far.
-#[derive(Clone)]
-struct Enumeration {
-    seen: HashSet<String>,
-    /// The log's last sequence when it began.
-    as_of: i64,
-}
-
-impl Page {
-    /// Everything that the provider has, where an enumeration ends here.
-    fn whole(&self) -> Option<&Enumeration> {
-        self.enumeration.as_ref().filter(|_| !self.more)
-    }
 }
 
 impl Pull<'_> {
@@ -178,8 +149,7 @@ impl Pull<'_> {
             let mut page = self.arranged(reply, &mut enumeration, as_of);
             if self.scope.kind.is_mail() {
                 let (app, connection) = (self.app, self.connection);
-                let completed =
-                    mailbox::complete(app, connection, &mut page.sources, self.background).await;
+                let completed = mailbox::complete(app, connection, &mut page.sources, self.background).await;
                 completed.map_err(|e| Failed::Provider(Box::new(e)))?;
             }
             let next = page.cursor.clone();
@@ -345,74 +315,6 @@ fn forgetful(e: &runtime::Error) -> Failed {
     let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());
     error.message = message.to_owned();
     Failed::Provider(Box::new(error))
-}
-
-/// Returns the state as it was written; nothing is when the page is older than what is stored.
-async fn write_page(
-    tx: &mut crate::storage::Tx,
-    app: App,
-    place: Place,
-    page: Page,
-    mut state: SyncState,
-) -> Result<Result<SyncState, Overtaken>> {
-    let mut last = match apply::apply_read(tx, &app, &place, &page.sources, page.as_of).await? {
-        Ok(last) => last,
-        Err(overtaken) => return Ok(Err(overtaken)),
-    };
-    let whole = page.whole();
-    unreadable::keep(tx, &state, &page.sources, page.connector.as_deref(), whole.map(|w| &w.seen), app.now())
-        .await?;
-    if let Some(whole) = whole {
-        let live =
-            items::live_sources(tx, &place.connection_id, place.kind.family(), &place.parent_id).await?;
-        let mut gone: Vec<String> = live.into_iter().filter(|id| !whole.seen.contains(id) && !is_outgoing(id)).collect();
-        let (removed, spared) = apply::remove_sources(tx, &app, &place, &gone, whole.as_of).await?;
-        last = removed.or(last);
-        if !spared.is_empty() {
-            // Written here while the provider was read: whether it is there, the next enumeration will show.
-            state.cursor = None;
-            gone.retain(|id| !spared.contains(id));
-        }
-        if place.kind.is_collection() {
-            last = remove_contents(tx, &app, &place, &gone).await?.or(last);
-        }
-    }
-    if let Some(last) = last {
-        state.latest_sequence = last;
-    }
-    table::upsert(tx, &state).await?;
-    Ok(Ok(state))
-}
-
-/// What was in collections that are gone.
-async fn remove_contents(
-    tx: &mut crate::storage::Tx,
-    app: &App,
-    place: &Place,
-    gone: &[String],
-) -> Result<Option<i64>> {
-    let mut last = None;
-    for source_id in gone {
-        let collections =
-            items::of_source(tx, &place.connection_id, place.kind.family(), "", source_id).await?;
-        for collection in collections {
-            last = remove_contents_of(tx, app, place, &collection.id).await?.or(last);
-        }
-    }
-    Ok(last)
-}
-
-/// Makes tombstones of everything in a collection, which lies in `place`.
-pub async fn remove_contents_of(
-    tx: &mut crate::storage::Tx,
-    app: &App,
-    place: &Place,
-    collection_id: &str,
-) -> Result<Option<i64>> {
-    let kind = place.kind.contents();
-    let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
-    let sources = items::live_sources(tx, &place.connection_id, kind.family(), collection_id).await?;
-    Ok(apply::remove_sources(tx, app, &inside, &sources, i64::MAX).await?.0)
 }
 
 pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {

@@ -4,9 +4,7 @@
 use ::mail::report::{DeliveryReport, ReportKind, ReportedRecipient, delivery_report};
 use model::Instant;
 use model::email::tracking::BounceKind;
-use model::email::{
-    DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus,
-};
+use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus};
 use serde_json::json;
 
 use crate::app::App;
@@ -164,7 +162,13 @@ async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
 }
 
 /// Puts what is reported to the message.
-async fn keep(tx: &mut Tx, app: &App, tenant: &Tenant, sent: &Outgoing, report: &DeliveryReport) -> Result<()> {
+async fn keep(
+    tx: &mut Tx,
+    app: &App,
+    tenant: &Tenant,
+    sent: &Outgoing,
+    report: &DeliveryReport,
+) -> Result<()> {
     let Some(item) = items::find_for_write(tx, tenant, &sent.id).await? else { return Ok(()) };
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let mut delivery: MessageDelivery = message.delivery.unwrap_or_default();
@@ -179,7 +183,8 @@ async fn keep(tx: &mut Tx, app: &App, tenant: &Tenant, sent: &Outgoing, report: 
     }
     delivery.state = state(&delivery);
     let recipients = serde_json::to_string(&delivery.recipients)?;
-    outbox::set_recipients(tx, &sent.id, (crate::outbox::word(delivery.state), &recipients), app.now()).await?;
+    outbox::set_recipients(tx, &sent.id, (crate::outbox::word(delivery.state), &recipients), app.now())
+        .await?;
     let place = Place {
         tenant: tenant.clone(),
         connection_id: item.connection_id.clone(),

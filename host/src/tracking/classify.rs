@@ -10,9 +10,32 @@ const TOO_SOON_MS: i64 = 2_000;
 
 /// Programs that look at mail for others: names in `User-Agent`, lower case. Gateways, link checkers, libraries.
 const SCANNERS: [&str; 26] = [
-    "bot", "crawl", "spider", "scan", "preview", "proofpoint", "mimecast", "barracuda", "symantec", "trendmicro",
-    "fireeye", "sophos", "forcepoint", "cloudmark", "urldefense", "safelinks", "microsoft office existence",
-    "ms-office", "curl", "wget", "python", "java/", "go-http-client", "okhttp", "headless", "libwww",
+    "bot",
+    "crawl",
+    "spider",
+    "scan",
+    "preview",
+    "proofpoint",
+    "mimecast",
+    "barracuda",
+    "symantec",
+    "trendmicro",
+    "fireeye",
+    "sophos",
+    "forcepoint",
+    "cloudmark",
+    "urldefense",
+    "safelinks",
+    "microsoft office existence",
+    "ms-office",
+    "curl",
+    "wget",
+    "python",
+    "java/",
+    "go-http-client",
+    "okhttp",
+    "headless",
+    "libwww",
 ];
 
 /// What is known of a hit.
@@ -72,7 +95,8 @@ mod tests {
     fn machines_are_told_apart() {
         use Classification::*;
         use ClassificationReason::*;
-        let person = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)";
+        let person =
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)";
         for (agent, is_head, after, want) in [
             (person, false, 60_000, (Human, None)),
             (person, true, 60_000, (Bot, Some(HeadRequest))),

@@ -38,7 +38,12 @@ pub struct Tracked {
 }
 
 /// Puts what is tracked into the HTML. `untouched`: addresses to leave as they are. The text part is never touched.
-pub fn track(app: &App, settings: &TrackingSettings, html: Option<&str>, untouched: &[String]) -> Result<Tracked> {
+pub fn track(
+    app: &App,
+    settings: &TrackingSettings,
+    html: Option<&str>,
+    untouched: &[String],
+) -> Result<Tracked> {
     let id = app.new_id(Kind::Tracking);
     let base = app.config.public_address();
     let url = |link: Option<usize>| {

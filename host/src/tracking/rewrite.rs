@@ -72,7 +72,8 @@ mod tests {
 
     fn rewritten(html: &str) -> (String, Vec<String>) {
         let wanted = Wanted { links: true, pixel: Some("https://us/t/p".into()) };
-        rewrite(html, &wanted, &["https://x.test/list?leave".to_owned()], |n| format!("https://us/t/{n}")).unwrap()
+        rewrite(html, &wanted, &["https://x.test/list?leave".to_owned()], |n| format!("https://us/t/{n}"))
+            .unwrap()
     }
 
     #[test]
@@ -82,8 +83,12 @@ mod tests {
                     <a href=\"https://c.test/unsubscribe?u=1\">u</a><a href=\"https://x.test/list?leave\">l</a></body></html>";
         let (text, urls) = rewritten(html);
         assert_eq!(urls, ["https://a.test/?b=1&c=2", "HTTP://b.test"]);
-        assert!(text.starts_with("<html><body><!-- c --><p CLASS=a>Hi</p><a href=\"https://us/t/0\">a</a> "), "{text}");
-        for kept in ["mailto:x@y.test", "#top", "https://c.test/unsubscribe?u=1", "https://x.test/list?leave"] {
+        assert!(
+            text.starts_with("<html><body><!-- c --><p CLASS=a>Hi</p><a href=\"https://us/t/0\">a</a> "),
+            "{text}"
+        );
+        for kept in ["mailto:x@y.test", "#top", "https://c.test/unsubscribe?u=1", "https://x.test/list?leave"]
+        {
             assert!(text.contains(kept), "{kept}");
         }
         assert!(text.ends_with("style=\"display:block;border:0\"></body></html>"), "{text}");
@@ -92,6 +97,9 @@ mod tests {
     #[test]
     fn html_without_a_body_gets_the_picture_at_its_end() {
         let (text, urls) = rewritten("<p>Hi<a href=x>y</a>");
-        assert!(text.starts_with("<p>Hi<a href=x>y</a><img src=\"https://us/t/p\"") && urls.is_empty(), "{text}");
+        assert!(
+            text.starts_with("<p>Hi<a href=x>y</a><img src=\"https://us/t/p\"") && urls.is_empty(),
+            "{text}"
+        );
     }
 }

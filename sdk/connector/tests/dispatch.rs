@@ -18,7 +18,11 @@ impl Calendar for Small {
         let names: Vec<String> = answer.json()?;
         let sources =
             names.into_iter().map(|external_id| Source { external_id, ..Source::default() }).collect();
-        Ok(Answer { body: Sources { sources, enumeration: true, ..Sources::default() }, cursor: Some("next".into()), more: true })
+        Ok(Answer {
+            body: Sources { sources, enumeration: true, ..Sources::default() },
+            cursor: Some("next".into()),
+            more: true,
+        })
     }
 
     fn get_event(cx: &Context, args: SourceRef) -> Outcome<Sources> {

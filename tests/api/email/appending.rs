@@ -22,11 +22,21 @@ async fn a_whole_message(mailbox: Mailbox) {
     let new = json!({ "rawBase64": BASE64_STANDARD.encode(RAW), "folderIds": [archive], "unread": true, "starred": true,
         "keywords": ["Kept"], "receivedAt": "2026-01-05T10:00:00Z", "metadata": { "from": "elsewhere" } });
     let made = append(&mailbox, new.clone()).keyed("append").send().await.expect(201);
-    assert_eq!(append(&mailbox, new).keyed("append").send().await.expect(201), made, "one request, one message");
+    assert_eq!(
+        append(&mailbox, new).keyed("append").send().await.expect(201),
+        made,
+        "one request, one message"
+    );
     assert_eq!((&made["subject"], &made["folderIds"]), (&json!("Gr\u{fc}\u{df}e"), &json!([archive])));
-    assert_eq!((&made["unread"], &made["starred"], &made["keywords"]), (&json!(true), &json!(true), &json!(["kept"])));
+    assert_eq!(
+        (&made["unread"], &made["starred"], &made["keywords"]),
+        (&json!(true), &json!(true), &json!(["kept"]))
+    );
     assert_eq!(made["receivedAt"], "2026-01-05T10:00:00.000Z");
-    assert_eq!((&made["internetMessageId"], &made["metadata"]["from"]), (&json!("raw@x.test"), &json!("elsewhere")));
+    assert_eq!(
+        (&made["internetMessageId"], &made["metadata"]["from"]),
+        (&json!("raw@x.test"), &json!("elsewhere"))
+    );
     assert_eq!(mailbox.there.folders_of("raw@x.test").await, ["archive"]);
     let raw = mailbox.there.raw("raw@x.test").await;
     assert!(raw.contains("\r\n\r\nHello\r\n.\r\nend\r\n"), "lines end with CRLF, and no dot is lost: {raw}");
@@ -37,7 +47,10 @@ async fn a_whole_message(mailbox: Mailbox) {
     // Into the inbox, read, when nothing is said; with a Message-ID of ours when it has none.
     let bare = BASE64_STANDARD.encode("Subject: Bare\r\n\r\nx\r\n");
     let bare = append(&mailbox, json!({ "rawBase64": bare })).send().await.expect(201);
-    assert_eq!((&bare["unread"], &bare["folderIds"]), (&json!(false), &json!([mailbox.folder("inbox").await])));
+    assert_eq!(
+        (&bare["unread"], &bare["folderIds"]),
+        (&json!(false), &json!([mailbox.folder("inbox").await]))
+    );
     let id = text(&bare["internetMessageId"]);
     assert_eq!(mailbox.there.folders_of(&id).await, ["inbox"]);
 }
@@ -50,7 +63,10 @@ async fn of_its_parts(mailbox: Mailbox) {
     let made = append(&mailbox, new).send().await.expect(201);
     let read = mailbox.read(&made["id"]).await;
     assert_eq!(read["from"], json!([{ "name": "Me, myself", "email": "me@x.test" }]));
-    assert_eq!((&read["subject"], &read["bcc"][0]["email"]), (&json!("Made \u{2713}"), &json!("hidden@x.test")));
+    assert_eq!(
+        (&read["subject"], &read["bcc"][0]["email"]),
+        (&json!("Made \u{2713}"), &json!("hidden@x.test"))
+    );
     assert_eq!(text(&read["body"]["text"]).trim_end(), "plain");
     assert!(text(&read["body"]["html"]).contains("<b>rich</b>"));
     assert_eq!((&read["attachments"][0]["filename"], &read["draft"]), (&json!("a.txt"), &json!(false)));
@@ -77,6 +93,11 @@ async fn what_is_refused(mailbox: Mailbox) {
     }
     let nowhere = json!({ "connectionId": "conn_00000000000000000000000000", "rawBase64": good() });
     mailbox.api.post("/v1/email/messages", nowhere).send().await.refused(404, "not_found");
-    refused(mailbox.api.post("/v1/email/messages", json!({})).send().await, 400, "missing_field", "connectionId");
+    refused(
+        mailbox.api.post("/v1/email/messages", json!({})).send().await,
+        400,
+        "missing_field",
+        "connectionId",
+    );
     assert!(mailbox.there.contents().await.is_empty());
 }

@@ -16,8 +16,12 @@ on_every_mailbox!(
 async fn flags_and_keywords(mailbox: Mailbox) {
     mailbox.there.deliver(&letter("Flags", "flags@x.test", "")).await;
     let old = mailbox.titled("Flags").await;
-    assert_eq!((&old["unread"], &old["starred"], &old["keywords"]), (&json!(true), &json!(false), &json!([])));
-    let change = json!({ "unread": false, "starred": true, "answered": true, "addKeywords": ["$label1", "Work"] });
+    assert_eq!(
+        (&old["unread"], &old["starred"], &old["keywords"]),
+        (&json!(true), &json!(false), &json!([]))
+    );
+    let change =
+        json!({ "unread": false, "starred": true, "answered": true, "addKeywords": ["$label1", "Work"] });
     let ask = mailbox.patch(&old["id"], change.clone()).if_match(&text(&old["etag"])).keyed("flags");
     let new = ask.send().await.expect(200);
     assert_eq!(
@@ -27,7 +31,10 @@ async fn flags_and_keywords(mailbox: Mailbox) {
     let mut keywords: Vec<String> = new["keywords"].as_array().expect("a list").iter().map(text).collect();
     keywords.sort();
     assert_eq!(keywords, ["$label1", "work"], "lower case, as IMAP compares them");
-    assert_eq!(mailbox.there.contents().await["flags@x.test"], [("inbox".to_owned(), flags(&["answered", "seen", "starred"]))]);
+    assert_eq!(
+        mailbox.there.contents().await["flags@x.test"],
+        [("inbox".to_owned(), flags(&["answered", "seen", "starred"]))]
+    );
     assert_ne!(new["etag"], old["etag"]);
     let again = mailbox.patch(&old["id"], change).if_match(&text(&old["etag"])).keyed("flags").send().await;
     assert_eq!(again.expect(200), new, "the same request is the same answer");
@@ -38,13 +45,19 @@ async fn flags_and_keywords(mailbox: Mailbox) {
     let less = mailbox.patch(&new["id"], less).send().await.expect(200);
     assert_eq!((&less["keywords"], &less["starred"]), (&json!(["$label1"]), &json!(false)));
     let read = mailbox.read(&new["id"]).await;
-    assert_eq!((&read["keywords"], &read["etag"], &read["unread"]), (&less["keywords"], &less["etag"], &json!(false)));
+    assert_eq!(
+        (&read["keywords"], &read["etag"], &read["unread"]),
+        (&less["keywords"], &less["etag"], &json!(false))
+    );
 
     // What another program sets is seen.
     mailbox.there.flag("flags@x.test", "starred", true).await;
     mailbox.there.flag("flags@x.test", "seen", false).await;
     let read = mailbox.read(&new["id"]).await;
-    assert_eq!((&read["starred"], &read["unread"], &read["answered"]), (&json!(true), &json!(true), &json!(true)));
+    assert_eq!(
+        (&read["starred"], &read["unread"], &read["answered"]),
+        (&json!(true), &json!(true), &json!(true))
+    );
 }
 
 fn flags(names: &[&str]) -> Vec<String> {
@@ -105,7 +118,8 @@ async fn versions(mailbox: Mailbox) {
     assert_eq!(last.send().await.expect(200)["unread"], false);
     // Without an etag the last one wins.
     mailbox.there.flag("versions@x.test", "starred", false).await;
-    let any = mailbox.patch(&first["id"], json!({ "answered": false })).if_match("*").send().await.expect(200);
+    let any =
+        mailbox.patch(&first["id"], json!({ "answered": false })).if_match("*").send().await.expect(200);
     assert_eq!((&any["answered"], &any["starred"]), (&json!(false), &json!(false)));
 }
 
@@ -122,7 +136,11 @@ async fn into_the_trash_and_away(mailbox: Mailbox) {
     mailbox.api.delete(&path).if_match(&text(&one["etag"])).keyed("trash").send().await.expect(204);
     let trashed = mailbox.read(&one["id"]).await;
     assert_eq!(trashed["folderIds"], json!([mailbox.folder("trash").await]));
-    assert_eq!(mailbox.there.folders_of("one@x.test").await, ["trash"], "a repeated request did not destroy it");
+    assert_eq!(
+        mailbox.there.folders_of("one@x.test").await,
+        ["trash"],
+        "a repeated request did not destroy it"
+    );
     mailbox.api.delete(&path).send().await.expect(204);
     mailbox.get(&path).send().await.refused(404, "not_found");
     mailbox.api.delete(&path).send().await.refused(404, "not_found");
@@ -176,13 +194,18 @@ async fn what_a_change_refuses(mailbox: Mailbox) {
 async fn notes_of_the_caller(mailbox: Mailbox) {
     mailbox.there.deliver(&letter("Noted", "noted@x.test", "")).await;
     let message = mailbox.titled("Noted").await;
-    let noted = mailbox.patch(&message["id"], json!({ "metadata": { "case": "17" } })).send().await.expect(200);
+    let noted =
+        mailbox.patch(&message["id"], json!({ "metadata": { "case": "17" } })).send().await.expect(200);
     assert_eq!((&noted["metadata"], &noted["unread"]), (&json!({ "case": "17" }), &json!(true)));
     mailbox.there.r#move("noted@x.test", "archive").await;
     mailbox.there.flag("noted@x.test", "seen", true).await;
     let found = mailbox.titled("Noted").await;
-    assert_eq!((&found["id"], &found["metadata"], &found["unread"]), (&message["id"], &json!({ "case": "17" }), &json!(false)));
-    let cleared = mailbox.patch(&message["id"], json!({ "metadata": { "case": null } })).send().await.expect(200);
+    assert_eq!(
+        (&found["id"], &found["metadata"], &found["unread"]),
+        (&message["id"], &json!({ "case": "17" }), &json!(false))
+    );
+    let cleared =
+        mailbox.patch(&message["id"], json!({ "metadata": { "case": null } })).send().await.expect(200);
     assert_eq!(cleared["metadata"], json!({}));
 }
 

@@ -43,19 +43,37 @@ fn body_text(of: &Value) -> String {
 async fn a_life(mailbox: Mailbox) {
     let new = json!({ "metadata": { "a": "b" }, "bcc": [{ "email": "hidden@x.test" }] });
     let draft = create(&mailbox, new).await;
-    assert_eq!((&draft["status"], &draft["draft"], body_text(&draft)), (&json!("draft"), &json!(true), "one".into()));
-    assert_eq!((&draft["sendAt"], &draft["sentMessageId"], &draft["sendError"]), (&Value::Null, &Value::Null, &Value::Null));
+    assert_eq!(
+        (&draft["status"], &draft["draft"], body_text(&draft)),
+        (&json!("draft"), &json!(true), "one".into())
+    );
+    assert_eq!(
+        (&draft["sendAt"], &draft["sentMessageId"], &draft["sendError"]),
+        (&Value::Null, &Value::Null, &Value::Null)
+    );
     assert!(draft.get("receivedAt").is_none(), "a draft was received by nobody");
-    assert_eq!((&draft["from"][0]["email"], &draft["metadata"]), (&json!(mailbox.address), &json!({ "a": "b" })));
+    assert_eq!(
+        (&draft["from"][0]["email"], &draft["metadata"]),
+        (&json!(mailbox.address), &json!({ "a": "b" }))
+    );
     let read = get(&mailbox, &draft).await;
-    assert_eq!((&read["etag"], body_text(&read), &read["bcc"]), (&draft["etag"], "one".into(), &draft["bcc"]));
+    assert_eq!(
+        (&read["etag"], body_text(&read), &read["bcc"]),
+        (&draft["etag"], "one".into(), &draft["bcc"])
+    );
     // Other programs see it where drafts are.
     let id = text(&draft["internetMessageId"]);
-    assert_eq!(mailbox.there.contents().await[&id], [("drafts".to_owned(), vec!["draft".to_owned(), "seen".to_owned()])]);
+    assert_eq!(
+        mailbox.there.contents().await[&id],
+        [("drafts".to_owned(), vec!["draft".to_owned(), "seen".to_owned()])]
+    );
 
     let change = json!({ "subject": "Draft 2", "body": { "html": "<b>two</b>" }, "etag": read["etag"] });
     let changed = mailbox.api.patch(path(&draft), change).send().await.expect(200);
-    assert_eq!((&changed["id"], &changed["subject"], &changed["metadata"]), (&draft["id"], &json!("Draft 2"), &draft["metadata"]));
+    assert_eq!(
+        (&changed["id"], &changed["subject"], &changed["metadata"]),
+        (&draft["id"], &json!("Draft 2"), &draft["metadata"])
+    );
     assert_eq!(body_text(&changed), "one", "what is not named stays");
     assert!(text(&changed["body"]["html"]).contains("<b>two</b>"));
     assert_eq!(mailbox.there.contents().await.len(), 1, "the version before is gone");
@@ -87,7 +105,10 @@ async fn files_that_stay_and_files_that_go(mailbox: Mailbox) {
     assert_eq!(names(&draft), ["a.txt", "b.txt"]);
     let change = json!({ "body": { "text": "two" }, "etag": draft["etag"] });
     let same = mailbox.api.patch(path(&draft), change).send().await.expect(200);
-    assert_eq!((names(&same), body_text(&same)), (vec!["a.txt".to_owned(), "b.txt".to_owned()], "two".into()));
+    assert_eq!(
+        (names(&same), body_text(&same)),
+        (vec!["a.txt".to_owned(), "b.txt".to_owned()], "two".into())
+    );
     // One that is there, by its id, and a new one.
     let kept = json!([{ "id": same["attachments"][1]["id"] }, file("c.txt", "ccc")]);
     let change = json!({ "attachments": kept, "etag": same["etag"] });
@@ -138,13 +159,19 @@ async fn sent_once(mailbox: Mailbox) {
     mailbox.server.hand_over().await;
     let sent = mailbox.read(&message["id"]).await;
     assert_eq!(sent["delivery"]["state"], "sent", "{sent:#}");
-    assert_eq!((&sent["delivery"]["attempts"], &sent["draft"], &sent["hasAttachments"]), (&json!(1), &json!(false), &json!(true)));
+    assert_eq!(
+        (&sent["delivery"]["attempts"], &sent["draft"], &sent["hasAttachments"]),
+        (&json!(1), &json!(false), &json!(true))
+    );
     let id = text(&sent["internetMessageId"]);
     let there = mailbox.there.contents().await;
     assert_eq!(there.len(), 1, "a copy among what was sent, and no draft: {there:#?}");
     assert_eq!(there[&id][0].0, "sent");
     let after = get(&mailbox, &draft).await;
-    assert_eq!((&after["status"], &after["sentMessageId"], &after["sendError"]), (&json!("sent"), &message["id"], &Value::Null));
+    assert_eq!(
+        (&after["status"], &after["sentMessageId"], &after["sendError"]),
+        (&json!("sent"), &message["id"], &Value::Null)
+    );
     mailbox.api.post(&send, json!({})).send().await.refused(409, "draft_already_sent");
     let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);
     assert_eq!(mailbox.all(&list).await, Vec::<Value>::new());
@@ -157,10 +184,15 @@ async fn sent_once(mailbox: Mailbox) {
 }
 
 async fn sent_later_or_not_at_all(mailbox: Mailbox) {
-    let at = |seconds: i64| model::Instant::from_millis(mailbox.server.clock.now_ms() + seconds * 1000).to_string();
+    let at = |seconds: i64| {
+        model::Instant::from_millis(mailbox.server.clock.now_ms() + seconds * 1000).to_string()
+    };
     let draft = create(&mailbox, json!({ "subject": "Later", "sendAt": at(3600) })).await;
     let message = mailbox.api.post(format!("{}/send", path(&draft)), json!({})).send().await.expect(202);
-    assert_eq!((&message["delivery"]["state"], &message["delivery"]["sendAt"]), (&json!("queued"), &draft["sendAt"]));
+    assert_eq!(
+        (&message["delivery"]["state"], &message["delivery"]["sendAt"]),
+        (&json!("queued"), &draft["sendAt"])
+    );
     assert_eq!(get(&mailbox, &draft).await["status"], "scheduled");
     mailbox.later(3599).await;
     assert_eq!(mailbox.read(&message["id"]).await["delivery"]["attempts"], 0);
@@ -185,7 +217,11 @@ async fn sent_later_or_not_at_all(mailbox: Mailbox) {
     assert_eq!((body_text(&read), &read["folderIds"]), ("Hello".into(), &json!([])));
     mailbox.api.delete(format!("/v1/email/messages/{}", text(&message["id"]))).send().await.expect(204);
     mailbox.later(120).await;
-    mailbox.get(format!("/v1/email/messages/{}", text(&message["id"]))).send().await.refused(404, "not_found");
+    mailbox
+        .get(format!("/v1/email/messages/{}", text(&message["id"])))
+        .send()
+        .await
+        .refused(404, "not_found");
     let id = text(&message["internetMessageId"]);
     assert!(!mailbox.there.contents().await.contains_key(&id));
 }
@@ -195,14 +231,21 @@ async fn an_answer_in_the_making(mailbox: Mailbox) {
     let question = mailbox.titled("Question").await;
     let new = json!({ "subject": null, "replyToMessageId": question["id"], "replyMode": "reply" });
     let draft = create(&mailbox, new).await;
-    assert_eq!((&draft["subject"], &draft["inReplyTo"]), (&json!("Re: Question"), &json!(["question@x.test"])));
+    assert_eq!(
+        (&draft["subject"], &draft["inReplyTo"]),
+        (&json!("Re: Question"), &json!(["question@x.test"]))
+    );
     assert_eq!(draft["references"], json!(["older@x.test", "question@x.test"]));
     assert_eq!((&draft["replyToMessageId"], &draft["threadId"]), (&question["id"], &question["threadId"]));
     let change = json!({ "body": { "text": "better" }, "etag": draft["etag"] });
     let changed = mailbox.api.patch(path(&draft), change).send().await.expect(200);
     assert_eq!((&changed["references"], &changed["threadId"]), (&draft["references"], &draft["threadId"]));
-    let thread = mailbox.get(format!("/v1/email/threads/{}", text(&question["threadId"]))).send().await.expect(200);
-    assert_eq!((&thread["draftIds"], &thread["hasDrafts"], &thread["messageCount"]), (&json!([draft["id"]]), &json!(true), &json!(1)));
+    let thread =
+        mailbox.get(format!("/v1/email/threads/{}", text(&question["threadId"]))).send().await.expect(200);
+    assert_eq!(
+        (&thread["draftIds"], &thread["hasDrafts"], &thread["messageCount"]),
+        (&json!([draft["id"]]), &json!(true), &json!(1))
+    );
     let sent = mailbox.api.post(format!("{}/send", path(&draft)), json!({})).send().await.expect(202);
     mailbox.server.hand_over().await;
     let question = mailbox.read(&question["id"]).await;
@@ -222,13 +265,21 @@ async fn what_is_refused(mailbox: Mailbox) {
         (json!({ "sendAt": "2090-01-01T00:00:00Z" }), "sendAt"),
         (json!({ "replyMode": "forward" }), "replyMode"),
         (json!({ "replyToMessageId": "msg_00000000000000000000000000" }), "replyToMessageId"),
-        (json!({ "attachments": [{ "attachmentRef": { "messageId": "x", "attachmentId": "y" } }] }), "attachments[0].attachmentRef"),
+        (
+            json!({ "attachments": [{ "attachmentRef": { "messageId": "x", "attachmentId": "y" } }] }),
+            "attachments[0].attachmentRef",
+        ),
         (json!({ "headers": [{ "name": "Received", "value": "x" }] }), "headers[0].name"),
         (json!({ "metadata": { "a": 1 } }), "metadata.a"),
     ] {
         refused(new(body).send().await, 400, "invalid_parameter", param);
     }
-    refused(mailbox.api.post("/v1/email/drafts", json!({})).send().await, 400, "missing_field", "connectionId");
+    refused(
+        mailbox.api.post("/v1/email/drafts", json!({})).send().await,
+        400,
+        "missing_field",
+        "connectionId",
+    );
     let empty = new(json!({})).send().await.expect(201);
     let send = mailbox.api.post(format!("{}/send", path(&empty)), json!({})).send().await;
     refused(send, 400, "missing_field", "to");
@@ -240,7 +291,10 @@ async fn what_is_refused(mailbox: Mailbox) {
 /// A draft that another program wrote is a draft like any other; one that it changes is changed.
 async fn of_another_program(mailbox: Mailbox) {
     let Some(sandbox) = mailbox.there.sandbox() else {
-        mailbox.there.deliver(&letter("Theirs", "theirs@x.test", "").into_folder("drafts").flagged(&["seen", "draft"])).await;
+        mailbox
+            .there
+            .deliver(&letter("Theirs", "theirs@x.test", "").into_folder("drafts").flagged(&["seen", "draft"]))
+            .await;
         return theirs(&mailbox).await;
     };
     let raw = letter("Theirs", "theirs@x.test", "").raw;
@@ -255,7 +309,10 @@ async fn theirs(mailbox: &Mailbox) {
     assert_eq!((all.len(), &all[0]["subject"], &all[0]["status"]), (1, &json!("Theirs"), &json!("draft")));
     let change = json!({ "body": { "text": "ours" }, "etag": all[0]["etag"] });
     let changed = mailbox.api.patch(path(&all[0]), change).send().await.expect(200);
-    assert_eq!((&changed["id"], &changed["to"][0]["email"]), (&all[0]["id"], &json!("somebody@elsewhere.test")));
+    assert_eq!(
+        (&changed["id"], &changed["to"][0]["email"]),
+        (&all[0]["id"], &json!("somebody@elsewhere.test"))
+    );
     let there = mailbox.there.contents().await;
     assert_eq!(there.len(), 1);
     let id = there.keys().next().expect("one").clone();

@@ -27,7 +27,8 @@ fn four() -> [Letter; 4] {
             .with("To", "team@firm.test")
             .at("2026-01-01T10:00:00Z")
             .flagged(&["seen", "starred"]),
-        letter("Other things", "other@x.test", "Cc: The boss <boss@firm.test>\r\n").at("2026-01-02T10:00:00Z"),
+        letter("Other things", "other@x.test", "Cc: The boss <boss@firm.test>\r\n")
+            .at("2026-01-02T10:00:00Z"),
         written("Report", "report@x.test", &format!("Bcc: hidden@firm.test\r\n{FILE}"), FILE_BODY)
             .at("2026-01-03T10:00:00Z")
             .flagged(&["seen"]),
@@ -78,7 +79,10 @@ async fn every_filter(mailbox: Mailbox) {
         assert_eq!(subjects(&mailbox.list(&query).await), wanted, "{query}");
     }
     assert_eq!(all[2]["folderIds"], json!([inbox]));
-    assert_eq!((&all[3]["unread"], &all[3]["starred"], &all[1]["hasAttachments"]), (&json!(false), &json!(true), &json!(true)));
+    assert_eq!(
+        (&all[3]["unread"], &all[3]["starred"], &all[1]["hasAttachments"]),
+        (&json!(false), &json!(true), &json!(true))
+    );
     let folders = mailbox.all(&format!("/v1/email/folders?connection_id={}", mailbox.connection)).await;
     let roles: BTreeSet<&str> = folders.iter().filter_map(|f| f["role"].as_str()).collect();
     assert_eq!(roles, BTreeSet::from(["inbox", "archive", "drafts", "sent", "trash", "junk"]));
@@ -124,13 +128,17 @@ async fn a_fresh_mailbox_is_listed_while_it_is_read(mailbox: Mailbox) {
     let mailbox = mailbox.expect("it was there a moment ago");
     for number in 10..50 {
         let folder = if number % 3 == 0 { "archive" } else { "inbox" };
-        let letter = letter(&format!("Number {number}"), &format!("n{number}@x.test"), "").into_folder(folder);
+        let letter =
+            letter(&format!("Number {number}"), &format!("n{number}@x.test"), "").into_folder(folder);
         mailbox.there.deliver(&letter.at(&format!("2026-01-01T10:{number}:00Z"))).await;
     }
     let base = format!("/v1/email/messages?connection_id={}&limit=3", mailbox.connection);
     let first = mailbox.api.get(&base).send().await.expect(200);
     let newest = subjects(first["data"].as_array().expect("a list")).join(", ");
-    assert!(newest.starts_with("Number 49") && "Number 49, Number 48, Number 47".starts_with(&newest), "{newest}");
+    assert!(
+        newest.starts_with("Number 49") && "Number 49, Number 48, Number 47".starts_with(&newest),
+        "{newest}"
+    );
     let wanted: Vec<String> = (10..50).rev().map(|n| format!("Number {n}")).collect();
     assert_eq!(subjects(&mailbox.api.all(&base).await), wanted);
 }
@@ -144,11 +152,19 @@ async fn how_much_is_shown(mailbox: Mailbox) {
     assert!(text(&summary["snippet"]).contains("Hello") || summary["snippet"] == "", "{summary:#}");
     let headers = &mailbox.list("fields=headers").await[0];
     assert_eq!(headers["body"], Value::Null);
-    let odd: Vec<&Value> =
-        headers["headers"].as_array().expect("a list").iter().filter(|h| h["name"] == "X-Odd").map(|h| &h["value"]).collect();
+    let odd: Vec<&Value> = headers["headers"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|h| h["name"] == "X-Odd")
+        .map(|h| &h["value"])
+        .collect();
     assert_eq!(odd, ["one", "two"], "in order, with duplicates");
     let full = &mailbox.list("fields=full").await[0];
-    assert_eq!((full["body"]["html"].as_str().map(str::trim_end), &full["body"]["text"]), (Some(html), &Value::Null));
+    assert_eq!(
+        (full["body"]["html"].as_str().map(str::trim_end), &full["body"]["text"]),
+        (Some(html), &Value::Null)
+    );
     assert!(!text(&full["body"]["safeHtml"]).contains("x.test/p.png"), "{full:#}");
     let open = &mailbox.list("fields=full&images=allow").await[0];
     assert!(text(&open["body"]["safeHtml"]).contains("https://x.test/p.png"), "{open:#}");
@@ -217,5 +233,9 @@ async fn what_a_list_refuses(mailbox: Mailbox) {
     let page = mailbox.get(format!("{list}&limit=1")).send().await.expect(200);
     let cursor = text(&page["next_cursor"]);
     mailbox.get(format!("{list}&limit=1&cursor={cursor}&fields=full")).send().await.expect(200);
-    mailbox.get(format!("{list}&limit=1&cursor={cursor}&unread=true")).send().await.refused(400, "invalid_cursor");
+    mailbox
+        .get(format!("{list}&limit=1&cursor={cursor}&unread=true"))
+        .send()
+        .await
+        .refused(400, "invalid_cursor");
 }

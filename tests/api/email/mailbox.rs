@@ -289,7 +289,8 @@ impl There {
     pub async fn deliver(&self, letter: &Letter) {
         match &self.way {
             Way::Sandbox(api) => {
-                let mut path = format!("{MESSAGES}?folders={}&flags={}", letter.folder, letter.flags.join(","));
+                let mut path =
+                    format!("{MESSAGES}?folders={}&flags={}", letter.folder, letter.flags.join(","));
                 if let Some(at) = letter.at {
                     path.push_str(&format!("&receivedAt={}", model::Instant::from_millis(at)));
                 }

@@ -4,7 +4,13 @@ use serde_json::{Value, json};
 
 use crate::email::mailbox::{Mailbox, letter, refused, text, written};
 
-on_every_mailbox!(html_is_made_safe, files_and_parts_of_them, charsets, what_is_not_there, what_machines_send);
+on_every_mailbox!(
+    html_is_made_safe,
+    files_and_parts_of_them,
+    charsets,
+    what_is_not_there,
+    what_machines_send
+);
 
 const HTML: &str = "<html><head><style>p{color:red}</style><script>alert(1)</script></head><body onload=\"x()\">\
     <p onclick=\"x()\">Hello <a href=\"javascript:x()\">you</a> <a href=\"https://ok.test/\">there</a></p>\
@@ -27,7 +33,9 @@ async fn html_is_made_safe(mailbox: Mailbox) {
     let (html, safe) = (text(&message["body"]["html"]), text(&message["body"]["safeHtml"]));
     assert!(html.contains("<script>alert(1)</script>"), "as the sender wrote it: {html}");
     assert_eq!(message["body"]["text"], Value::Null, "no text is made up");
-    for gone in ["script", "onload", "onclick", "javascript:", "iframe", "form", "input", "track.test", "cid:"] {
+    for gone in
+        ["script", "onload", "onclick", "javascript:", "iframe", "form", "input", "track.test", "cid:"]
+    {
         assert!(!safe.to_lowercase().contains(gone), "{gone} is in {safe}");
     }
     assert!(safe.contains("https://ok.test/") && safe.contains("Hello"), "{safe}");
@@ -68,7 +76,10 @@ async fn files_and_parts_of_them(mailbox: Mailbox) {
     let files = message["attachments"].as_array().expect("a list");
     let names: Vec<&str> = files.iter().map(|f| f["filename"].as_str().unwrap_or_default()).collect();
     assert_eq!(&names[..2], ["x.csv", "\u{dc}bersicht \u{20ac}.bin"], "{files:#?}");
-    assert_eq!((files.len(), &files[2]["isMessage"], &message["hasAttachments"]), (3, &json!(true), &json!(true)));
+    assert_eq!(
+        (files.len(), &files[2]["isMessage"], &message["hasAttachments"]),
+        (3, &json!(true), &json!(true))
+    );
     assert!(files.iter().all(|f| f["messageId"] == message["id"]));
     let first = text(&files[0]["downloadUrl"]);
 
@@ -76,8 +87,14 @@ async fn files_and_parts_of_them(mailbox: Mailbox) {
     assert_eq!((&shown["contentBase64"], &shown["size"]), (&json!("MDEyMzQ1Njc4OQ=="), &json!(10)));
     assert_eq!(shown["checksumSha256"], "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882");
     let raw = mailbox.get(format!("{first}?format=raw")).send().await;
-    assert_eq!((raw.status, raw.text.as_str(), raw.header("content-type")), (200, "0123456789", Some("text/csv")));
-    assert_eq!(raw.header("content-disposition"), Some("attachment; filename=\"x.csv\"; filename*=UTF-8''x.csv"));
+    assert_eq!(
+        (raw.status, raw.text.as_str(), raw.header("content-type")),
+        (200, "0123456789", Some("text/csv"))
+    );
+    assert_eq!(
+        raw.header("content-disposition"),
+        Some("attachment; filename=\"x.csv\"; filename*=UTF-8''x.csv")
+    );
     assert_eq!(raw.header("x-content-type-options"), Some("nosniff"));
     let accepted = mailbox.get(&first).header("accept", "application/octet-stream").send().await;
     assert_eq!(accepted.text, "0123456789");
@@ -90,7 +107,11 @@ async fn files_and_parts_of_them(mailbox: Mailbox) {
         ("lines=1-2", 200, "0123456789", None),
     ] {
         let got = mailbox.get(format!("{first}?format=raw")).header("range", range).send().await;
-        assert_eq!((got.status, got.text.as_str(), got.header("content-range")), (status, part, told), "{range}");
+        assert_eq!(
+            (got.status, got.text.as_str(), got.header("content-range")),
+            (status, part, told),
+            "{range}"
+        );
     }
     let second = mailbox.get(text(&files[1]["downloadUrl"])).send().await.expect(200);
     assert_eq!(second["contentBase64"], "YT1i/w==");
@@ -109,10 +130,42 @@ async fn charsets(mailbox: Mailbox) {
         written(head, &format!("{name}@x.test"), &more, body)
     };
     let cases = [
-        ("latin", "=?iso-8859-1?Q?Gr=FC=DFe?=", "iso-8859-1", "quoted-printable", "Gr=FC=DFe\r\n", "Gr\u{fc}\u{df}e", "Gr\u{fc}\u{df}e"),
-        ("japan", "=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=", "iso-2022-jp", "7bit", "\u{1b}$BF|K\\\u{1b}(B\r\n", "\u{65e5}\u{672c}", "\u{65e5}\u{672c}"),
-        ("cyrillic", "=?koi8-r?B?8NLJ18XU?=", "koi8-r", "base64", "8NLJ18XU\r\n", "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}", "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}"),
-        ("utf8", "=?utf-8?B?8J+Zgg==?= =?utf-8?Q?_ok?=", "utf-8", "base64", "8J+Zgg==\r\n", "\u{1f642} ok", "\u{1f642}"),
+        (
+            "latin",
+            "=?iso-8859-1?Q?Gr=FC=DFe?=",
+            "iso-8859-1",
+            "quoted-printable",
+            "Gr=FC=DFe\r\n",
+            "Gr\u{fc}\u{df}e",
+            "Gr\u{fc}\u{df}e",
+        ),
+        (
+            "japan",
+            "=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=",
+            "iso-2022-jp",
+            "7bit",
+            "\u{1b}$BF|K\\\u{1b}(B\r\n",
+            "\u{65e5}\u{672c}",
+            "\u{65e5}\u{672c}",
+        ),
+        (
+            "cyrillic",
+            "=?koi8-r?B?8NLJ18XU?=",
+            "koi8-r",
+            "base64",
+            "8NLJ18XU\r\n",
+            "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}",
+            "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}",
+        ),
+        (
+            "utf8",
+            "=?utf-8?B?8J+Zgg==?= =?utf-8?Q?_ok?=",
+            "utf-8",
+            "base64",
+            "8J+Zgg==\r\n",
+            "\u{1f642} ok",
+            "\u{1f642}",
+        ),
         ("unknown", "Plain", "x-nonsense", "7bit", "still text\r\n", "Plain", "still text"),
     ];
     for (name, head, charset, encoding, body, ..) in cases {
@@ -141,7 +194,11 @@ async fn what_is_not_there(mailbox: Mailbox) {
     mailbox.there.destroy("going@x.test").await;
     let path = format!("/v1/email/messages/{}", text(&message["id"]));
     mailbox.get(&path).send().await.refused(404, "not_found");
-    mailbox.get(format!("/v1/email/threads/{}", text(&message["threadId"]))).send().await.refused(404, "not_found");
+    mailbox
+        .get(format!("/v1/email/threads/{}", text(&message["threadId"])))
+        .send()
+        .await
+        .refused(404, "not_found");
     refused(mailbox.get(format!("{path}?fields=most")).send().await, 400, "invalid_parameter", "fields");
 }
 
@@ -154,8 +211,14 @@ async fn what_machines_send(mailbox: Mailbox) {
     assert!(text(&message["listUnsubscribe"]).contains("https://list.test/u"));
     assert_eq!(message["replyTo"], json!([{ "name": "Desk", "email": "desk@x.test" }]));
     assert_eq!(message["sender"]["email"], "robot@x.test");
-    assert_eq!((&message["inReplyTo"], &message["references"]), (&json!(["asked@x.test"]), &json!(["first@x.test", "asked@x.test"])));
-    assert_eq!((&message["internetMessageId"], &message["sentAt"]), (&json!("machine@x.test"), &json!("2026-02-01T10:00:00.000Z")));
+    assert_eq!(
+        (&message["inReplyTo"], &message["references"]),
+        (&json!(["asked@x.test"]), &json!(["first@x.test", "asked@x.test"]))
+    );
+    assert_eq!(
+        (&message["internetMessageId"], &message["sentAt"]),
+        (&json!("machine@x.test"), &json!("2026-02-01T10:00:00.000Z"))
+    );
     let invitation = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n";
     let head = "MIME-Version: 1.0\r\nContent-Type: text/calendar; method=REQUEST; charset=utf-8\r\n";
     mailbox.there.deliver(&written("Invited", "invited@x.test", head, invitation)).await;

@@ -35,21 +35,27 @@ async fn one_message_as_it_arrives(mailbox: Mailbox) {
     assert_eq!(sent["delivery"]["recipients"][0]["status"], "accepted");
     assert_eq!((&sent["id"], &sent["metadata"]), (&taken["id"], &json!({ "case": "17" })));
     assert_eq!(sent["folderIds"], json!([mailbox.folder("sent").await]));
-    assert_eq!((&sent["unread"], &sent["draft"], &sent["delivery"]["error"]), (&json!(false), &json!(false), &Value::Null));
+    assert_eq!(
+        (&sent["unread"], &sent["draft"], &sent["delivery"]["error"]),
+        (&json!(false), &json!(false), &Value::Null)
+    );
     let id = text(&sent["internetMessageId"]);
     assert_eq!(mailbox.there.folders_of(&id).await, ["sent"]);
     if !mailbox.delivers() {
         return;
     }
     let raw = mailbox.other.arrived(&id).await;
-    for part in ["X-Case: 17", "List-Id: <a.list.test>", "Reply-To: desk@x.test", "=C3=BC", "\r\n.\r\n..dots\r\nend"] {
+    for part in
+        ["X-Case: 17", "List-Id: <a.list.test>", "Reply-To: desk@x.test", "=C3=BC", "\r\n.\r\n..dots\r\nend"]
+    {
         assert!(raw.contains(part), "{part} is not in {raw}");
     }
     assert!(!raw.contains("Gr\u{e4}f"), "header fields are ASCII");
 }
 
 async fn hidden_recipients(mailbox: Mailbox) {
-    let body = json!({ "to": [{ "email": "outside@elsewhere.test" }], "bcc": [{ "email": mailbox.other.address }] });
+    let body =
+        json!({ "to": [{ "email": "outside@elsewhere.test" }], "bcc": [{ "email": mailbox.other.address }] });
     let sent = mailbox.send(body).await;
     assert_eq!(sent["delivery"]["state"], "sent", "{sent:#}");
     let taken: Vec<&Value> =
@@ -75,7 +81,8 @@ async fn an_answer(mailbox: Mailbox) {
     assert_eq!(sent["to"], json!([{ "name": null, "email": mailbox.other.address }]), "nobody is added");
     assert_eq!((&sent["cc"], &sent["threadId"]), (&json!([]), &question["threadId"]));
     assert_eq!(mailbox.read(&question["id"]).await["answered"], true);
-    let named = json!({ "subject": "Something else", "replyToMessageId": question["id"], "replyMode": "reply" });
+    let named =
+        json!({ "subject": "Something else", "replyToMessageId": question["id"], "replyMode": "reply" });
     assert_eq!(mailbox.send(named).await["subject"], "Something else");
 }
 
@@ -85,7 +92,8 @@ async fn an_answer_to_all(mailbox: Mailbox) {
     let question = letter("All", "all@x.test", &head).with("To", &format!("{own}, second@x.test"));
     mailbox.there.deliver(&question).await;
     let question = mailbox.titled("All").await;
-    let body = json!({ "subject": null, "to": [], "replyToMessageId": question["id"], "replyMode": "replyAll" });
+    let body =
+        json!({ "subject": null, "to": [], "replyToMessageId": question["id"], "replyMode": "replyAll" });
     let sent = mailbox.submit(body).await;
     let people = |field: &str| -> Vec<String> {
         sent[field].as_array().expect("a list").iter().map(|a| text(&a["email"])).collect()
@@ -104,7 +112,10 @@ async fn passed_on_with_its_files(mailbox: Mailbox) {
     let body = json!({ "subject": null, "body": { "html": "<p>See</p>" }, "replyToMessageId": original["id"], "replyMode": "forward" });
     let sent = mailbox.send(body).await;
     assert_eq!((&sent["subject"], &sent["inReplyTo"]), (&json!("Fwd: Look"), &json!([])));
-    assert_eq!((&sent["delivery"]["state"], &sent["attachments"][0]["filename"]), (&json!("sent"), &json!("a.txt")));
+    assert_eq!(
+        (&sent["delivery"]["state"], &sent["attachments"][0]["filename"]),
+        (&json!("sent"), &json!("a.txt"))
+    );
     let html = text(&sent["body"]["html"]);
     assert!(html.contains("See") && html.contains("Look") && html.contains("ann@elsewhere.test"), "{html}");
     assert!(!html.contains("<script"), "what could act is not passed on: {html}");
@@ -135,14 +146,20 @@ async fn who_does_not_take_it(mailbox: Mailbox) {
     let good = mailbox.other.address.clone();
     let sent = mailbox.send(json!({ "to": [{ "email": never }, { "email": good }] })).await;
     assert_eq!(sent["delivery"]["state"], "partially_failed", "{sent:#}");
-    assert_eq!((&outcome(&sent, never)["status"], &outcome(&sent, &good)["status"]), (&json!("bounced"), &json!("accepted")));
+    assert_eq!(
+        (&outcome(&sent, never)["status"], &outcome(&sent, &good)["status"]),
+        (&json!("bounced"), &json!("accepted"))
+    );
     let said = outcome(&sent, never);
     assert!(text(&said["smtpReply"]).starts_with("550") && said["enhancedStatus"] == "5.1.1", "{said}");
     let id = text(&sent["internetMessageId"]);
     mailbox.other.arrived(&id).await;
 
     let nobody = mailbox.send(json!({ "to": [{ "email": never }] })).await;
-    assert_eq!((&nobody["delivery"]["state"], &nobody["delivery"]["attempts"]), (&json!("failed"), &json!(1)));
+    assert_eq!(
+        (&nobody["delivery"]["state"], &nobody["delivery"]["attempts"]),
+        (&json!("failed"), &json!(1))
+    );
     let id = text(&nobody["internetMessageId"]);
     assert_eq!(mailbox.there.folders_of(&id).await, [""; 0], "nobody got it: no copy among what was sent");
     mailbox.later(86_400).await;
@@ -156,7 +173,11 @@ async fn who_may_take_it_later(mailbox: Mailbox) {
     let (_, later) = trouble(&mailbox);
     let good = mailbox.other.address.clone();
     let mut sent = mailbox.send(json!({ "to": [{ "email": good }], "cc": [{ "email": later }] })).await;
-    assert_eq!((&outcome(&sent, &good)["status"], &outcome(&sent, later)["status"]), (&json!("accepted"), &json!("deferred")), "{sent:#}");
+    assert_eq!(
+        (&outcome(&sent, &good)["status"], &outcome(&sent, later)["status"]),
+        (&json!("accepted"), &json!("deferred")),
+        "{sent:#}"
+    );
     assert!(text(&outcome(&sent, later)["smtpReply"]).starts_with("45"), "{sent:#}");
     assert_eq!((&sent["delivery"]["state"], &sent["delivery"]["attempts"]), (&json!("queued"), &json!(1)));
     let id = text(&sent["internetMessageId"]);
@@ -170,7 +191,10 @@ async fn who_may_take_it_later(mailbox: Mailbox) {
         assert_eq!(sent["delivery"]["attempts"], attempts, "{sent:#}");
     }
     assert_eq!(sent["delivery"]["state"], "partially_failed");
-    assert_eq!((&outcome(&sent, &good)["status"], &outcome(&sent, later)["status"]), (&json!("accepted"), &json!("bounced")));
+    assert_eq!(
+        (&outcome(&sent, &good)["status"], &outcome(&sent, later)["status"]),
+        (&json!("accepted"), &json!("bounced"))
+    );
     assert_eq!(mailbox.other.folders_of(&id).await, ["inbox"], "who had taken it got it once");
     assert_eq!(mailbox.there.folders_of(&id).await, ["sent"], "and one copy is kept");
 }
@@ -183,7 +207,11 @@ async fn no_copy_is_kept(mailbox: Mailbox) {
         mailbox.other.arrived(&text(&sent["internetMessageId"])).await;
     }
     mailbox.list("").await;
-    assert_eq!(mailbox.read(&sent["id"]).await["delivery"]["state"], "sent", "what became of it can be read still");
+    assert_eq!(
+        mailbox.read(&sent["id"]).await["delivery"]["state"],
+        "sent",
+        "what became of it can be read still"
+    );
 }
 
 async fn one_request_is_one_message(mailbox: Mailbox) {
@@ -212,7 +240,10 @@ async fn while_the_provider_is_away(mailbox: Mailbox) {
     let away = json!({ "status": 503, "times": 1000, "pathPrefix": "/sandbox/v1/mail/send" });
     sandbox.post("/sandbox/faults", away.clone()).send().await.expect(201);
     let waiting = mailbox.send(json!({ "subject": "Waiting" })).await;
-    assert_eq!((&waiting["delivery"]["state"], &waiting["delivery"]["attempts"]), (&json!("queued"), &json!(1)));
+    assert_eq!(
+        (&waiting["delivery"]["state"], &waiting["delivery"]["attempts"]),
+        (&json!("queued"), &json!(1))
+    );
     assert_eq!(waiting["delivery"]["error"]["code"], "provider_unavailable", "{waiting:#}");
     mailbox.later(14).await;
     assert_eq!(mailbox.read(&waiting["id"]).await["delivery"]["attempts"], 1, "not yet");
@@ -221,7 +252,11 @@ async fn while_the_provider_is_away(mailbox: Mailbox) {
     sandbox.delete("/sandbox/faults").send().await.expect(204);
     mailbox.later(60).await;
     let sent = mailbox.read(&waiting["id"]).await;
-    assert_eq!((&sent["delivery"]["state"], &sent["delivery"]["error"]), (&json!("sent"), &Value::Null), "{sent:#}");
+    assert_eq!(
+        (&sent["delivery"]["state"], &sent["delivery"]["error"]),
+        (&json!("sent"), &Value::Null),
+        "{sent:#}"
+    );
 
     sandbox.post("/sandbox/faults", away).send().await.expect(201);
     let mut failing = mailbox.send(json!({ "subject": "Failing" })).await;

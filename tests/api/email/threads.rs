@@ -32,8 +32,14 @@ async fn a_conversation(mailbox: Mailbox) {
     assert_eq!(subjects(&all), ["Plans", "AW: Plans", "Re: Plans", "Plans"]);
     let whole = thread(&mailbox, &all[3]["threadId"]).await;
     assert_eq!(whole["messageIds"], json!([all[3]["id"], all[2]["id"], all[1]["id"]]), "oldest first");
-    assert_eq!((&whole["messageCount"], &whole["unreadCount"], &whole["unread"]), (&json!(3), &json!(2), &json!(true)));
-    assert_eq!((&whole["starred"], &whole["hasDrafts"], &whole["mergedInto"]), (&json!(true), &json!(false), &Value::Null));
+    assert_eq!(
+        (&whole["messageCount"], &whole["unreadCount"], &whole["unread"]),
+        (&json!(3), &json!(2), &json!(true))
+    );
+    assert_eq!(
+        (&whole["starred"], &whole["hasDrafts"], &whole["mergedInto"]),
+        (&json!(true), &json!(false), &Value::Null)
+    );
     assert_eq!(whole["subject"], "Plans");
     assert_eq!(whole["earliestMessageAt"], "2026-01-01T10:00:00.000Z");
     assert_eq!(whole["latestReceivedAt"], "2026-01-03T10:00:00.000Z");

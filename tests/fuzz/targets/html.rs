@@ -4,7 +4,7 @@
 #![no_main]
 
 use html5ever::tendril::TendrilSink as _;
-use html5ever::{ParseOpts, QualName, local_name, ns};
+use html5ever::{Attribute, ParseOpts, QualName, local_name, ns};
 use libfuzzer_sys::fuzz_target;
 use mail::html::{DEPTH, Safe, safe};
 use mail::read::limits::SNIPPET_CHARS;
@@ -40,7 +40,8 @@ fn fragment(html: &str) -> RcDom {
     html5ever::parse_fragment(RcDom::default(), ParseOpts::default(), context, Vec::new(), true).one(html)
 }
 
-/// All nodes in order, with their depth; attributes by name, for their order has no meaning.
+/// All nodes in order, with their depth; attributes by name, for their order has no meaning. What a `style` says is written anew each time,
+/// number by number: that it is there has to be the same.
 fn nodes(tree: &RcDom) -> Vec<(usize, String)> {
     let mut nodes = Vec::new();
     let mut open: Vec<(Handle, usize)> = vec![(tree.document.clone(), 0)];
@@ -49,8 +50,11 @@ fn nodes(tree: &RcDom) -> Vec<(usize, String)> {
         let shown = match &node.data {
             NodeData::Element { name, attrs, .. } => {
                 let attrs = attrs.borrow();
-                let mut attributes: Vec<String> =
-                    attrs.iter().map(|attr| format!("{}={:?}", attr.name.local, attr.value)).collect();
+                let shown = |attr: &Attribute| match &*attr.name.local {
+                    "style" => "style".to_owned(),
+                    name => format!("{name}={:?}", attr.value),
+                };
+                let mut attributes: Vec<String> = attrs.iter().map(shown).collect();
                 attributes.sort();
                 format!("<{} {}>", name.local, attributes.join(" "))
             }
@@ -95,9 +99,7 @@ fn check_attribute(element: &str, name: &str, value: &str, images: bool) {
         "src" if images => element == "img" && begins(&["http:", "https:", "data:image/"]),
         "src" => element == "img" && begins(&["/v1/attachments/", "data:image/"]),
         "data-src" => element == "img" && !images && begins(&["http:", "https:"]),
-        "style" => {
-            !["url", "expression", "@import", "javascript", "\\"].iter().any(|word| url.contains(word))
-        }
+        "style" => !["url", "expression", "@import", "javascript"].iter().any(|word| url.contains(word)),
         _ => true,
     };
     assert!(good, "{element} {name}={value:?}");

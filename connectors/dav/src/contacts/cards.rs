@@ -26,7 +26,11 @@ pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
     let session = Session::new(cx)?;
     let collection = session.client.url(&args.collection)?;
     let (text, etag) = session.object(&collection, &args.source)?;
-    Ok(Sources { sources: vec![session.read_source(&args.source, text, etag)], enumeration: false, ..Sources::default() })
+    Ok(Sources {
+        sources: vec![session.read_source(&args.source, text, etag)],
+        enumeration: false,
+        ..Sources::default()
+    })
 }
 
 pub fn photo(cx: &Context, args: SourceRef) -> Outcome<Picture> {

@@ -15,7 +15,11 @@ pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let (text, etag) = session.object(&collection, &args.source)?;
-    Ok(Sources { sources: vec![session.read_source(&args.source, text, etag)], enumeration: false, ..Sources::default() })
+    Ok(Sources {
+        sources: vec![session.read_source(&args.source, text, etag)],
+        enumeration: false,
+        ..Sources::default()
+    })
 }
 
 pub fn create(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {

@@ -33,7 +33,11 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
     let session = Session::new(cx, None)?;
     let found = session.lists()?;
     let sources = found.iter().map(|(id, list)| collection_source(id.clone(), list, None));
-    Ok(Answer::whole(Sources { sources: sources.collect::<Outcome<Vec<Source>>>()?, enumeration: true, ..Sources::default() }))
+    Ok(Answer::whole(Sources {
+        sources: sources.collect::<Outcome<Vec<Source>>>()?,
+        enumeration: true,
+        ..Sources::default()
+    }))
 }
 
 pub fn create(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {

@@ -83,7 +83,8 @@ pub async fn with_blobs<A: serde::Serialize + Sync, R: serde::de::DeserializeOwn
         ..Options::default()
     };
     let target = Target::of(app, connection)?;
-    let reply: std::result::Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
+    let reply: std::result::Result<Reply<R>, runtime::Error> =
+        call::run(app, &target, op, args, options).await;
     match reply {
         Ok(reply) => {
             crate::connections::state::note(app, connection, Ok(())).await;
@@ -132,7 +133,8 @@ async fn bytes(
         return Err(fault("rawBase64", "must not contain NUL (RFC 5322 section 2.1)"));
     }
     let bytes = with_crlf(bytes);
-    let read = read_message(&bytes).map_err(|e| fault("rawBase64", &format!("is no message: {}", e.message)))?;
+    let read =
+        read_message(&bytes).map_err(|e| fault("rawBase64", &format!("is no message: {}", e.message)))?;
     match read.message.internet_message_id.filter(|id| ::mail::check::message_id(id).is_ok()) {
         Some(id) => Ok((bytes, id)),
         None => {

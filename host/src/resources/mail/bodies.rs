@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply;
 use crate::resources::commit::place;
-use crate::resources::mail::list::{Query, Row};
+use crate::resources::mail::filter::Query;
+use crate::resources::mail::list::Row;
 use crate::resources::prepare::prepared;
 use crate::resources::{Asker, Kind, fetch};
 use crate::runtime::Surface;
@@ -138,10 +139,7 @@ fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
 
 /// Keeps what was read, if nobody wrote in the meantime.
 pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_of: i64) -> Result<()> {
-    let place = apply::Place {
-        origin: Origin::Provider,
-        ..place(connection, Kind::EmailMessage, "")
-    };
+    let place = apply::Place { origin: Origin::Provider, ..place(connection, Kind::EmailMessage, "") };
     let sources = prepared(Kind::EmailMessage, sources);
     let app = app.clone();
     let db = app.db.clone();

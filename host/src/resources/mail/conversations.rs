@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::answer::Answer;
 use crate::app::App;
 use crate::error::{Result, not_found};
-use crate::resources::mail::list::{self, Query};
+use crate::resources::mail::filter::{self, Query};
+use crate::resources::mail::list;
 use crate::resources::mail::threads;
 use crate::resources::{Asker, Kind, render};
 use crate::storage::items::Item;
@@ -99,8 +100,8 @@ pub async fn list(
 
 /// A thread is listed when one of its messages is what is asked for.
 fn is_listed(query: &Query, messages: &[Item]) -> Result<bool> {
-    let (mask, flags) = list::bits(query);
-    let narrow = list::Narrow::of(query);
+    let (mask, flags) = filter::bits(query);
+    let narrow = filter::Narrow::of(query);
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Places {

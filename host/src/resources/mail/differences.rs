@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use model::email::{Attachment, EmailMessage};
+use model::email::EmailMessage;
 use serde_json::{Map, Value};
 
 use crate::app::App;
@@ -11,13 +11,13 @@ use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place, row};
 use crate::resources::mail::names::Names;
-use crate::resources::mail::prepare::{Aside, attachment_id, content, hash, with_own};
+use crate::resources::mail::places::{is_place, take_parts};
+use crate::resources::mail::prepare::{Aside, content, hash, with_own};
 use crate::resources::mail::threads::Threads;
 use crate::resources::prepare::{Content, Prepared, PreparedItem};
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
 use crate::storage::mail as table;
-use crate::tenant::Tenant;
 
 /// After how long something that went is no longer taken for what comes.
 const MOVED_WITHIN_MS: i64 = 3_600_000;
@@ -89,33 +89,6 @@ pub fn is_outgoing(source_id: &str) -> bool {
 /// What the names of such sources begin with.
 pub const OUTGOING: &str = "outbox:";
 
-fn is_place(kind: Kind) -> bool {
-    matches!(kind, Kind::EmailFolder | Kind::EmailLabel)
-}
-
-/// Keeps where a message is; called for each changed row after it is written.
-pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed) -> Result<()> {
-    if is_place(changed.kind) {
-        return Ok(());
-    }
-    let item = &changed.item;
-    if changed.change == Change::Deleted {
-        table::remove_places(tx, &item.id).await?;
-    } else {
-        let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
-        places.extend(item.series_id.as_deref());
-        places.extend(changed.places.iter().map(String::as_str));
-        table::set_places(tx, item, &places).await?;
-    }
-    if let Some(thread) = &item.series_id {
-        table::set_latest(tx, thread).await?;
-    }
-    match changed.before.as_ref().and_then(|b| b.series_id.as_ref()) {
-        Some(before) if Some(before) != item.series_id.as_ref() => Ok(table::set_latest(tx, before).await?),
-        _ => Ok(()),
-    }
-}
-
 impl Page<'_> {
     async fn stored(&self, tx: &mut Tx, source_id: &str) -> Result<Vec<Item>> {
         let (connection, family) = (&self.place.connection_id, Kind::EmailMessage.family());
@@ -167,7 +140,9 @@ impl Page<'_> {
 
     /// The message of ours that this is the copy of.
     async fn sent_here(&self, tx: &mut Tx, fresh: &PreparedItem) -> Result<Option<Item>> {
-        let Some(message_id) = fresh.uid.as_ref().filter(|_| fresh.partial.is_none()) else { return Ok(None) };
+        let Some(message_id) = fresh.uid.as_ref().filter(|_| fresh.partial.is_none()) else {
+            return Ok(None);
+        };
         let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
         if is_draft || is_outgoing(&fresh.external_id) {
             return Ok(None);
@@ -196,7 +171,9 @@ impl Page<'_> {
         for fresh in told {
             let Some(id) = self.names.get(Kind::EmailFolder, &fresh.external_id).cloned() else { continue };
             let Some(changed) = self.changed.iter_mut().find(|c| c.item.id == id) else { continue };
-            let Ok(mut folder) = serde_json::from_str::<Map<String, Value>>(&changed.item.body) else { continue };
+            let Ok(mut folder) = serde_json::from_str::<Map<String, Value>>(&changed.item.body) else {
+                continue;
+            };
             let above = folder.get("parentId").and_then(Value::as_str);
             let above = above.and_then(|e| self.names.get(Kind::EmailFolder, e)).cloned();
             folder.insert("parentId".into(), above.map_or(Value::Null, Value::String));
@@ -391,19 +368,4 @@ fn contents_of(message: EmailMessage, kind: Kind, before: Option<&str>) -> serde
     let mut content = content(message)?;
     content.body = with_own(content.body, kind, before)?;
     Ok(content)
-}
-
-/// Gives attachments our ids; what the connector calls them is kept beside.
-fn take_parts(message_id: &str, attachments: &mut [Attachment]) -> Vec<(String, String)> {
-    let mut parts = Vec::with_capacity(attachments.len());
-    for attachment in attachments {
-        let part = std::mem::take(&mut attachment.id);
-        attachment.id = attachment_id(message_id, &part);
-        attachment.message_id = Some(message_id.to_owned());
-        attachment.download_url =
-            Some(format!("/v1/email/messages/{message_id}/attachments/{}", attachment.id));
-        attachment.content_base64 = None;
-        parts.push((attachment.id.clone(), part));
-    }
-    parts
 }

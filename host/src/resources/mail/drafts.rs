@@ -3,11 +3,10 @@
 
 use model::Instant;
 use model::email::draft::{Draft, DraftStatus};
-use model::email::send::{NewAttachment, NewBody};
-use model::email::{EmailBody, EmailHeader, EmailMessage, TrackingSettings};
-use model::wire::email::DraftSave;
+use model::email::send::NewBody;
+use model::email::{EmailBody, EmailMessage, TrackingSettings};
 use model::wire::Mutated;
-use serde::de::DeserializeOwned;
+use model::wire::email::DraftSave;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, Attempt};
@@ -18,22 +17,17 @@ use crate::resources::commit::Change;
 use crate::resources::contents::Manner;
 use crate::resources::mail::append::{full, with_blobs};
 use crate::resources::mail::bodies::{self, Fields};
-use crate::resources::mail::compose::{Composed, Content, Kept, compose};
+use crate::resources::mail::compose::{Composed, Content, compose};
+use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
 use crate::resources::mail::settle::{self, Told, Written};
 use crate::resources::mail::{read, write};
-use crate::resources::{Asker, Expected, Kind, metadata, patch, render};
+use crate::resources::{Asker, Expected, Kind, patch, render};
 use crate::runtime::Blobs;
 use crate::storage::connections::Connection;
 use crate::storage::items::Item;
 use crate::storage::log;
 use crate::sync::mailbox;
-use crate::words::field_error;
 
-/// Fields that an author writes.
-const WRITABLE: [&str; 14] = [
-    "from", "to", "cc", "bcc", "replyTo", "subject", "body", "attachments", "headers", "importance",
-    "replyToMessageId", "replyMode", "sendAt", "tracking",
-];
 /// How far ahead a message can be sent.
 const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
 
@@ -91,50 +85,6 @@ pub async fn create(
     save(app, asker, &connection, (composed, own, None, Expected::Anything), change, attempt).await
 }
 
-/// What of a body a draft is made of, by its type.
-fn typed<T: DeserializeOwned>(input: &mut Map<String, Value>) -> Result<T> {
-    let mut known = Map::new();
-    for name in WRITABLE {
-        if let Some(value) = input.remove(name).filter(|v| !v.is_null()) {
-            known.insert(name.to_owned(), value);
-        }
-    }
-    serde_path_to_error::deserialize(&Value::Object(known))
-        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
-}
-
-fn field<T: DeserializeOwned>(input: &mut Map<String, Value>, name: &str, before: Option<T>) -> Result<Option<T>> {
-    match input.remove(name) {
-        None => Ok(before),
-        Some(Value::Null) => Ok(None),
-        Some(value) => serde_path_to_error::deserialize(&value).map(Some).map_err(|e| {
-            let path = e.path().to_string();
-            let field = if path == "." { name.to_owned() } else { format!("{name}.{path}") };
-            field_error(&field, &e.inner().to_string())
-        }),
-    }
-}
-
-fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::resource::Metadata>> {
-    let found: Option<model::resource::Metadata> = field(input, "metadata", None)?;
-    if let Some(map) = &found {
-        metadata::check("metadata", map)?;
-    }
-    Ok(found)
-}
-
-fn own(app: &App, input: &mut Map<String, Value>, before: &Own) -> Result<Own> {
-    let own = Own {
-        send_at: field(input, "sendAt", before.send_at)?,
-        tracking: field(input, "tracking", before.tracking.clone())?,
-        reply_to_message_id: field(input, "replyToMessageId", before.reply_to_message_id.clone())?,
-        reply_mode: field(input, "replyMode", before.reply_mode)?,
-    };
-    send_at(app, own.send_at)?;
-    tracking(own.tracking.as_ref())?;
-    Ok(own)
-}
-
 /// When something is to be sent: within 90 days.
 pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
     match at {
@@ -187,12 +137,7 @@ async fn save(
 /// The text and the headers of a message of ours.
 pub fn content_of(bytes: &[u8]) -> bodies::Content {
     let Ok(read) = ::mail::read::message(bytes) else { return bodies::Content::default() };
-    let body = EmailBody {
-        text: read.text,
-        html: read.html,
-        charset: read.charset,
-        ..EmailBody::default()
-    };
+    let body = EmailBody { text: read.text, html: read.html, charset: read.charset, ..EmailBody::default() };
     bodies::Content { headers: read.headers, body: Some(body) }
 }
 
@@ -263,7 +208,8 @@ pub fn is_open(item: &Item) -> Result<()> {
     match status(item)? {
         DraftStatus::Draft | DraftStatus::Failed => Ok(()),
         DraftStatus::Scheduled => {
-            let message = "the draft is scheduled to be sent: delete the message that it became to take it back";
+            let message =
+                "the draft is scheduled to be sent: delete the message that it became to take it back";
             Err(refuse(Code::InvalidState, message))
         }
         DraftStatus::Sending | DraftStatus::Sent => {
@@ -321,97 +267,11 @@ pub async fn update(
 /// Whatever a draft has and nobody writes must be as it was.
 fn read_only(input: &Map<String, Value>, shown: &Value) -> Result<()> {
     match input.keys().find(|name| shown.get(name.as_str()).is_some()) {
-        Some(name) => Err(invalid(
-            Code::InvalidParameter,
-            name.clone(),
-            format!("{name} cannot be set; leave it out"),
-        )),
+        Some(name) => {
+            Err(invalid(Code::InvalidParameter, name.clone(), format!("{name} cannot be set; leave it out")))
+        }
         None => Ok(()),
     }
-}
-
-/// The draft with what is changed of it. Files that are not named stay.
-fn merged(
-    message: &EmailMessage,
-    content: &bodies::Content,
-    id: &str,
-    input: &mut Map<String, Value>,
-) -> Result<Content> {
-    let body = content.body.clone().unwrap_or_default();
-    let mut before = content_before(message, content, id);
-    before.body = NewBody { text: body.text, html: body.html };
-    if let Some(Value::Array(files)) = input.get_mut("attachments") {
-        files.iter_mut().for_each(|file| as_reference(file, id));
-    }
-    let body = match input.remove("body") {
-        None => before.body.clone(),
-        Some(Value::Null) => NewBody::default(),
-        Some(Value::Object(fields)) => body_over(&before.body, fields)?,
-        Some(_) => return Err(fault("body", "must be an object with text and html")),
-    };
-    let is_cleared = |name: &str| input.get(name).is_some_and(Value::is_null);
-    let given: Vec<String> = input.keys().cloned().collect();
-    let cleared: Vec<String> = given.iter().filter(|name| is_cleared(name)).cloned().collect();
-    let new: Content = typed(input)?;
-    let has = |name: &str| given.iter().any(|g| g == name);
-    for name in cleared {
-        input.remove(&name);
-    }
-    macro_rules! take {
-        ($($name:literal => $field:ident),*) => { $( if has($name) { before.$field = new.$field; } )* };
-    }
-    take!("from" => from, "to" => to, "cc" => cc, "bcc" => bcc, "replyTo" => reply_to, "subject" => subject,
-        "attachments" => attachments, "headers" => headers, "importance" => importance);
-    before.body = body;
-    Ok(before)
-}
-
-/// RFC 7396: absent keeps, null clears.
-fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody> {
-    let body = NewBody {
-        text: field(&mut fields, "text", before.text.clone())?,
-        html: field(&mut fields, "html", before.html.clone())?,
-    };
-    Ok(body)
-}
-
-fn content_before(message: &EmailMessage, content: &bodies::Content, id: &str) -> Content {
-    let own = |h: &&EmailHeader| ::mail::check::header_name(&h.name).is_ok();
-    let attachment = |a: &model::email::Attachment| NewAttachment {
-        attachment_ref: Some(model::email::send::AttachmentRef {
-            message_id: id.to_owned(),
-            attachment_id: a.id.clone(),
-        }),
-        ..NewAttachment::default()
-    };
-    Content {
-        from: message.from.clone(),
-        to: message.to.clone(),
-        cc: message.cc.clone(),
-        bcc: message.bcc.clone(),
-        reply_to: message.reply_to.clone(),
-        subject: message.subject.clone(),
-        body: NewBody::default(),
-        attachments: message.attachments.iter().map(attachment).collect(),
-        headers: content.headers.iter().filter(own).cloned().collect(),
-        importance: message.importance,
-        kept: Some(Kept {
-            in_reply_to: message.in_reply_to.clone(),
-            references: message.references.clone(),
-        }),
-        ..Content::default()
-    }
-}
-
-/// A file as a read shows it is the one that is there.
-fn as_reference(file: &mut Value, draft_id: &str) {
-    let Some(fields) = file.as_object_mut() else { return };
-    let Some(Value::String(id)) = fields.get("id").cloned() else { return };
-    if fields.get("contentBase64").is_some_and(|v| !v.is_null()) {
-        return;
-    }
-    let reference = json!({ "attachmentRef": { "messageId": draft_id, "attachmentId": id } });
-    *file = reference;
 }
 
 /// Destroys a draft.
@@ -433,7 +293,12 @@ pub async fn delete(
 }
 
 /// The content of a draft, to send it.
-pub async fn to_send(app: &App, asker: &Asker, connection: &Connection, item: Item) -> Result<(Item, Content, Own)> {
+pub async fn to_send(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    item: Item,
+) -> Result<(Item, Content, Own)> {
     let (item, content) = current(app, asker, connection, item).await?;
     let content = content.ok_or_else(|| Error::from(anyhow::anyhow!("a draft without content")))?;
     let draft: Draft = serde_json::from_str(&item.body)?;

@@ -3,57 +3,25 @@
 
 use std::time::Duration;
 
-use model::email::EmailAddress;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::error::{Code, Result};
-use crate::folding::search_key;
 use crate::resources::check::fault;
 use crate::resources::collections::readable_connections;
 use crate::resources::contents::words;
-use crate::resources::mail::bodies::{self, Fields, Wanted};
+use crate::resources::mail::bodies::{self, Wanted};
+use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::{Asker, Kind, render};
 use crate::storage::connections::Connection;
-use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS, flag};
+use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS};
 use crate::sync::mailbox::{self, Covered};
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: i64 = 5_000;
 /// How long a list waits for a mailbox that is being read for the first time, when it has nothing to show yet.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// What to list. It is part of what a cursor is bound to.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Query {
-    pub connection_id: Option<String>,
-    pub folder_id: Option<String>,
-    pub label_id: Option<String>,
-    pub thread_id: Option<String>,
-    pub q: Option<String>,
-    pub native_query: Option<String>,
-    pub from: Option<String>,
-    pub to: Option<String>,
-    pub cc: Option<String>,
-    pub bcc: Option<String>,
-    pub any_email: Option<String>,
-    pub subject: Option<String>,
-    pub unread: Option<bool>,
-    pub starred: Option<bool>,
-    pub has_attachment: Option<bool>,
-    pub received_after: Option<i64>,
-    pub received_before: Option<i64>,
-    /// Only drafts.
-    pub drafts: bool,
-    /// These select nothing: a cursor goes with or without.
-    #[serde(skip)]
-    pub fields: Fields,
-    #[serde(skip)]
-    pub with_images: bool,
-    #[serde(skip)]
-    pub with_provider_data: bool,
-}
 
 /// A place in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,10 +57,8 @@ pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Opened> {
         connection = Some(asker.connection(app, id, "email.read").await?);
     }
     let mut place_id = None;
-    let named = [
-        (Kind::EmailFolder, "folder_id", &query.folder_id),
-        (Kind::EmailLabel, "label_id", &query.label_id),
-    ];
+    let named =
+        [(Kind::EmailFolder, "folder_id", &query.folder_id), (Kind::EmailLabel, "label_id", &query.label_id)];
     for (kind, field, id) in named {
         let Some(id) = id else { continue };
         let item = asker.item(app, kind, id).await.map_err(|e| match e.code() {
@@ -168,81 +134,6 @@ pub async fn list(
     };
     let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
     Ok((texts, place))
-}
-
-/// What of a message decides whether it is listed.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct People {
-    subject: Option<String>,
-    from: Vec<EmailAddress>,
-    to: Vec<EmailAddress>,
-    cc: Vec<EmailAddress>,
-    bcc: Vec<EmailAddress>,
-}
-
-/// The filters on people and subject, folded.
-pub struct Narrow(Vec<(&'static str, String)>);
-
-impl Narrow {
-    pub fn of(query: &Query) -> Self {
-        let fields = [
-            ("from", &query.from),
-            ("to", &query.to),
-            ("cc", &query.cc),
-            ("bcc", &query.bcc),
-            ("any", &query.any_email),
-            ("subject", &query.subject),
-        ];
-        let folded = |(name, text): (&'static str, &Option<String>)| {
-            Some((name, search_key(text.as_deref()?.trim()))).filter(|(_, text)| !text.is_empty())
-        };
-        Narrow(fields.into_iter().filter_map(folded).collect())
-    }
-
-    // Contract silent: whether addresses must be equal. They match where the text occurs in address or name, without regard to
-    // case: as SEARCH does in IMAP (RFC 9051 section 6.4.4) and `from` in JMAP (RFC 8621 section 4.4.1).
-    pub fn admits(&self, body: &str) -> Result<bool> {
-        if self.0.is_empty() {
-            return Ok(true);
-        }
-        let people: People = serde_json::from_str(body)?;
-        let has = |list: &[EmailAddress], text: &str| {
-            list.iter().any(|a| {
-                search_key(&a.email).contains(text)
-                    || a.name.as_deref().is_some_and(|name| search_key(name).contains(text))
-            })
-        };
-        let all = [&people.from, &people.to, &people.cc, &people.bcc];
-        Ok(self.0.iter().all(|(field, text)| match *field {
-            "from" => has(&people.from, text),
-            "to" => has(&people.to, text),
-            "cc" => has(&people.cc, text),
-            "bcc" => has(&people.bcc, text),
-            "any" => all.iter().any(|list| has(list, text)),
-            _ => people.subject.as_deref().is_some_and(|s| search_key(s).contains(text)),
-        }))
-    }
-
-    /// Texts that stand in what is searched, whatever else.
-    fn words(&self) -> Vec<String> {
-        // What is searched has the words one below the other, and control characters left out: only what is one word is sure.
-        self.0.iter().map(|(_, text)| text.clone()).filter(|t| !t.chars().any(char::is_whitespace)).collect()
-    }
-}
-
-/// Which bits a query asks for: the mask, and what they are.
-pub fn bits(query: &Query) -> (i64, i64) {
-    let wanted = [
-        (query.unread, flag::UNREAD),
-        (query.starred, flag::STARRED),
-        (query.has_attachment, flag::HAS_ATTACHMENTS),
-    ];
-    wanted.into_iter().fold((0, 0), |(mask, flags), (wanted, bit)| match wanted {
-        None => (mask, flags),
-        Some(true) => (mask | bit, flags | bit),
-        Some(false) => (mask | bit, flags),
-    })
 }
 
 /// Off the local copy.
@@ -348,7 +239,8 @@ async fn scan(
     loop {
         let step = Filter { before: (before.0, &before.1), limit: wanted + 1, ..filter.clone() };
         let read = |found: Found<'_>| {
-            let is_listed = admits(asker, query, opened, narrow, &found).map_err(|e| anyhow::anyhow!(e.to_string()))?;
+            let is_listed =
+                admits(asker, query, opened, narrow, &found).map_err(|e| anyhow::anyhow!(e.to_string()))?;
             let place = (found.shown.sort_at, found.shown.id.to_owned());
             Ok((place, is_listed.then(|| row(&found, query.with_provider_data))))
         };
@@ -375,35 +267,13 @@ async fn scan(
     }
 }
 
-fn admits(
-    asker: &Asker,
-    query: &Query,
-    opened: &Opened,
-    narrow: &Narrow,
-    found: &Found<'_>,
-) -> Result<bool> {
+fn admits(asker: &Asker, query: &Query, opened: &Opened, narrow: &Narrow, found: &Found<'_>) -> Result<bool> {
     let shown = &found.shown;
-    if !asker.may_use(shown.connection_id) || !opened.connections.iter().any(|c| c.id == shown.connection_id) {
+    if !asker.may_use(shown.connection_id) || !opened.connections.iter().any(|c| c.id == shown.connection_id)
+    {
         return Ok(false);
     }
     Ok(is_in(query, shown.body)? && narrow.admits(shown.body)?)
-}
-
-/// Whether a message is in all the places that a query names; rows were found by one of them.
-pub fn is_in(query: &Query, body: &str) -> Result<bool> {
-    let named = [&query.folder_id, &query.label_id, &query.thread_id];
-    if named.iter().filter(|n| n.is_some()).count() < 2 {
-        return Ok(true);
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "camelCase", default)]
-    struct Places {
-        folder_ids: Vec<String>,
-        label_ids: Vec<String>,
-    }
-    let places: Places = serde_json::from_str(body)?;
-    let among = |id: &Option<String>, ids: &[String]| id.as_ref().is_none_or(|id| ids.contains(id));
-    Ok(among(&query.folder_id, &places.folder_ids) && among(&query.label_id, &places.label_ids))
 }
 
 fn row(found: &Found<'_>, with_provider_data: bool) -> Row {

@@ -2,17 +2,21 @@
 //! changes here, `names` turns the provider's folders into ours, `threads` says which messages belong together. `list` and `read`
 //! answer, `write` changes and deletes.
 
+pub mod answer;
 pub mod append;
 pub mod attachments;
 pub mod bodies;
 pub mod compose;
 pub mod conversations;
 mod differences;
+mod draft_input;
 pub mod drafts;
+pub mod filter;
 pub mod folders;
 pub mod list;
 pub mod names;
 pub mod own;
+mod places;
 pub mod prepare;
 pub mod read;
 pub mod search;
@@ -20,7 +24,8 @@ pub mod settle;
 pub mod threads;
 pub mod write;
 
-pub use differences::{OUTGOING, differences, is_outgoing, put};
+pub use differences::{OUTGOING, differences, is_outgoing};
+pub use places::put;
 pub use prepare::prepared;
 
 use model::email::EmailMessage;

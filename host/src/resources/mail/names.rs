@@ -47,7 +47,7 @@ impl Names {
 
 /// The folder of a mailbox that has this role.
 pub fn with_role(folders: &[Item], role: FolderRole) -> Option<&Item> {
-    folders.iter().find(|item| {
-        serde_json::from_str::<Folder>(&item.body).is_ok_and(|folder| folder.role == Some(role))
-    })
+    folders
+        .iter()
+        .find(|item| serde_json::from_str::<Folder>(&item.body).is_ok_and(|folder| folder.role == Some(role)))
 }

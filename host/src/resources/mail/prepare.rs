@@ -1,8 +1,8 @@
 //! What a connector told of folders, labels and messages, read and made ready to be stored. Other resources still have the provider's
 //! names in it: `differences` puts ours in their place.
 
-use model::email::folders::{Folder, Label};
 use model::email::draft::DraftStatus;
+use model::email::folders::{Folder, Label};
 use model::email::{EmailAddress, EmailMessage};
 use model::wire::Item;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,15 @@ use crate::resources::prepare::{Content, PreparedItem};
 
 /// Fields of a message that can change once it is there.
 const CHANGEABLE: [&str; 9] = [
-    "unread", "starred", "answered", "forwarded", "draft", "keywords", "importance", "folderIds", "labelIds",
+    "unread",
+    "starred",
+    "answered",
+    "forwarded",
+    "draft",
+    "keywords",
+    "importance",
+    "folderIds",
+    "labelIds",
 ];
 /// Characters of a snippet.
 const SNIPPET: usize = 200;
@@ -164,13 +172,9 @@ fn tidy(message: &mut EmailMessage) {
     if let Some((at, _)) = message.snippet.char_indices().nth(SNIPPET) {
         message.snippet.truncate(at);
     }
-    for people in [
-        &mut message.from,
-        &mut message.to,
-        &mut message.cc,
-        &mut message.bcc,
-        &mut message.reply_to,
-    ] {
+    for people in
+        [&mut message.from, &mut message.to, &mut message.cc, &mut message.bcc, &mut message.reply_to]
+    {
         people.truncate(MANY);
     }
     message.in_reply_to.truncate(MANY);
@@ -183,13 +187,7 @@ fn tidy(message: &mut EmailMessage) {
 
 /// What lists look for words in: everybody's names and addresses, subject, snippet, names of files.
 fn search_text(message: &EmailMessage) -> String {
-    let people = [
-        &message.from,
-        &message.to,
-        &message.cc,
-        &message.bcc,
-        &message.reply_to,
-    ];
+    let people = [&message.from, &message.to, &message.cc, &message.bcc, &message.reply_to];
     let of = |a: &EmailAddress| [a.name.clone(), Some(a.email.clone())];
     let names: Vec<Option<String>> = people.into_iter().flatten().flat_map(of).collect();
     let files = message.attachments.iter().map(|a| a.filename.as_deref());

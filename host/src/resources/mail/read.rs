@@ -29,8 +29,7 @@ pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
         return Err(missing());
     }
     let found = items::any(app.db.resources(), &asker.tenant, id).await?;
-    let is_message =
-        |i: &Item| i.kind == Kind::EmailMessage.as_str() || i.kind == Kind::EmailDraft.as_str();
+    let is_message = |i: &Item| i.kind == Kind::EmailMessage.as_str() || i.kind == Kind::EmailDraft.as_str();
     found.filter(|i| is_message(i) && asker.may_use(&i.connection_id)).ok_or_else(missing)
 }
 

@@ -7,7 +7,8 @@ use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::mail::bodies::{self, Wanted};
-use crate::resources::mail::list::{Narrow, Opened, Place, Query, Row, bits, is_in, local};
+use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
+use crate::resources::mail::list::{Opened, Place, Row, local};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::{Asker, Kind, failed, render};
 use crate::runtime::{self, Surface, Verb};
@@ -58,7 +59,8 @@ pub async fn list(
     let (mask, flags) = bits(query);
     let mut rows = Vec::new();
     for item in items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await? {
-        let is_listed = item.flags & mask == flags && is_in(query, &item.body)? && narrow.admits(&item.body)?;
+        let is_listed =
+            item.flags & mask == flags && is_in(query, &item.body)? && narrow.admits(&item.body)?;
         let is_kind = !query.drafts || item.kind == Kind::EmailDraft.as_str();
         if is_listed && is_kind {
             rows.push(row(&item, query.with_provider_data));
@@ -85,8 +87,8 @@ async fn ask(
 ) -> Result<Reply<Sources>, runtime::Error> {
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.search" };
     let options = Options { cursor, request_id: asker.request_id.clone(), ..Options::default() };
-    let target = Target::of(app, connection)
-        .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+    let target =
+        Target::of(app, connection).map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
     call::run(app, &target, op, args, options).await
 }
 

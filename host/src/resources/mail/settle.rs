@@ -30,9 +30,16 @@ const OVERTAKEN: usize = 3;
 pub enum Told {
     Gone,
     /// The message of this source.
-    Item { source_id: String, change: Arc<Change> },
+    Item {
+        source_id: String,
+        change: Arc<Change>,
+    },
     /// The draft of this source.
-    Draft { source_id: String, change: Arc<Change>, written: Arc<Written> },
+    Draft {
+        source_id: String,
+        change: Arc<Change>,
+        written: Arc<Written>,
+    },
 }
 
 /// What the author of a draft wrote that no provider keeps, or that is not kept here.

@@ -78,7 +78,11 @@ pub async fn update(
         ..MessageUpdate::default()
     };
     changes(app, asker, &connection, (&before, &write.body), moves, &mut args).await?;
-    let is_same = MessageUpdate { message: args.message.clone(), if_match: args.if_match.clone(), ..Default::default() } == args;
+    let is_same = MessageUpdate {
+        message: args.message.clone(),
+        if_match: args.if_match.clone(),
+        ..Default::default()
+    } == args;
     if !(attempt.resumed && is_same) {
         manner.expected.check(&item.etag)?;
     }
@@ -167,11 +171,15 @@ pub fn keywords(field: &str, given: Vec<String>) -> Result<Vec<String>> {
             && keyword.len() <= KEYWORD
             && keyword.bytes().all(|b| b.is_ascii_graphic() && !b"(){%*\"\\]".contains(&b));
         if !is_atom {
-            let rest = format!("must have 1 to {KEYWORD} visible ASCII characters other than ( ) {{ ] % * \" \\");
+            let rest =
+                format!("must have 1 to {KEYWORD} visible ASCII characters other than ( ) {{ ] % * \" \\");
             return Err(fault(&field, &rest));
         }
         if own.contains(&keyword.as_str()) {
-            return Err(fault(&field, "has a field of its own: unread, starred, answered, forwarded or draft"));
+            return Err(fault(
+                &field,
+                "has a field of its own: unread, starred, answered, forwarded or draft",
+            ));
         }
         found.push(keyword);
     }
@@ -213,7 +221,8 @@ async fn changes(
     let removed: Vec<String> = had.difference(&labels).cloned().collect();
     let field = if moves.add_label_ids.is_empty() { "labelIds" } else { "addLabelIds" };
     args.add_labels = named(app, asker, connection, (Kind::EmailLabel, field), &added).await?;
-    args.remove_labels = named(app, asker, connection, (Kind::EmailLabel, "removeLabelIds"), &removed).await?;
+    args.remove_labels =
+        named(app, asker, connection, (Kind::EmailLabel, "removeLabelIds"), &removed).await?;
     Ok(())
 }
 
@@ -259,11 +268,8 @@ pub async fn delete(
     if is_outgoing(&item.source_id) || is_gone(&item) {
         return crate::outbox::submit::cancel(app, &connection, &item, attempt).await;
     }
-    let args = MessageDelete {
-        message: reference(&item),
-        permanent,
-        if_match: expected.provider_etag(&item),
-    };
+    let args =
+        MessageDelete { message: reference(&item), permanent, if_match: expected.provider_etag(&item) };
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let op = (Surface::Email, "messages.delete");
     let mutated = match mutate::<_, Mutated>(app, &connection, asker, attempt, op, &args).await {

@@ -229,7 +229,10 @@ impl CallEgress {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Spawned<T> {
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Spawned<T> {
         Spawned::new(self.shared.runtime.spawn(work))
     }
 }

@@ -56,8 +56,11 @@ impl Policy {
         if !origins.is_empty() {
             origins.extend_from_slice(approved);
         }
-        let servers =
-            manifest.servers_from_settings.iter().map(|name| (name.clone(), Server::of(settings, name))).collect();
+        let servers = manifest
+            .servers_from_settings
+            .iter()
+            .map(|name| (name.clone(), Server::of(settings, name)))
+            .collect();
         Policy { manifest, origins, servers }
     }
 

@@ -11,8 +11,8 @@ use crate::storage::sql::{On, query};
 
 pub use list::{Filter, Found, MAX_WORDS, list_messages};
 pub use threads::{
-    Listed, Thread, find_thread, known_threads, latest_of, list_threads, merge_thread, messages_of, name_thread,
-    new_thread, set_latest, thread_of_provider,
+    Listed, Thread, find_thread, known_threads, latest_of, list_threads, merge_thread, messages_of,
+    name_thread, new_thread, set_latest, thread_of_provider,
 };
 
 /// Bits of `items.flags`.

@@ -28,7 +28,11 @@ fn thread(row: &Row<'_>) -> Result<Thread> {
 }
 
 /// The id of the thread that the provider calls so.
-pub async fn thread_of_provider(tx: &mut Tx, connection_id: &str, external_id: &str) -> Result<Option<String>> {
+pub async fn thread_of_provider(
+    tx: &mut Tx,
+    connection_id: &str,
+    external_id: &str,
+) -> Result<Option<String>> {
     query("select id from email_threads where connection_id = $1 and external_id = $2")
         .bind(connection_id)
         .bind(external_id)

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::error::{Code, invalid};
 use crate::outbox::submit::{Submission, submit};
 use crate::resources::Asker;
-use crate::resources::mail::{compose, drafts, list};
+use crate::resources::mail::{compose, drafts, filter, list};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -64,7 +64,7 @@ async fn create(
 }
 
 async fn list_drafts(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let query = list::Query { drafts: true, ..query(&params)? };
+    let query = filter::Query { drafts: true, ..query(&params)? };
     let limit = page::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;

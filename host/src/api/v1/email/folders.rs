@@ -19,7 +19,11 @@ pub fn routes() -> Routes<App> {
         .get("/v1/email/folders", "email.read", Mvp, list)
         .summary("List folders")
         .description("With their roles, and how many messages the provider counts in them.")
-        .param("connection_id", "string", "Only folders of this connection; without it, of all that the key may use")
+        .param(
+            "connection_id",
+            "string",
+            "Only folders of this connection; without it, of all that the key may use",
+        )
         .param("include", "string", "`providerData` adds what the model has no field for")
         .lists::<Resource<Folder>>()
 }

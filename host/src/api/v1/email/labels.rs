@@ -18,7 +18,11 @@ pub fn routes() -> Routes<App> {
         .get("/v1/email/labels", "email.read", Mvp, list)
         .summary("List labels")
         .description("Empty for providers that have none: `features.labels` of the capabilities tells.")
-        .param("connection_id", "string", "Only labels of this connection; without it, of all that the key may use")
+        .param(
+            "connection_id",
+            "string",
+            "Only labels of this connection; without it, of all that the key may use",
+        )
         .param("include", "string", "`providerData` adds what the model has no field for")
         .lists::<Resource<Label>>()
 }

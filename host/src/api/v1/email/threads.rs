@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::resources::Asker;
 use crate::resources::mail::conversations;
-use crate::resources::mail::list::Query;
+use crate::resources::mail::filter::Query;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")

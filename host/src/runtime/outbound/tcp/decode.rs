@@ -39,7 +39,9 @@ impl Decoder {
         match self {
             Decoder::Raw => piece,
             Decoder::Base64(open) => {
-                open.extend(piece.into_iter().filter(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/')));
+                open.extend(
+                    piece.into_iter().filter(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/')),
+                );
                 let whole = open.len() / 4 * 4;
                 let rest = open.split_off(whole);
                 let group = std::mem::replace(open, rest);

@@ -24,8 +24,8 @@ use crate::runtime::outbound::{CallEgress, Login, LoginSecret};
 use crate::runtime::state::State;
 
 pub(crate) use pool::Pool;
-pub(crate) use server::{BadServer, Server};
 pub use server::check_server;
+pub(crate) use server::{BadServer, Server};
 
 /// Lines that a call may open.
 const LINES: u64 = 16;
@@ -85,7 +85,8 @@ impl CallEgress {
         }
         let addresses = server.addresses(&self.shared.allowed).await?;
         let connect_within = self.shared.connect_timeout.min(self.remaining());
-        let way = Way { server: &server, addresses: &addresses, tls: self.shared.line_tls.clone(), connect_within };
+        let way =
+            Way { server: &server, addresses: &addresses, tls: self.shared.line_tls.clone(), connect_within };
         let _waiting = self.meter.waiting();
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
         let opening = async {
@@ -145,7 +146,8 @@ impl CallEgress {
         self.charge(blob.size())?;
         let mut offset = 0;
         while offset < blob.size() {
-            let piece = blob.read(offset, PIECE).map_err(|_| refused("unavailable", "a blob cannot be read"))?;
+            let piece =
+                blob.read(offset, PIECE).map_err(|_| refused("unavailable", "a blob cannot be read"))?;
             offset += piece.len() as u64;
             match &mut dots {
                 Some(dots) => line.write(&dots.stuff(&piece), self.step()).await?,
@@ -162,9 +164,8 @@ impl CallEgress {
         len: u64,
         decode: &str,
     ) -> Result<BlobInfo, Err> {
-        let mut decoder = Decoder::parse(decode).ok_or_else(|| {
-            refused("invalid", "decode: write \"raw\", \"base64\" or \"quoted-printable\"")
-        })?;
+        let mut decoder = Decoder::parse(decode)
+            .ok_or_else(|| refused("invalid", "decode: write \"raw\", \"base64\" or \"quoted-printable\""))?;
         let _waiting = self.meter.waiting();
         let spent = || refused("too-large", "the content is larger than a call may hold");
         let mut writer = self.blobs.writer();
@@ -264,11 +265,7 @@ impl tcp::HostSession for State {
         Ok(self.table.get(&session)?.note.clone())
     }
 
-    async fn read(
-        &mut self,
-        session: Resource<Session>,
-        max: u32,
-    ) -> wasmtime::Result<Result<Vec<u8>, Err>> {
+    async fn read(&mut self, session: Resource<Session>, max: u32) -> wasmtime::Result<Result<Vec<u8>, Err>> {
         let Some(mut line) = self.take_line(&session)? else { return Ok(Err(gone())) };
         let egress = self.egress.clone();
         let work = async move {

@@ -11,9 +11,7 @@ use io_imap::rfc3501::login::{ImapLogin, ImapLoginOptions};
 use io_imap::rfc7628::auth_oauthbearer::{ImapAuthOauthbearer, ImapAuthOauthbearerOptions};
 use io_imap::sasl::auth_plain::{ImapAuthPlain, ImapAuthPlainOptions};
 use io_imap::sasl::auth_xoauth2::{ImapAuthXoauth2, ImapAuthXoauth2Options};
-use io_imap::session::{
-    ImapSessionOpen, ImapSessionOpenOptions, ImapSessionOpenYield, ImapSessionTransport,
-};
+use io_imap::session::{ImapSessionOpen, ImapSessionOpenOptions, ImapSessionOpenYield, ImapSessionTransport};
 use io_imap::types::response::Capability;
 use io_sasl::mechanism::Sasl;
 use io_smtp::coroutine::{SmtpCoroutine, SmtpCoroutineState, SmtpYield};
@@ -22,9 +20,7 @@ use io_smtp::rfc7628::auth_oauthbearer::{SmtpAuthOauthbearer, SmtpAuthOauthbeare
 use io_smtp::sasl::auth_login::{SmtpAuthLogin, SmtpAuthLoginOptions};
 use io_smtp::sasl::auth_plain::{SmtpAuthPlain, SmtpAuthPlainOptions};
 use io_smtp::sasl::auth_xoauth2::{SmtpAuthXoauth2, SmtpAuthXoauth2Options};
-use io_smtp::session::{
-    SmtpSessionOpen, SmtpSessionOpenOptions, SmtpSessionOpenYield, SmtpSessionTransport,
-};
+use io_smtp::session::{SmtpSessionOpen, SmtpSessionOpenOptions, SmtpSessionOpenYield, SmtpSessionTransport};
 use secrecy::SecretString;
 
 use crate::runtime::bindings::tcp::Err;

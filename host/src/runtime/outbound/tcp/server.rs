@@ -80,8 +80,7 @@ impl Server {
             .filter(|h| is_host(h))
             .ok_or_else(|| bad("host", "must be a host name or an address, without scheme and port"))?;
         let port = fields.get("port").and_then(Value::as_u64).and_then(|p| u16::try_from(p).ok());
-        let port =
-            port.filter(|p| *p > 0).ok_or_else(|| bad("port", "must be a number from 1 to 65535"))?;
+        let port = port.filter(|p| *p > 0).ok_or_else(|| bad("port", "must be a number from 1 to 65535"))?;
         let tls = match fields.get("tls").unwrap_or(&Value::Null) {
             Value::Null => Tls::Implicit,
             tls => match tls.as_str() {
@@ -108,14 +107,17 @@ impl Server {
             return Ok(good);
         }
         Err(match self.tls {
-            Tls::None => refused("denied", "a line without TLS is allowed to addresses alone that the operator allows"),
+            Tls::None => {
+                refused("denied", "a line without TLS is allowed to addresses alone that the operator allows")
+            }
             _ => refused("denied", "the address is not public, and the operator does not allow it"),
         })
     }
 
     /// What is not encrypted goes where the operator said that it may.
     fn may_be(&self, address: IpAddr, allowed: &[IpNet]) -> bool {
-        permitted(address, allowed) && (self.tls != Tls::None || allowed.iter().any(|net| net.contains(&address)))
+        permitted(address, allowed)
+            && (self.tls != Tls::None || allowed.iter().any(|net| net.contains(&address)))
     }
 }
 

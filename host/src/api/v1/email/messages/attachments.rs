@@ -58,10 +58,12 @@ async fn get(
 
 fn json(Fetched { attachment, blob }: Fetched) -> Result<Answer> {
     if blob.size() > MAX_JSON {
-        let message = "an attachment of more than 10 MiB is not answered as JSON: ask for its bytes with format=raw";
+        let message =
+            "an attachment of more than 10 MiB is not answered as JSON: ask for its bytes with format=raw";
         return Err(refuse(Code::PayloadTooLarge, message));
     }
-    let bytes = blob.read(0, usize::try_from(blob.size()).unwrap_or(usize::MAX)).map_err(anyhow::Error::from)?;
+    let bytes =
+        blob.read(0, usize::try_from(blob.size()).unwrap_or(usize::MAX)).map_err(anyhow::Error::from)?;
     let shown = Attachment {
         size: i64::try_from(bytes.len()).ok(),
         checksum_sha256: Some(attachments::checksum(&bytes)),
@@ -143,8 +145,10 @@ fn wanted(range: &str, size: u64) -> Wanted {
 /// RFC 6266: a download, under its own name.
 fn disposition(filename: Option<&str>) -> String {
     let Some(name) = filename else { return "attachment".to_owned() };
-    let plain: String =
-        name.chars().map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) || c == ' ' { c } else { '_' }).collect();
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_ascii_graphic() && !"\"\\%;".contains(c) || c == ' ' { c } else { '_' })
+        .collect();
     let mut encoded = String::with_capacity(name.len() * 3);
     for byte in name.bytes() {
         match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -22,7 +22,8 @@ use crate::error::Result;
 use crate::resources::Asker;
 use crate::resources::mail::append;
 use crate::resources::mail::bodies::Fields;
-use crate::resources::mail::list::{self, Query};
+use crate::resources::mail::filter::Query;
+use crate::resources::mail::list;
 use crate::resources::mail::read::{self, Shown};
 use crate::resources::mail::write;
 

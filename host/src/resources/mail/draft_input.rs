@@ -1,0 +1,162 @@
+//! What authors write into drafts: a whole one, or changes of one that is there.
+
+use model::email::EmailHeader;
+use model::email::EmailMessage;
+use model::email::send::{NewAttachment, NewBody};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::check::fault;
+use crate::resources::mail::bodies;
+use crate::resources::mail::compose::{Content, Kept};
+use crate::resources::mail::drafts::{Own, send_at, tracking};
+use crate::resources::metadata;
+use crate::words::field_error;
+
+/// Fields that an author writes.
+const WRITABLE: [&str; 14] = [
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "replyTo",
+    "subject",
+    "body",
+    "attachments",
+    "headers",
+    "importance",
+    "replyToMessageId",
+    "replyMode",
+    "sendAt",
+    "tracking",
+];
+/// What of a body a draft is made of, by its type.
+pub fn typed<T: DeserializeOwned>(input: &mut Map<String, Value>) -> Result<T> {
+    let mut known = Map::new();
+    for name in WRITABLE {
+        if let Some(value) = input.remove(name).filter(|v| !v.is_null()) {
+            known.insert(name.to_owned(), value);
+        }
+    }
+    serde_path_to_error::deserialize(&Value::Object(known))
+        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
+}
+
+fn field<T: DeserializeOwned>(
+    input: &mut Map<String, Value>,
+    name: &str,
+    before: Option<T>,
+) -> Result<Option<T>> {
+    match input.remove(name) {
+        None => Ok(before),
+        Some(Value::Null) => Ok(None),
+        Some(value) => serde_path_to_error::deserialize(&value).map(Some).map_err(|e| {
+            let path = e.path().to_string();
+            let field = if path == "." { name.to_owned() } else { format!("{name}.{path}") };
+            field_error(&field, &e.inner().to_string())
+        }),
+    }
+}
+
+pub fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::resource::Metadata>> {
+    let found: Option<model::resource::Metadata> = field(input, "metadata", None)?;
+    if let Some(map) = &found {
+        metadata::check("metadata", map)?;
+    }
+    Ok(found)
+}
+
+pub fn own(app: &App, input: &mut Map<String, Value>, before: &Own) -> Result<Own> {
+    let own = Own {
+        send_at: field(input, "sendAt", before.send_at)?,
+        tracking: field(input, "tracking", before.tracking.clone())?,
+        reply_to_message_id: field(input, "replyToMessageId", before.reply_to_message_id.clone())?,
+        reply_mode: field(input, "replyMode", before.reply_mode)?,
+    };
+    send_at(app, own.send_at)?;
+    tracking(own.tracking.as_ref())?;
+    Ok(own)
+}
+
+/// The draft with what is changed of it. Files that are not named stay.
+pub fn merged(
+    message: &EmailMessage,
+    content: &bodies::Content,
+    id: &str,
+    input: &mut Map<String, Value>,
+) -> Result<Content> {
+    let body = content.body.clone().unwrap_or_default();
+    let mut before = content_before(message, content, id);
+    before.body = NewBody { text: body.text, html: body.html };
+    if let Some(Value::Array(files)) = input.get_mut("attachments") {
+        files.iter_mut().for_each(|file| as_reference(file, id));
+    }
+    let body = match input.remove("body") {
+        None => before.body.clone(),
+        Some(Value::Null) => NewBody::default(),
+        Some(Value::Object(fields)) => body_over(&before.body, fields)?,
+        Some(_) => return Err(fault("body", "must be an object with text and html")),
+    };
+    let is_cleared = |name: &str| input.get(name).is_some_and(Value::is_null);
+    let given: Vec<String> = input.keys().cloned().collect();
+    let cleared: Vec<String> = given.iter().filter(|name| is_cleared(name)).cloned().collect();
+    let new: Content = typed(input)?;
+    let has = |name: &str| given.iter().any(|g| g == name);
+    for name in cleared {
+        input.remove(&name);
+    }
+    macro_rules! take {
+        ($($name:literal => $field:ident),*) => { $( if has($name) { before.$field = new.$field; } )* };
+    }
+    take!("from" => from, "to" => to, "cc" => cc, "bcc" => bcc, "replyTo" => reply_to, "subject" => subject,
+        "attachments" => attachments, "headers" => headers, "importance" => importance);
+    before.body = body;
+    Ok(before)
+}
+
+/// RFC 7396: absent keeps, null clears.
+fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody> {
+    let body = NewBody {
+        text: field(&mut fields, "text", before.text.clone())?,
+        html: field(&mut fields, "html", before.html.clone())?,
+    };
+    Ok(body)
+}
+
+pub fn content_before(message: &EmailMessage, content: &bodies::Content, id: &str) -> Content {
+    let own = |h: &&EmailHeader| ::mail::check::header_name(&h.name).is_ok();
+    let attachment = |a: &model::email::Attachment| NewAttachment {
+        attachment_ref: Some(model::email::send::AttachmentRef {
+            message_id: id.to_owned(),
+            attachment_id: a.id.clone(),
+        }),
+        ..NewAttachment::default()
+    };
+    Content {
+        from: message.from.clone(),
+        to: message.to.clone(),
+        cc: message.cc.clone(),
+        bcc: message.bcc.clone(),
+        reply_to: message.reply_to.clone(),
+        subject: message.subject.clone(),
+        body: NewBody::default(),
+        attachments: message.attachments.iter().map(attachment).collect(),
+        headers: content.headers.iter().filter(own).cloned().collect(),
+        importance: message.importance,
+        kept: Some(Kept { in_reply_to: message.in_reply_to.clone(), references: message.references.clone() }),
+        ..Content::default()
+    }
+}
+
+/// A file as a read shows it is the one that is there.
+fn as_reference(file: &mut Value, draft_id: &str) {
+    let Some(fields) = file.as_object_mut() else { return };
+    let Some(Value::String(id)) = fields.get("id").cloned() else { return };
+    if fields.get("contentBase64").is_some_and(|v| !v.is_null()) {
+        return;
+    }
+    let reference = json!({ "attachmentRef": { "messageId": draft_id, "attachmentId": id } });
+    *file = reference;
+}

@@ -1,0 +1,54 @@
+//! Where messages are, and what their parts are called: kept beside them.
+
+use model::email::Attachment;
+
+use crate::error::Result;
+use crate::resources::Kind;
+use crate::resources::apply::{Change, Changed};
+use crate::resources::mail::prepare::attachment_id;
+use crate::storage::Tx;
+use crate::storage::mail as table;
+use crate::tenant::Tenant;
+
+/// Folders and labels: what messages are in.
+pub fn is_place(kind: Kind) -> bool {
+    matches!(kind, Kind::EmailFolder | Kind::EmailLabel)
+}
+
+/// Keeps where a message is; called for each changed row after it is written.
+pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed) -> Result<()> {
+    if is_place(changed.kind) {
+        return Ok(());
+    }
+    let item = &changed.item;
+    if changed.change == Change::Deleted {
+        table::remove_places(tx, &item.id).await?;
+    } else {
+        let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
+        places.extend(item.series_id.as_deref());
+        places.extend(changed.places.iter().map(String::as_str));
+        table::set_places(tx, item, &places).await?;
+    }
+    if let Some(thread) = &item.series_id {
+        table::set_latest(tx, thread).await?;
+    }
+    match changed.before.as_ref().and_then(|b| b.series_id.as_ref()) {
+        Some(before) if Some(before) != item.series_id.as_ref() => Ok(table::set_latest(tx, before).await?),
+        _ => Ok(()),
+    }
+}
+
+/// Gives attachments our ids; what the connector calls them is kept beside.
+pub fn take_parts(message_id: &str, attachments: &mut [Attachment]) -> Vec<(String, String)> {
+    let mut parts = Vec::with_capacity(attachments.len());
+    for attachment in attachments {
+        let part = std::mem::take(&mut attachment.id);
+        attachment.id = attachment_id(message_id, &part);
+        attachment.message_id = Some(message_id.to_owned());
+        attachment.download_url =
+            Some(format!("/v1/email/messages/{message_id}/attachments/{}", attachment.id));
+        attachment.content_base64 = None;
+        parts.push((attachment.id.clone(), part));
+    }
+    parts
+}
