@@ -18,6 +18,9 @@ const ACTIVE: [&str; 22] = [
     "video",
 ];
 
+/// The functions that a style may call.
+const COLOURS: [&str; 4] = ["rgb", "rgba", "hsl", "hsla"];
+
 fuzz_target!(|bytes: &[u8]| {
     let html = String::from_utf8_lossy(bytes);
     let cid = |id: &str| (id.len() % 2 == 0).then(|| format!("/v1/attachments/{}", id.len()));
@@ -52,13 +55,13 @@ fn nodes(tree: &RcDom) -> Vec<(usize, String)> {
                 let attrs = attrs.borrow();
                 let shown = |attr: &Attribute| match &*attr.name.local {
                     "style" => "style".to_owned(),
-                    name => format!("{name}={:?}", attr.value),
+                    name => format!("{name}={:?}", attr.value.trim()),
                 };
                 let mut attributes: Vec<String> = attrs.iter().map(shown).collect();
                 attributes.sort();
                 format!("<{} {}>", name.local, attributes.join(" "))
             }
-            NodeData::Text { contents } => format!("{:?}", contents.borrow()),
+            NodeData::Text { contents } => format!("{:?}", &*contents.borrow()),
             _ => String::new(),
         };
         nodes.push((depth, shown));
@@ -99,8 +102,17 @@ fn check_attribute(element: &str, name: &str, value: &str, images: bool) {
         "src" if images => element == "img" && begins(&["http:", "https:", "data:image/"]),
         "src" => element == "img" && begins(&["/v1/attachments/", "data:image/"]),
         "data-src" => element == "img" && !images && begins(&["http:", "https:"]),
-        "style" => !["url", "expression", "@import", "javascript"].iter().any(|word| url.contains(word)),
+        "style" => {
+            let is_colour = |name: &str| COLOURS.iter().any(|colour| name.ends_with(colour));
+            !url.contains('@') && calls(&url).all(is_colour)
+        }
         _ => true,
     };
     assert!(good, "{element} {name}={value:?}");
+}
+
+/// What stands before each bracket.
+fn calls(style: &str) -> impl Iterator<Item = &str> {
+    let pieces = style.split('(');
+    pieces.take(style.matches('(').count())
 }
