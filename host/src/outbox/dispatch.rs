@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::email::RecipientStatus;
 use model::email::{EmailMessage, RecipientDelivery};
-use model::wire::Sources;
-use model::wire::email::{MessageFind, MessageSend, Sent};
+use model::wire::email::{MessageFind, MessageSend, MessageUpdate, Sent};
+use model::wire::{Mutated, Sources};
 
 use crate::app::App;
 use crate::connections;
@@ -16,6 +16,7 @@ use crate::outbox::Options;
 use crate::outbox::outcome::{self, Outcome};
 use crate::resources::mail::drafts::is_gone;
 use crate::resources::mail::write::reference;
+use crate::resources::mail::{bodies, is_only_here};
 use crate::resources::{Kind, failed};
 use crate::runtime::{self, Blobs, Progress, Surface, Verb};
 use crate::storage::connections::Connection;
@@ -38,7 +39,43 @@ pub async fn one(app: &App, id: &str) -> Result<()> {
             None => attempt(app, &connection, &row, &fence).await?,
         },
     };
-    outcome::keep(app, row, &fence, outcome).await
+    let is_taken = matches!(&outcome, Outcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
+    outcome::keep(app, row.clone(), &fence, outcome).await?;
+    if is_taken && let Err(e) = mark_original(app, &row).await {
+        tracing::warn!(message = %row.id, error = %e, "the message that was answered could not be marked");
+    }
+    Ok(())
+}
+
+/// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not tried again.
+async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
+    let options: Options = serde_json::from_str(&row.options)?;
+    let Some(id) = &options.original else { return Ok(()) };
+    let kind = Kind::EmailMessage.as_str();
+    let Some(item) = items::find(app.db.reader(), &row.tenant, kind, id).await? else { return Ok(()) };
+    let connection = connections::find(app, &row.tenant, &row.connection_id).await?;
+    if connections::granted(&connection, "email.write").is_err() || is_only_here(&item.source_id) {
+        return Ok(());
+    }
+    let args = MessageUpdate {
+        message: reference(&item),
+        answered: (!options.is_forward).then_some(true),
+        forwarded: options.is_forward.then_some(true),
+        ..MessageUpdate::default()
+    };
+    let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.update" };
+    let call_options = CallOptions {
+        idempotency_key: Some(format!("{}/original", row.id)),
+        background: true,
+        ..CallOptions::default()
+    };
+    let target = Target::of(app, &connection)?;
+    let reply: Result<Reply<Mutated>, runtime::Error> =
+        call::run(app, &target, op, &args, call_options).await;
+    match reply {
+        Ok(reply) => bodies::keep(app, &connection, reply.body.sources, i64::MAX).await,
+        Err(e) => Err(failed(app, &connection, &e).await),
+    }
 }
 
 async fn claim(app: &App, id: &str, fence: &str) -> Result<Option<Outgoing>> {

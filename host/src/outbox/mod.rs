@@ -37,6 +37,9 @@ pub struct Options {
     pub bcc: Option<(usize, String)>,
     /// The message was looked for this often.
     pub looks: u32,
+    /// The message that it answers, or forwards.
+    pub original: Option<String>,
+    pub is_forward: bool,
 }
 
 /// Runs until `stop` resolves.

@@ -2,7 +2,7 @@
 
 use ::mail::read::message as read_message;
 use model::Instant;
-use model::email::draft::DraftStatus;
+use model::email::draft::{DraftStatus, ReplyMode};
 use model::email::{
     DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus, TrackingSettings,
 };
@@ -36,6 +36,9 @@ pub struct Submission {
     /// The draft that it was.
     pub draft: Option<Item>,
     pub tracking: Option<TrackingSettings>,
+    /// The message that the draft answers or forwards.
+    pub answers: Option<String>,
+    pub is_forward: bool,
     pub warnings: Vec<Value>,
 }
 
@@ -72,6 +75,9 @@ pub async fn submit(
         save_to_sent: submission.save_to_sent,
         bcc: copy.is_none().then(|| bcc(&bytes, &with_bcc)).flatten(),
         looks: 0,
+        original: composed.original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
+        is_forward: submission.is_forward
+            || composed.original.as_ref().is_some_and(|o| o.mode == ReplyMode::Forward),
     };
     let row = Outgoing {
         id: String::new(),

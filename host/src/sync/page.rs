@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::app::App;
 use crate::error::Result;
 use crate::resources::apply::{self, Overtaken, Place};
-use crate::resources::mail::is_outgoing;
+use crate::resources::mail::is_only_here;
 use crate::resources::prepare::Prepared;
 use crate::storage::items;
 use crate::storage::sync_states::{self as table, SyncState};
@@ -60,7 +60,7 @@ pub async fn write_page(
         let live =
             items::live_sources(tx, &place.connection_id, place.kind.family(), &place.parent_id).await?;
         let mut gone: Vec<String> =
-            live.into_iter().filter(|id| !whole.seen.contains(id) && !is_outgoing(id)).collect();
+            live.into_iter().filter(|id| !whole.seen.contains(id) && !is_only_here(id)).collect();
         let (removed, spared) = apply::remove_sources(tx, &app, &place, &gone, whole.as_of).await?;
         last = removed.or(last);
         if !spared.is_empty() {

@@ -17,8 +17,8 @@ use crate::resources::failed;
 use crate::resources::prepare::{Prepared, prepare};
 use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
-use crate::storage::sync_states::SyncState;
 use crate::storage::log;
+use crate::storage::sync_states::SyncState;
 use crate::sync::page::{Enumeration, Page, write_page};
 use crate::sync::{Scope, mailbox, save, state, unreadable};
 

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place, row};
+use crate::resources::mail::is_outgoing;
 use crate::resources::mail::names::Names;
 use crate::resources::mail::places::{is_place, take_parts};
 use crate::resources::mail::prepare::{Aside, content, hash, with_own};
@@ -80,14 +81,6 @@ pub async fn differences(
     page.rethread(tx).await?;
     page.finish(tx).await
 }
-
-/// The source of a message that is on its way, or was sent without a copy: no provider has it.
-pub fn is_outgoing(source_id: &str) -> bool {
-    source_id.starts_with(OUTGOING)
-}
-
-/// What the names of such sources begin with.
-pub const OUTGOING: &str = "outbox:";
 
 impl Page<'_> {
     async fn stored(&self, tx: &mut Tx, source_id: &str) -> Result<Vec<Item>> {

@@ -189,12 +189,9 @@ async fn current(
     }
 }
 
-/// What the sources of drafts that were sent begin with.
-pub const SENT: &str = "sent:";
-
 /// Whether it was sent: only we still know of it.
 pub fn is_gone(item: &Item) -> bool {
-    item.source_id.starts_with(SENT)
+    item.source_id.starts_with(crate::resources::mail::SENT)
 }
 
 /// The status of a draft.

@@ -24,13 +24,28 @@ pub mod settle;
 pub mod threads;
 pub mod write;
 
-pub use differences::{OUTGOING, differences, is_outgoing};
+pub use differences::differences;
 pub use places::put;
 pub use prepare::prepared;
 
 use model::email::EmailMessage;
 
 use crate::storage::mail::flag;
+
+/// What the sources of messages begin with that are on their way, or were sent without a copy.
+pub const OUTGOING: &str = "outbox:";
+/// The same of drafts that were sent.
+pub const SENT: &str = "sent:";
+
+/// Whether a message is on its way, or was sent without a copy: no provider has it.
+pub fn is_outgoing(source_id: &str) -> bool {
+    source_id.starts_with(OUTGOING)
+}
+
+/// The source of what no provider has: that, or a draft that was sent.
+pub fn is_only_here(source_id: &str) -> bool {
+    is_outgoing(source_id) || source_id.starts_with(SENT)
+}
 
 /// What lists filter by.
 pub fn flags(message: &EmailMessage) -> i64 {

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::error::{Code, Result, not_found};
 use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
 use crate::resources::mail::drafts::content_of;
-use crate::resources::mail::is_outgoing;
+use crate::resources::mail::is_only_here;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::settle::gone;
 use crate::resources::{Asker, Kind, render};
@@ -58,7 +58,7 @@ pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Ans
         let item = find(app, asker, id).await?;
         return Ok(Answer::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
     }
-    let (item, content) = match is_outgoing(&item.source_id) {
+    let (item, content) = match is_only_here(&item.source_id) {
         true => {
             let content = outgoing(app, &item).await?;
             (item, content)

@@ -15,8 +15,7 @@ use crate::resources::check::{fault, length};
 use crate::resources::commit::Change;
 use crate::resources::contents::Manner;
 use crate::resources::mail::bodies::{self, Fields};
-use crate::resources::mail::drafts::is_gone;
-use crate::resources::mail::is_outgoing;
+use crate::resources::mail::is_only_here;
 use crate::resources::mail::read::{self, find, open, wanted};
 use crate::resources::mail::settle::{self, Told};
 use crate::resources::settle::gone;
@@ -54,7 +53,7 @@ pub async fn update(
 ) -> Result<Answer> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = current(app, asker, id, attempt.resumed).await?;
-    if is_outgoing(&item.source_id) && input.keys().any(|name| name != "metadata") {
+    if is_only_here(&item.source_id) && input.keys().any(|name| name != "metadata") {
         let message = "the message is not in the mailbox: only its metadata can be changed";
         return Err(refuse(Code::InvalidState, message));
     }
@@ -265,7 +264,7 @@ pub async fn delete(
         other => other?,
     };
     expected.check(&item.etag)?;
-    if is_outgoing(&item.source_id) || is_gone(&item) {
+    if is_only_here(&item.source_id) {
         return crate::outbox::submit::cancel(app, &connection, &item, attempt).await;
     }
     let args =

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::{HeaderMap, header};
 use model::email::EmailMessage;
-use model::email::draft::Draft;
+use model::email::draft::{Draft, ReplyMode};
 use model::email::send::{DraftPatch, NewDraft, SendDraft};
 use model::resource::Resource;
 
@@ -140,6 +140,8 @@ async fn send(
         metadata,
         draft: Some(item),
         tracking: own.tracking,
+        is_forward: own.reply_mode == Some(ReplyMode::Forward),
+        answers: own.reply_to_message_id,
         warnings,
     };
     Ok(submit(&app, &connection, composed, submission, &attempt).await?)

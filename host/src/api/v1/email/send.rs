@@ -66,9 +66,9 @@ async fn send(
         send_at: new.send_at,
         save_to_sent: new.save_to_sent,
         metadata: new.metadata,
-        draft: None,
         tracking: new.tracking,
         warnings,
+        ..Submission::default()
     };
     Ok(submit(&app, &connection, composed, submission, &attempt).await?)
 }
