@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::connectors;
+use crate::fuzz;
 use crate::peers::Peers;
 use crate::project;
 
@@ -32,7 +33,11 @@ enum Step {
     Connectors,
     Clippy,
     Tests,
+    Fuzz,
 }
+
+/// How long each fuzz target runs: what is in the corpora is tried, and some more.
+const FUZZ_SECONDS: u64 = 60;
 
 /// Runs the chosen steps; the first that fails ends the run.
 pub fn run(arguments: &Arguments) -> Result<()> {
@@ -42,6 +47,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if chosen(Step::Fmt) {
         project::step("formatting");
         project::run(project::cargo().args(["fmt", "--all", "--check"]), "cargo fmt --check")?;
+        let mut fuzz = project::cargo();
+        fuzz.args(["fmt", "--check", "--manifest-path", "tests/fuzz/Cargo.toml"]);
+        project::run(&mut fuzz, "cargo fmt --check of the fuzz targets")?;
     }
     if chosen(Step::Connectors) {
         connectors::run(&connectors::Arguments::default())?;
@@ -54,6 +62,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     if chosen(Step::Tests) {
         tests(arguments)?;
+    }
+    if chosen(Step::Fuzz) {
+        fuzz::all(FUZZ_SECONDS)?;
     }
     eprintln!("==> all passed ({})", project::seconds(start));
     Ok(())

@@ -1,10 +1,11 @@
-//! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `connectors` builds the
-//! components, `bench` measures. Each does its own set-up and says what it is doing.
+//! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `fuzz` tries hostile input,
+//! `connectors` builds the components, `bench` measures. Each does its own set-up and says what it is doing.
 
 mod bench;
 mod check;
 mod connectors;
 mod demo;
+mod fuzz;
 mod http;
 mod peers;
 mod project;
@@ -27,6 +28,8 @@ enum Command {
     Demo(demo::Arguments),
     /// Set up and start the test peers, then formatting, lints and all tests.
     Test(check::Arguments),
+    /// Feed hostile mail and hostile servers to what reads them, for a minute each.
+    Fuzz(fuzz::Arguments),
     /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
     Connectors(connectors::Arguments),
     /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Test(arguments) => check::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Connectors(arguments) => connectors::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Bare(arguments) => bench::bare::run(&arguments),

@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: from a clean machine to a running server that has just shown its main job.
 
+mod mail;
 mod people;
 mod walk;
 
@@ -19,7 +20,7 @@ use crate::project;
 use crate::server::{self, Options, Server};
 
 /// What the demo's key may do.
-const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
+const SCOPES: &str = "email.read,email.write,email.send,connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
     contacts.write,tasks.read,tasks.write,usage.read,api_keys.write";
 
 #[derive(clap::Args)]
@@ -30,19 +31,45 @@ pub struct Arguments {
     /// Where the server listens; another free port is taken when this one is in use.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// The provider to connect: `sandbox` needs no account, `dav` takes the three options below.
-    #[arg(long, default_value = "sandbox", value_parser = ["sandbox", "dav"])]
+    /// The provider to connect: `sandbox` needs no account, the others take the options below.
+    #[arg(long, default_value = "sandbox", value_parser = ["sandbox", "dav", "jmap", "imap"])]
     provider: String,
-    /// The CalDAV server, such as `https://dav.example.org/`.
-    #[arg(long, required_if_eq("provider", "dav"))]
+    /// The CalDAV or JMAP server, such as `https://dav.example.org/`.
+    #[arg(long, required_if_eq_any([("provider", "dav"), ("provider", "jmap")]))]
     server_url: Option<String>,
-    #[arg(long, required_if_eq("provider", "dav"))]
+    /// The IMAP server, `host:port`.
+    #[arg(long, required_if_eq("provider", "imap"))]
+    imap: Option<SocketName>,
+    /// The server that mail is sent through, `host:port`.
+    #[arg(long, required_if_eq("provider", "imap"))]
+    smtp: Option<SocketName>,
+    /// How the lines to both are encrypted.
+    #[arg(long, default_value = "implicit", value_parser = ["implicit", "starttls", "none"])]
+    tls: String,
+    #[arg(long, required_if_eq_any([("provider", "dav"), ("provider", "jmap"), ("provider", "imap")]))]
     username: Option<String>,
-    #[arg(long, required_if_eq("provider", "dav"))]
+    #[arg(long, required_if_eq_any([("provider", "dav"), ("provider", "jmap"), ("provider", "imap")]))]
     password: Option<String>,
     /// Keep the database here; without it the demo begins with an empty one.
     #[arg(long)]
     data_dir: Option<PathBuf>,
+}
+
+/// `host:port`.
+#[derive(Clone)]
+struct SocketName {
+    host: String,
+    port: u16,
+}
+
+impl std::str::FromStr for SocketName {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (host, port) = text.rsplit_once(':').context("write host:port")?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Ok(SocketName { host, port: port.parse().context("the port is a number")? })
+    }
 }
 
 /// Builds, starts, walks, and stays or ends.
@@ -52,7 +79,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (data_dir, _lock) = data_dir(arguments)?;
     let listen = server::free_address(arguments.listen)?;
     project::step(&format!("starting the server on {listen}, database in {}", data_dir.display()));
-    let egress_allow = egress(arguments.server_url.as_deref())?;
+    let mut egress_allow = egress(arguments.server_url.as_deref())?;
+    for server in [&arguments.imap, &arguments.smtp].into_iter().flatten() {
+        egress_allow.extend(network(&server.host));
+    }
     let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
     eprintln!("    ready after {} ms", server.ready_after.as_millis());
     let key = create_key(&server)?;
@@ -97,14 +127,19 @@ fn egress(server_url: Option<&str>) -> Result<Vec<String>> {
         Some(v6) => v6.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     };
+    Ok(network(host))
+}
+
+/// The networks that a host is in, if it may be private.
+fn network(host: &str) -> Vec<String> {
     if host == "localhost" {
-        return Ok(vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()]);
+        return vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()];
     }
-    Ok(match host.parse::<IpAddr>() {
+    match host.parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => vec![format!("{address}/32")],
         Ok(IpAddr::V6(address)) => vec![format!("{address}/128")],
         Err(_) => Vec::new(),
-    })
+    }
 }
 
 fn create_key(server: &Server) -> Result<String> {
@@ -117,6 +152,9 @@ fn create_key(server: &Server) -> Result<String> {
 
 fn connect_body(arguments: &Arguments) -> Value {
     let scopes = json!([
+        "email.read",
+        "email.write",
+        "email.send",
         "calendar.read",
         "calendar.write",
         "contacts.read",
@@ -125,8 +163,21 @@ fn connect_body(arguments: &Arguments) -> Value {
         "tasks.write"
     ]);
     match arguments.provider.as_str() {
-        "dav" => json!({
-            "provider": "dav",
+        "imap" => {
+            let server = |name: &Option<SocketName>| {
+                name.as_ref().map(|n| json!({ "host": n.host, "port": n.port, "tls": arguments.tls }))
+            };
+            json!({
+                "provider": "imap",
+                "credentials": {
+                    "username": arguments.username, "password": arguments.password,
+                    "imap": server(&arguments.imap), "smtp": server(&arguments.smtp),
+                },
+                "scopes": scopes,
+            })
+        }
+        "dav" | "jmap" => json!({
+            "provider": arguments.provider,
             "settings": { "serverUrl": arguments.server_url },
             "credentials": { "username": arguments.username, "password": arguments.password },
             "scopes": scopes,

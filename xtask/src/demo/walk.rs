@@ -1,5 +1,5 @@
-//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. Contacts and tasks
-//! follow in `people`.
+//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The mailbox is
+//! in `mail`, contacts and tasks in `people`.
 //! Each answer is checked, and the first that is not as expected ends the walk.
 
 use std::thread::sleep;
@@ -18,6 +18,7 @@ pub struct Walk {
     client: Client,
     connect: Value,
     connection: String,
+    account: Value,
     calendar: String,
     event: String,
     number: usize,
@@ -27,13 +28,27 @@ impl Walk {
     /// A walk over the account that `connect` (the body of `POST /v1/connections`) names.
     pub fn new(client: Client, connect: Value) -> Walk {
         let none = String::new;
-        Walk { client, connect, connection: none(), calendar: none(), event: none(), number: 0 }
+        Walk {
+            client,
+            connect,
+            connection: none(),
+            account: Value::Null,
+            calendar: none(),
+            event: none(),
+            number: 0,
+        }
     }
 
     /// Walks it all; the id of the connection, which stays.
     pub fn run(mut self) -> Result<String> {
         let own_calendar = self.connect["provider"] != "sandbox";
         self.connect()?;
+        if self.has("email") {
+            self.write_to_oneself()?;
+        }
+        if !self.has("calendar") {
+            return Ok(self.connection);
+        }
         self.choose_calendar(own_calendar)?;
         self.list_events()?;
         let created = self.create_event()?;
@@ -55,12 +70,28 @@ impl Walk {
         &self.connection
     }
 
+    fn has(&self, surface: &str) -> bool {
+        self.account["surfaces"].as_array().is_some_and(|all| all.iter().any(|s| s == surface))
+    }
+
+    /// The address of the account: what the provider says, else the name that one logs in with.
+    pub fn address(&self) -> String {
+        let known = self.account["email"].as_str();
+        known.or(self.connect["credentials"]["username"].as_str()).unwrap_or_default().to_owned()
+    }
+
+    /// Whether the provider says what the address is.
+    pub fn is_address_known(&self) -> bool {
+        self.account["email"].is_string()
+    }
+
     fn connect(&mut self) -> Result<()> {
         let body = self.connect.clone();
         let answer = self.ask("Connect an account", "POST", "/v1/connections", &[], Some(&body))?;
         let connection = answer.expect(&[201])?;
         ensure!(connection["status"] == "active", "the connection is not active");
         self.connection = text(&connection, "id")?;
+        self.account = connection;
         Ok(())
     }
 

@@ -1,0 +1,152 @@
+//! `cargo xtask fuzz`: the targets of `tests/fuzz`, built with libFuzzer's coverage by a stable compiler, each run for a while. What it
+//! finds on the way is kept below `target/fuzz/corpus` and tried first the next time; an input that breaks something is written to
+//! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once it is repaired.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::project;
+
+/// Edge counters, and operands of comparisons, for every crate; cargo-fuzz has the same ones.
+const COVERAGE: [&str; 5] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+];
+
+/// An input may take a second and 2 GiB, and has at most 64 KiB.
+const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"];
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// How long each target runs.
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Run these alone (files and folders of `tests/fuzz/targets`).
+    targets: Vec<String>,
+}
+
+/// Runs the chosen targets.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let all = targets()?;
+    if let Some(unknown) = arguments.targets.iter().find(|name| !all.contains(name)) {
+        bail!("there is no target {unknown:?}; there are: {}", all.join(", "));
+    }
+    let chosen = |name: &&String| arguments.targets.is_empty() || arguments.targets.contains(name);
+    fuzz(&all.iter().filter(chosen).collect::<Vec<_>>(), arguments.seconds)
+}
+
+/// Runs every target for so long; an error when one of them breaks.
+pub fn all(seconds: u64) -> Result<()> {
+    run(&Arguments { seconds, targets: Vec::new() })
+}
+
+fn fuzz(targets: &[&String], seconds: u64) -> Result<()> {
+    let folder = build()?;
+    for target in targets {
+        project::step(&format!("fuzzing {target} for {seconds} s"));
+        let start = Instant::now();
+        let figures = one(&folder.join(target), target, seconds)?;
+        eprintln!("    {target}: {figures} ({})", project::seconds(start));
+    }
+    Ok(())
+}
+
+fn home() -> PathBuf {
+    project::root().join("tests/fuzz")
+}
+
+fn work() -> PathBuf {
+    project::target().join("fuzz")
+}
+
+/// The names of the targets, in order.
+fn targets() -> Result<Vec<String>> {
+    let folder = home().join("targets");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        names.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Builds all targets; the folder that they are in.
+fn build() -> Result<PathBuf> {
+    project::step("building the fuzz targets");
+    let rustc = project::output(project::command("rustc").arg("-vV"), "rustc -vV")?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.context("`rustc -vV` names no host")?;
+    let mut cargo = project::cargo();
+    cargo.current_dir(home()).args(["build", "--release", "--locked"]);
+    // Named, so that the flags are for the targets alone and not for the build scripts.
+    cargo.args(["--target", host, "--target-dir"]).arg(work());
+    cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", COVERAGE.join(" "));
+    project::run(&mut cargo, "building the fuzz targets")?;
+    Ok(work().join(host).join("release"))
+}
+
+/// Runs one target; its figures in words.
+fn one(program: &std::path::Path, target: &str, seconds: u64) -> Result<String> {
+    let (kept, found) = (work().join("corpus").join(target), work().join("found"));
+    for folder in [&kept, &found] {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    let given = home().join("corpus").join(target);
+    ensure!(given.is_dir(), "{} is missing", given.display());
+    let mut command = project::command(&program.to_string_lossy());
+    command.args(LIMITS).arg(format!("-max_total_time={seconds}"));
+    command.arg(format!("-dict={}", home().join("dictionaries").join(target).display()));
+    command.arg(format!("-artifact_prefix={}/{target}-", found.display()));
+    command.arg(kept).arg(given);
+    let lines = shown(&mut command, target)?;
+    figures(&lines).with_context(|| format!("{target} told nothing of its run"))
+}
+
+/// Runs it and keeps what it says; all of that is shown when it fails.
+fn shown(command: &mut Command, target: &str) -> Result<Vec<String>> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).env("RUST_BACKTRACE", "1");
+    let mut child = command.spawn().with_context(|| format!("cannot start {target}"))?;
+    let stderr = child.stderr.take().expect("standard error is piped");
+    let lines =
+        BufReader::new(stderr).split(b'\n').map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()));
+    let lines = lines.collect::<Result<Vec<String>>>()?;
+    let status = child.wait()?;
+    if !status.success() {
+        let tail = lines.len().saturating_sub(80);
+        bail!("{}\n{target} failed: {status}", lines.get(tail..).unwrap_or_default().join("\n"));
+    }
+    Ok(lines)
+}
+
+/// Of the line `#182427 DONE   cov: 5350 ft: 21573 corp: 3950/2620Kb …`.
+fn figures(lines: &[String]) -> Option<String> {
+    let line = lines.iter().rev().find(|line| line.contains("\tDONE ") || line.contains(" DONE "))?;
+    let mut words = line.split_whitespace();
+    let executions = words.next()?.strip_prefix('#')?;
+    let mut after = |name: &str| words.find(|word| *word == name).and_then(|_| words.next());
+    let (edges, inputs) = (after("cov:")?, after("corp:")?);
+    Some(format!("{executions} executions, {edges} edges covered, {inputs} of inputs that differ in it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::figures;
+
+    #[test]
+    fn the_last_line_of_a_run_tells_its_figures() {
+        let line = "#182427\tDONE   cov: 5350 ft: 21573 corp: 3950/2620Kb lim: 1512 exec/s: 3965 rss: 40Mb";
+        let lines = ["#2\tINITED cov: 1 ft: 1".to_owned(), line.to_owned(), "Done 182427 runs".to_owned()];
+        let expected = "182427 executions, 5350 edges covered, 3950/2620Kb of inputs that differ in it";
+        assert_eq!(figures(&lines).as_deref(), Some(expected));
+        assert_eq!(figures(&lines[..1]), None);
+    }
+}
