@@ -75,11 +75,14 @@ fn missing(connection: &Connection, surface: &str, operation: &str, scope: &str)
     MissingOperation { operation: operation.to_owned(), reason, required_scopes: vec![scope.to_owned()] }
 }
 
+/// Where an operation stands in the answer.
+type Field = fn(&mut EmailOperations) -> &mut bool;
+
 /// The mailbox: what the provider has, and what the host does on top.
 fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &mut Capabilities) {
     let is_here = has(connection, Surface::Email);
     // The host sends later by itself, whatever the provider has.
-    let can: [(Row, fn(&mut EmailOperations) -> &mut bool); 13] = [
+    let can: [(Row, Field); 13] = [
         (("read", is_here, "email.read"), |o| &mut o.read),
         // Where the provider has none, the copy is searched.
         (("search", is_here, "email.read"), |o| &mut o.search),

@@ -85,7 +85,7 @@ async fn claim(app: &App, id: &str, fence: &str) -> Result<Option<Outgoing>> {
     let is_dead = move |by: &str| !boot.is_empty() && !by.starts_with(&boot);
     let claimed = app.db.write(move |tx| {
         Box::pin(async move {
-            Ok::<_, anyhow::Error>(table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await?)
+            table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await
         })
     });
     Ok(claimed.await?)

@@ -247,14 +247,14 @@ fn event(state: DeliveryState, is_over: bool) -> &'static str {
 
 /// The copy of the message is the message.
 fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<Prepared> {
-    let of_ours = |source: &&mut Source| {
+    let of_ours = |source: &Source| {
         source.items.iter().any(|item| {
             let message = item.body.read::<EmailMessage>();
             message.is_ok_and(|m| m.internet_message_id.as_deref() == Some(row.internet_message_id.as_str()))
         })
     };
     let first = sources.iter().position(|s| !s.items.is_empty());
-    let at = sources.iter_mut().position(|mut s| of_ours(&&mut s)).or(first);
+    let at = sources.iter().position(of_ours).or(first);
     if let Some(source) = at.and_then(|at| sources.get_mut(at)) {
         source.previous_id = Some(format!("{OUTGOING}{}", row.internet_message_id));
     }

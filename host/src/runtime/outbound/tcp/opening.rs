@@ -65,9 +65,9 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     let Server { host, port, tls } = way.server.clone();
     let transport = match tls {
         Tls::Implicit => ImapSessionTransport::Tls { host, port },
-        Tls::StartTls | Tls::None => ImapSessionTransport::Tcp { host, port },
+        Tls::Upgrade | Tls::None => ImapSessionTransport::Tcp { host, port },
     };
-    let options = ImapSessionOpenOptions { starttls: tls == Tls::StartTls, ..Default::default() };
+    let options = ImapSessionOpenOptions { starttls: tls == Tls::Upgrade, ..Default::default() };
     // Which mechanism is known only when the server has said what it has.
     let mut opening = ImapSessionOpen::new(transport, None::<Sasl>, options);
     let mut fragments = Fragmentizer::new(LONGEST);
@@ -171,9 +171,9 @@ pub(crate) async fn smtp(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     let Server { host, port, tls } = way.server.clone();
     let transport = match tls {
         Tls::Implicit => SmtpSessionTransport::Tls { host, port },
-        Tls::StartTls | Tls::None => SmtpSessionTransport::Tcp { host, port },
+        Tls::Upgrade | Tls::None => SmtpSessionTransport::Tcp { host, port },
     };
-    let options = SmtpSessionOpenOptions { starttls: tls == Tls::StartTls };
+    let options = SmtpSessionOpenOptions { starttls: tls == Tls::Upgrade };
     // Connected first: a client without a name of its own says its address (RFC 5321 section 4.1.4).
     let first = way.connect().await?;
     let domain = own_name(&first);

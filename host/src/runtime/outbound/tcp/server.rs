@@ -24,7 +24,7 @@ pub(crate) enum Tls {
     /// From the first byte (RFC 8314).
     Implicit,
     /// After an upgrade that the server must offer.
-    StartTls,
+    Upgrade,
     /// Never. Only to addresses that the operator allows.
     None,
 }
@@ -85,7 +85,7 @@ impl Server {
             Value::Null => Tls::Implicit,
             tls => match tls.as_str() {
                 Some("implicit") => Tls::Implicit,
-                Some("starttls") => Tls::StartTls,
+                Some("starttls") => Tls::Upgrade,
                 Some("none") => Tls::None,
                 _ => return Err(bad("tls", "must be \"implicit\", \"starttls\" or \"none\"")),
             },
@@ -146,7 +146,7 @@ mod tests {
     fn settings_name_a_server() {
         let server = of(json!({"host": "Mail.Example.org", "port": 993})).unwrap();
         assert_eq!(server, Server { host: "mail.example.org".into(), port: 993, tls: Tls::Implicit });
-        assert_eq!(of(json!({"host": "::1", "port": 143, "tls": "starttls"})).unwrap().tls, Tls::StartTls);
+        assert_eq!(of(json!({"host": "::1", "port": 143, "tls": "starttls"})).unwrap().tls, Tls::Upgrade);
         for (value, field) in [
             (json!("mail.example.org"), ""),
             (json!({"host": "imaps://mail.example.org", "port": 993}), "host"),
@@ -167,7 +167,7 @@ mod tests {
         let at = |host: &str, tls| Server { host: host.into(), port: 143, tls };
         for (server, allowed, code) in [
             (at("127.0.0.1", Tls::Implicit), &[][..], "denied"),
-            (at("169.254.169.254", Tls::StartTls), &allowed[..], "denied"),
+            (at("169.254.169.254", Tls::Upgrade), &allowed[..], "denied"),
             (at("::ffff:10.0.0.1", Tls::Implicit), &allowed[..], "denied"),
             (at("1.1.1.1", Tls::None), &allowed[..], "denied"),
         ] {
