@@ -135,7 +135,6 @@ impl Imap {
 
     /// Takes away every message, and every mailbox that is not one of these.
     pub fn empty(&mut self, kept: &[&str]) {
-        self.run("UNSELECT");
         for folder in self.folders().iter().rev() {
             if !kept.contains(&folder.as_str()) {
                 self.run(&format!("DELETE \"{folder}\""));

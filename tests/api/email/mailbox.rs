@@ -48,7 +48,7 @@ pub struct There {
 
 enum Way {
     Sandbox(Actor),
-    Imap { port: u16, line: Box<Mutex<Imap>>, _taken: Option<Arc<OwnedMutexGuard<()>>> },
+    Imap { line: Box<Mutex<Imap>>, _taken: Option<Arc<OwnedMutexGuard<()>>> },
 }
 
 /// A message for a mailbox.
@@ -156,7 +156,9 @@ impl Mailbox {
     pub async fn connect(&self) -> String {
         let mut body = credentials(self.provider, &self.address).expect("it is up");
         body["scopes"] = json!(["email.read", "email.write", "email.send"]);
-        text(&self.api.connect(body).await["id"])
+        let connection = self.api.connect(body).await;
+        assert_eq!(connection["missingScopes"], json!([]), "{connection:#}");
+        text(&connection["id"])
     }
 
     /// A request that wants what the provider has now.
@@ -274,7 +276,7 @@ async fn accounts(provider: Provider, server: &TestServer) -> Option<(There, The
         let mut line = Imap::login(port, &address, "secret");
         line.empty(&FOLDERS);
         let line = Box::new(Mutex::new(line));
-        There { address, way: Way::Imap { port, line, _taken: Some(taken.clone()) } }
+        There { address, way: Way::Imap { line, _taken: Some(taken.clone()) } }
     };
     Some((open(names[0]), open(names[1])))
 }
@@ -309,14 +311,6 @@ impl There {
     pub fn imap<T>(&self, work: impl FnOnce(&mut Imap) -> T) -> T {
         match &self.way {
             Way::Imap { line, .. } => work(&mut line.lock().expect("one test, one line")),
-            Way::Sandbox(_) => panic!("there is no IMAP here"),
-        }
-    }
-
-    /// Another line to the same account.
-    pub fn another_line(&self) -> Imap {
-        match &self.way {
-            Way::Imap { port, .. } => Imap::login(*port, &self.address, "secret"),
             Way::Sandbox(_) => panic!("there is no IMAP here"),
         }
     }

@@ -30,8 +30,12 @@ macro_rules! on_every_mailbox {
 
 mod appending;
 mod changing;
+mod conversation;
 mod drafts;
+mod isolation;
 mod listing;
 mod reading;
 mod sending;
+mod sync;
 mod threads;
+mod wrong_input;

@@ -61,7 +61,7 @@ fn nodes(tree: &RcDom) -> Vec<(usize, String)> {
                 attributes.sort();
                 format!("<{} {}>", name.local, attributes.join(" "))
             }
-            NodeData::Text { contents } => format!("{:?}", &*contents.borrow()),
+            NodeData::Text { contents } => format!("{:?}", &**contents.borrow()),
             _ => String::new(),
         };
         nodes.push((depth, shown));
