@@ -29,6 +29,7 @@ use crate::storage::connections::Connection;
 use crate::storage::items::Item;
 use crate::storage::{Db, Options, installation};
 use crate::usage::Counters;
+use crate::watches::Watches;
 
 /// The shared handles.
 #[derive(Clone)]
@@ -48,6 +49,8 @@ pub struct Handles {
     pub outbox: Notify,
     /// Who waits for a mailbox to be read further back.
     pub coverage: Coverage,
+    /// Providers that tell of changes by themselves.
+    pub watches: Watches,
     /// Calendars that are read again and again, with their connections.
     pub opened: Recent<(Connection, Item)>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
@@ -95,6 +98,7 @@ impl App {
             freshness: Freshness::default(),
             outbox: Notify::new(),
             coverage: Coverage::default(),
+            watches: Watches::default(),
             opened: Recent::default(),
             keys: Recent::default(),
             pages: Pages::default(),

@@ -39,4 +39,5 @@ pub mod scopes;
 pub mod telemetry;
 pub mod tenant;
 pub mod usage;
+pub mod watches;
 pub mod words;

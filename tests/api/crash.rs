@@ -26,14 +26,14 @@ fn command() -> Command {
     command
 }
 
-fn serve(data: &Path, port: u16) -> Child {
+pub fn serve(data: &Path, port: u16) -> Child {
     let mut command = command();
     command.args(["serve", "--freshness-ms", "0", "--egress-allow", "127.0.0.0/8", "--listen"]);
     command.arg(format!("127.0.0.1:{port}")).arg("--data-dir").arg(data);
     command.arg("--connectors").arg(harness::bundle()).spawn().expect("the service starts")
 }
 
-fn key(data: &Path) -> String {
+pub fn key(data: &Path) -> String {
     let mut command = command();
     command
         .args(["keys", "create", "--scopes", "all", "--rate-limit", "1000000", "--json", "--data-dir"])
@@ -45,14 +45,14 @@ fn key(data: &Path) -> String {
 
 /// A client that does what one should: it repeats what got no answer, under the same key.
 #[derive(Clone)]
-struct Stubborn {
-    http: Client,
-    base: String,
-    key: String,
+pub struct Stubborn {
+    pub http: Client,
+    pub base: String,
+    pub key: String,
 }
 
 impl Stubborn {
-    async fn try_once(
+    pub async fn try_once(
         &self,
         method: &str,
         path: &str,
@@ -68,7 +68,7 @@ impl Stubborn {
         Some((status, answer))
     }
 
-    async fn until_answered(&self, method: &str, path: &str, body: &Value, key: &str) -> Value {
+    pub async fn until_answered(&self, method: &str, path: &str, body: &Value, key: &str) -> Value {
         loop {
             match self.try_once(method, path, body, key).await {
                 Some((status, answer)) if status.is_success() => return answer,
@@ -83,7 +83,7 @@ impl Stubborn {
         }
     }
 
-    async fn ready(&self) {
+    pub async fn ready(&self) {
         loop {
             let answer = self.http.get(format!("{}/readyz", self.base)).send().await;
             if answer.is_ok_and(|a| a.status().is_success()) {

@@ -85,7 +85,9 @@ impl Imap {
     /// Names of all mailboxes that can be selected.
     pub fn folders(&mut self) -> Vec<String> {
         let lines = self.run("LIST \"\" \"*\"");
-        let listed = lines.iter().filter(|line| !line.to_lowercase().contains("\\noselect"));
+        // A server tells of changes in the selected mailbox meanwhile.
+        let listed = lines.iter().filter(|line| line.starts_with("* LIST "));
+        let listed = listed.filter(|line| !line.to_lowercase().contains("\\noselect"));
         listed
             .filter_map(|line| line.rsplit_once(' '))
             .map(|(_, name)| name.trim_matches('"').to_owned())
@@ -96,7 +98,11 @@ impl Imap {
     pub fn messages(&mut self, folder: &str) -> Vec<Stored> {
         self.run(&format!("EXAMINE \"{folder}\""));
         let found = self.run("UID FETCH 1:* (UID FLAGS BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])");
-        found.iter().filter(|line| line.contains(" FETCH ")).map(|line| stored(folder, line)).collect()
+        found
+            .iter()
+            .filter(|line| line.contains(" FETCH ") && line.contains("HEADER.FIELDS"))
+            .map(|line| stored(folder, line))
+            .collect()
     }
 
     /// Everything that is in all mailboxes.

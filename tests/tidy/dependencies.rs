@@ -4,7 +4,7 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 12] = [
+const HOMES: [(&str, &[&str]); 17] = [
     ("wasmtime", &["host/src/runtime/"]),
     ("wasmtime_wasi", &["host/src/runtime/"]),
     ("wasmtime_wasi_http", &["host/src/runtime/outbound/"]),
@@ -31,6 +31,11 @@ const HOMES: [(&str, &[&str]); 12] = [
     ("rlibphonenumber", &["host/src/phones.rs"]),
     ("vcard", &["connectors/dav/"]),
     ("wit_bindgen", &["sdk/connector/"]),
+    ("io_imap", &["host/src/runtime/outbound/tcp/", "connectors/imap/", "xtask/src/bench/mail/"]),
+    ("io_smtp", &["host/src/runtime/outbound/tcp/", "connectors/imap/"]),
+    ("mail_parser", &["sdk/mail/", "xtask/src/bench/mail/"]),
+    ("ammonia", &["sdk/mail/"]),
+    ("lol_html", &["host/src/tracking/"]),
 ];
 
 /// Big dependencies outside their home.

@@ -35,6 +35,7 @@ const LAYERS: [&[&str]; 7] = [
         "scheduling",
         "storage",
         "usage",
+        "watches",
     ],
     &["app"],
     &["connections", "freebusy", "log", "outbox", "resources", "sync", "tracking", "webhooks"],

@@ -10,6 +10,7 @@ pub mod etag;
 pub mod feed;
 pub mod idempotency;
 pub mod json;
+pub mod mail;
 pub mod metrics;
 pub mod openapi;
 pub mod operation;

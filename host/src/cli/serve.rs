@@ -19,7 +19,7 @@ use crate::clock::{Clock, Entropy};
 use crate::config::Config;
 use crate::outbox;
 use crate::sandbox_provider::{self, Sandbox};
-use crate::sync::poll;
+use crate::sync::{listen, poll};
 use crate::telemetry;
 
 /// From the signal to the end of the process at most.
@@ -102,6 +102,7 @@ async fn serve(resolved: Resolved) -> Result<()> {
 
     let (stop, stopping) = watch::channel(false);
     let poll = tokio::spawn(poll::run(app.clone(), stopping.clone()));
+    let listening = tokio::spawn(listen::run(app.clone(), stopping.clone()));
     let mut sending = tokio::spawn(outbox::run(app.clone(), stopping.clone()));
     let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
     tracing::info!(
@@ -133,6 +134,7 @@ async fn serve(resolved: Resolved) -> Result<()> {
     stop.send_replace(true);
     serving.abort();
     poll.abort();
+    listening.abort();
     // A message that is being handed over right now is not left half-way if it can be helped.
     let _ = tokio::time::timeout_at(deadline, &mut sending).await;
     sending.abort();

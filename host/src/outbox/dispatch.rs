@@ -84,9 +84,7 @@ async fn claim(app: &App, id: &str, fence: &str) -> Result<Option<Outgoing>> {
     let boot = app.db.is_shared().then(String::new).unwrap_or_else(|| app.boot.clone());
     let is_dead = move |by: &str| !boot.is_empty() && !by.starts_with(&boot);
     let claimed = app.db.write(move |tx| {
-        Box::pin(async move {
-            table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await
-        })
+        Box::pin(async move { table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await })
     });
     Ok(claimed.await?)
 }

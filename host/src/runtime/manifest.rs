@@ -62,6 +62,10 @@ pub struct Manifest {
     /// authenticated with the connection's credentials; private addresses only where the operator allows them.
     #[serde(default)]
     pub servers_from_settings: Vec<String>,
+    /// The IMAP server among them at whose inbox the host waits for news (IDLE, RFC 2177) while a mailbox is followed. What
+    /// changed is read by calls as always. Default: none, the mailbox is polled.
+    #[serde(default)]
+    pub idle_server: Option<String>,
     /// How an account is opened.
     #[serde(default)]
     pub auth: Auth,
@@ -304,6 +308,12 @@ impl Manifest {
                     "{list}: \"{name}\" is not one of the settings, add it under [[settings]]"
                 );
             }
+        }
+        if let Some(name) = &self.idle_server {
+            ensure!(
+                self.servers_from_settings.contains(name),
+                "idle_server: \"{name}\" is not one of servers_from_settings"
+            );
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod files;
 mod guests;
 mod imports;
 mod limits;
+mod listening;
 mod loaded;
 mod log;
 mod manifest;
@@ -58,13 +59,14 @@ pub use crate::runtime::compile::{CHILD_COMMAND, compile_child_main};
 pub use crate::runtime::engine::Allocation;
 pub use crate::runtime::error::{AuthorReport, Blame, Code, Error};
 pub use crate::runtime::limits::Limits;
+pub use crate::runtime::listening::Listening;
 pub use crate::runtime::loaded::Loaded;
 pub use crate::runtime::log::{LogLevel, LogLine};
 pub use crate::runtime::manifest::{
     Auth, AuthKind, HostRule, Level, Manifest, MemoryClass, Setting, SurfaceVersion,
 };
 pub use crate::runtime::outbound::{
-    Credentials, HttpSettings, Login, LoginSecret, NoCredentials, Secret, check_server,
+    Credentials, HttpSettings, Listener, Login, LoginSecret, News, NoCredentials, Secret, check_server,
 };
 pub use crate::runtime::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::runtime::state::Progress;

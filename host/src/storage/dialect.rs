@@ -50,3 +50,20 @@ impl Dialect {
         }
     }
 }
+
+/// The statement of the engine behind a `Reader`, of two that differ only in how they take a JSON array of texts apart: `among!` stands
+/// for a list of them, `$n` being the array.
+macro_rules! among {
+    ($reader:expr, $before:expr, $array:literal, $after:expr) => {
+        match $reader.dialect() {
+            $crate::storage::dialect::Dialect::Sqlite => {
+                concat!($before, "(select value from json_each(", $array, "))", $after)
+            }
+            $crate::storage::dialect::Dialect::Postgres => {
+                concat!($before, "(select json_array_elements_text(cast(", $array, " as json)))", $after)
+            }
+        }
+    };
+}
+
+pub(crate) use among;

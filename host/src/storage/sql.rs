@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use sqlx::postgres::PgRow;
 use sqlx::{PgPool, Row as _};
 
+use crate::storage::dialect::Dialect;
 use crate::storage::{postgres, sqlite};
 
 /// Where queries that change nothing run. Cheap to clone.
@@ -17,6 +18,14 @@ pub enum Reader {
 }
 
 impl Reader {
+    /// The engine that it reads.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Reader::Sqlite(_) => Dialect::Sqlite,
+            Reader::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
     /// See `Readers::holding`; PostgreSQL has nothing to hold.
     pub fn holding(&self) -> Reader {
         match self {

@@ -17,6 +17,7 @@ use crate::storage::items::Item;
 use crate::storage::log as log_table;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::{Scope, changes, pull, state, unreadable, whole};
+use crate::watches::Channel;
 
 /// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
 /// Starting what is started changes nothing and answers 200.
@@ -170,7 +171,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         lag_seconds: s.last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
         progress: SyncProgress { seen: s.seen, estimated: s.estimated },
         backfill_since: at(s.backfill_since),
-        watch: Some(watch()),
+        watch: watch(app, connection, Some(s)),
         consecutive_errors: s.consecutive_errors,
         last_error: s.last_error.as_deref().map(serde_json::from_str).transpose()?,
         provider_resets: s.provider_resets,
@@ -210,9 +211,21 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<Syn
     Ok(all)
 }
 
-/// The push channel: none of today's providers has one.
-pub fn watch() -> Watch {
-    Watch { status: WatchStatus::Unsupported, expires_at: None, last_notification_at: None }
+/// The push channel. None where the provider has one that is opened when somebody follows.
+pub fn watch(app: &App, connection: &Connection, state: Option<&SyncState>) -> Option<Watch> {
+    let is_mail = state.is_some_and(|s| s.surface == Kind::EmailMessage.surface().as_str());
+    if !is_mail || !app.runtime.can_listen(&connection.provider) {
+        return Some(Watch { status: WatchStatus::Unsupported, ..Watch::default() });
+    }
+    state.filter(|s| s.followed)?;
+    let watched = app.watches.find(&connection.id).unwrap_or_default();
+    let status = match watched.channel {
+        Channel::Open => WatchStatus::Active,
+        Channel::Closed => WatchStatus::Expired,
+        Channel::None => WatchStatus::Unsupported,
+    };
+    let last_notification_at = watched.told_at.map(Instant::from_millis);
+    Some(Watch { status, expires_at: None, last_notification_at })
 }
 
 fn item_error(e: ItemError) -> SyncItemError {

@@ -30,10 +30,19 @@ pub enum Covered {
     Nothing,
 }
 
+/// Whether all of a mailbox has been read.
+pub async fn is_whole(app: &App, connection_id: &str) -> Result<bool> {
+    Ok(covered_of(app, connection_id).await? == Covered::Whole)
+}
+
 /// How far back it is here by now.
 pub async fn covered(app: &App, connection: &Connection) -> Result<Covered> {
+    covered_of(app, &connection.id).await
+}
+
+async fn covered_of(app: &App, connection_id: &str) -> Result<Covered> {
     let (surface, reader) = (Kind::EmailMessage.surface().as_str(), app.db.reader());
-    let state = sync_states::find(reader, &connection.id, surface, "").await?;
+    let state = sync_states::find(reader, connection_id, surface, "").await?;
     Ok(match state {
         Some(s) if s.last_success_at.is_some() => Covered::Whole,
         Some(s) => s.covered_since.map_or(Covered::Nothing, Covered::Since),

@@ -7,10 +7,8 @@ use crate::email::mailbox::{Mailbox, Provider, cyrus_delivers, text, until};
 /// A message in a mailbox, as soon as the API tells of it.
 async fn received(mailbox: &Mailbox, subject: &str) -> Value {
     let query = format!("folder_id={}", mailbox.folder("inbox").await);
-    let found = until(&format!("{subject} at {}", mailbox.address), async || {
-        mailbox.list(&query).await.into_iter().find(|m| m["subject"] == subject)
-    });
-    found.await
+    let what = format!("{subject} at {}", mailbox.address);
+    until(&what, async || mailbox.list(&query).await.into_iter().find(|m| m["subject"] == subject)).await
 }
 
 /// What a feed tells from a cursor on, and the cursor of now.
@@ -54,9 +52,16 @@ async fn talk(one: Mailbox, two: Mailbox) {
 
     let answer = json!({ "to": got["from"], "subject": null, "replyToMessageId": got["id"], "body": { "text": "Yes" } });
     let answered = two.send(answer).await;
-    assert_eq!((&answered["delivery"]["state"], &answered["threadId"]), (&json!("sent"), &got["threadId"]), "{answered:#}");
+    assert_eq!(
+        (&answered["delivery"]["state"], &answered["threadId"]),
+        (&json!("sent"), &got["threadId"]),
+        "{answered:#}"
+    );
     let back = received(&one, "Re: Question \u{fc}").await;
-    assert_eq!((&back["threadId"], &back["inReplyTo"]), (&sent["threadId"], &json!([sent["internetMessageId"]])));
+    assert_eq!(
+        (&back["threadId"], &back["inReplyTo"]),
+        (&sent["threadId"], &json!([sent["internetMessageId"]]))
+    );
     for (mailbox, thread) in [(&one, &sent["threadId"]), (&two, &got["threadId"])] {
         let thread = mailbox.get(format!("/v1/email/threads/{}", text(thread))).send().await.expect(200);
         assert_eq!((&thread["messageCount"], &thread["subject"]), (&json!(2), &json!("Question \u{fc}")));
@@ -67,7 +72,10 @@ async fn talk(one: Mailbox, two: Mailbox) {
     let (of_one, _) = news(&one, &cursor_one).await;
     let (of_two, _) = news(&two, &cursor_two).await;
     let created = |subject: &str| ("created".to_owned(), subject.to_owned());
-    for (told, subjects) in [(told(&of_one), ["Question \u{fc}", "Re: Question \u{fc}"]), (told(&of_two), ["Question \u{fc}", "Re: Question \u{fc}"])] {
+    for (told, subjects) in [
+        (told(&of_one), ["Question \u{fc}", "Re: Question \u{fc}"]),
+        (told(&of_two), ["Question \u{fc}", "Re: Question \u{fc}"]),
+    ] {
         for subject in subjects {
             assert_eq!(told.iter().filter(|t| **t == created(subject)).count(), 1, "{subject}: {told:?}");
         }

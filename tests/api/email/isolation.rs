@@ -13,8 +13,15 @@ async fn another_applications_mail(mailbox: Mailbox) {
     let message = mailbox.titled("Mine").await;
     let draft = json!({ "connectionId": mailbox.connection, "subject": "Draft" });
     let draft = mailbox.api.post("/v1/email/drafts", draft).send().await.expect(201);
-    let sent = mailbox.submit(json!({ "sendAt": model::Instant::from_millis(mailbox.server.clock.now_ms() + 60_000) })).await;
-    mailbox.api.post("/v1/email/sync/start", json!({ "connectionId": mailbox.connection })).send().await.expect(202);
+    let sent = mailbox
+        .submit(json!({ "sendAt": model::Instant::from_millis(mailbox.server.clock.now_ms() + 60_000) }))
+        .await;
+    mailbox
+        .api
+        .post("/v1/email/sync/start", json!({ "connectionId": mailbox.connection }))
+        .send()
+        .await
+        .expect(202);
     let stranger = mailbox.server.key("stranger", |_| {}).await;
     let (connection, id) = (&mailbox.connection, text(&message["id"]));
     let of_message = format!("/v1/email/messages/{id}");
@@ -39,7 +46,8 @@ async fn another_applications_mail(mailbox: Mailbox) {
     for path in gets {
         stranger.get(path).send().await.refused(404, "not_found");
     }
-    let body = json!({ "connectionId": connection, "to": [{ "email": "a@x.test" }], "body": { "text": "x" } });
+    let body =
+        json!({ "connectionId": connection, "to": [{ "email": "a@x.test" }], "body": { "text": "x" } });
     let raw = json!({ "connectionId": connection, "rawBase64": "U3ViamVjdDogeA0KDQp4DQo=" });
     for (method, path, body) in [
         (Method::PATCH, of_message.clone(), json!({ "starred": true })),

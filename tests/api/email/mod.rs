@@ -30,11 +30,15 @@ macro_rules! on_every_mailbox {
 
 mod appending;
 mod changing;
+mod connecting;
 mod conversation;
 mod drafts;
 mod isolation;
 mod listing;
+mod once;
+mod push;
 mod reading;
+mod relay;
 mod sending;
 mod sync;
 mod threads;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::email::mailbox::{Mailbox, letter, refused, text, written};
+use crate::email::mailbox::{Mailbox, Provider, letter, refused, text, written};
 
 on_every_mailbox!(
     html_is_made_safe,
@@ -33,9 +33,17 @@ async fn html_is_made_safe(mailbox: Mailbox) {
     let (html, safe) = (text(&message["body"]["html"]), text(&message["body"]["safeHtml"]));
     assert!(html.contains("<script>alert(1)</script>"), "as the sender wrote it: {html}");
     assert_eq!(message["body"]["text"], Value::Null, "no text is made up");
-    for gone in
-        ["script", "onload", "onclick", "javascript:", "iframe", "form", "input", "track.test", "cid:"]
-    {
+    for gone in [
+        "script",
+        "onload",
+        "onclick",
+        "javascript:",
+        "<iframe",
+        "<form",
+        "<input",
+        " src=\"https://track.test",
+        "cid:",
+    ] {
         assert!(!safe.to_lowercase().contains(gone), "{gone} is in {safe}");
     }
     assert!(safe.contains("https://ok.test/") && safe.contains("Hello"), "{safe}");
@@ -44,7 +52,9 @@ async fn html_is_made_safe(mailbox: Mailbox) {
         (&picture["inline"], &picture["contentId"], &picture["contentType"]),
         (&json!(true), &json!("pic@x"), &json!("image/png"))
     );
-    assert_eq!(message["hasAttachments"], false, "what the text shows is no attachment");
+    // Cyrus counts a picture that the text shows, and JMAP has this of the server.
+    let is_counted = mailbox.provider == Provider::Jmap;
+    assert!(is_counted || message["hasAttachments"] == false, "what the text shows is no attachment");
     let way = text(&picture["downloadUrl"]);
     assert!(safe.contains(&way), "the picture is where our API has it: {safe}");
     let bytes = mailbox.get(format!("{way}?format=raw")).send().await;
@@ -75,7 +85,7 @@ async fn files_and_parts_of_them(mailbox: Mailbox) {
     let message = mailbox.titled("Files").await;
     let files = message["attachments"].as_array().expect("a list");
     let names: Vec<&str> = files.iter().map(|f| f["filename"].as_str().unwrap_or_default()).collect();
-    assert_eq!(&names[..2], ["x.csv", "\u{dc}bersicht \u{20ac}.bin"], "{files:#?}");
+    assert_eq!(&names[..2], ["_.._etc_x.csv", "\u{dc}bersicht \u{20ac}.bin"], "{files:#?}");
     assert_eq!(
         (files.len(), &files[2]["isMessage"], &message["hasAttachments"]),
         (3, &json!(true), &json!(true))
@@ -93,7 +103,7 @@ async fn files_and_parts_of_them(mailbox: Mailbox) {
     );
     assert_eq!(
         raw.header("content-disposition"),
-        Some("attachment; filename=\"x.csv\"; filename*=UTF-8''x.csv")
+        Some("attachment; filename=\"_.._etc_x.csv\"; filename*=UTF-8''_.._etc_x.csv")
     );
     assert_eq!(raw.header("x-content-type-options"), Some("nosniff"));
     let accepted = mailbox.get(&first).header("accept", "application/octet-stream").send().await;

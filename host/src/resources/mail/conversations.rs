@@ -40,10 +40,8 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     mailbox::ensure(app, &connection, asker.no_cache).await?;
     // What was just read may have merged it.
     let thread = threads::find(app, asker, id).await?;
-    let messages = table::messages_of(app.db.reader(), &asker.tenant, &thread.id).await?;
-    if messages.is_empty() {
-        return Err(not_found("thread"));
-    }
+    let mut found = table::messages_of(app.db.reader(), &asker.tenant, &[&thread.id]).await?;
+    let messages = found.remove(&thread.id).ok_or_else(|| not_found("thread"))?;
     let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
     let (text, etag) = printed(own, id, &messages)?;
     Ok(Answer::ok(text).etag(&etag))
@@ -71,19 +69,20 @@ pub async fn list(
         let found = table::list_threads(reader, tenant, connection_id, before, limit + 1).await?;
         let is_last = found.len() <= wanted;
         let count = found.len();
+        let is_asked = |id: &str| opened.connections.iter().any(|c| c.id == id) && asker.may_use(id);
+        let asked = found.iter().filter(|thread| is_asked(&thread.connection_id));
+        let ids: Vec<&str> = asked.map(|thread| thread.id.as_str()).collect();
+        let mut messages = table::messages_of(reader, tenant, &ids).await?;
         for (number, thread) in found.into_iter().enumerate() {
             if texts.len() == wanted {
                 break;
             }
             scanned += 1;
             place = Place { at: thread.latest_at, id: thread.id.clone() };
-            let is_asked = opened.connections.iter().any(|c| c.id == thread.connection_id);
-            if is_asked && asker.may_use(&thread.connection_id) {
-                let messages = table::messages_of(reader, tenant, &thread.id).await?;
-                if !messages.is_empty() && is_listed(query, &messages)? {
-                    let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
-                    texts.push(printed(own, &thread.id, &messages)?.0);
-                }
+            let messages = messages.remove(&thread.id).unwrap_or_default();
+            if is_listed(query, &messages)? {
+                let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
+                texts.push(printed(own, &thread.id, &messages)?.0);
             }
             if is_last && number + 1 == count {
                 return Ok((texts, None));

@@ -1,5 +1,7 @@
 //! Folders and labels. They come with the messages; how many messages are in them the provider counts.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::app::App;
@@ -7,6 +9,7 @@ use crate::error::Result;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::{Asker, Kind, collections, render};
 use crate::storage::items::{self, Item};
+use crate::storage::mail as storage;
 use crate::sync::mailbox;
 
 /// A page of them in id order. Without a connection: of every connection that the key may read mail of.
@@ -43,12 +46,34 @@ pub async fn list(
     Ok(found)
 }
 
-/// A folder or label as it is shown.
-pub fn printed(item: &Item, with_provider_data: bool) -> Result<String> {
-    let text = render::item(item, &[], with_provider_data);
-    let Some((total, unread)) = Aside::of(item.aside.as_deref()).counts else { return Ok(text) };
-    let mut folder: Map<String, Value> = serde_json::from_str(&text)?;
-    folder.insert("totalCount".into(), total.into());
-    folder.insert("unreadCount".into(), unread.into());
-    Ok(Value::Object(folder).to_string())
+/// Folders or labels as they are shown. Where the provider does not count, the copy is counted, once it is whole.
+pub async fn printed(app: &App, items: &[Item], with_provider_data: bool) -> Result<Vec<String>> {
+    let told = |item: &Item| Aside::of(item.aside.as_deref()).counts.unwrap_or_default();
+    let counted = items.iter().filter(|item| told(item).0.is_none());
+    let mut whole: HashMap<&str, bool> = HashMap::new();
+    let mut ids = Vec::new();
+    for item in counted {
+        let is_whole = match whole.get(item.connection_id.as_str()) {
+            Some(known) => *known,
+            None => mailbox::is_whole(app, &item.connection_id).await?,
+        };
+        whole.insert(&item.connection_id, is_whole);
+        ids.extend(is_whole.then_some(item.id.as_str()));
+    }
+    let counts = match ids.is_empty() {
+        true => HashMap::new(),
+        false => storage::counts(app.db.reader(), &ids).await?,
+    };
+    let print = |item: &Item| {
+        let (total, unread) = match ids.contains(&item.id.as_str()) {
+            true => counts.get(&item.id).map_or((Some(0), Some(0)), |(n, unread)| (Some(*n), Some(*unread))),
+            false => told(item),
+        };
+        let mut folder: Map<String, Value> =
+            serde_json::from_str(&render::item(item, &[], with_provider_data))?;
+        folder.insert("totalCount".into(), total.into());
+        folder.insert("unreadCount".into(), unread.into());
+        Ok(Value::Object(folder).to_string())
+    };
+    items.iter().map(print).collect()
 }

@@ -13,6 +13,7 @@ use crate::resources::contents::words;
 use crate::resources::mail::bodies::{self, Wanted};
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::prepare::Aside;
+use crate::resources::mail::{search, threads};
 use crate::resources::{Asker, Kind, render};
 use crate::storage::connections::Connection;
 use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS};
@@ -69,7 +70,7 @@ pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Opened> {
         place_id = place_id.or(Some(item.id));
     }
     if let Some(id) = &query.thread_id {
-        let thread = super::threads::find(app, asker, id).await.map_err(|e| match e.code() {
+        let thread = threads::find(app, asker, id).await.map_err(|e| match e.code() {
             Some(Code::NotFound) => fault("thread_id", "names no thread"),
             _ => e,
         })?;
@@ -130,7 +131,7 @@ pub async fn list(
     let opened = open(app, asker, query).await?;
     let (rows, place) = match (&query.native_query, &query.q, &after) {
         (None, None, _) => local(app, asker, query, &opened, (after, limit)).await?,
-        _ => super::search::list(app, asker, query, &opened, (after, limit)).await?,
+        _ => search::list(app, asker, query, &opened, (after, limit)).await?,
     };
     let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
     Ok((texts, place))

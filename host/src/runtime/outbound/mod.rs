@@ -31,7 +31,7 @@ use crate::runtime::state::State;
 
 pub use client::HttpSettings;
 pub(crate) use policy::Policy;
-pub use tcp::check_server;
+pub use tcp::{Listener, News, check_server};
 
 /// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
 #[derive(Clone)]

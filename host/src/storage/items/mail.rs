@@ -1,8 +1,11 @@
 //! Messages, drafts, folders and labels among the items: found by what only mail has.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 
 use crate::storage::Tx;
+use crate::storage::dialect::among;
 use crate::storage::items::{Item, item};
 use crate::storage::sql::{Reader, query};
 use crate::tenant::Tenant;
@@ -31,20 +34,24 @@ pub async fn of_sources(
     connection_id: &str,
     sources: &[String],
 ) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where organization_id = $1 and application_id = $2 and connection_id = $3 and source_id = $4 \
-         and kind in ('email_message', 'email_draft') and parent_id = '' and deleted_at is null"
+    let sql = among!(
+        reader,
+        select!(
+            "where organization_id = $1 and application_id = $2 and connection_id = $3 and parent_id = '' \
+             and kind in ('email_message', 'email_draft') and deleted_at is null and source_id in "
+        ),
+        "$4",
+        ""
     );
-    let mut found = Vec::with_capacity(sources.len());
-    for source in sources {
-        let statement = query(sql)
-            .bind(&tenant.organization_id)
-            .bind(&tenant.application_id)
-            .bind(connection_id)
-            .bind(source);
-        found.extend(statement.fetch_optional(reader, item).await?);
-    }
-    Ok(found)
+    let found = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(connection_id)
+        .bind(serde_json::to_string(sources)?)
+        .fetch_all(reader, item)
+        .await?;
+    let mut by_source: HashMap<_, _> = found.into_iter().map(|i| (i.source_id.clone(), i)).collect();
+    Ok(sources.iter().filter_map(|source| by_source.remove(source)).collect())
 }
 
 /// Gives a row another source: what the provider had of it is another thing from now on, or nothing.

@@ -3,11 +3,14 @@
 mod list;
 mod threads;
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 
 use crate::storage::Tx;
+use crate::storage::dialect::among;
 use crate::storage::items::Item;
-use crate::storage::sql::{On, query};
+use crate::storage::sql::{Reader, Row, query};
 
 pub use list::{Filter, Found, MAX_WORDS, list_messages};
 pub use threads::{
@@ -46,9 +49,16 @@ pub async fn remove_places(tx: &mut Tx, item_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// How many messages are in a place, and how many of them are unread.
-pub async fn count(on: impl Into<On<'_>>, place_id: &str) -> Result<(i64, i64)> {
-    let sql = "select count(*) as n, cast(coalesce(sum(i.is_open), 0) as bigint) as unread from email_places p \
-               join items i on i.id = p.item_id where p.place_id = $1 and i.deleted_at is null";
-    query(sql).bind(place_id).fetch_one(on, |row| Ok((row.get("n")?, row.get("unread")?))).await
+/// How many messages are in each of these places, and how many of them are unread. Places without messages are left out.
+pub async fn counts(reader: &Reader, place_ids: &[&str]) -> Result<HashMap<String, (i64, i64)>> {
+    let sql = among!(
+        reader,
+        "select p.place_id as place_id, count(*) as n, cast(coalesce(sum(i.is_open), 0) as bigint) as unread \
+         from email_places p join items i on i.id = p.item_id where i.deleted_at is null and p.place_id in ",
+        "$1",
+        " group by p.place_id"
+    );
+    let count = |row: &Row<'_>| Ok((row.get("place_id")?, (row.get("n")?, row.get("unread")?)));
+    let found = query(sql).bind(serde_json::to_string(place_ids)?).fetch_all(reader, count).await?;
+    Ok(found.into_iter().collect())
 }

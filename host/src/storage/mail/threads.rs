@@ -1,8 +1,11 @@
 //! Threads: their ids, which Message-IDs lead to them, and when their newest message came.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 
 use crate::storage::Tx;
+use crate::storage::dialect::among;
 use crate::storage::items::{Item, select_items};
 use crate::storage::sql::{Reader, Row, query};
 use crate::tenant::Tenant;
@@ -125,18 +128,32 @@ pub async fn find_thread(reader: &Reader, tenant: &Tenant, id: &str) -> Result<O
         .await
 }
 
-/// Live messages and drafts of a thread, oldest first.
-pub async fn messages_of(reader: &Reader, tenant: &Tenant, thread_id: &str) -> Result<Vec<Item>> {
-    let sql = select_items!(
-        "where organization_id = $1 and application_id = $2 and series_id = $3 and deleted_at is null \
-         order by sort_at, id"
+/// Live messages and drafts of these threads, oldest first. Of one thread they stand together under its id.
+pub async fn messages_of(
+    reader: &Reader,
+    tenant: &Tenant,
+    thread_ids: &[&str],
+) -> Result<HashMap<String, Vec<Item>>> {
+    let sql = among!(
+        reader,
+        select_items!(
+            "where organization_id = $1 and application_id = $2 and deleted_at is null and series_id in "
+        ),
+        "$3",
+        " order by sort_at, id"
     );
-    query(sql)
+    let items = query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
-        .bind(thread_id)
+        .bind(serde_json::to_string(thread_ids)?)
         .fetch_all(reader, crate::storage::items::item)
-        .await
+        .await?;
+    let mut found: HashMap<String, Vec<Item>> = HashMap::new();
+    for item in items {
+        let thread_id = item.series_id.clone().unwrap_or_default();
+        found.entry(thread_id).or_default().push(item);
+    }
+    Ok(found)
 }
 
 /// A thread in a list.

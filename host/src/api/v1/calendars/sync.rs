@@ -50,6 +50,6 @@ async fn renew(
     _attempt: Attempt,
     Path(calendar_id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    collections::open(&app, &asker, (Kind::Calendar, &calendar_id), "calendar.read").await?;
-    Ok(Answer::ok(serde_json::to_string(&follow::watch())?))
+    let opened = collections::open(&app, &asker, (Kind::Calendar, &calendar_id), "calendar.read").await?;
+    Ok(Answer::ok(serde_json::to_string(&follow::watch(&app, &opened.0, None))?))
 }

@@ -7,11 +7,10 @@ use model::resource::Resource;
 use crate::answer::Answer;
 use crate::api::asker::Params;
 use crate::api::error::ApiError;
+use crate::api::mail::places;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::resources::mail::folders;
 use crate::resources::{Asker, Kind};
 
 pub fn routes() -> Routes<App> {
@@ -29,20 +28,5 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    listed(&app, &asker, &params, Kind::EmailFolder).await
-}
-
-/// A page of folders or labels.
-pub async fn listed(app: &App, asker: &Asker, params: &Params, kind: Kind) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
-    let connection_id = params.get("connection_id");
-    let binding = Binding::new(&asker.tenant, kind.as_str(), &connection_id);
-    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
-    let mut items = folders::list(app, asker, kind, connection_id, (&after, limit + 1)).await?;
-    let more = (items.len() as i64) > limit;
-    items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
-    let raw = params.with_provider_data();
-    let texts = items.iter().map(|i| folders::printed(i, raw)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    places(&app, &asker, &params, Kind::EmailFolder).await
 }

@@ -7,9 +7,9 @@ use model::resource::Resource;
 use crate::answer::Answer;
 use crate::api::asker::Params;
 use crate::api::error::ApiError;
+use crate::api::mail::places;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::v1::email::folders::listed;
 use crate::app::App;
 use crate::resources::{Asker, Kind};
 
@@ -28,5 +28,5 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    listed(&app, &asker, &params, Kind::EmailLabel).await
+    places(&app, &asker, &params, Kind::EmailLabel).await
 }

@@ -2,6 +2,7 @@
 //! then on, under the call's time and budgets, and may leave it for its next call.
 
 mod decode;
+mod idle;
 mod line;
 mod opening;
 mod pool;
@@ -23,6 +24,7 @@ use crate::runtime::outbound::tcp::server::Protocol;
 use crate::runtime::outbound::{CallEgress, Login, LoginSecret};
 use crate::runtime::state::State;
 
+pub use idle::{Listener, News};
 pub(crate) use pool::Pool;
 pub use server::check_server;
 pub(crate) use server::{BadServer, Server};
@@ -70,7 +72,7 @@ impl CallEgress {
         if self.meter.lines.fetch_add(1, Ordering::Relaxed) >= LINES {
             return Err(refused("unavailable", format!("a call may open {LINES} lines")));
         }
-        let login = self.credentials.login().await.map_err(|_| unopened())?.ok_or_else(unopened)?;
+        let login = self.login().await?;
         let key = Key {
             tenant: self.tenant.clone(),
             connection: self.connection.clone(),
@@ -83,22 +85,35 @@ impl CallEgress {
         if let Some(Kept { line, capabilities, note }) = pool.take(&key) {
             return Ok(Session { line: Some(line), capabilities, note: Some(note), kept: None, key, pool });
         }
+        let (line, capabilities) = self.connect(&server, protocol, &login).await?;
+        Ok(Session { line: Some(line), capabilities, note: None, kept: None, key, pool })
+    }
+
+    async fn login(&self) -> Result<Login, Err> {
+        self.credentials.login().await.map_err(|_| unopened())?.ok_or_else(unopened)
+    }
+
+    /// A new line, authenticated, and what its server can do.
+    async fn connect(
+        &self,
+        server: &Server,
+        protocol: Protocol,
+        login: &Login,
+    ) -> Result<(Line, Vec<String>), Err> {
         let addresses = server.addresses(&self.shared.allowed).await?;
         let connect_within = self.shared.connect_timeout.min(self.remaining());
-        let way =
-            Way { server: &server, addresses: &addresses, tls: self.shared.line_tls.clone(), connect_within };
+        let way = Way { server, addresses: &addresses, tls: self.shared.line_tls.clone(), connect_within };
         let _waiting = self.meter.waiting();
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
         let opening = async {
             match protocol {
-                Protocol::Imap => opening::imap(&way, &login).await,
-                Protocol::Smtp => opening::smtp(&way, &login).await,
+                Protocol::Imap => opening::imap(&way, login).await,
+                Protocol::Smtp => opening::smtp(&way, login).await,
             }
         };
-        let (line, capabilities) = tokio::time::timeout(self.remaining(), opening)
+        tokio::time::timeout(self.remaining(), opening)
             .await
-            .map_err(|_| refused("timeout", "the server did not let us in in time"))??;
-        Ok(Session { line: Some(line), capabilities, note: None, kept: None, key, pool })
+            .map_err(|_| refused("timeout", "the server did not let us in in time"))?
     }
 
     /// How long one step on a line may take.
@@ -120,16 +135,21 @@ impl CallEgress {
     async fn write_line(&self, line: &mut Line, segments: Vec<Segment>) -> Result<(), Err> {
         let _waiting = self.meter.waiting();
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
+        // What belongs together leaves together: a server may wait for the rest of a command that came in pieces.
+        let mut held = Vec::new();
         for segment in segments {
             match segment {
                 Segment::Bytes(bytes) => {
                     self.charge(bytes.len() as u64)?;
-                    line.write(&bytes, self.step()).await?;
+                    held.extend_from_slice(&bytes);
                 }
-                Segment::Blob(id) => self.write_blob(line, &id, None).await?,
-                Segment::BlobDotStuffed(id) => self.write_blob(line, &id, Some(DotStuffing::new())).await?,
+                Segment::Blob(id) => self.write_blob(line, &mut held, &id, None).await?,
+                Segment::BlobDotStuffed(id) => {
+                    self.write_blob(line, &mut held, &id, Some(DotStuffing::new())).await?;
+                }
             }
         }
+        line.write(&held, self.step()).await?;
         line.flush(self.step()).await
     }
 
@@ -141,7 +161,13 @@ impl CallEgress {
         }
     }
 
-    async fn write_blob(&self, line: &mut Line, id: &str, mut dots: Option<DotStuffing>) -> Result<(), Err> {
+    async fn write_blob(
+        &self,
+        line: &mut Line,
+        held: &mut Vec<u8>,
+        id: &str,
+        mut dots: Option<DotStuffing>,
+    ) -> Result<(), Err> {
         let blob = self.blobs.get(id).ok_or_else(|| refused("invalid", "there is no such blob"))?;
         self.charge(blob.size())?;
         let mut offset = 0;
@@ -150,8 +176,12 @@ impl CallEgress {
                 blob.read(offset, PIECE).map_err(|_| refused("unavailable", "a blob cannot be read"))?;
             offset += piece.len() as u64;
             match &mut dots {
-                Some(dots) => line.write(&dots.stuff(&piece), self.step()).await?,
-                None => line.write(&piece, self.step()).await?,
+                Some(dots) => held.extend_from_slice(&dots.stuff(&piece)),
+                None => held.extend_from_slice(&piece),
+            }
+            if held.len() >= PIECE {
+                line.write(held, self.step()).await?;
+                held.clear();
             }
         }
         Ok(())

@@ -33,9 +33,9 @@ use crate::runtime::outbound::{Login, LoginSecret};
 /// Longest answer of a server before the session is open, bytes.
 const LONGEST: u32 = 64 << 10;
 /// Longest wait for one answer.
-const ANSWER: Duration = Duration::from_secs(20);
+pub(crate) const ANSWER: Duration = Duration::from_secs(20);
 /// Bytes read at a time; more than a server says at once here.
-const PIECE: usize = 64 << 10;
+pub(crate) const PIECE: usize = 64 << 10;
 
 /// Where to, and the means of encryption.
 pub(crate) struct Way<'a> {
@@ -110,7 +110,7 @@ fn guard(line: &Line, server: &Server) -> Result<(), Err> {
     }
 }
 
-async fn said(line: &mut Line, bytes: &[u8]) -> Result<(), Err> {
+pub(crate) async fn said(line: &mut Line, bytes: &[u8]) -> Result<(), Err> {
     line.write(bytes, ANSWER).await?;
     line.flush(ANSWER).await
 }
@@ -152,7 +152,12 @@ async fn imap_login(
     }
 }
 
-async fn imap_run<C>(line: &mut Line, fragments: &mut Fragmentizer, mut work: C) -> Result<C::Return, Err>
+/// Does what a state machine says until it is done.
+pub(crate) async fn imap_run<C>(
+    line: &mut Line,
+    fragments: &mut Fragmentizer,
+    mut work: C,
+) -> Result<C::Return, Err>
 where
     C: ImapCoroutine<Yield = ImapYield>,
 {

@@ -1,0 +1,227 @@
+//! A message is sent once, wherever the line breaks and whenever the service dies. A relay stands between the service and Exim, and stops
+//! at each step of the protocol; the service is killed there (SIGKILL) and started again, and what arrived is counted.
+
+use std::process::Child;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::Client;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::crash::{Stubborn, key, serve};
+use crate::email::mailbox::{Mailbox, Provider, There, imap_accounts, port, text, until};
+use crate::email::relay::{Relay, Step};
+
+/// A service of its own process, with a mailbox on Dovecot and the relays that it is reached through.
+struct Service {
+    child: Child,
+    data: TempDir,
+    port: u16,
+    api: Stubborn,
+    connection: String,
+    smtp: Relay,
+    imap: Relay,
+    there: There,
+    other: There,
+}
+
+impl Service {
+    async fn start() -> Option<Service> {
+        let (smtp, imap) = (port("EXIM_PORT")?, port("DOVECOT_IMAP_PORT")?);
+        let (there, other) = imap_accounts(Provider::Dovecot).await?;
+        let (smtp, imap) = (Relay::before(smtp), Relay::before(imap));
+        let data = tempfile::tempdir().expect("a data directory");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
+        let port = listener.expect("a port").port();
+        let http = Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");
+        let child = serve(data.path(), port);
+        let api = Stubborn { http, base: format!("http://127.0.0.1:{port}"), key: String::new() };
+        api.ready().await;
+        let api = Stubborn { key: key(data.path()), ..api };
+        let server = |port: u16| json!({ "host": "127.0.0.1", "port": port, "tls": "none" });
+        let account = json!({ "provider": "imap", "scopes": ["email.read", "email.write", "email.send"],
+            "credentials": { "username": there.address, "password": "secret", "imap": server(imap.port), "smtp": server(smtp.port) } });
+        let connection =
+            text(&api.until_answered("POST", "/v1/connections", &account, "connect").await["id"]);
+        Some(Service { child, data, port, api, connection, smtp, imap, there, other })
+    }
+
+    async fn submit(&self, subject: &str, attachments: &Value) -> Value {
+        let message = json!({ "connectionId": self.connection, "to": [{ "email": self.other.address }],
+            "subject": subject, "body": { "text": "Hello" }, "attachments": attachments });
+        self.api.until_answered("POST", "/v1/email/send", &message, subject).await
+    }
+
+    async fn state(&self, message: &Value) -> String {
+        let path = format!("/v1/email/messages/{}?fields=summary", text(&message["id"]));
+        let (status, answer) = self.api.try_once("GET", &path, &Value::Null, "").await.expect("an answer");
+        assert_eq!(status, 200, "{answer}");
+        text(&answer["delivery"]["state"])
+    }
+
+    async fn until_sent(&self, message: &Value) {
+        until("the message is sent", async || (self.state(message).await == "sent").then_some(())).await;
+    }
+
+    async fn killed_and_started(&mut self) {
+        self.child.kill().expect("the service is killed");
+        self.child.wait().expect("it ended");
+        self.smtp.cut();
+        self.imap.cut();
+        self.child = serve(self.data.path(), self.port);
+        self.api.ready().await;
+    }
+
+    /// How often a message is in a mailbox.
+    async fn count(&self, there: &There, message: &Value) -> usize {
+        there.folders_of(&text(&message["internetMessageId"])).await.len()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// More than what sockets take in while nobody reads: who writes it is still writing when the relay stops in its midst.
+fn large() -> Value {
+    json!([{ "filename": "large.bin", "contentBase64": BASE64_STANDARD.encode(vec![0; 16 << 20]) }])
+}
+
+/// Killed before Exim can have the message: it is sent after the start, once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_before_the_message_is_handed_over() {
+    let Some(mut service) = Service::start().await else { return };
+    for step in [
+        Step::Connect,
+        Step::Line("EHLO"),
+        Step::Line("MAIL"),
+        Step::Line("RCPT"),
+        Step::Line("DATA"),
+        Step::HalfOfTheData,
+    ] {
+        let stopped = service.smtp.stop_at(step);
+        let files = if step == Step::HalfOfTheData { large() } else { json!([]) };
+        let message = service.submit(&format!("{step:?}"), &files).await;
+        stopped.recv_timeout(Duration::from_secs(30)).unwrap_or_else(|e| panic!("{step:?} never came: {e}"));
+        service.killed_and_started().await;
+        service.until_sent(&message).await;
+        service.other.arrived(&text(&message["internetMessageId"])).await;
+        assert_eq!(service.count(&service.other, &message).await, 1, "{step:?}");
+        assert_eq!(
+            service.count(&service.there, &message).await,
+            1,
+            "{step:?}: one copy among what was sent"
+        );
+    }
+}
+
+/// Killed when nobody can know: it is not sent again, and another message, which goes out afterwards, shows that there was time to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_when_the_message_is_handed_over() {
+    let Some(mut service) = Service::start().await else { return };
+    for (step, wanted) in [(Step::AllButTheDot, 0), (Step::Dot, 1), (Step::Answer, 1)] {
+        let stopped = service.smtp.stop_at(step);
+        let message = service.submit(&format!("{step:?}"), &json!([])).await;
+        stopped.recv_timeout(Duration::from_secs(30)).unwrap_or_else(|e| panic!("{step:?} never came: {e}"));
+        service.killed_and_started().await;
+        let another = service.submit(&format!("after {step:?}"), &json!([])).await;
+        service.until_sent(&another).await;
+        service.other.arrived(&text(&another["internetMessageId"])).await;
+        assert_eq!(service.count(&service.other, &message).await, wanted, "{step:?}");
+        let state = service.state(&message).await;
+        let may_be: &[&str] = if step == Step::Answer { &["sending", "sent"] } else { &["sending"] };
+        assert!(may_be.contains(&state.as_str()), "{step:?}: {state}");
+    }
+}
+
+/// Killed when Dovecot has stored the copy and the answer is on its way: the copy is found, and there is one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_while_the_copy_is_stored() {
+    let Some(mut service) = Service::start().await else { return };
+    let stopped = service.imap.stop_at(Step::Append);
+    let message = service.submit("Copy", &json!([])).await;
+    stopped.recv_timeout(Duration::from_secs(30)).expect("a copy is stored");
+    service.killed_and_started().await;
+    service.until_sent(&message).await;
+    service.other.arrived(&text(&message["internetMessageId"])).await;
+    assert_eq!(service.count(&service.other, &message).await, 1);
+    assert_eq!(service.there.folders_of(&text(&message["internetMessageId"])).await, ["sent"]);
+}
+
+/// Dovecot through a relay, in a service whose clock the test moves.
+async fn behind_a_relay() -> Option<(Mailbox, Relay)> {
+    let mut mailbox = Mailbox::open(Provider::Dovecot).await?;
+    let relay = Relay::before(port("EXIM_PORT")?);
+    let server = |port: u16| json!({ "host": "127.0.0.1", "port": port, "tls": "none" });
+    let account = json!({ "provider": "imap", "scopes": ["email.read", "email.write", "email.send"],
+        "credentials": { "username": mailbox.address, "password": "secret",
+            "imap": server(port("DOVECOT_IMAP_PORT")?), "smtp": server(relay.port) } });
+    let api = mailbox.server.key("behind a relay", |_| {}).await;
+    mailbox.connection = text(&api.connect(account).await["id"]);
+    mailbox.api = api;
+    Some((mailbox, relay))
+}
+
+/// The line breaks where nobody can know whether Exim has the message: it is looked for, and in the end the caller is told that it is
+/// unknown. It is never sent again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_line_breaks_when_the_message_is_handed_over() {
+    let Some((mailbox, relay)) = behind_a_relay().await else { return };
+    for (step, wanted) in [(Step::AllButTheDot, 0), (Step::Dot, 1)] {
+        let stopped = relay.stop_at(step);
+        let sent = mailbox.submit(json!({ "subject": format!("{step:?}") })).await;
+        let cut = async {
+            let told = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(30)));
+            told.await.expect("it is told").expect("the step comes");
+            relay.cut();
+        };
+        tokio::join!(mailbox.server.hand_over(), cut);
+        let id = text(&sent["internetMessageId"]);
+        assert_eq!(mailbox.read(&sent["id"]).await["delivery"]["state"], "sending");
+        for seconds in [5, 30, 120] {
+            mailbox.later(seconds).await;
+            assert_eq!(mailbox.read(&sent["id"]).await["delivery"]["state"], "sending", "it is looked for");
+        }
+        mailbox.later(600).await;
+        let over = mailbox.read(&sent["id"]).await;
+        assert_eq!(
+            (&over["delivery"]["state"], &over["delivery"]["error"]["code"]),
+            (&json!("failed"), &json!("outcome_unknown"))
+        );
+        mailbox.later(86_400).await;
+        let another = mailbox.send(json!({ "subject": format!("after {step:?}") })).await;
+        mailbox.other.arrived(&text(&another["internetMessageId"])).await;
+        assert_eq!(mailbox.other.folders_of(&id).await.len(), wanted, "{step:?}");
+    }
+}
+
+/// The line breaks before: it is tried again, and arrives once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_line_breaks_before() {
+    let Some((mailbox, relay)) = behind_a_relay().await else { return };
+    let stopped = relay.stop_at(Step::HalfOfTheData);
+    let sent = mailbox.submit(json!({ "subject": "Half", "attachments": large() })).await;
+    let cut = async {
+        let told = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(30)));
+        told.await.expect("it is told").expect("the step comes");
+        relay.cut();
+    };
+    tokio::join!(mailbox.server.hand_over(), cut);
+    let waiting = mailbox.read(&sent["id"]).await;
+    assert_eq!(
+        (&waiting["delivery"]["state"], &waiting["delivery"]["attempts"]),
+        (&json!("queued"), &json!(1)),
+        "{waiting:#}"
+    );
+    mailbox.later(15).await;
+    assert_eq!(mailbox.read(&sent["id"]).await["delivery"]["state"], "sent");
+    let id = text(&sent["internetMessageId"]);
+    mailbox.other.arrived(&id).await;
+    assert_eq!(mailbox.other.folders_of(&id).await, ["inbox"]);
+}

@@ -1,0 +1,74 @@
+//! Mailboxes whose server says by itself that something changed (IMAP IDLE): what comes is there without anybody asking.
+
+use serde_json::{Value, json};
+use switchboard::sync::listen::{self, Listeners};
+
+use crate::email::mailbox::{Mailbox, Provider, letter, until};
+
+async fn status(mailbox: &Mailbox) -> Value {
+    let path = format!("/v1/email/sync/status/{}", mailbox.connection);
+    mailbox.api.get(path).send().await.expect(200)
+}
+
+/// The status once it is as `wanted` says.
+async fn status_with(mailbox: &Mailbox, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    until(what, async || Some(status(mailbox).await).filter(|status| wanted(status))).await
+}
+
+async fn follow(mailbox: &Mailbox) -> Value {
+    let start = json!({ "connectionId": mailbox.connection });
+    mailbox.api.post("/v1/email/sync/start", start).send().await.expect(202);
+    status_with(mailbox, "the first reading ends", |s| s["status"] == "caught_up").await
+}
+
+/// New mail is read when the server tells of it; no client asks, and no time passes.
+async fn new_mail_is_read_when_the_server_tells(provider: Provider) {
+    let Some(mailbox) = Mailbox::open(provider).await else { return };
+    let before = follow(&mailbox).await;
+    assert_eq!(before["watch"]["status"], "expired", "{before:#}");
+    assert_eq!(before["watch"]["lastNotificationAt"], Value::Null, "{before:#}");
+    let mut listeners = Listeners::default();
+    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    status_with(&mailbox, "the line waits", |s| s["watch"]["status"] == "active").await;
+    mailbox.there.deliver(&letter("Pushed", "pushed@elsewhere.test", "")).await;
+    let after = status_with(&mailbox, "the message is read", |s| {
+        s["latestSequence"].as_i64() > before["latestSequence"].as_i64()
+    })
+    .await;
+    assert_ne!(after["watch"]["lastNotificationAt"], Value::Null, "{after:#}");
+    let path = format!("/v1/email/messages?connection_id={}&subject=Pushed", mailbox.connection);
+    assert_eq!(mailbox.api.get(path).send().await.expect(200)["data"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dovecot_tells_of_new_mail() {
+    new_mail_is_read_when_the_server_tells(Provider::Dovecot).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cyrus_tells_of_new_mail() {
+    new_mail_is_read_when_the_server_tells(Provider::CyrusImap).await;
+}
+
+/// A provider without push says so, whoever listens.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_provider_that_tells_of_nothing() {
+    let mailbox = Mailbox::open(Provider::Sandbox).await.expect("it is part of the service");
+    follow(&mailbox).await;
+    let mut listeners = Listeners::default();
+    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    assert_eq!(status(&mailbox).await["watch"]["status"], "unsupported");
+}
+
+/// Nobody listens to a mailbox that is no longer connected.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_revoked_connection_is_not_listened_to() {
+    let Some(mailbox) = Mailbox::open(Provider::Dovecot).await else { return };
+    follow(&mailbox).await;
+    let mut listeners = Listeners::default();
+    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    status_with(&mailbox, "the line waits", |s| s["watch"]["status"] == "active").await;
+    mailbox.api.delete(format!("/v1/connections/{}", mailbox.connection)).send().await.expect(204);
+    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    assert_eq!(mailbox.server.app.watches.find(&mailbox.connection), None);
+}
