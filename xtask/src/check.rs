@@ -103,7 +103,8 @@ fn tests(arguments: &Arguments) -> Result<()> {
     }
     let peers = match arguments.no_peers {
         true => {
-            left_out.push("tests on Radicale, Cyrus, PostgreSQL and the fault proxy".to_owned());
+            left_out
+                .push("tests on Radicale, Cyrus, Dovecot, Exim, PostgreSQL and the fault proxy".to_owned());
             None
         }
         false => {
@@ -137,7 +138,7 @@ fn on_postgres(url: &str) -> Result<()> {
     project::step("the API's tests on PostgreSQL");
     let mut command = project::cargo();
     command.args(["test", "--no-fail-fast", "-p", "switchboard-tests", "--test", "api", "--"]);
-    command.args(["calendars::", "connections::", "contract::", "sandbox_connector::", "usage::"]);
+    command.args(["calendars::", "connections::", "contract::", "email::", "sandbox_connector::", "usage::"]);
     command.env("SWITCHBOARD_TEST_DATABASE_URL", url).env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
     counted(&mut command)
 }

@@ -4,9 +4,9 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -23,6 +23,9 @@ const COVERAGE: [&str; 5] = [
 
 /// An input may take a second and 2 GiB, and has at most 64 KiB.
 const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"];
+
+/// How libFuzzer ends when an input takes too long.
+const TOO_LONG: i32 = 70;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -94,37 +97,48 @@ fn build() -> Result<PathBuf> {
     Ok(work().join(host).join("release"))
 }
 
-/// Runs one target; its figures in words.
-fn one(program: &std::path::Path, target: &str, seconds: u64) -> Result<String> {
+/// Runs one target; its figures in words. What takes too long is tried again by itself: a machine that is busy stands still at times.
+fn one(program: &Path, target: &str, seconds: u64) -> Result<String> {
     let (kept, found) = (work().join("corpus").join(target), work().join("found"));
     for folder in [&kept, &found] {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let given = home().join("corpus").join(target);
     ensure!(given.is_dir(), "{} is missing", given.display());
-    let mut command = project::command(&program.to_string_lossy());
-    command.args(LIMITS).arg(format!("-max_total_time={seconds}"));
-    command.arg(format!("-dict={}", home().join("dictionaries").join(target).display()));
-    command.arg(format!("-artifact_prefix={}/{target}-", found.display()));
-    command.arg(kept).arg(given);
-    let lines = shown(&mut command, target)?;
-    figures(&lines).with_context(|| format!("{target} told nothing of its run"))
+    let end = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        let left = end.saturating_duration_since(Instant::now()).as_secs().max(1);
+        let mut command = project::command(&program.to_string_lossy());
+        command.args(LIMITS).arg(format!("-max_total_time={left}"));
+        command.arg(format!("-dict={}", home().join("dictionaries").join(target).display()));
+        command.arg(format!("-artifact_prefix={}/{target}-", found.display()));
+        let (status, lines) = said(command.arg(&kept).arg(&given))?;
+        if status.success() {
+            return figures(&lines).with_context(|| format!("{target} told nothing of its run"));
+        }
+        let input =
+            lines.iter().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path);
+        if let (Some(input), Some(TOO_LONG)) = (input, status.code()) {
+            let mut again = project::command(&program.to_string_lossy());
+            if said(again.args(LIMITS).arg("-runs=1").arg(input))?.0.success() {
+                fs::remove_file(input).with_context(|| format!("cannot remove {input}"))?;
+                continue;
+            }
+        }
+        let tail = lines.len().saturating_sub(80);
+        bail!("{}\n{target} failed: {status}", lines.get(tail..).unwrap_or_default().join("\n"));
+    }
 }
 
-/// Runs it and keeps what it says; all of that is shown when it fails.
-fn shown(command: &mut Command, target: &str) -> Result<Vec<String>> {
+/// Runs it to its end: how it ended, and what it said.
+fn said(command: &mut Command) -> Result<(ExitStatus, Vec<String>)> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).env("RUST_BACKTRACE", "1");
-    let mut child = command.spawn().with_context(|| format!("cannot start {target}"))?;
+    let mut child = command.spawn().context("cannot start a fuzz target")?;
     let stderr = child.stderr.take().expect("standard error is piped");
     let lines =
         BufReader::new(stderr).split(b'\n').map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()));
     let lines = lines.collect::<Result<Vec<String>>>()?;
-    let status = child.wait()?;
-    if !status.success() {
-        let tail = lines.len().saturating_sub(80);
-        bail!("{}\n{target} failed: {status}", lines.get(tail..).unwrap_or_default().join("\n"));
-    }
-    Ok(lines)
+    Ok((child.wait()?, lines))
 }
 
 /// Of the line `#182427 DONE   cov: 5350 ft: 21573 corp: 3950/2620Kb …`.

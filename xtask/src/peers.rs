@@ -10,11 +10,13 @@ use anyhow::{Context, Result, bail};
 use crate::project;
 
 /// The peers that the tests need today; the others of `tests/peers` are there for the surfaces to come.
-const NEEDED: [&str; 5] = ["radicale", "cyrus", "faults", "postgres", "smtpsink"];
+const NEEDED: [&str; 7] = ["radicale", "cyrus", "faults", "postgres", "dovecot", "exim", "oidcp"];
 /// First ports that are tried; a set takes some 200 from there.
 const BASES: [u16; 8] = [4600, 5600, 6600, 7600, 8600, 9600, 10600, 11600];
 /// The ports that the needed peers listen on, from the base.
-const OFFSETS: [u16; 12] = [10, 24, 25, 43, 54, 70, 71, 72, 73, 74, 80, 193];
+const OFFSETS: [u16; 17] = [10, 24, 30, 43, 54, 70, 71, 72, 73, 74, 80, 124, 125, 143, 165, 187, 193];
+/// Exim's port, from the base.
+const EXIM: u16 = 125;
 /// Unix sockets below the state directory have a short limit.
 const LONGEST_DIR: usize = 60;
 
@@ -54,6 +56,7 @@ impl Peers {
             .filter_map(|line| line.split_once('='))
             .map(|(k, v)| (k.into(), v.into()))
             .collect();
+        peers.environment.extend(peers.cyrus_to_exim().map(|port| ("CYRUS_SMTP_PORT".to_owned(), port)));
         let up = peers
             .environment
             .iter()
@@ -77,7 +80,14 @@ impl Peers {
         command.arg(project::root().join("tests/peers/peers.sh")).arg(verb).args(&self.names);
         command.env("PEERS_DIR", &self.dir).env("PEERS_PORT_BASE", self.base.to_string());
         command.envs(self.options.iter().copied());
+        command.envs(self.cyrus_to_exim().map(|port| ("PEERS_CYRUS_SMTP_PORT", port)));
         command
+    }
+
+    /// Where Cyrus sends mail when Exim is up too: so that people on Cyrus and on Dovecot can write to each other.
+    fn cyrus_to_exim(&self) -> Option<String> {
+        let has = |name: &str| self.names.contains(&name);
+        (has("cyrus") && has("exim")).then(|| (self.base + EXIM).to_string())
     }
 
     fn call(&self, verb: &str) -> Result<()> {

@@ -123,6 +123,8 @@ fn a_part_is_decoded_as_imap_gives_it() {
     assert_eq!(text("Content-Type: text/plain\r\n", b"a\0b"), "ab");
     let html = read::part(b"Content-Type: text/HTML; charset=\"UTF-8\"\r\n", b"<p>\xc3\xbc");
     assert_eq!((html.text.as_deref(), html.charset.as_deref()), (Some("<p>\u{fc}"), Some("utf-8")));
+    let html = read::part(b"Content-Type: text/html; charset=\"UTF-8\0\0\"\r\n", b"\xc3\xbc");
+    assert_eq!((html.text.as_deref(), html.charset.as_deref()), (Some("\u{fc}"), Some("utf-8")));
     let file =
         read::part(b"Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n", b"AAEC\r\n");
     assert_eq!(file, Decoded { text: None, charset: None, bytes: vec![0, 1, 2] });

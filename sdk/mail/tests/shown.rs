@@ -219,6 +219,9 @@ fn mail_looks_like_mail() {
         ("<b><p>x</b>y</p>", "<b><p>x</p></b>y"),
         ("<tr><td>x</td></tr>", "x"),
         ("x\0y", "xy"),
+        // Whoever reads it passes over the first line break.
+        ("<pre>\n\nx</pre><pre>\ny</pre>", "<pre>\n\nx</pre><pre>y</pre>"),
+        ("<p> src=\"x-held:y\"</p>", "<p> src=\"x-held:y\"</p>"),
         (
             "<font color=red face=Arial size=2>x</font>",
             "<font color=\"red\" face=\"Arial\" size=\"2\">x</font>",
@@ -232,6 +235,8 @@ fn mail_looks_like_mail() {
         "<img src=\"https://x.example/1.png\">"
     );
     assert_eq!(safe("<img src=//x.example/1.png>", &with_images), "<img src=\"https://x.example/1.png\">");
+    let deep = shown(&"<table><tr><td>".repeat(100));
+    assert_eq!(shown(&deep), deep, "what the parser adds to a table counts too");
 }
 
 /// On a stack that is smaller than any that a server has.

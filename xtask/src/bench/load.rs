@@ -64,7 +64,8 @@ impl Measured {
         format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", self.rate(), ms(0.5), ms(0.99))
     }
 
-    fn add(&mut self, other: Measured) {
+    /// Takes in another turn.
+    pub fn add(&mut self, other: Measured) {
         self.requests += other.requests;
         self.seconds += other.seconds;
         self.micros.extend(other.micros);
@@ -74,13 +75,18 @@ impl Measured {
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
+/// Measures one turn, after a short warm-up.
+pub fn measure(load: &Load, seconds: u64) -> Result<Measured> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(turn(load, Duration::from_millis(500)))?;
+    runtime.block_on(turn(load, Duration::from_secs(seconds)))
+}
+
 /// Measures `a` against `b` in the order A B B A, each turn after a short warm-up.
 pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut of_a, mut of_b) = (Measured::default(), Measured::default());
     for (load, is_a) in [(a, true), (b, false), (b, false), (a, true)] {
-        runtime.block_on(turn(load, Duration::from_millis(500)))?;
-        let measured = runtime.block_on(turn(load, Duration::from_secs(seconds)))?;
+        let measured = measure(load, seconds)?;
         if is_a { of_a.add(measured) } else { of_b.add(measured) }
     }
     Ok((of_a, of_b))

@@ -8,6 +8,8 @@ mod in_process;
 mod keyed_create;
 mod list;
 mod load;
+mod mail;
+mod memory;
 mod merging;
 mod rig;
 mod start;
@@ -26,12 +28,14 @@ use crate::server;
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 7] = [
+const CASES: [(&str, Case); 9] = [
     ("connector-call", in_process::run),
     ("get-by-id", get_by_id::run),
     ("list", list::run),
     ("keyed-create", keyed_create::run),
     ("import", import::run),
+    ("mail", mail::run),
+    ("mail-parsing", mail::parsing::run),
     ("merging", merging::run),
     ("start", start::run),
 ];

@@ -1,11 +1,11 @@
 //! From the start of the process to ready with the connectors' code cached, and what the idle server holds in memory.
 
-use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use crate::bench::memory;
 use crate::bench::rig::Rig;
 use crate::bench::table::{Row, Target};
 
@@ -24,7 +24,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         times.push(server.ready_after.as_secs_f64() * 1000.0);
         if times.len() == STARTS {
             sleep(Duration::from_secs(3));
-            memory = resident_mib(server.pid())?;
+            memory = memory::resident_mib(server.pid())?;
         }
         server.stop()?;
     }
@@ -48,12 +48,4 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
             target: Target::AtMost(80.0),
         },
     ])
-}
-
-fn resident_mib(pid: u32) -> Result<f64> {
-    let status =
-        fs::read_to_string(format!("/proc/{pid}/status")).context("cannot read the server's memory")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("there is no VmRSS")?;
-    let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
-    Ok(kib / 1024.0)
 }

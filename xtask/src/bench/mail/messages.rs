@@ -11,9 +11,9 @@ pub const RARE: &str = "plumbiferous";
 pub const EVERY: usize = 400;
 
 const WORDS: [&str; 32] = [
-    "the", "meeting", "on", "Thursday", "was", "moved", "to", "next", "week", "please", "send", "your", "figures",
-    "before", "noon", "and", "let", "me", "know", "whether", "Grüße", "contract", "invoice", "delivery", "of", "a",
-    "new", "office", "we", "would", "like", "thanks",
+    "the", "meeting", "on", "Thursday", "was", "moved", "to", "next", "week", "please", "send", "your",
+    "figures", "before", "noon", "and", "let", "me", "know", "whether", "Grüße", "contract", "invoice",
+    "delivery", "of", "a", "new", "office", "we", "would", "like", "thanks",
 ];
 
 /// SplitMix64.
@@ -32,7 +32,9 @@ impl Random {
     }
 
     fn letters(&mut self, count: usize) -> String {
-        (0..count).map(|_| char::from(b"abcdefghijklmnopqrstuvwxyzABCDEFGH0123456789"[self.below(44)])).collect()
+        (0..count)
+            .map(|_| char::from(b"abcdefghijklmnopqrstuvwxyzABCDEFGH0123456789"[self.below(44)]))
+            .collect()
     }
 }
 
@@ -57,10 +59,15 @@ pub fn message(number: usize) -> Vec<u8> {
     match number % 10 {
         0..4 => text += &leaf("plain", &plain),
         4..9 => {
-            let html = if number.is_multiple_of(2) { letter(&paragraphs) } else { newsletter(&mut random, &paragraphs) };
+            let html = if number.is_multiple_of(2) {
+                letter(&paragraphs)
+            } else {
+                newsletter(&mut random, &paragraphs)
+            };
             text += "Content-Type: multipart/alternative; boundary=\"=_alternative\"\n\n";
             write!(text, "--=_alternative\n{}\n", leaf("plain", &plain)).expect("writing to a String");
-            write!(text, "--=_alternative\n{}\n--=_alternative--\n", leaf("html", &html)).expect("writing to a String");
+            write!(text, "--=_alternative\n{}\n--=_alternative--\n", leaf("html", &html))
+                .expect("writing to a String");
         }
         _ => {
             text += "Content-Type: multipart/mixed; boundary=\"=_mixed\"\n\n";
@@ -127,11 +134,14 @@ fn leaf(subtype: &str, text: &str) -> String {
         column += piece.len();
         body.push_str(&piece);
     }
-    format!("Content-Type: text/{subtype}; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n{body}")
+    format!(
+        "Content-Type: text/{subtype}; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n{body}"
+    )
 }
 
 fn letter(paragraphs: &[String]) -> String {
-    let text: Vec<String> = paragraphs.iter().map(|text| format!("<p style=\"margin:0\">{text}</p>")).collect();
+    let text: Vec<String> =
+        paragraphs.iter().map(|text| format!("<p style=\"margin:0\">{text}</p>")).collect();
     format!("<html><head><meta charset=\"utf-8\"></head><body>{}</body></html>\n", text.join("\n"))
 }
 
@@ -142,12 +152,15 @@ fn newsletter(random: &mut Random, paragraphs: &[String]) -> String {
         write!(rows, "<tr><td align=\"center\" style=\"padding:10px 20px;font-family:Arial,sans-serif;color:#333\"><a href=\"https://news.example.org/c/{id}\"><img src=\"https://cdn.example.org/{id}.png\" width=\"560\" alt=\"\"></a>\n<p>{text}</p></td></tr>\n")
             .expect("writing to a String");
     }
-    format!("<html><head><style>p {{ margin: 0 }}</style></head><body bgcolor=\"#eeeeee\"><table width=\"600\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\">{rows}</table><img src=\"https://t.example.org/o.gif\" width=\"1\" height=\"1\"></body></html>\n")
+    format!(
+        "<html><head><style>p {{ margin: 0 }}</style></head><body bgcolor=\"#eeeeee\"><table width=\"600\" cellpadding=\"0\" cellspacing=\"0\" border=\"0\">{rows}</table><img src=\"https://t.example.org/o.gif\" width=\"1\" height=\"1\"></body></html>\n"
+    )
 }
 
 /// In lines of 76 characters.
 fn lines(text: &str) -> String {
-    let pieces: Vec<&str> = text.as_bytes().chunks(76).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+    let pieces: Vec<&str> =
+        text.as_bytes().chunks(76).filter_map(|line| std::str::from_utf8(line).ok()).collect();
     pieces.join("\n")
 }
 
@@ -162,6 +175,9 @@ mod tests {
             assert!((1_500..12_000).contains(&message.len()), "{number}: {}", message.len());
             assert_eq!(message, super::message(number));
         }
-        assert_eq!((date(0).as_str(), date(100).as_str()), ("01-Jan-2025 00:00:00 +0000", "02-Jan-2025 09:20:00 +0000"));
+        assert_eq!(
+            (date(0).as_str(), date(100).as_str()),
+            ("01-Jan-2025 00:00:00 +0000", "02-Jan-2025 09:20:00 +0000")
+        );
     }
 }
