@@ -154,9 +154,14 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
         draft: draft.filter(|d| !is_gone(d)).map(|d| reference(&d)),
     };
     drop(message);
+    // A provider that knows the key would only repeat what it said of these recipients before.
+    let key = match options.rounds {
+        0 => row.id.clone(),
+        rounds => format!("{}/{rounds}", row.id),
+    };
     let mark = Mark { app: app.clone(), id: row.id.clone(), fence: fence.to_owned() };
     let call_options = CallOptions {
-        idempotency_key: Some(row.id.clone()),
+        idempotency_key: Some(key),
         background: true,
         blobs,
         progress: Some(Arc::new(mark)),

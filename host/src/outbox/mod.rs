@@ -37,6 +37,8 @@ pub struct Options {
     pub bcc: Option<(usize, String)>,
     /// The message was looked for this often.
     pub looks: u32,
+    /// How often the provider said what becomes of each recipient: what is handed over after that is another errand.
+    pub rounds: u32,
     /// The message that it answers, or forwards.
     pub original: Option<String>,
     pub is_forward: bool,

@@ -47,7 +47,7 @@ pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Outc
 
     let code = error.code().map_or("internal_error", |c| c.as_str()).to_owned();
     let message = e.message.clone();
-    if is_handed_over {
+    if is_handed_over && !is_refusal(e) {
         return Outcome::NotFound { message };
     }
     match e.code {
@@ -56,6 +56,12 @@ pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Outc
         }
         _ => Outcome::Later { code, message },
     }
+}
+
+/// The provider got it and said no: the connector says so, or it is in the status. A gateway in between knows less (502, 504), and a
+/// server that broke (500) or gave up waiting (408) may have gone on.
+fn is_refusal(e: &runtime::Error) -> bool {
+    e.is_handed_over() == Some(false) || matches!(e.provider_status, Some(400..=407 | 409..=499 | 503))
 }
 
 /// What is to be kept.
@@ -161,6 +167,7 @@ fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
     let waits = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Deferred);
     // What is taken by some is handed over; the rest can be tried again.
     verdict.handed_over_at = None;
+    verdict.options.rounds += 1;
     if waits {
         verdict.next_attempt_at = retry_at(app, row);
     }

@@ -75,6 +75,7 @@ pub async fn submit(
         save_to_sent: submission.save_to_sent,
         bcc: copy.is_none().then(|| bcc(&bytes, &with_bcc)).flatten(),
         looks: 0,
+        rounds: 0,
         original: composed.original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
         is_forward: submission.is_forward
             || composed.original.as_ref().is_some_and(|o| o.mode == ReplyMode::Forward),

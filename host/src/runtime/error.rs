@@ -210,6 +210,12 @@ impl Error {
         Error::new(Code::BadOutput, detail)
     }
 
+    /// Of a message that was to be sent: whether the provider may have it, where the connector says so (`detail.handedOver`).
+    pub fn is_handed_over(&self) -> Option<bool> {
+        let detail: serde_json::Value = serde_json::from_str(&self.author.detail).ok()?;
+        detail.get("handedOver")?.as_bool()
+    }
+
     /// True: the same call may succeed later without anybody changing anything.
     pub fn is_transient(&self) -> bool {
         matches!(

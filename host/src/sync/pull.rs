@@ -46,7 +46,9 @@ pub async fn run_pages(
 ) -> Result<()> {
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
-    state.last_attempt_at = Some(app.now());
+    // What is read shows the provider as it was from here on, not as it is at the end.
+    let began = app.now();
+    state.last_attempt_at = Some(began);
     if state.last_success_at.is_none() {
         state.status = "initial".to_owned();
         save(app, &state).await?;
@@ -57,7 +59,7 @@ pub async fn run_pages(
     match pull.read_to_the_end(&mut state).await {
         Ok(Ended::ForReset | Ended::Enough) => Ok(()),
         Ok(Ended::CaughtUp) => {
-            app.freshness.set(&scope.lock_name(connection), app.now());
+            app.freshness.set(&scope.lock_name(connection), began);
             pull.retry_unreadable(&state).await
         }
         Err(Failed::Provider(e)) => {

@@ -199,6 +199,7 @@ async fn notes_of_the_caller(mailbox: Mailbox) {
     assert_eq!((&noted["metadata"], &noted["unread"]), (&json!({ "case": "17" }), &json!(true)));
     mailbox.there.r#move("noted@x.test", "archive").await;
     mailbox.there.flag("noted@x.test", "seen", true).await;
+    assert_eq!(mailbox.there.contents().await["noted@x.test"], [("archive".to_owned(), flags(&["seen"]))]);
     let found = mailbox.titled("Noted").await;
     assert_eq!(
         (&found["id"], &found["metadata"], &found["unread"]),

@@ -150,7 +150,7 @@ fn without_starttls() -> (u16, mpsc::Receiver<String>) {
         let (stream, _) = listener.accept().expect("somebody comes");
         let mut reader = BufReader::new(stream);
         let mut said = String::new();
-        let mut say = |reader: &mut BufReader<std::net::TcpStream>, text: String| {
+        let say = |reader: &mut BufReader<std::net::TcpStream>, text: String| {
             reader.get_mut().write_all(text.as_bytes())
         };
         say(&mut reader, "* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] ready\r\n".to_owned()).expect("a greeting");
@@ -342,4 +342,21 @@ async fn by_jmap() {
     let strict = TestServer::builder().real_time().config(|c| c.sandbox = false).start().await;
     let asked = connect(&strict.client().await, &with(&url, "secret")).await;
     refused(asked, 400, "provider_rejected", "settings");
+}
+
+/// What was asked for and the account has not is told, not refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_mailbox_has_not() {
+    let Some(mut body) = account(json!({}), json!({})) else { return };
+    body["scopes"] = json!(["email.read", "calendar.read"]);
+    let server = service().await;
+    let api = server.client().await;
+    let connection = api.post("/v1/connections", body).send().await.expect(201);
+    assert_eq!(connection["missingScopes"], json!(["calendar.read"]));
+    let path = format!("/v1/connections/{}/capabilities", text(&connection["id"]));
+    let capabilities = api.get(path).send().await.expect(200);
+    assert_eq!(
+        (&capabilities["calendar"], &capabilities["operations"]["read"]),
+        (&Value::Null, &json!(true))
+    );
 }

@@ -92,7 +92,12 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
 
 fn give_up(args: &MessageSend, submitted: Submitted, refused: &[String]) -> Outcome<Sent> {
     if refused.len() < args.recipients.len() {
-        return Err(failures::of_object(&submitted.outcome.err().unwrap_or_default()));
+        let mut failure = failures::of_object(&submitted.outcome.err().unwrap_or_default());
+        // The server has said no: nobody needs to look whether it did it all the same.
+        if let Some(Value::Object(detail)) = failure.detail.as_deref_mut() {
+            detail.insert("handedOver".to_owned(), json!(false));
+        }
+        return Err(failure);
     }
     let recipients = args.recipients.iter().map(|email| outcome(email, refused, &BTreeMap::new())).collect();
     Ok(Sent { recipients, ..Sent::default() })

@@ -2,6 +2,7 @@
 
 use connector_sdk::http::{Request, Response, Segment};
 use connector_sdk::{Context, Failure, Outcome, code};
+use model::email::EmailMessage;
 use model::wire::email::{
     DraftSave, MessageAppend, MessageDelete, MessageSend, MessageUpdate, RecipientOutcome, Sent,
 };
@@ -13,6 +14,9 @@ use crate::items::{gone, target};
 use crate::mail::mapping::{Telling, source};
 use crate::mail::native::{Posted, Told, Weight};
 use crate::mail::read::one;
+
+/// The folder that deleted messages go to.
+const TRASH: &str = "trash";
 
 /// What a change left behind.
 fn mutated(response: &Response) -> Outcome<Mutated> {
@@ -56,17 +60,29 @@ pub fn update(context: &Context, args: &MessageUpdate) -> Outcome<Mutated> {
 /// Into the trash, or away.
 pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
     let id = target(Some(&args.message.source))?;
-    let query: &[_] = if args.permanent { &[("forever", "true")] } else { &[] };
+    let is_final = args.permanent || is_in_trash(context, id)?;
+    let query: &[_] = if is_final { &[("forever", "true")] } else { &[] };
     let request =
         Request::delete(url(context, &["mail", "messages", id], query)?).if_match(args.if_match.as_deref());
     let is_gone = match change(context, request, "deleting the message") {
-        Ok(response) if !args.permanent => return Ok(Mutated { item: None, ..mutated(&response)? }),
+        Ok(response) if !is_final => return Ok(Mutated { item: None, ..mutated(&response)? }),
         Ok(_) => true,
         // Gone already is as good as deleted.
         Err(e) if e.code == code::NOT_FOUND => true,
         Err(e) => return Err(e),
     };
     Ok(Mutated { sources: is_gone.then(|| gone(id)).into_iter().collect(), ..Mutated::default() })
+}
+
+/// What is in the trash already is destroyed by the next deletion; the provider by itself would leave it there.
+fn is_in_trash(context: &Context, id: &str) -> Outcome<bool> {
+    let source = match one(context, id) {
+        Err(e) if e.code == code::NOT_FOUND => return Ok(true),
+        found => found?,
+    };
+    let item = source.items.first().ok_or_else(|| Failure::not_found("the message is gone"))?;
+    let message: EmailMessage = item.body.read().map_err(|e| Failure::unavailable(e.to_string()))?;
+    Ok(message.folder_ids == [TRASH])
 }
 
 /// Sends the bytes of a blob; what an earlier attempt left under the same idempotency key is found.

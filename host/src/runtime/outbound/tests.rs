@@ -96,6 +96,7 @@ async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
         policy,
         credentials: Arc::new(Token),
         tenant: "t".to_owned(),
+        connection: "c".to_owned(),
         connector: "x".into(),
         blobs: Blobs::new(limits.blob_bytes),
         deadline: Instant::now() + Duration::from_secs(20),

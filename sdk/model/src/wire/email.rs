@@ -182,7 +182,9 @@ pub struct DraftSave {
 /// A message to hand over for delivery.
 ///
 /// Call `Context::reached("handed-over")` right before the step after which the provider may deliver it, and not before: until then the
-/// host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it.
+/// host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it. A failure
+/// after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}` or its status is one
+/// (4xx without 408, and 503).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSend {

@@ -73,6 +73,8 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     let mut fragments = Fragmentizer::new(LONGEST);
     let mut line: Option<Line> = None;
     let mut read: Option<Vec<u8>> = None;
+    // What the server said since it was asked last.
+    let mut answer = Vec::new();
     let opened = loop {
         let step = opening.resume(&mut fragments, read.take().as_deref());
         let wanted = match step {
@@ -86,11 +88,19 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
             }
             ImapSessionOpenYield::WantsUnixConnect(_) => return Err(refused("denied", "no local sockets")),
             ImapSessionOpenYield::WantsTlsUpgrade => {
+                agreed(&answer)?;
                 let plain = line.take().ok_or_else(|| refused("invalid", "nothing to encrypt"))?;
                 line = Some(way.encrypt(plain).await?);
             }
-            ImapSessionOpenYield::WantsRead => read = Some(connected(&mut line)?.read(PIECE, ANSWER).await?),
-            ImapSessionOpenYield::WantsWrite(bytes) => said(connected(&mut line)?, &bytes).await?,
+            ImapSessionOpenYield::WantsRead => {
+                let bytes = connected(&mut line)?.read(PIECE, ANSWER).await?;
+                answer.extend_from_slice(&bytes);
+                read = Some(bytes);
+            }
+            ImapSessionOpenYield::WantsWrite(bytes) => {
+                answer.clear();
+                said(connected(&mut line)?, &bytes).await?;
+            }
         }
     };
     let mut line = line.ok_or_else(|| refused("connect", "no connection was made"))?;
@@ -100,6 +110,15 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     }
     let capabilities = imap_login(&mut line, &mut fragments, way.server, login, &opened.capability).await?;
     Ok((line, capabilities.iter().map(ToString::to_string).collect()))
+}
+
+/// The server has to agree to STARTTLS (RFC 9051 section 6.2.1); the state machine takes any answer for consent.
+fn agreed(answer: &[u8]) -> Result<(), Err> {
+    let line = answer.trim_ascii().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    match line.split(|byte| *byte == b' ').nth(1) {
+        Some(status) if status.eq_ignore_ascii_case(b"OK") => Ok(()),
+        _ => Err(refused("tls", "the server does not offer STARTTLS")),
+    }
 }
 
 /// No credentials go over a line that should be encrypted and is not, whatever the state machines say.

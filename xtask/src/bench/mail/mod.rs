@@ -1,0 +1,45 @@
+//! Mail: requests that go to the provider, first readings, large attachments, by IMAP and by JMAP; and the reading of messages alone.
+
+mod attachment;
+mod first_sync;
+mod imap;
+mod messages;
+mod native;
+pub mod parsing;
+mod provider;
+mod requests;
+mod tap;
+
+use anyhow::Result;
+
+use crate::bench::mail::provider::{Account, PEERS, accounts};
+use crate::bench::mail::tap::Tap;
+use crate::bench::rig::Rig;
+use crate::bench::table::Row;
+use crate::peers::Peers;
+use crate::project;
+
+const MESSAGES: usize = 20_000;
+
+/// The rows of both providers.
+pub fn run(rig: &Rig) -> Result<Vec<Row>> {
+    let peers = Peers::start_only(&PEERS, &[])?;
+    let mut rows = Vec::new();
+    for account in accounts(&peers)? {
+        rows.extend(measured(rig, &account)?);
+    }
+    Ok(rows)
+}
+
+fn measured(rig: &Rig, account: &Account) -> Result<Vec<Row>> {
+    project::step(&format!("storing {MESSAGES} messages for {}", account.shown));
+    account.fill(MESSAGES)?;
+    let tap = Tap::open(account.port)?;
+    let (mut rows, subject) = first_sync::run(rig, account, tap.port, MESSAGES)?;
+    project::step(&format!("requests to {}", account.shown));
+    let requests = requests::run(&subject, account, &tap, rig.seconds)?;
+    rows.splice(0..0, requests);
+    rows.extend(attachment::run(&subject, account)?);
+    subject.server.stop()?;
+    Ok(rows)
+}

@@ -1,0 +1,143 @@
+//! A native client that asks a provider what we asked it, over a line that it keeps open, and waits for the whole of each answer.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::bench::mail::provider::{Account, Protocol};
+use crate::bench::mail::tap::Said;
+
+/// A line to the provider, and what is asked on it each time.
+pub struct Native {
+    stream: TcpStream,
+    protocol: Protocol,
+    asked: Vec<Vec<u8>>,
+    buffer: Vec<u8>,
+}
+
+impl Native {
+    /// A client that repeats `asked`. `before` is what went over our line until then: which mailbox was selected stands there.
+    pub fn open(account: &Account, port: u16, before: &[Said], asked: &[Said]) -> Result<Native> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).context("cannot connect to the provider")?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        let mut native =
+            Native { stream, protocol: account.protocol, asked: Vec::new(), buffer: vec![0; 256 << 10] };
+        if native.protocol == Protocol::Imap {
+            native.line()?;
+            native.ask(format!("s0 LOGIN {} {}\r\n", account.user, account.password).as_bytes())?;
+            if let Some(selection) = commands(before).rev().find_map(selection) {
+                native.ask(format!("s0 {selection}\r\n").as_bytes())?;
+            }
+        }
+        native.asked = commands(asked).map(<[u8]>::to_vec).collect();
+        Ok(native)
+    }
+
+    /// Asks it all once; how long the answers took.
+    pub fn run(&mut self) -> Result<Duration> {
+        let start = Instant::now();
+        for asked in std::mem::take(&mut self.asked) {
+            self.ask(&asked)?;
+            self.asked.push(asked);
+        }
+        Ok(start.elapsed())
+    }
+
+    fn ask(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stream.write_all(bytes)?;
+        match self.protocol {
+            Protocol::Imap => self.tagged(last_tag(bytes).context("no command was sent")?),
+            Protocol::Jmap => self.response(),
+        }
+    }
+
+    fn line(&mut self) -> Result<()> {
+        let count = self.stream.read(&mut self.buffer)?;
+        ensure!(count > 0, "the provider ended the line");
+        Ok(())
+    }
+
+    /// Reads until the line that begins with the tag.
+    fn tagged(&mut self, tag: &[u8]) -> Result<()> {
+        let mut said = Vec::with_capacity(64 << 10);
+        loop {
+            self.more(&mut said)?;
+            let Some(rest) = said.strip_suffix(b"\r\n") else { continue };
+            let last = rest.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+            let Some(status) = last.strip_prefix(tag) else { continue };
+            if status.starts_with(b" OK") {
+                return Ok(());
+            }
+            bail!("the provider refused: {}", String::from_utf8_lossy(last));
+        }
+    }
+
+    /// Reads one HTTP answer.
+    fn response(&mut self) -> Result<()> {
+        let mut said = Vec::with_capacity(64 << 10);
+        let head = loop {
+            self.more(&mut said)?;
+            if let Some(end) = said.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end + 4;
+            }
+        };
+        let text = String::from_utf8_lossy(said.get(..head).unwrap_or_default()).to_ascii_lowercase();
+        ensure!(text.starts_with("http/1.1 200"), "the provider refused: {text}");
+        let length = text.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let length: Option<usize> = length.map(|length| length.trim().parse()).transpose()?;
+        let is_whole = |said: &[u8]| match length {
+            Some(length) => said.len() >= head + length,
+            None => said.ends_with(b"\r\n0\r\n\r\n"),
+        };
+        while !is_whole(&said) {
+            self.more(&mut said)?;
+        }
+        Ok(())
+    }
+
+    fn more(&mut self, said: &mut Vec<u8>) -> Result<()> {
+        let count = self.stream.read(&mut self.buffer)?;
+        ensure!(count > 0, "the provider ended the line");
+        said.extend_from_slice(self.buffer.get(..count).unwrap_or_default());
+        Ok(())
+    }
+}
+
+fn commands(said: &[Said]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    said.iter().filter_map(|said| match said {
+        Said::Client(bytes) => Some(bytes.as_slice()),
+        Said::Provider(_) => None,
+    })
+}
+
+/// The last selection of a mailbox among the commands, without its tag.
+fn selection(commands: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(commands);
+    let bare = |line: &str| line.split_once(' ').map(|(_, command)| command.to_owned());
+    let mut lines = text.lines().rev().filter_map(bare);
+    lines.find(|command| command.starts_with("EXAMINE ") || command.starts_with("SELECT "))
+}
+
+/// The tag of the last command.
+fn last_tag(commands: &[u8]) -> Option<&[u8]> {
+    let line = commands.trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?;
+    let tag = line.split(|byte| *byte == b' ').next()?;
+    let is_tag = tag.len() > 1 && tag.first() == Some(&b's') && tag.iter().skip(1).all(u8::is_ascii_digit);
+    is_tag.then_some(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{last_tag, selection};
+
+    #[test]
+    fn the_end_of_what_was_asked_is_known() {
+        let commands = b"s1 EXAMINE \"INBOX\" (CONDSTORE)\r\ns2 UID FETCH 1 (UID)\r\n";
+        assert_eq!(last_tag(commands), Some(&b"s2"[..]));
+        assert_eq!(last_tag(b"LOGOUT\r\n"), None);
+        assert_eq!(selection(commands).as_deref(), Some("EXAMINE \"INBOX\" (CONDSTORE)"));
+    }
+}

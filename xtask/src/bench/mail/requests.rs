@@ -1,0 +1,90 @@
+//! Requests that go to the provider: what we add to what the provider itself takes.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::bench::load::{Measured, measure};
+use crate::bench::mail::messages;
+use crate::bench::mail::native::Native;
+use crate::bench::mail::provider::{Account, Subject};
+use crate::bench::mail::tap::Tap;
+use crate::bench::table::{Row, Target};
+
+const PAGE: usize = 50;
+/// How long a search may take to find what was stored just now: some servers index behind.
+const INDEXED: Duration = Duration::from_secs(300);
+
+/// Three rows: a list, a search and one message with its text.
+pub fn run(subject: &Subject, account: &Account, tap: &Tap, seconds: u64) -> Result<Vec<Row>> {
+    let list = format!("/v1/email/messages?connection_id={}&limit={PAGE}", subject.connection);
+    let page = subject.ask(&list)?;
+    ensure!(page["data"].as_array().is_some_and(|found| found.len() == PAGE), "not a page of {PAGE}");
+    let id = page["data"][0]["id"].as_str().context("a message has no id")?;
+    let search = format!("{list}&q={}", messages::RARE);
+    until_found(subject, &search)?;
+    let cases = [
+        (format!("list of {PAGE} messages, asked anew of {}", account.shown), list),
+        (format!("search of {}, {PAGE} of 20000 messages found", account.shown), search),
+        (format!("one message with its text from {}", account.shown), format!("/v1/email/messages/{id}")),
+    ];
+    cases.into_iter().map(|(what, path)| compared(subject, account, tap, (what, &path), seconds)).collect()
+}
+
+fn until_found(subject: &Subject, search: &str) -> Result<()> {
+    let start = Instant::now();
+    loop {
+        let found = subject.ask(search)?["data"].as_array().map_or(0, Vec::len);
+        if found == PAGE {
+            return Ok(());
+        }
+        ensure!(start.elapsed() < INDEXED, "the search finds {found} messages and not {PAGE}");
+        std::thread::sleep(Duration::from_secs(2));
+    }
+}
+
+fn compared(
+    subject: &Subject,
+    account: &Account,
+    tap: &Tap,
+    (what, path): (String, &str),
+    seconds: u64,
+) -> Result<Row> {
+    // The line is kept and the mailbox selected by then, as for every request but the first.
+    for _ in 0..3 {
+        subject.ask(path)?;
+    }
+    let (before, asked) = tap.during(|| subject.ask(path).map(|_| ()))?;
+    let load = subject.load(path);
+    let mut native = Native::open(account, tap.port, &before, &asked)?;
+    let (mut ours, mut theirs) = (Measured::default(), Measured::default());
+    for is_ours in [true, false, false, true] {
+        match is_ours {
+            true => ours.add(measure(&load, seconds)?),
+            false => theirs.add(repeated(&mut native, Duration::from_secs(seconds))?),
+        }
+    }
+    let p50 = |measured: &Measured| f64::from(measured.quantile(0.5));
+    Ok(Row {
+        what,
+        ours: ours.shown(),
+        baseline: format!("a native client that asks the provider the same: {}", theirs.shown()),
+        figure: p50(&ours) / p50(&theirs),
+        unit: "×".to_owned(),
+        target: Target::AtMost(1.5),
+    })
+}
+
+fn repeated(native: &mut Native, length: Duration) -> Result<Measured> {
+    let mut measured = Measured::default();
+    native.run()?;
+    let start = Instant::now();
+    while start.elapsed() < length {
+        let took = native.run()?;
+        measured.micros.push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
+        measured.requests += 1;
+    }
+    measured.seconds = start.elapsed().as_secs_f64();
+    measured.micros.sort_unstable();
+    Ok(measured)
+}
