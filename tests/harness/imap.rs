@@ -139,11 +139,21 @@ impl Imap {
         self.run(&format!("UID EXPUNGE {}", stored.uid));
     }
 
+    /// Takes a mailbox away. Cyrus keeps what was deleted under its name and the second: the second mailbox of a name and a second goes
+    /// under another name.
+    fn drop_mailbox(&mut self, name: &str) {
+        if self.try_run(&format!("DELETE \"{name}\"")).is_err() {
+            let other = format!("{name}-{}", jiff::Timestamp::now().as_nanosecond());
+            self.run(&format!("RENAME \"{name}\" \"{other}\""));
+            self.run(&format!("DELETE \"{other}\""));
+        }
+    }
+
     /// Takes away every message, and every mailbox that is not one of these.
     pub fn empty(&mut self, kept: &[&str]) {
         for folder in self.folders().iter().rev() {
             if !kept.contains(&folder.as_str()) {
-                self.run(&format!("DELETE \"{folder}\""));
+                self.drop_mailbox(folder);
                 continue;
             }
             self.run(&format!("SELECT \"{folder}\""));
