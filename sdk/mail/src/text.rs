@@ -28,11 +28,11 @@ pub fn snippet(text: Option<&str>, html: Option<&str>) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let mut line = String::new();
+    let mut line = String::with_capacity(SNIPPET_CHARS);
     let mut chars = 0;
     let mut is_spaced = false;
     for c in text.chars() {
-        if is_unseen(c) {
+        if !c.is_ascii() && is_unseen(c) {
             continue;
         }
         if c.is_whitespace() || c.is_control() {

@@ -90,13 +90,14 @@ impl Tree {
     /// Character references stay as they are.
     fn attribute(&mut self, name: &str, prefix: &str, value: &str) {
         self.out.extend([" ", name, "=\"", prefix]);
-        for c in value.chars() {
-            match c {
-                '"' => self.out.push_str("&quot;"),
-                '<' => self.out.push_str("&lt;"),
-                '>' => self.out.push_str("&gt;"),
-                '\0' => (),
-                c => self.out.push(c),
+        for piece in value.split_inclusive(['"', '<', '>', '\0']) {
+            let plain = piece.trim_end_matches(['"', '<', '>', '\0']);
+            self.out.push_str(plain);
+            match piece.get(plain.len()..) {
+                Some("\"") => self.out.push_str("&quot;"),
+                Some("<") => self.out.push_str("&lt;"),
+                Some(">") => self.out.push_str("&gt;"),
+                _ => (),
             }
         }
         self.out.push('"');

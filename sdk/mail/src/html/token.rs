@@ -105,8 +105,7 @@ impl<'a> Tokens<'a> {
                 return Some((name, attributes));
             }
             let (name, value) = self.attribute()?;
-            let lower = name.get(..NAME_BYTES).unwrap_or(name).to_ascii_lowercase();
-            if let Some(known) = ATTRIBUTES.into_iter().find(|known| *known == lower)
+            if let Some(known) = ATTRIBUTES.into_iter().find(|known| name.eq_ignore_ascii_case(known))
                 && !attributes.iter().any(|(set, _)| *set == known)
             {
                 attributes.push((known, value));

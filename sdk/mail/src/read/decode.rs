@@ -7,8 +7,9 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use encoding_rs::{Encoding as Charset, UTF_8, WINDOWS_1252};
 use mail_parser::decoders::charsets::map::charset_decoder;
-use mail_parser::parsers::MessageStream;
 use memchr::memmem;
+
+use crate::read::quoted_printable;
 
 /// Takes what senders write: padding or none, bits left over.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -46,7 +47,7 @@ impl Transfer {
         match self {
             Transfer::Identity => Cow::Borrowed(body),
             Transfer::Base64 => Cow::Owned(base64(body)),
-            Transfer::QuotedPrintable => MessageStream::new(body).decode_quoted_printable_mime(b"").1,
+            Transfer::QuotedPrintable => Cow::Owned(quoted_printable::decode(body)),
         }
     }
 

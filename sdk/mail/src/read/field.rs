@@ -61,8 +61,8 @@ fn field(line: &[u8]) -> Option<Field<'_>> {
 impl Field<'_> {
     /// The value on one line, with its encoded words (RFC 2047) decoded.
     pub fn text(&self) -> String {
-        if let Some(simple) = self.simple() {
-            return simple.to_owned();
+        if memmem::find(self.value, b"=?").is_none() {
+            return self.raw();
         }
         let value = self.utf8();
         match MessageStream::new(&value).parse_unstructured() {
@@ -76,16 +76,20 @@ impl Field<'_> {
         if let Some(simple) = self.simple() {
             return simple.to_owned();
         }
-        clean(&String::from_utf8_lossy(&self.utf8()))
+        match str::from_utf8(self.value) {
+            Ok(value) => clean(value),
+            Err(_) => clean(&String::from_utf8_lossy(&self.utf8())),
+        }
     }
 
     /// Most values are one line of ASCII that needs no change.
     fn simple(&self) -> Option<&str> {
         let value = self.value.trim_ascii();
-        let is_change = |pair: &[u8]| matches!(pair, b"  " | b"=?");
-        let is_simple =
-            value.iter().all(|byte| matches!(byte, b' '..=b'~')) && !value.windows(2).any(is_change);
-        str::from_utf8(value).ok().filter(|_| is_simple)
+        // To the end without a look in between: that goes in steps of many bytes.
+        let is_plain = value.iter().fold(true, |is, byte| is & matches!(byte, b' '..=b'~'));
+        let pairs = value.iter().zip(value.iter().skip(1));
+        let is_spaced = pairs.fold(false, |is, (a, b)| is | ((*a == b' ') & (*b == b' ')));
+        str::from_utf8(value).ok().filter(|_| is_plain && !is_spaced)
     }
 
     /// The value as a media type or a disposition with its parameters, decoded (RFC 2231, RFC 2047). Type and names in lower case.
@@ -148,14 +152,28 @@ fn is_slow_to_decode(value: &[u8]) -> bool {
 /// On one line: runs of white space and control characters (which encoded words can bring) become one space, NUL goes.
 pub fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
+    if text.is_ascii() {
+        let words = text.as_bytes().split(|byte| *byte <= b' ' || *byte == 0x7f);
+        let mut at = 0;
+        for len in words.map(<[u8]>::len) {
+            let word = text.get(at..at + len).unwrap_or_default();
+            at += len + 1;
+            add_word(&mut clean, word);
+        }
+        return clean;
+    }
     for word in text.split(|c: char| c.is_control() || c == ' ' || c == '\u{2028}' || c == '\u{2029}') {
-        if word.is_empty() {
-            continue;
-        }
-        if !clean.is_empty() {
-            clean.push(' ');
-        }
-        clean.push_str(word);
+        add_word(&mut clean, word);
     }
     clean
+}
+
+fn add_word(line: &mut String, word: &str) {
+    if word.is_empty() {
+        return;
+    }
+    if !line.is_empty() {
+        line.push(' ');
+    }
+    line.push_str(word);
 }
