@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -51,15 +52,22 @@ pub fn all(seconds: u64) -> Result<()> {
     run(&Arguments { seconds, targets: Vec::new() })
 }
 
+/// All of them at once: each is one process that has no use for a second core.
 fn fuzz(targets: &[&String], seconds: u64) -> Result<()> {
     let folder = build()?;
-    for target in targets {
-        project::step(&format!("fuzzing {target} for {seconds} s"));
+    let names: Vec<&str> = targets.iter().map(|target| target.as_str()).collect();
+    project::step(&format!("fuzzing {} for {seconds} s", names.join(", ")));
+    let run = |target: &str| -> Result<()> {
         let start = Instant::now();
         let figures = one(&folder.join(target), target, seconds)?;
         eprintln!("    {target}: {figures} ({})", project::seconds(start));
-    }
-    Ok(())
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> = names.iter().map(|target| scope.spawn(|| run(target))).collect();
+        let ended = running.into_iter().map(|target| target.join().expect("a run reports its failures"));
+        ended.collect::<Vec<Result<()>>>().into_iter().collect()
+    })
 }
 
 fn home() -> PathBuf {
