@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use connector_imap::imap::command::Command;
+use connector_imap::imap::commands::{Items, everything, uid_fetch};
 use connector_imap::imap::session::Session;
 use connector_imap::imap::structure;
 use connector_imap::imap::uids::UidSet;
@@ -15,6 +15,7 @@ use connector_imap::{message, mime};
 use connector_sdk::http::{Http, Request, Response, SendError};
 use connector_sdk::tcp::{Line, Segment, TcpError};
 use connector_sdk::{Context, Host, Level};
+use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Connection;
 
 /// Messages of one command.
@@ -35,7 +36,7 @@ fn main() {
 /// Lists what there is, then reads it from new to old.
 fn read(session: &mut Session) -> u64 {
     let mut left = UidSet::new();
-    let list = vec![Command::new("UID FETCH 1:* (UID INTERNALDATE)")];
+    let list = vec![uid_fetch(everything(), Items::new([MessageDataItemName::InternalDate]), None)];
     let all = Visit::new("INBOX", Access::Read, list);
     let listed = session.visit(&[all], None, |_, _, _, response| {
         if let Some((uid, _)) = fetched(response) {
@@ -46,7 +47,7 @@ fn read(session: &mut Session) -> u64 {
     let items = message::list_items(&session.capabilities);
     let (mut count, mut size) = (0, 0);
     while !left.is_empty() {
-        let fetch = Command::new(format!("UID FETCH {} ({items})", left.take_last(PAGE)));
+        let fetch = uid_fetch(&left.take_last(PAGE), items.clone(), None);
         let visit = Visit::new("INBOX", Access::Read, vec![fetch]);
         let done = session.visit(&[visit], None, |_, _, _, response| {
             let Some((_, fetched)) = fetched(response) else { return };

@@ -6,7 +6,7 @@ use model::wire::Account;
 use model::wire::email::MailFeatures;
 use serde_json::{Map, Value, json};
 
-use crate::imap::command::Command;
+use crate::imap::commands;
 use crate::imap::session::Session;
 use crate::imap::visit::{Access, Visit};
 use crate::smtp::Smtp;
@@ -38,7 +38,7 @@ fn leg(failure: Failure, leg: &str, name: &str) -> Failure {
 /// What this account can do. The SMTP server is asked for its limit; that it does not answer is no failure here.
 pub fn features(cx: &Context) -> Outcome<MailFeatures> {
     let mut session = Session::open(cx)?;
-    let inbox = Visit::new("INBOX", Access::Write, vec![Command::new("NOOP")]);
+    let inbox = Visit::new("INBOX", Access::Write, vec![commands::noop()]);
     let visited = session.visit(&[inbox], None, |_, _, _, _| {})?;
     let selected = visited.into_iter().next().and_then(|visited| visited.selected);
     let keywords = selected.is_some_and(|selected| selected.takes_keyword("\\*"));
@@ -69,7 +69,7 @@ pub fn features(cx: &Context) -> Outcome<MailFeatures> {
         send_as_alias: false,
         delegated_send: false,
         bounce_detection: BounceDetection::Dsn,
-        push: false,
+        push: capabilities.has("IDLE"),
         delta: if capabilities.has_condstore() { EmailDelta::Uid } else { EmailDelta::Scan },
         max_message_bytes: limit.and_then(|limit| i64::try_from(limit).ok()),
         ..MailFeatures::default()

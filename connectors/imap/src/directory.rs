@@ -4,10 +4,11 @@ use connector_sdk::{Failure, Outcome};
 use model::email::folders::FolderRole;
 use model::wire::email::MessageRef;
 
-use crate::folders::{self, Mailbox, Mailboxes};
+use crate::folders::{Mailbox, Mailboxes};
 use crate::ids::{self, Hint, MessageId};
-use crate::imap::command::Command;
+use crate::imap::commands;
 use crate::imap::session::{Session, refused};
+use crate::listing;
 use crate::message::Place;
 
 /// The mailboxes, once somebody had to ask for them.
@@ -36,7 +37,7 @@ impl Directory {
     pub fn mailboxes(&mut self, session: &mut Session) -> Outcome<&Mailboxes> {
         let known = match self.mailboxes.take() {
             Some(known) => known,
-            None => folders::list(session)?,
+            None => listing::list(session)?,
         };
         Ok(self.mailboxes.insert(known))
     }
@@ -89,9 +90,9 @@ impl Directory {
         let below = format!("INBOX{delimiter}{name}");
         let mut refusal = None;
         for name in [name, &below] {
-            let statuses = session.run(&[Command::new("CREATE").mailbox(name)], |_, _| {})?;
+            let statuses = session.run(&[commands::create(name)], |_, _| {})?;
             match statuses.into_iter().next() {
-                Some(status) if !status.is_ok() && status.code("ALREADYEXISTS").is_none() => {
+                Some(status) if !status.is_ok() && !status.has_other("ALREADYEXISTS") => {
                     refusal = refusal.or(Some(status));
                 }
                 _ => {

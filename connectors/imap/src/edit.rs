@@ -1,6 +1,8 @@
 //! `messages.update` and `messages.delete`: flags, moves, and what is taken away.
 
 use connector_sdk::{Context, Failure, Outcome};
+use io_imap::types::flag::StoreType;
+use io_imap::types::response::Code;
 use model::email::Importance;
 use model::email::folders::FolderRole;
 use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
@@ -8,6 +10,7 @@ use model::wire::{Mutated, Source, Warning};
 
 use crate::directory::{Directory, Located};
 use crate::imap::command::Command;
+use crate::imap::commands::{self, uid_fetch, uid_store};
 use crate::imap::response::Status;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
@@ -30,7 +33,7 @@ fn no_message() -> Failure {
 fn target(session: &mut Session, directory: &mut Directory, message: &MessageRef) -> Outcome<Target> {
     for anew in [false, true] {
         let located = directory.locate(session, message, anew)?.ok_or_else(no_message)?;
-        let visit = Visit::new(&located.place.name, Access::Write, vec![Command::new("NOOP")]);
+        let visit = Visit::new(&located.place.name, Access::Write, vec![commands::noop()]);
         let visited = session.visit(&[visit], None, |_, _, _, _| {})?;
         let Some(selected) = visited.into_iter().next().and_then(|visited| visited.selected) else {
             continue;
@@ -88,7 +91,10 @@ fn wanted_folder(args: &MessageUpdate) -> Outcome<Option<String>> {
     match args.folders.as_deref() {
         None => Ok(None),
         Some([folder]) => Ok(Some(folder.clone())),
-        Some(_) => Err(Failure::invalid("a message of this provider is in exactly one folder")),
+        Some(_) => Err(Failure::new(
+            connector_sdk::code::UNSUPPORTED,
+            "a message of this provider is in exactly one folder",
+        )),
     }
 }
 
@@ -184,7 +190,7 @@ fn changed_meanwhile() -> Failure {
 /// The message's etag as it is now; none where it is not there.
 pub fn etag(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
     let items = message::state_items(&session.capabilities);
-    let fetch = Command::new(format!("UID FETCH {} ({items})", located.uid));
+    let fetch = uid_fetch(&UidSet::only(located.uid), items, None);
     let mut found = None;
     let visit = Visit::new(&located.place.name, Access::Read, vec![fetch]);
     let visited = session.visit(&[visit], None, |_, _, _, response| {
@@ -205,18 +211,17 @@ fn store(
     changes: &FlagChanges,
     unchanged_since: Option<u64>,
 ) -> Outcome<()> {
-    let condition = unchanged_since.map(|modseq| format!(" (UNCHANGEDSINCE {modseq})"));
-    let mut condition = condition.unwrap_or_default();
-    for (verb, flags) in [("+FLAGS.SILENT", &changes.add), ("-FLAGS.SILENT", &changes.remove)] {
+    let mut condition = unchanged_since;
+    for (kind, flags) in [(StoreType::Add, &changes.add), (StoreType::Remove, &changes.remove)] {
         if flags.is_empty() {
             continue;
         }
         // The first change changes the modification sequence; it was held to it.
-        let condition = std::mem::take(&mut condition);
-        let text = format!("UID STORE {}{condition} {verb} ({})", located.uid, flags.join(" "));
-        let visited = in_mailbox(session, &located.place.name, vec![Command::new(text)])?;
+        let uid = UidSet::only(located.uid);
+        let change = uid_store(&uid, kind, commands::flags(flags), condition.take());
+        let visited = in_mailbox(session, &located.place.name, vec![change])?;
         let status = visited.statuses.first().ok_or_else(no_message)?;
-        if status.code("MODIFIED").is_some() {
+        if matches!(status.code, Some(Code::Modified(_))) || status.has_other("MODIFIED") {
             return Err(changed_meanwhile());
         }
         if !status.is_ok() {

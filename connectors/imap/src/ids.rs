@@ -154,8 +154,9 @@ impl Hint {
 
 /// Numbers with dots between, as they may go into a command.
 pub fn is_section(section: &str) -> bool {
-    let is_number =
-        |part: &str| !part.is_empty() && part.len() < 6 && part.bytes().all(|b| b.is_ascii_digit());
+    let is_number = |part: &str| {
+        (1..6).contains(&part.len()) && !part.starts_with('0') && part.bytes().all(|b| b.is_ascii_digit())
+    };
     section.len() < 400 && section.split('.').all(is_number)
 }
 
@@ -191,7 +192,7 @@ mod tests {
         let hint = json!({ "f": "INBOX", "t": [{ "s": "1] UID EXPUNGE" }], "k": true });
         assert_eq!(Hint::read(Some(&hint)), Hint { folder: "INBOX".into(), ..Hint::default() });
         assert!(is_section("1.2.10"));
-        for wrong in ["", "1.", "a", "1..2", "1)", "999999"] {
+        for wrong in ["", "1.", "a", "1..2", "1)", "999999", "0", "1.02", "+1"] {
             assert!(!is_section(wrong), "{wrong}");
         }
     }

@@ -9,6 +9,7 @@ pub mod edit;
 pub mod folders;
 pub mod ids;
 pub mod imap;
+pub mod listing;
 pub mod message;
 pub mod mime;
 pub mod plan;

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use io_imap::types::fetch::{MessageDataItemName, Section};
 use model::Instant;
 use model::email::EmailMessage;
 use model::wire::{Item, JsonText, Source};
 use serde::Serialize;
 
 use crate::ids::{self, Hint, MessageId};
+use crate::imap::beyond;
 use crate::imap::capabilities::Capabilities;
+use crate::imap::commands::{Items, fields};
 use crate::imap::fetch::Fetched;
 use crate::imap::structure;
 use crate::mime;
@@ -55,29 +58,33 @@ impl Place {
 }
 
 /// FETCH items for all that changes without the message changing.
-pub fn state_items(capabilities: &Capabilities) -> &'static str {
-    if capabilities.has_condstore() { "UID FLAGS MODSEQ" } else { "UID FLAGS" }
+pub fn state_items(capabilities: &Capabilities) -> Items {
+    let modseq = capabilities.has_condstore().then_some(MessageDataItemName::ModSeq);
+    Items::new(std::iter::once(MessageDataItemName::Flags).chain(modseq))
 }
 
 /// FETCH items for a message in a list.
-pub fn list_items(capabilities: &Capabilities) -> String {
-    let snippet = snippet_item(capabilities);
-    format!("{} BODY.PEEK[HEADER.FIELDS ({})] {snippet}", fact_items(capabilities), mime::FIELDS)
+pub fn list_items(capabilities: &Capabilities) -> Items {
+    let header = Items::section(Some(fields(mime::FIELDS)), None);
+    with_snippet(fact_items(capabilities).and(header), capabilities)
 }
 
-/// The FETCH item for a message's snippet.
-pub fn snippet_item(capabilities: &Capabilities) -> String {
+/// These, and what a message's snippet is made of.
+pub fn with_snippet(items: Items, capabilities: &Capabilities) -> Items {
     if capabilities.has("PREVIEW") {
-        "PREVIEW".to_owned()
+        items.and_beyond(beyond::PREVIEW)
     } else {
-        format!("BODY.PEEK[TEXT]<0.{SNIPPET_BYTES}>")
+        items.and(Items::section(Some(Section::Text(None)), Some(SNIPPET_BYTES)))
     }
 }
 
 /// FETCH items for what a message is, without its header.
-pub fn fact_items(capabilities: &Capabilities) -> String {
-    let id = if capabilities.has("OBJECTID") { " EMAILID" } else { "" };
-    format!("{} INTERNALDATE RFC822.SIZE{id} BODYSTRUCTURE", state_items(capabilities))
+pub fn fact_items(capabilities: &Capabilities) -> Items {
+    let facts = state_items(capabilities)
+        .and(MessageDataItemName::InternalDate)
+        .and(MessageDataItemName::Rfc822Size)
+        .and(MessageDataItemName::BodyStructure);
+    if capabilities.has("OBJECTID") { facts.and_beyond(beyond::EMAIL_ID) } else { facts }
 }
 
 /// The message of a FETCH response with [`list_items`] or more. `complete` adds to it what was read besides.

@@ -4,19 +4,20 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use connector_sdk::{Context, Failure, Outcome};
+use io_imap::types::fetch::{MessageDataItemName, Section};
 use model::email::{EmailBody, EmailMessage};
 use model::wire::email::{AttachmentRef, Content, MessageRef, MessagesGet};
 use model::wire::{Source, Sources};
 
 use crate::directory::{Directory, Located};
 use crate::ids::{Hint, TextPart, is_section};
-use crate::imap::command::Command;
+use crate::imap::commands::{self, Items, uid_fetch};
 use crate::imap::fetch::Fetched;
 use crate::imap::input::Sink;
 use crate::imap::session::Session;
 use crate::imap::structure::{self, Part};
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, fetched};
+use crate::imap::visit::{Access, Visit, Visited, fetched};
 use crate::message::{self, Place};
 use crate::mime;
 use crate::reading::{self, Read};
@@ -37,6 +38,8 @@ struct Group {
     hints: BTreeMap<u32, Hint>,
     /// What was asked for by these names.
     is_open: bool,
+    /// The mailbox is selected anew: a line that was kept may not know yet what came and went.
+    anew: bool,
 }
 
 /// Reads messages.
@@ -73,7 +76,7 @@ fn put(groups: &mut Vec<Group>, located: Located) {
         }
         None => {
             let hints = BTreeMap::from([(located.uid, located.hint)]);
-            groups.push(Group { place: located.place, hints, is_open: false });
+            groups.push(Group { place: located.place, hints, is_open: false, anew: false });
         }
     }
 }
@@ -93,7 +96,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
     let limit = if args.max_body_bytes == 0 { BODY_BYTES } else { args.max_body_bytes.min(MAX_BODY_BYTES) };
     let items = items(session, args);
     let visits: Vec<Visit> = groups.iter().map(|group| group.visit(&items, args.body, limit)).collect();
-    let mut sources = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     let mut texts: HashMap<(usize, u32), EmailBody> = HashMap::new();
     let mut lacks_preview = false;
     let visited = session.visit(&visits, None, |at, selected, command, response| {
@@ -103,9 +106,10 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
         if fetched.structure.is_some() {
             lacks_preview |= !args.body && fetched.preview.is_none() && fetched.section("TEXT").is_none();
             let body = args.body.then(|| texts.remove(&(at, uid)).unwrap_or_default());
-            sources.push(message::source(&group.place, uid, &fetched, |message, _| {
+            let source = message::source(&group.place, uid, &fetched, |message, _| {
                 complete(message, args, &fetched, body);
-            }));
+            });
+            found.push(Found { group: at, is_hollow: fetched.header().is_none(), source });
         } else if hint.parts().any(|(part, _)| fetched.section(&part.section).is_some()) {
             texts.insert((at, uid), body(hint, &fetched, limit));
         }
@@ -115,25 +119,43 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
         session.capabilities.forget("PREVIEW");
         return read(session, groups, args);
     }
-    let mut told: Vec<String> = sources.iter().map(|source| source.external_id.clone()).collect();
-    told.sort();
-    for (group, visited) in groups.iter_mut().zip(&visited) {
+    let mut sources = Vec::new();
+    let mut doubtful = Vec::new();
+    for (at, (group, visited)) in groups.iter_mut().zip(&visited).enumerate() {
         group.is_open = visited.selected.is_some();
-        let missing = group.hints.keys().filter(|_| visited.is_ok()).map(|uid| group.place.gone(*uid));
-        sources.extend(missing.filter(|source| told.binary_search(&source.external_id).is_err()));
+        let of_group = found.extract_if(.., |found| found.group == at).collect();
+        match group.settle(visited, of_group) {
+            Some(settled) => sources.extend(settled),
+            None => doubtful.push(Group {
+                anew: true,
+                hints: group.hints.clone(),
+                place: group.place.clone(),
+                ..*group
+            }),
+        }
+    }
+    if !doubtful.is_empty() {
+        sources.extend(read(session, &mut doubtful, args)?);
     }
     Ok(sources)
 }
 
-fn items(session: &Session, args: &MessagesGet) -> String {
+/// A message that the server told of.
+struct Found {
+    group: usize,
+    /// Its header was NIL, as some servers say it of what was expunged meanwhile.
+    is_hollow: bool,
+    source: Source,
+}
+
+fn items(session: &Session, args: &MessagesGet) -> Items {
     if !args.headers && !args.body {
         return message::list_items(&session.capabilities);
     }
-    let facts = message::fact_items(&session.capabilities);
-    let snippet = message::snippet_item(&session.capabilities);
+    let header = Items::section(Some(Section::Header(None)), Some(MAX_HEADER_BYTES));
+    let items = message::fact_items(&session.capabilities).and(header);
     // With a text at hand nothing is read for the snippet.
-    let snippet = if args.body { String::new() } else { format!(" {snippet}") };
-    format!("{facts} BODY.PEEK[HEADER]<0.{MAX_HEADER_BYTES}>{snippet}")
+    if args.body { items } else { message::with_snippet(items, &session.capabilities) }
 }
 
 impl Hint {
@@ -148,26 +170,42 @@ impl Group {
         self.place.uid_validity == uid_validity
     }
 
-    fn visit(&self, items: &str, body: bool, limit: u32) -> Visit {
+    /// What is told of its messages. None: a line that was kept does not show all of them, and may not know yet what came or went.
+    fn settle(&self, visited: &Visited, mut found: Vec<Found>) -> Option<Vec<Source>> {
+        let is_expunged = visited.refusal().is_some_and(|status| status.has_other("EXPUNGEISSUED"));
+        let is_kept = self.is_open && !self.anew && visited.selection.is_none();
+        found.retain(|found| !found.is_hollow || !(is_kept || is_expunged));
+        let mut sources: Vec<Source> = found.into_iter().map(|found| found.source).collect();
+        let is_there = |gone: &Source| sources.iter().any(|source| source.external_id == gone.external_id);
+        let gone = self.hints.keys().map(|uid| self.place.gone(*uid));
+        let gone: Vec<Source> = gone.filter(|gone| !is_there(gone)).collect();
+        if is_kept && !gone.is_empty() {
+            return None;
+        }
+        sources.extend(gone.into_iter().filter(|_| visited.is_ok() || is_expunged));
+        Some(sources)
+    }
+
+    fn visit(&self, items: &Items, body: bool, limit: u32) -> Visit {
         let mut commands = Vec::new();
         if body {
             // Messages that are made alike share a command.
-            let mut alike: BTreeMap<String, UidSet> = BTreeMap::new();
+            let mut alike: BTreeMap<Vec<(&str, u32)>, UidSet> = BTreeMap::new();
             for (uid, hint) in &self.hints {
-                let sections: Vec<String> = hint
-                    .parts()
-                    .map(|(part, _)| format!("BODY.PEEK[{}]<0.{}>", part.section, encoded(part, limit)))
-                    .collect();
+                let sections = hint.parts().map(|(part, _)| (part.section.as_str(), encoded(part, limit)));
+                let sections: Vec<(&str, u32)> = sections.collect();
                 if !sections.is_empty() {
-                    alike.entry(sections.join(" ")).or_default().insert(*uid);
+                    alike.entry(sections).or_default().insert(*uid);
                 }
             }
-            let fetch = |(sections, uids)| Command::new(format!("UID FETCH {uids} (UID {sections})"));
-            commands.extend(alike.into_iter().map(fetch));
+            commands.extend(alike.into_iter().map(|(sections, uids)| {
+                let section = |(part, len)| Some(Items::section(Some(commands::part(part)?), Some(len)));
+                uid_fetch(&uids, Items::new(sections.into_iter().filter_map(section)), None)
+            }));
         }
         let uids: UidSet = self.hints.keys().copied().collect();
-        commands.push(Command::new(format!("UID FETCH {uids} ({items})")));
-        Visit::new(&self.place.name, Access::Read, commands)
+        commands.push(uid_fetch(&uids, items.clone(), None));
+        Visit { anew: self.anew, ..Visit::new(&self.place.name, Access::Read, commands) }
     }
 }
 
@@ -186,7 +224,7 @@ fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
         return Ok(());
     }
     let visit = |(at, uids): &(usize, UidSet)| {
-        let fetch = Command::new(format!("UID FETCH {uids} (UID BODYSTRUCTURE)"));
+        let fetch = uid_fetch(uids, Items::new([MessageDataItemName::BodyStructure]), None);
         groups.get(*at).map(|group| Visit::new(&group.place.name, Access::Read, vec![fetch]))
     };
     let visits: Vec<Visit> = wanted.iter().filter_map(visit).collect();
@@ -280,11 +318,12 @@ fn section(
             located = directory.locate(&mut session, message, true)?.ok_or_else(not_found)?;
         }
         let uid = located.uid;
-        let mut commands = vec![Command::new(format!("UID FETCH {uid} (UID BODY.PEEK[{section}])"))];
+        let fetch = |item| uid_fetch(&UidSet::only(uid), Items::new([item]), None);
+        let mut commands = vec![fetch(Items::section(commands::part(section), None))];
         if !section.is_empty() {
-            commands.insert(0, Command::new(format!("UID FETCH {uid} (UID BODYSTRUCTURE)")));
+            commands.insert(0, fetch(MessageDataItemName::BodyStructure));
         }
-        let visit = Visit::new(&located.place.name, Access::Read, commands);
+        let visit = Visit { anew, ..Visit::new(&located.place.name, Access::Read, commands) };
         let mut sink = Sink { name: &name, decode, blob: None };
         let mut part: Option<Part> = None;
         let mut held = None;
@@ -296,7 +335,8 @@ fn section(
             }
             held = fetched.section(section).map(<[u8]>::to_vec).or(held.take());
         })?;
-        let Some(selected) = visited.first().and_then(|visited| visited.selected.as_ref()) else { continue };
+        let Some(visited) = visited.first() else { continue };
+        let Some(selected) = &visited.selected else { continue };
         // Servers differ on parts that are not there: some give an empty one.
         let is_there = section.is_empty() || part.is_some();
         let is_same = is_there && selected.uid_validity == located.place.uid_validity;
@@ -304,8 +344,12 @@ fn section(
             Some(blob) => Some(blob.id),
             None => held.and_then(|bytes| cx.host().create_blob(&decoded(&bytes, decode.get()), None)),
         };
-        let blob = blob.filter(|_| is_same).ok_or_else(not_found)?;
-        return Ok((blob, part));
+        match blob.filter(|_| is_same) {
+            Some(blob) => return Ok((blob, part)),
+            // A line that was kept may not know yet what came.
+            None if visited.selection.is_none() => {}
+            None => return Err(not_found()),
+        }
     }
     Err(not_found())
 }

@@ -4,7 +4,7 @@ use connector_sdk::Outcome;
 use model::wire::{ItemError, Source};
 
 use crate::imap::capabilities::Capabilities;
-use crate::imap::command::Command;
+use crate::imap::commands::{Items, uid_fetch};
 use crate::imap::response::{Response, Status};
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
@@ -54,7 +54,7 @@ pub struct AllRead {
 impl Read {
     /// All that a list shows.
     pub fn full(capabilities: &Capabilities, place: Place, wanted: UidSet) -> Self {
-        Read::new(&message::list_items(capabilities), place, wanted, Depth::Full)
+        Read::new(message::list_items(capabilities), place, wanted, Depth::Full)
     }
 
     /// What changes of a message.
@@ -62,8 +62,8 @@ impl Read {
         Read::new(message::state_items(capabilities), place, wanted, Depth::State)
     }
 
-    fn new(items: &str, place: Place, wanted: UidSet, depth: Depth) -> Self {
-        let fetch = |set: UidSet| Command::new(format!("UID FETCH {set} ({items})"));
+    fn new(items: Items, place: Place, wanted: UidSet, depth: Depth) -> Self {
+        let fetch = |set: UidSet| uid_fetch(&set, items.clone(), None);
         let commands = wanted.pieces(MAX_SET_BYTES).into_iter().map(fetch).collect();
         let visit = Visit::new(&place.name, Access::Read, commands);
         Read {
@@ -109,7 +109,9 @@ impl Read {
     /// Messages that the server refuses to read are told as such: nothing else would ever be told of them.
     fn tell_refused(&mut self, visited: &Visited) {
         let is_same = visited.selected.as_ref().is_some_and(|s| s.uid_validity == self.place.uid_validity);
-        if self.depth != Depth::Full || !is_same || visited.statuses.iter().all(Status::is_ok) {
+        // What was expunged meanwhile is told as gone by the next comparison.
+        let is_fine = |status: &Status| status.is_ok() || status.has_other("EXPUNGEISSUED");
+        if self.depth != Depth::Full || !is_same || visited.statuses.iter().all(is_fine) {
             return;
         }
         for uid in self.wanted.minus(&self.read).iter() {

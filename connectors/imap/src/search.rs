@@ -4,13 +4,18 @@
 //! found than a cursor holds, the last page's cursor searches again for what is older.
 
 use connector_sdk::{Answer, Context, Failure, Level, Outcome, code};
+use io_imap::types::core::{AString, Atom};
+use io_imap::types::fetch::MessageDataItemName;
+use io_imap::types::search::SearchKey;
 use model::email::folders::FolderRole;
 use model::wire::email::{MessageFind, MessageSearch};
 use model::wire::{Source, Sources};
 use serde::{Deserialize, Serialize};
 
 use crate::directory::Directory;
+use crate::imap::beyond;
 use crate::imap::command::Command;
+use crate::imap::commands::{Items, string, uid_fetch, uid_search};
 use crate::imap::date::search_day;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
@@ -78,7 +83,8 @@ fn find_all(session: &mut Session, args: &MessageSearch, before: Option<i64>) ->
     let mut visits = Vec::new();
     for (place, set) in &sets {
         cursor.f.push((place.folder.clone(), place.name.clone(), place.uid_validity));
-        let fetch = |part: UidSet| Command::new(format!("UID FETCH {part} (UID INTERNALDATE)"));
+        let dates = Items::new([MessageDataItemName::InternalDate]);
+        let fetch = |part: UidSet| uid_fetch(&part, dates.clone(), None);
         let commands = set.pieces(reading::MAX_SET_BYTES).into_iter().map(fetch).collect();
         visits.push(Visit::new(&place.name, Access::Read, commands));
     }
@@ -178,35 +184,24 @@ fn program(args: &MessageSearch, before: Option<i64>) -> Outcome<Command> {
     if words.len() > MAX_WORDS {
         return Err(Failure::invalid(format!("a query has at most {MAX_WORDS} words")));
     }
-    let mut command = Command::new("UID SEARCH");
-    if !text.is_ascii() {
-        command = command.text(" CHARSET UTF-8");
-    }
-    command = command.text(" UNDELETED");
-    for word in words {
-        command = command.text(" TEXT").string(word);
-    }
-    if let Some(query) = native {
-        check_native(query)?;
-        command = command.text(format!(" ({query})"));
-    }
-    let flags = [(args.unread, "UNSEEN", "SEEN"), (args.starred, "FLAGGED", "UNFLAGGED")];
-    for (wanted, yes, no) in flags {
-        if let Some(wanted) = wanted {
-            command = command.text(format!(" {}", if wanted { yes } else { no }));
-        }
-    }
+    let mut keys = vec![SearchKey::Undeleted];
+    keys.extend(words.into_iter().map(|word| SearchKey::Text(string(word))));
+    keys.extend(args.unread.map(|unread| if unread { SearchKey::Unseen } else { SearchKey::Seen }));
+    keys.extend(args.starred.map(|starred| if starred { SearchKey::Flagged } else { SearchKey::Unflagged }));
     // Servers compare days in a zone of theirs: a day more on both sides, and what is too much goes out by its exact time.
     let after = args.received_after.map(|after| after.as_millis().div_euclid(1000));
     let end = args.received_before.map(|end| end.as_millis().div_euclid(1000).saturating_add(1));
     let end = [end, before].into_iter().flatten().min();
-    if let Some(day) = after.and_then(|after| search_day(after, -1)) {
-        command = command.text(format!(" SINCE {day}"));
+    keys.extend(after.and_then(|after| search_day(after, -1)).map(SearchKey::Since));
+    keys.extend(end.and_then(|end| search_day(end, 2)).map(SearchKey::Before));
+    let command = uid_search(keys);
+    match native {
+        Some(query) => {
+            check_native(query)?;
+            Ok(beyond::native_search(command, query))
+        }
+        None => Ok(command),
     }
-    if let Some(day) = end.and_then(|end| search_day(end, 2)) {
-        command = command.text(format!(" BEFORE {day}"));
-    }
-    Ok(command)
 }
 
 /// A native query is a search program on one line: nothing in it may end the command or begin a literal.
@@ -288,9 +283,9 @@ pub fn message_id_program(message_id: &str) -> Outcome<Command> {
     if message_id.is_empty() || message_id.len() > 998 {
         return Err(Failure::invalid("internetMessageId must have between 1 and 998 bytes"));
     }
-    let charset = if message_id.is_ascii() { "" } else { " CHARSET UTF-8" };
-    let command = Command::new(format!("UID SEARCH{charset} UNDELETED HEADER Message-ID"));
-    Ok(command.string(&format!("<{message_id}>")))
+    let field = AString::from(Atom::unvalidated("Message-ID"));
+    let header = SearchKey::Header(field, string(&format!("<{message_id}>")));
+    Ok(uid_search(vec![SearchKey::Undeleted, header]))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! `messages.append` and `drafts.save`: messages that are put into a folder.
 
 use connector_sdk::{Context, Failure, Outcome, code};
+use io_imap::types::fetch::MessageDataItemName;
+use io_imap::types::response::Code;
 use model::email::EmailMessage;
 use model::email::folders::FolderRole;
 use model::wire::email::{DraftSave, MessageAppend};
@@ -8,9 +10,10 @@ use model::wire::{Mutated, Source, Warning};
 
 use crate::directory::{Directory, Located};
 use crate::edit::{check_keyword, etag, not_supported, search_uids};
-use crate::imap::command::Command;
+use crate::imap::commands::{self, Items, uid_fetch};
 use crate::imap::date::date_time;
 use crate::imap::session::{Session, refused};
+use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, fetched};
 use crate::message::Place;
 use crate::read::whole;
@@ -32,23 +35,18 @@ pub struct NewMessage<'a> {
 pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outcome<Option<(Place, u32)>> {
     let size = session.cx.host().blob_size(new.blob);
     let size = size.ok_or_else(|| Failure::new(code::INTERNAL, "the message to store is missing"))?;
-    let flags = new.flags.join(" ");
-    let date = new.received_at.and_then(date_time).map(|date| format!(" \"{date}\"")).unwrap_or_default();
-    let command = Command::new("APPEND").mailbox(&place.name).text(format!(" ({flags}){date}"));
+    let date = new.received_at.and_then(date_time);
+    let command = commands::append(&place.name, commands::flags(&new.flags), date, new.blob, size);
     session.prove()?;
-    let statuses = session.run(&[command.blob(new.blob, size)], |_, _| {})?;
+    let statuses = session.run(&[command], |_, _| {})?;
     let status = statuses.into_iter().next();
     let status = status.ok_or_else(|| Failure::unavailable("the server did not answer"))?;
     if !status.is_ok() {
         return Err(refused(&status, "storing the message"));
     }
-    let told = status.code("APPENDUID").and_then(|code| {
-        let (uid_validity, uid) = code.split_once(' ')?;
-        Some((uid_validity.parse().ok()?, uid.trim().parse().ok()?))
-    });
-    let stored = match told {
-        Some(told) => Some(told),
-        None => transfer::newest(session, place, new.message_id)?,
+    let stored = match status.code {
+        Some(Code::AppendUid { uid_validity, uid }) => Some((uid_validity.get(), uid.get())),
+        _ => transfer::newest(session, place, new.message_id)?,
     };
     Ok(stored.map(|(uid_validity, uid)| (Place { uid_validity, ..place.clone() }, uid)))
 }
@@ -77,8 +75,8 @@ fn of_size(session: &mut Session, place: &Place, uids: &[u32], size: u64) -> Out
     if uids.is_empty() {
         return Ok(Vec::new());
     }
-    let set: crate::imap::uids::UidSet = uids.iter().copied().collect();
-    let fetch = Command::new(format!("UID FETCH {set} (UID RFC822.SIZE)"));
+    let set: UidSet = uids.iter().copied().collect();
+    let fetch = uid_fetch(&set, Items::new([MessageDataItemName::Rfc822Size]), None);
     let mut same = Vec::new();
     session.visit(&[Visit::new(&place.name, Access::Read, vec![fetch])], None, |_, _, _, response| {
         same.extend(fetched(response).filter(|(_, fetched)| fetched.size == Some(size)).map(|(uid, _)| uid));
@@ -96,7 +94,12 @@ pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
     let folder = match args.folders.as_slice() {
         [] => "F:INBOX",
         [folder] => folder,
-        _ => return Err(Failure::invalid("a message of this provider is in exactly one folder")),
+        _ => {
+            return Err(Failure::new(
+                code::UNSUPPORTED,
+                "a message of this provider is in exactly one folder",
+            ));
+        }
     };
     args.keywords.iter().try_for_each(|keyword| check_keyword(keyword))?;
     let mut session = Session::open(cx)?;

@@ -1,11 +1,15 @@
 //! Messages that go to another folder, or away for good, on servers of every age.
 
 use connector_sdk::Outcome;
+use io_imap::types::extensions::uidplus::UidElement;
+use io_imap::types::flag::{Flag, StoreType};
+use io_imap::types::response::Code;
+use io_imap::types::search::SearchKey;
 use model::wire::Warning;
 
 use crate::directory::Located;
 use crate::edit::{all_statuses, in_mailbox, search_uids};
-use crate::imap::command::Command;
+use crate::imap::commands::{self, Items, fields, uid_fetch, uid_search, uid_store, uid_transfer};
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, fetched};
@@ -26,14 +30,12 @@ pub fn relocate(
     // Only where the new UID is not told: it is looked for by this.
     let message_id = if has_uidplus { None } else { message_id(session, located)? };
     let has_move = session.capabilities.has_in_rev2("MOVE");
-    let verb = if has_move { "MOVE" } else { "COPY" };
-    let command = Command::new(format!("UID {verb} {uid}")).mailbox(&to.name);
+    let command = uid_transfer(&UidSet::only(uid), &to.name, has_move);
     let visited = in_mailbox(session, &located.place.name, vec![command])?;
     if let Some(status) = visited.refusal() {
         return Err(refused(status, "moving the message"));
     }
-    // COPYUID: UIDVALIDITY, UIDs there, UIDs here (RFC 9051 section 7.1).
-    let copied = all_statuses(&visited).find_map(|status| copy_uid(status.code("COPYUID")?));
+    let copied = all_statuses(&visited).find_map(|status| copy_uid(status.code.as_ref()?));
     if has_uidplus && copied.is_none() {
         // Nothing was moved: the message is not there.
         return Ok(None);
@@ -51,12 +53,15 @@ pub fn relocate(
     }))
 }
 
-/// The UIDVALIDITY and the one UID of `38505 304 3956`.
-fn copy_uid(code: &str) -> Option<(u32, u32)> {
-    let mut words = code.split_ascii_whitespace();
-    let uid_validity = words.next()?.parse().ok()?;
-    let uids: UidSet = words.nth(1)?.parse().ok()?;
-    Some((uid_validity, uids.last().filter(|_| uids.len() == 1)?))
+/// The UIDVALIDITY and the one UID that the message has where it is now.
+fn copy_uid(code: &Code<'_>) -> Option<(u32, u32)> {
+    let Code::CopyUid { uid_validity, destination, .. } = code else { return None };
+    let uid = match destination.0.as_ref() {
+        [UidElement::Single(uid)] => uid,
+        [UidElement::Range(first, last)] if first == last => first,
+        _ => return None,
+    };
+    Some((uid_validity.get(), uid.get()))
 }
 
 /// The greatest UID with this Message-ID: that of the message that was stored last.
@@ -66,8 +71,8 @@ pub fn newest(session: &mut Session, place: &Place, message_id: &str) -> Outcome
 }
 
 fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
-    let fetch =
-        Command::new(format!("UID FETCH {} (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])", located.uid));
+    let header = Items::section(Some(fields("MESSAGE-ID")), None);
+    let fetch = uid_fetch(&UidSet::only(located.uid), Items::new([header]), None);
     let mut found = None;
     session.visit(
         &[Visit::new(&located.place.name, Access::Read, vec![fetch])],
@@ -87,9 +92,10 @@ fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String
 pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warning>) -> Outcome<()> {
     let name = &located.place.name;
     let uid = located.uid;
-    let mut commands = vec![Command::new(format!("UID STORE {uid} +FLAGS.SILENT (\\Deleted)"))];
+    let only = UidSet::only(uid);
+    let mut commands = vec![uid_store(&only, StoreType::Add, vec![Flag::Deleted], None)];
     if session.capabilities.has_in_rev2("UIDPLUS") {
-        commands.push(Command::new(format!("UID EXPUNGE {uid}")));
+        commands.push(commands::expunge(Some((&only).into())));
     }
     let visited = in_mailbox(session, name, commands)?;
     if let Some(status) = visited.refusal() {
@@ -98,7 +104,7 @@ pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warn
     if session.capabilities.has_in_rev2("UIDPLUS") {
         return Ok(());
     }
-    let search = Command::new("UID SEARCH DELETED");
+    let search = uid_search(vec![SearchKey::Deleted]);
     let others = search_uids(session, name, search, Access::Write)?
         .is_none_or(|(_, deleted)| deleted.iter().take(2).any(|other| other != uid));
     if others {
@@ -109,6 +115,6 @@ pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warn
         });
         return Ok(());
     }
-    let visited = in_mailbox(session, name, vec![Command::new("EXPUNGE")])?;
+    let visited = in_mailbox(session, name, vec![commands::expunge(None)])?;
     visited.refusal().map_or(Ok(()), |status| Err(refused(status, "deleting the message")))
 }

@@ -28,7 +28,8 @@ fn message(uid: u32) -> MessageRef {
 
 fn selected(verb: &str, name: &str, flags: &str) -> Step {
     let said = format!("* OK [UIDVALIDITY 9]\n* OK [PERMANENTFLAGS ({flags})]\n@ OK [READ-WRITE]\n");
-    answer(&format!("{verb} \"{name}\""), &said)
+    let name = if name == "INBOX" { name.to_owned() } else { format!("\"{name}\"") };
+    answer(&format!("{verb} {name}"), &said)
 }
 
 fn noop() -> Step {
@@ -83,7 +84,7 @@ fn a_modified_message_is_a_conflict() {
         "imap",
         capabilities,
         [
-            answer("SELECT \"INBOX\" (CONDSTORE)", "* OK [UIDVALIDITY 9]\n@ OK\n"),
+            answer("SELECT INBOX (CONDSTORE)", "* OK [UIDVALIDITY 9]\n@ OK\n"),
             noop(),
             answer("UID FETCH 3 (UID FLAGS MODSEQ)", "* 1 FETCH (UID 3 FLAGS () MODSEQ (7))\n@ OK\n"),
             answer("UID STORE 3 (UNCHANGEDSINCE 7) +FLAGS.SILENT (\\Seen)", "@ OK [MODIFIED 3] no\n"),
@@ -136,18 +137,12 @@ fn without_move_and_uidplus_nothing_else_is_expunged() {
 
 #[test]
 fn a_message_of_another_uidvalidity_is_not_touched() {
-    let script = Script::new(1).line(
-        "imap",
-        PLAIN,
-        [answer("SELECT \"INBOX\"", "* OK [UIDVALIDITY 10]\n@ OK\n"), noop()],
-    );
+    let script =
+        Script::new(1).line("imap", PLAIN, [answer("SELECT INBOX", "* OK [UIDVALIDITY 10]\n@ OK\n"), noop()]);
     let args = MessageUpdate { message: message(3), unread: Some(true), ..MessageUpdate::default() };
     assert_eq!(Imap::update_message(&script.cx(), args).unwrap_err().code, "not-found");
-    let script = Script::new(1).line(
-        "imap",
-        PLAIN,
-        [answer("SELECT \"INBOX\"", "* OK [UIDVALIDITY 10]\n@ OK\n"), noop()],
-    );
+    let script =
+        Script::new(1).line("imap", PLAIN, [answer("SELECT INBOX", "* OK [UIDVALIDITY 10]\n@ OK\n"), noop()]);
     let args = MessageDelete { message: message(3), permanent: true, if_match: None };
     assert!(Imap::delete_message(&script.cx(), args).unwrap().sources[0].deleted);
 }
@@ -191,7 +186,7 @@ fn a_line_is_known_to_be_open_before_a_message_is_stored_on_it() {
         PLAIN,
         [
             answer("NOOP", "@ OK\n"),
-            answer("APPEND \"Box\" () {3}\na", "* 1 EXISTS\n@ OK [APPENDUID 9 1] done\n"),
+            answer("APPEND \"Box\" {3}\na", "* 1 EXISTS\n@ OK [APPENDUID 9 1] done\n"),
             answer("EXAMINE \"Box\"", "* OK [UIDVALIDITY 9]\n@ OK\n"),
             whole(1, ""),
         ],
@@ -232,7 +227,7 @@ fn files_go_to_blobs_in_whatever_pieces_they_come() {
                 "imap",
                 PLAIN,
                 [
-                    answer("EXAMINE \"INBOX\"", "* OK [UIDVALIDITY 9]\n@ OK\n"),
+                    answer("EXAMINE INBOX", "* OK [UIDVALIDITY 9]\n@ OK\n"),
                     answer(
                         "UID FETCH 3 (UID BODYSTRUCTURE)",
                         &format!("* 1 FETCH (UID 3 BODYSTRUCTURE ({structure}))\n@ OK\n"),
@@ -250,5 +245,27 @@ fn files_go_to_blobs_in_whatever_pieces_they_come() {
             assert_eq!(file.content_type.as_deref(), Some("image/png"));
             assert_eq!(script.notes.borrow().len(), 1);
         }
+    }
+}
+
+#[test]
+fn a_message_is_in_one_folder() {
+    let script = Script::new(1).line("imap", PLAIN, []);
+    let folders = vec!["F:INBOX".to_owned(), "F:Box".to_owned()];
+    let request =
+        MessageUpdate { message: message(3), folders: Some(folders.clone()), ..MessageUpdate::default() };
+    assert_eq!(Imap::update_message(&script.cx(), request).unwrap_err().code, "unsupported");
+    let request = MessageAppend { folders, ..MessageAppend::default() };
+    assert_eq!(Imap::append(&script.cx(), request).unwrap_err().code, "unsupported");
+}
+
+#[test]
+fn what_the_mailbox_can_do_is_told() {
+    for (capabilities, push) in [("IMAP4rev1;IDLE", true), (PLAIN, false)] {
+        let script = Script::new(1)
+            .line("imap", capabilities, [selected("SELECT", "INBOX", "\\Seen \\*"), noop()])
+            .line("none", "", []);
+        let features = Imap::features(&script.cx()).unwrap();
+        assert_eq!((features.push, features.keywords, features.multi_folder), (push, true, false));
     }
 }

@@ -367,7 +367,7 @@ fn messages_are_changed_moved_and_deleted() {
             folders: Some(vec!["F:a".into(), "F:b".into()]),
             ..MessageUpdate::default()
         };
-        assert_eq!(update(two).unwrap_err().code, "invalid");
+        assert_eq!(update(two).unwrap_err().code, "unsupported");
 
         // The next reading tells the move too, under the same names.
         let (pages, cursor) = drain(live, Some(cursor), 0);
@@ -523,5 +523,46 @@ fn the_server_is_searched() {
         let features = Imap::features(&live.cx()).unwrap();
         assert!(features.search && features.keywords && !features.labels);
         assert!(live.account.external_account_id.ends_with("@127.0.0.1"));
+    });
+}
+
+/// Another client takes away what was just moved by us, before anybody looked; and what a kept line has seen.
+#[test]
+fn what_others_take_away_is_told() {
+    each("t17", |live| {
+        let mut client = live.other_client();
+        for number in [1, 2] {
+            client.append("INBOX", "", "05-Jan-2026 10:00:00 +0000", &message(number));
+        }
+        let (pages, cursor) = drain(live, None, 0);
+        let target = folders(&pages)["Ärger"].0.clone();
+        let [(_, first), (_, second)] = &messages(&pages)[..] else { panic!("two messages") };
+        let args = MessageUpdate {
+            message: reference(first),
+            folders: Some(vec![target]),
+            ..MessageUpdate::default()
+        };
+        let moved = Imap::update_message(&live.cx(), args).unwrap().item.unwrap();
+        let get = || {
+            let args = MessagesGet { messages: vec![reference(second)], body: true, ..Default::default() };
+            Imap::get_messages(&live.cx(), args).unwrap().sources.remove(0)
+        };
+        assert!(!get().deleted);
+        for mailbox in ["&AMQ-rger", "INBOX"] {
+            client.run(&format!("SELECT {mailbox}"));
+            client.run("UID STORE 1:* +FLAGS.SILENT (\\Deleted)");
+            client.run("EXPUNGE");
+        }
+        assert!(get().deleted, "on the line that has the inbox selected");
+        assert_eq!(Imap::raw(&live.cx(), reference(second)).unwrap_err().code, "not-found");
+        let (pages, cursor) = drain(live, Some(cursor), 0);
+        let gone: Vec<&String> = sources(&pages)
+            .into_iter()
+            .filter(|source| source.deleted)
+            .map(|source| &source.external_id)
+            .collect();
+        assert_eq!(gone.len(), 3);
+        assert!(gone.contains(&&moved), "nobody else ever knew of it");
+        assert!(messages(&drain(live, Some(cursor), 0).0).is_empty());
     });
 }

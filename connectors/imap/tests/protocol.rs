@@ -30,7 +30,7 @@ fn listed(state: &str, counts: &str) -> Step {
     let command =
         format!("LIST \"\" \"*\" RETURN (SUBSCRIBED STATUS (MESSAGES UNSEEN UIDNEXT UIDVALIDITY{state}))");
     let said = format!(
-        "* LIST (\\HasNoChildren) \".\" \"INBOX\"\n* LIST (\\Noselect) \".\" \"Box &AMQ-\"\n{counts}@ OK done\n"
+        "* LIST (\\HasNoChildren) \".\" INBOX\n* LIST (\\Noselect) \".\" \"Box &AMQ-\"\n{counts}@ OK done\n"
     );
     answer(&command, &said)
 }
@@ -91,10 +91,7 @@ fn with_qresync_one_selection_tells_what_is_different() {
                 QRESYNC,
                 [
                     listed(" HIGHESTMODSEQ", &counts(3, 4, 9, 10)),
-                    answer(
-                        "EXAMINE \"INBOX\" (CONDSTORE)",
-                        &format!("{}@ OK [READ-ONLY]\n", examined(3, 9, 10)),
-                    ),
+                    answer("EXAMINE INBOX (CONDSTORE)", &format!("{}@ OK [READ-ONLY]\n", examined(3, 9, 10))),
                     answer(
                         "UID FETCH 1:* (UID INTERNALDATE)",
                         "* 1 FETCH (UID 1 INTERNALDATE \" 2-Jan-2026 10:00:00 +0000\")\n\
@@ -113,7 +110,7 @@ fn with_qresync_one_selection_tells_what_is_different() {
                 [
                     // In the meantime 1 was read and 3 went; 4 came.
                     listed(" HIGHESTMODSEQ", &counts(3, 5, 9, 20)),
-                    answer("EXAMINE \"INBOX\" (CONDSTORE)", &format!("{}@ OK\n", examined(3, 9, 20))),
+                    answer("EXAMINE INBOX (CONDSTORE)", &format!("{}@ OK\n", examined(3, 9, 20))),
                     answer(
                         &format!("UID FETCH 1 {preview}"),
                         &format!(
@@ -123,7 +120,7 @@ fn with_qresync_one_selection_tells_what_is_different() {
                     ),
                     answer("ENABLE QRESYNC", "* ENABLED QRESYNC\n@ OK\n"),
                     answer(
-                        "EXAMINE \"INBOX\" (QRESYNC (9 10))",
+                        "EXAMINE INBOX (QRESYNC (9 10))",
                         &format!(
                             "* VANISHED 2\n* OK [CLOSED]\n{}* VANISHED (EARLIER) 3,70:4000000000\n\
                              * 1 FETCH (UID 2 FLAGS (\\Flagged) MODSEQ (14))\n\
@@ -148,6 +145,26 @@ fn with_qresync_one_selection_tells_what_is_different() {
     }
 }
 
+#[test]
+fn a_search_that_nobody_can_read_empties_no_mailbox() {
+    for (said, gone) in [("* SEARCH  1 0 x (MODSEQ 30)\n", vec!["-2"]), ("* SEARCH\n", vec![]), ("", vec![])]
+    {
+        let script = begun(3, CONDSTORE).line(
+            "imap",
+            CONDSTORE,
+            [
+                listed(" HIGHESTMODSEQ", &counts(1, 3, 9, 30)),
+                answer("EXAMINE INBOX (CONDSTORE)", &format!("{}@ OK\n", examined(1, 9, 30))),
+                answer("UID FETCH 1:* (UID FLAGS) (CHANGEDSINCE 10)", "@ OK\n"),
+                answer("UID SEARCH ALL", &format!("{said}@ OK\n")),
+            ],
+        );
+        let first = changes(&script, None).unwrap();
+        let second = changes(&script, first.cursor).unwrap().body.sources;
+        assert_eq!(told(&second), [vec!["INBOX"], gone].concat(), "{said}");
+    }
+}
+
 /// A first reading of messages 1 and 2 with UIDVALIDITY 9.
 fn begun(seed: u64, capabilities: &str) -> Script {
     let has_condstore = capabilities != PLAIN;
@@ -160,11 +177,11 @@ fn begun(seed: u64, capabilities: &str) -> Script {
     let mut steps = Vec::new();
     if has_condstore {
         steps.push(listed(" HIGHESTMODSEQ", &counts(2, 3, 9, 10)));
-        steps.push(answer("EXAMINE \"INBOX\" (CONDSTORE)", &format!("{}@ OK\n", examined(2, 9, 10))));
+        steps.push(answer("EXAMINE INBOX (CONDSTORE)", &format!("{}@ OK\n", examined(2, 9, 10))));
         steps.push(answer("UID FETCH 1:* (UID INTERNALDATE)", dates));
     } else {
         steps.extend(plain_listed(2, 3));
-        steps.push(answer("EXAMINE \"INBOX\"", "* 2 EXISTS\n* OK [UIDVALIDITY 9]\n@ OK\n"));
+        steps.push(answer("EXAMINE INBOX", "* 2 EXISTS\n* OK [UIDVALIDITY 9]\n@ OK\n"));
         steps.push(answer("UID FETCH 1:* (UID INTERNALDATE FLAGS)", dates));
     }
     steps.push(answer(&format!("UID FETCH 1:2 {items}"), &messages));
@@ -176,10 +193,8 @@ fn plain_listed(messages: u32, next: u32) -> Vec<Step> {
         answer("LIST \"\" \"*\"", "* LIST () \"/\" inbox\n@ OK\n"),
         answer("LSUB \"\" \"*\"", "* LSUB () \"/\" INBOX\n@ OK\n"),
         answer(
-            "STATUS \"INBOX\" (MESSAGES UNSEEN UIDNEXT UIDVALIDITY)",
-            &format!(
-                "* STATUS \"INBOX\" (MESSAGES {messages} UNSEEN 1 UIDNEXT {next} UIDVALIDITY 9)\n@ OK\n"
-            ),
+            "STATUS INBOX (MESSAGES UNSEEN UIDNEXT UIDVALIDITY)",
+            &format!("* STATUS INBOX (MESSAGES {messages} UNSEEN 1 UIDNEXT {next} UIDVALIDITY 9)\n@ OK\n"),
         ),
     ]
 }
@@ -193,7 +208,7 @@ fn with_condstore_what_went_is_searched_for() {
             CONDSTORE,
             [
                 listed(" HIGHESTMODSEQ", &counts(2, 4, 9, 30)),
-                answer("EXAMINE \"INBOX\" (CONDSTORE)", &format!("{}@ OK\n", examined(2, 9, 30))),
+                answer("EXAMINE INBOX (CONDSTORE)", &format!("{}@ OK\n", examined(2, 9, 30))),
                 answer(
                     "UID FETCH 1:* (UID FLAGS) (CHANGEDSINCE 10)",
                     "* 1 FETCH (UID 2 FLAGS (\\Answered) MODSEQ (30))\n* 2 FETCH (UID 3 FLAGS () MODSEQ (29))\n@ OK\n",
@@ -218,7 +233,7 @@ fn with_condstore_what_went_is_searched_for() {
 fn without_extensions_flags_are_compared() {
     for seed in 0..20 {
         let mut steps = plain_listed(2, 3);
-        steps.push(answer("EXAMINE \"INBOX\"", "* 2 EXISTS\n* OK [UIDVALIDITY 9]\n@ OK\n"));
+        steps.push(answer("EXAMINE INBOX", "* 2 EXISTS\n* OK [UIDVALIDITY 9]\n@ OK\n"));
         let flags = "* 1 FETCH (UID 1 FLAGS (\\Recent))\n* 2 FETCH (UID 2 FLAGS (\\Seen Work))\n@ OK\n";
         steps.push(answer("UID FETCH 1:* (UID FLAGS)", flags));
         let script = begun(seed, PLAIN).line("imap", PLAIN, steps);
@@ -249,7 +264,7 @@ fn another_uidvalidity_is_another_mailbox() {
         CONDSTORE,
         [
             listed(" HIGHESTMODSEQ", &counts(2, 3, 10, 5)),
-            answer("EXAMINE \"INBOX\" (CONDSTORE)", &format!("{}@ OK\n", examined(2, 10, 5))),
+            answer("EXAMINE INBOX (CONDSTORE)", &format!("{}@ OK\n", examined(2, 10, 5))),
             answer("UID SEARCH ALL", "* SEARCH 1 2\n@ OK\n"),
             answer(&format!("UID FETCH 1:2 {items}"), &format!("{}{}@ OK\n", text(1), text(2))),
         ],
@@ -308,7 +323,7 @@ fn what_servers_get_wrong_costs_nothing_but_itself() {
     let deep = "(".repeat(5_000);
     let items = full("", "BODY.PEEK[TEXT]<0.2048>");
     let mut steps = plain_listed(4, 5);
-    steps.push(answer("EXAMINE \"INBOX\"", "* OK [UIDVALIDITY 9] {12}\n* 4 EXISTS\n\n* \n*\n@ OK\n"));
+    steps.push(answer("EXAMINE INBOX", "* OK [UIDVALIDITY 9] {12}\n* 4 EXISTS\n\n* \n*\n@ OK\n"));
     steps.push(answer(
         "UID FETCH 1:* (UID INTERNALDATE FLAGS)",
         "* 1 FETCH (UID 1 FLAGS () INTERNALDATE \"02-Jan-2026 10:00:00 +0000\")\n\

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use connector_imap::imap::command::Piece;
+use connector_imap::imap::commands::expunge;
 use connector_imap::imap::uids::UidSet;
+use io_imap::types::sequence::SequenceSet;
 use proptest::prelude::*;
 
 fn uids() -> impl Strategy<Value = BTreeSet<u32>> {
@@ -60,5 +63,17 @@ proptest! {
         if let Ok(set) = text.parse::<UidSet>() {
             prop_assert_eq!(&set.to_string().parse::<UidSet>().unwrap(), &set);
         }
+    }
+
+    /// The crate puts sets in order before it writes them, and takes the greatest UID for `*`.
+    #[test]
+    fn a_command_names_what_is_in_the_set_and_nothing_else(all in uids()) {
+        let command = expunge(Some(SequenceSet::from(&set(&all))));
+        let [Piece::Text(text)] = command.pieces() else { panic!("a text alone") };
+        let text = std::str::from_utf8(text).unwrap().strip_prefix("UID EXPUNGE ").unwrap();
+        prop_assert!(!text.contains('*'), "{}", text);
+        let last = u32::MAX - 2;
+        let expected = if all.is_empty() { BTreeSet::from([last]) } else { all.iter().map(|uid| *uid.min(&last)).collect() };
+        prop_assert_eq!(plain(&text.parse().unwrap()), expected);
     }
 }

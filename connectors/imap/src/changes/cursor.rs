@@ -83,6 +83,18 @@ impl From<Counts> for StatusSeen {
     }
 }
 
+/// UIDs that are told as gone though nobody told them: a mailbox that made more of them since is one whose UIDs have gaps.
+const MAX_PASSED: u64 = 5_000;
+
+impl StatusSeen {
+    /// UIDs that were given out since, up to `next`: a change of ours gives a message a UID of which the cursor does not know, and that
+    /// somebody else may have taken away again before it was seen here. Empty where there are too many.
+    fn passed(&self, next: u32) -> UidSet {
+        let passed = UidSet::range(self.2, next.saturating_sub(1));
+        if passed.len() <= MAX_PASSED { passed } else { UidSet::new() }
+    }
+}
+
 /// Messages of a folder that are gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gone {
@@ -98,6 +110,12 @@ impl Known {
     /// Where its messages are.
     pub fn place(&self) -> Place {
         Place::new(&self.name, &self.id, self.uid_validity)
+    }
+
+    /// UIDs that were given out and taken away again since the counts were last looked at, once `uids` are those that are there now.
+    pub fn passed(&self, counts: &Counts) -> UidSet {
+        let status = self.status.filter(|_| self.uid_validity == counts.uid_validity);
+        status.map_or_else(UidSet::new, |status| status.passed(counts.uid_next).minus(&self.uids))
     }
 
     /// Everything that was known of its messages is no longer so.

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use connector_sdk::Outcome;
+use io_imap::types::fetch::MessageDataItemName;
+use io_imap::types::response::Code;
 use model::wire::Source;
 
 use crate::changes::cursor::{Cursor, Gone, Known, StatusSeen};
@@ -11,7 +13,8 @@ use crate::changes::first::settle_empty;
 use crate::changes::page::{MAX_CHANGED, Page};
 use crate::changes::{compare_folders, readable, unreadable};
 use crate::folders::{Counts, Mailbox, Mailboxes};
-use crate::imap::command::Command;
+use crate::imap::beyond;
+use crate::imap::commands::{Items, everything, uid_fetch};
 use crate::imap::response::Response;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
@@ -86,7 +89,9 @@ fn scan(session: &Session, cursor: &mut Cursor, mailbox: &Mailbox) -> Option<Sca
     let is_other = known.uid_validity != counts.uid_validity;
     let is_empty = counts.messages == 0;
     if is_other || is_empty {
-        let gone = known.forget_messages();
+        let passed = known.passed(&counts);
+        let mut gone = known.forget_messages();
+        gone.uids.add(&passed);
         settle_empty(known, counts);
         known.status = is_empty.then_some(status);
         if !gone.uids.is_empty() {
@@ -108,20 +113,22 @@ impl Scan {
         let mut visit = Visit { anew: true, ..Visit::new(&known.name, Access::Read, Vec::new()) };
         let modseq = known.modseq.unwrap_or(0);
         let has_modseq = counts.highest_modseq.is_some();
+        let has_esearch = session.capabilities.has_in_rev2("ESEARCH");
+        let flags = Items::new([MessageDataItemName::Flags]);
         let mut all = None;
         match by {
             By::Qresync => visit.since = Some((known.uid_validity, modseq.max(1))),
             By::Condstore => {
-                let fetch = format!("UID FETCH 1:* (UID FLAGS) (CHANGEDSINCE {})", modseq.max(1));
-                visit.commands = vec![Command::new(fetch), search_all(session)];
+                let fetch = uid_fetch(everything(), flags, Some(modseq.max(1)));
+                visit.commands = vec![fetch, beyond::uid_search_all(has_esearch)];
                 all = Some(UidSet::new());
             }
             By::Listing if has_modseq => {
-                visit.commands = vec![search_all(session)];
+                visit.commands = vec![beyond::uid_search_all(has_esearch)];
                 all = Some(UidSet::new());
             }
             By::Listing | By::Flags => {
-                visit.commands = vec![Command::new("UID FETCH 1:* (UID FLAGS)")];
+                visit.commands = vec![uid_fetch(everything(), flags, None)];
                 all = Some(UidSet::new());
             }
         }
@@ -145,7 +152,7 @@ impl Scan {
 
     fn take(&mut self, response: &Response<'_>) {
         if let Response::Status(status) = response
-            && status.code("CLOSED").is_some()
+            && status.code == Some(Code::Closed)
         {
             // Until here it was about the mailbox before (RFC 9051 section 7.1).
             (self.vanished, self.reported) = (UidSet::new(), UidSet::new());
@@ -179,8 +186,9 @@ impl Scan {
             known.status = Some(StatusSeen::from(self.counts));
             return;
         };
-        if selected.uid_validity != self.counts.uid_validity {
-            // It was made anew since it was listed: the next comparison sees it as it is.
+        let finds_nothing = selected.exists > 0 && self.all.as_ref().is_some_and(UidSet::is_empty);
+        if selected.uid_validity != self.counts.uid_validity || finds_nothing {
+            // It was made anew since it was listed, or emptied since it was opened: the next comparison sees it as it is.
             return;
         }
         let (gone, fresh) = self.differences(&known.uids);
@@ -191,6 +199,7 @@ impl Scan {
         known.fresh = known.fresh.minus(&gone);
         known.fresh.add(&fresh);
         known.changed = known.changed.minus(&gone);
+        let passed = known.passed(&self.counts);
         known.status = Some(StatusSeen::from(self.counts));
         known.modseq = selected.highest_modseq;
         let mut told = UidSet::new();
@@ -204,7 +213,8 @@ impl Scan {
         known.changed = known.changed.minus(&told);
         known.changed.add(&changed.minus(&told));
         known.flags = self.flags;
-        let gone = gone.minus(&untold);
+        let mut gone = gone.minus(&untold);
+        gone.add(&passed);
         if !gone.is_empty() {
             let folder = known.id.clone();
             cursor.gone.push(Gone { folder, uid_validity: selected.uid_validity, uids: gone });
@@ -259,7 +269,7 @@ fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> 
         return Ok(());
     }
     let names = missed.iter().filter_map(|at| scans.get(*at)).map(|scan| scan.visit.name.clone());
-    let search = search_all(session);
+    let search = beyond::uid_search_all(session.capabilities.has_in_rev2("ESEARCH"));
     let visits: Vec<Visit> =
         names.map(|name| Visit::new(&name, Access::Read, vec![search.clone()])).collect();
     let mut found_all = vec![UidSet::new(); visits.len()];
@@ -274,11 +284,6 @@ fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> 
         }
     }
     Ok(())
-}
-
-fn search_all(session: &Session) -> Command {
-    let returns = if session.capabilities.has_in_rev2("ESEARCH") { " RETURN (ALL)" } else { "" };
-    Command::new(format!("UID SEARCH{returns} ALL"))
 }
 
 /// A combination of flags, in one spelling.

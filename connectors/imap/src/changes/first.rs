@@ -3,21 +3,23 @@
 use std::collections::HashMap;
 
 use connector_sdk::{Answer, Outcome};
+use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Sources;
 
 use crate::changes::cursor::{Cursor, Known, StatusSeen};
 use crate::changes::delta::flags_key;
 use crate::changes::page::Page;
 use crate::changes::{answer, compare_folders, read_chunk, readable, unreadable};
-use crate::folders::{self, Counts, Mailboxes};
-use crate::imap::command::Command;
+use crate::folders::{Counts, Mailboxes};
+use crate::imap::commands::{Items, everything, uid_fetch};
 use crate::imap::session::Session;
 use crate::imap::visit::{Access, Visit, fetched};
+use crate::listing;
 use crate::plan::{Entry, chunks};
 
 /// Tells all folders and the newest messages.
 pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>> {
-    let mailboxes = folders::list(session)?;
+    let mailboxes = listing::list(session)?;
     let mut cursor = Cursor::new();
     compare_folders(&mut cursor, &mailboxes, &mut page.sources);
     let entries = inventory(session, &mut cursor, &mailboxes)?;
@@ -32,7 +34,10 @@ pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>>
 /// Every message with its date, and in the cursor the state of the mailboxes as they are now.
 fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) -> Outcome<Vec<Entry>> {
     let has_condstore = session.capabilities.has_condstore();
-    let items = if has_condstore { "UID INTERNALDATE" } else { "UID INTERNALDATE FLAGS" };
+    let mut items = Items::new([MessageDataItemName::InternalDate]);
+    if !has_condstore {
+        items = items.and(MessageDataItemName::Flags);
+    }
     let mut visits = Vec::new();
     let mut numbers = Vec::new();
     for mailbox in readable(session, mailboxes) {
@@ -40,7 +45,7 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
         let Some(known) = cursor.folders.iter_mut().find(|known| known.id == id) else { continue };
         settle_empty(known, counts);
         if counts.messages > 0 {
-            let fetch = Command::new(format!("UID FETCH 1:* ({items})"));
+            let fetch = uid_fetch(everything(), items.clone(), None);
             visits.push(Visit { anew: true, ..Visit::new(&mailbox.name, Access::Read, vec![fetch]) });
             numbers.push(known.number);
         }

@@ -16,9 +16,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::changes::cursor::{Cursor, Known};
 use crate::changes::page::Page;
-use crate::folders::{Listing, Mailbox, Mailboxes};
+use crate::folders::{Mailbox, Mailboxes};
 use crate::imap::session::Session;
 use crate::imap::visit::Visit;
+use crate::listing::Listing;
 use crate::plan::Chunk;
 use crate::reading;
 

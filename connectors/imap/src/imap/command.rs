@@ -1,7 +1,15 @@
-//! A command without its tag: text, strings that are quoted or sent as literals, and blobs.
+//! A command without its tag, as the crate writes it: text, literals, and blobs in the place of literals. How a literal is announced is
+//! decided when the command goes out.
+
+use io_imap::codec::CommandCodec;
+use io_imap::codec::encode::{Encoder as _, Fragment};
+use io_imap::types::command::{Command as Tagged, CommandBody};
+use io_imap::types::core::Tag;
 
 use crate::imap::capabilities::Capabilities;
-use crate::imap::names;
+
+/// The tag that the crate writes, and that is taken away again: tags are given when a command goes out.
+const TAG: &str = "t";
 
 /// A piece of a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,45 +38,57 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command that begins with this text, which must be safe: nothing of a user or a server.
-    pub fn new(text: impl AsRef<str>) -> Self {
-        Command::default().text(text)
+    /// The command as the crate writes it.
+    pub fn new(body: CommandBody<'_>) -> Self {
+        let tagged = Tagged { tag: Tag::unvalidated(TAG), body };
+        let mut pieces: Vec<Piece> = Vec::new();
+        for fragment in CommandCodec::new().encode(&tagged) {
+            match fragment {
+                Fragment::Line { data } => pieces.push(Piece::Text(data)),
+                Fragment::Literal { data, .. } => {
+                    if let Some(Piece::Text(text)) = pieces.last_mut() {
+                        let announced = text.iter().rposition(|byte| *byte == b'{');
+                        text.truncate(announced.unwrap_or(text.len()));
+                    }
+                    pieces.push(Piece::Literal(data));
+                }
+            }
+        }
+        if let Some(Piece::Text(first)) = pieces.first_mut() {
+            first.drain(..(TAG.len() + 1).min(first.len()));
+        }
+        if let Some(Piece::Text(last)) = pieces.last_mut() {
+            last.truncate(last.trim_ascii_end().len());
+        }
+        Command { pieces }
     }
 
-    /// Adds text that is safe.
-    pub fn text(mut self, text: impl AsRef<str>) -> Self {
-        let bytes = text.as_ref().as_bytes();
+    /// Adds text that the crate cannot write; it must be safe (`imap::beyond`).
+    pub(super) fn text(mut self, text: &str) -> Self {
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.extend_from_slice(bytes),
-            _ => self.pieces.push(Piece::Text(bytes.to_vec())),
+            Some(Piece::Text(last)) => last.extend_from_slice(text.as_bytes()),
+            _ => self.pieces.push(Piece::Text(text.as_bytes().to_vec())),
         }
         self
     }
 
-    /// Adds a string of whatever content, after a blank.
-    pub fn string(self, value: &str) -> Self {
-        // Quoted strings hold no line breaks and no 8-bit text, and servers' lines have an end (RFC 7162 section 4).
-        let is_plain = value.len() <= 1000 && value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-        if is_plain {
-            let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-            return self.text(format!(" \"{escaped}\""));
+    /// Adds such text within the bracket that the command ends with.
+    pub(super) fn within(mut self, text: &str) -> Self {
+        if let Some(Piece::Text(last)) = self.pieces.last_mut()
+            && last.last() == Some(&b')')
+        {
+            last.pop();
         }
-        let mut command = self.text(" ");
-        // No literal may hold a NUL (RFC 9051 section 9, `CHAR8`).
-        command.pieces.push(Piece::Literal(value.bytes().filter(|byte| *byte != 0).collect()));
-        command
+        self.text(text).text(")")
     }
 
-    /// Adds the name of a mailbox, after a blank.
-    pub fn mailbox(self, name: &str) -> Self {
-        self.string(&names::encode(name))
-    }
-
-    /// Adds a blob, after a blank.
-    pub fn blob(self, id: &str, size: u64) -> Self {
-        let mut command = self.text(" ");
-        command.pieces.push(Piece::Blob(id.to_owned(), size));
-        command
+    /// A blob in the place of the last literal.
+    pub fn blob(mut self, id: &str, size: u64) -> Self {
+        let literal = self.pieces.iter_mut().rfind(|piece| piece.literal_len().is_some());
+        if let Some(literal) = literal {
+            *literal = Piece::Blob(id.to_owned(), size);
+        }
+        self
     }
 
     /// What it is made of, in order.
@@ -85,13 +105,30 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
+    use io_imap::types::command::CommandBody;
+    use io_imap::types::search::SearchKey;
+
     use super::{Command, Piece};
+    use crate::imap::commands::{select, string, uid_search};
+
+    fn text(text: &str) -> Piece {
+        Piece::Text(text.as_bytes().to_vec())
+    }
 
     #[test]
     fn what_a_user_gives_never_ends_the_command() {
-        let command = Command::new("SELECT").mailbox("a\"b\\c").string("x\r\nA1 DELETE y\0");
-        let Piece::Text(text) = &command.pieces()[0] else { panic!("text first") };
-        assert_eq!(text, b"SELECT \"a\\\"b\\\\c\" ");
-        assert_eq!(command.pieces()[1], Piece::Literal(b"x\r\nA1 DELETE y".to_vec()));
+        assert_eq!(select("a\"b\\c", None, true).pieces(), [text("EXAMINE \"a\\\"b\\\\c\"")]);
+        let words = vec![SearchKey::Text(string("x\r\nA1 DELETE y\0")), SearchKey::Text(string("{5}"))];
+        let literal = Piece::Literal(b"x\r\nA1 DELETE y".to_vec());
+        assert_eq!(uid_search(words).pieces(), [text("UID SEARCH TEXT "), literal, text(" TEXT \"{5}\"")]);
+    }
+
+    #[test]
+    fn what_the_crate_cannot_write_is_added() {
+        let command = Command::new(CommandBody::Noop).text(" (a)").within(" b");
+        assert_eq!(command.pieces(), [text("NOOP (a b)")]);
+        let ends = uid_search(vec![SearchKey::Text(string("ü"))]);
+        assert_eq!(ends.pieces().len(), 3);
+        assert_eq!(ends.blob("b", 3).pieces()[1], Piece::Blob("b".into(), 3));
     }
 }

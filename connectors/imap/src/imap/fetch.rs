@@ -76,9 +76,4 @@ impl<'a> Fetched<'a> {
         let mut sections = self.sections.iter();
         sections.find(|(section, _)| section.starts_with("HEADER")).map(|(_, bytes)| bytes.as_ref())
     }
-
-    /// Whether a flag is set, in any case.
-    pub fn has_flag(&self, flag: &str) -> bool {
-        self.flags.iter().flatten().any(|known| known.eq_ignore_ascii_case(flag))
-    }
 }

@@ -1,4 +1,7 @@
 //! The bytes that came from the server, cut into messages: lines with the literals that they announce.
+//!
+//! The crate's `Fragmentizer` does not serve: it waits for a literal after a status whose free text ends like an announcement
+//! (`* OK try {12}`), and it holds every literal, where files go to blobs here.
 
 use std::cell::Cell;
 
@@ -50,7 +53,7 @@ impl Input {
         loop {
             let end = self.line_end(line, start, at)?;
             let text = self.buffer.get(at..end).unwrap_or_default();
-            let literal = if at == start && is_status(text, own_tags) { None } else { announced(text) };
+            let literal = if at == start && is_status(text, Some(own_tags)) { None } else { announced(text) };
             let Some((head, len)) = literal else {
                 self.start = end;
                 return Ok(self.buffer.get(start..end).unwrap_or_default());

@@ -1,7 +1,9 @@
 //! The protocol: values, responses and commands, the session, and visits to mailboxes.
 
+pub mod beyond;
 pub mod capabilities;
 pub mod command;
+pub mod commands;
 pub mod date;
 pub mod fetch;
 pub mod input;

@@ -1,9 +1,11 @@
-//! Mailbox names on the wire: modified UTF-7 (RFC 3501 section 5.1.3), which servers that say nothing else still speak.
+//! Mailbox names on the wire: modified UTF-7 (RFC 3501 section 5.1.3), which servers that say nothing else still speak. The crates have
+//! none that serves: io-imap's is private and replaces what it cannot decode, and utf7-imap panics on `&!!-`.
 
 use base64::Engine as _;
 use base64::alphabet::IMAP_MUTF7;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, general_purpose};
+use io_imap::types::mailbox::Mailbox;
 
 /// Base64 with a comma in place of the slash; not padded, and padding of others is passed over.
 const BASE64: GeneralPurpose = GeneralPurpose::new(&IMAP_MUTF7, CONFIG);
@@ -37,6 +39,14 @@ pub fn encode(name: &str) -> String {
     }
     flush(&mut shifted, &mut out);
     out
+}
+
+/// The name of a mailbox as the crate has it.
+pub fn of(mailbox: &Mailbox<'_>) -> String {
+    match mailbox {
+        Mailbox::Inbox => "INBOX".to_owned(),
+        Mailbox::Other(name) => decode(name.as_ref()),
+    }
 }
 
 /// The name as people see it. A name that is no modified UTF-7 stays as it is: some servers send UTF-8, or a bare `&`.

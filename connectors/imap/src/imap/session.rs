@@ -4,13 +4,15 @@
 
 use connector_sdk::tcp::{Line, Segment, TcpError};
 use connector_sdk::{Context, Failure, Level, Outcome, code};
+use io_imap::types::response::{Code, Data, StatusKind};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::imap::capabilities::Capabilities;
 use crate::imap::command::{Command, Piece};
+use crate::imap::commands;
 use crate::imap::input::{Input, Sink};
-use crate::imap::response::{Kind, Response, Status};
+use crate::imap::response::{Response, Status, is_other};
 use crate::imap::visit::Selected;
 
 /// Tags begin so; a number follows.
@@ -100,9 +102,9 @@ impl<'a> Session<'a> {
         self.capabilities = Capabilities::new(self.line.capabilities());
         if self.capabilities.is_empty() {
             let mut found = Vec::new();
-            self.exchange(&[Command::new("CAPABILITY")], None, &mut |_, response| {
-                if let Some(words) = response.data("CAPABILITY") {
-                    found.extend(words.iter().filter_map(|word| Some(word.text()?.into_owned())));
+            self.exchange(&[commands::capability()], None, &mut |_, response| {
+                if let Response::Data(Data::Capability(words)) = response {
+                    found.extend(words.as_ref().iter().map(ToString::to_string));
                 }
             })
             .map_err(Failure::from)?;
@@ -126,19 +128,6 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// One command that has to succeed. `doing` completes "the server refused ...".
-    pub fn run_one(
-        &mut self,
-        command: Command,
-        doing: &str,
-        mut take: impl FnMut(&Response<'_>),
-    ) -> Outcome<Status> {
-        let statuses = self.run(&[command], |_, response| take(response))?;
-        let status = statuses.into_iter().next();
-        let status = status.ok_or_else(|| Failure::unavailable("the server did not answer"))?;
-        if status.is_ok() { Ok(status) } else { Err(refused(&status, doing)) }
-    }
-
     /// The command that makes the server forget what is selected; none where nothing is, or where it has no such command.
     pub fn unselect(&mut self) -> Outcome<Option<Command>> {
         if self.selected.is_none() {
@@ -146,17 +135,17 @@ impl<'a> Session<'a> {
         }
         if self.capabilities.has_in_rev2("UNSELECT") {
             self.selected = None;
-            return Ok(Some(Command::new("UNSELECT")));
+            return Ok(Some(commands::unselect()));
         }
         // The next best: the server looks at the mailbox anew.
-        self.run(&[Command::new("NOOP")], |_, _| {})?;
+        self.run(&[commands::noop()], |_, _| {})?;
         Ok(None)
     }
 
     /// Makes sure that the line is open before something is sent that must not be sent twice.
     pub fn prove(&mut self) -> Outcome<()> {
         if self.unproven {
-            self.run(&[Command::new("NOOP")], |_, _| {})?;
+            self.run(&[commands::noop()], |_, _| {})?;
         }
         Ok(())
     }
@@ -243,6 +232,8 @@ impl<'a> Session<'a> {
         self.last_tag = self.last_tag.wrapping_add(1);
         let tag = format!("{TAG}{}", self.last_tag);
         let mut text = format!("{tag} ").into_bytes();
+        // A literal goes out together with what follows it.
+        let mut out = Vec::new();
         for piece in command.pieces() {
             let Some(len) = piece.literal_len() else {
                 if let Piece::Text(bytes) = piece {
@@ -251,18 +242,19 @@ impl<'a> Session<'a> {
                 continue;
             };
             text.extend_from_slice(format!("{{{len}}}\r\n").as_bytes());
-            self.line.write(vec![Segment::Bytes(std::mem::take(&mut text))])?;
+            out.push(Segment::Bytes(std::mem::take(&mut text)));
+            self.line.write(std::mem::take(&mut out))?;
             if let Some(refusal) = self.until_asked(&tag, at, take)? {
                 return Ok(refusal);
             }
-            let literal = match piece {
-                Piece::Text(bytes) | Piece::Literal(bytes) => Segment::Bytes(bytes.clone()),
-                Piece::Blob(id, _) => Segment::Blob(id.clone()),
-            };
-            self.line.write(vec![literal])?;
+            match piece {
+                Piece::Text(bytes) | Piece::Literal(bytes) => text.extend_from_slice(bytes),
+                Piece::Blob(id, _) => out.push(Segment::Blob(id.clone())),
+            }
         }
         text.extend_from_slice(b"\r\n");
-        self.line.write(vec![Segment::Bytes(text)])?;
+        out.push(Segment::Bytes(text));
+        self.line.write(out)?;
         let done = self.until_done(&[tag], at, None, take)?;
         done.into_iter().next().ok_or_else(|| TcpError::new("unavailable", "the server did not answer"))
     }
@@ -275,7 +267,7 @@ impl<'a> Session<'a> {
             match Response::read(message) {
                 Some(Response::Continue) => return Ok(None),
                 Some(Response::Done(tag, status)) if tag == wanted => return Ok(Some(status)),
-                Some(Response::Status(status)) if status.kind == Kind::Bye => return Err(bye(&status)),
+                Some(Response::Bye(code)) => return Err(bye(code.as_ref())),
                 Some(response) => take(at, &response),
                 None => self.skipped += 1,
             }
@@ -298,12 +290,12 @@ impl<'a> Session<'a> {
             let message = self.input.message(&mut *self.line, TAG, sink.as_deref_mut())?;
             match Response::read(message) {
                 Some(Response::Done(tag, status)) => {
-                    if let Some(found) = tags.iter().position(|known| known == tag) {
+                    if let Some(found) = tags.iter().position(|known| *known == tag) {
                         done[found] = Some(status);
                     }
                     at = done.iter().position(Option::is_none).unwrap_or(tags.len());
                 }
-                Some(Response::Status(status)) if status.kind == Kind::Bye => return Err(bye(&status)),
+                Some(Response::Bye(code)) => return Err(bye(code.as_ref())),
                 Some(Response::Continue) => {}
                 Some(response) => take(first + at, &response),
                 None => self.skipped += 1,
@@ -314,8 +306,9 @@ impl<'a> Session<'a> {
     }
 }
 
-fn bye(status: &Status) -> TcpError {
-    let code = if status.code("UNAVAILABLE").is_some() { "unavailable" } else { "closed" };
+fn bye(code: Option<&Code<'_>>) -> TcpError {
+    let is_unavailable = code.is_some_and(|code| is_other(code, "UNAVAILABLE"));
+    let code = if is_unavailable { "unavailable" } else { "closed" };
     TcpError::new(code, "the server ended the session")
 }
 
@@ -336,19 +329,29 @@ impl Drop for Session<'_> {
 
 /// What a refusal means (RFC 5530 response codes). The server's words are for the log alone.
 pub fn refused(status: &Status, doing: &str) -> Failure {
-    let named = |name: &str| status.code(name).is_some();
+    let named = |name: &str| status.has_other(name);
+    let is = |code: &Code<'_>| status.code.as_ref() == Some(code);
     let (code, what) = match status.kind {
         _ if named("AUTHENTICATIONFAILED") || named("AUTHORIZATIONFAILED") || named("EXPIRED") => {
             (code::AUTH_EXPIRED, "did not accept the credentials for")
         }
         _ if named("NOPERM") => (code::FORBIDDEN, "does not allow"),
-        _ if named("NONEXISTENT") || named("TRYCREATE") => (code::NOT_FOUND, "has nothing there for"),
+        _ if named("NONEXISTENT") || is(&Code::TryCreate) => (code::NOT_FOUND, "has nothing there for"),
         _ if named("ALREADYEXISTS") => (code::ALREADY_EXISTS, "already has that for"),
         _ if named("INUSE") || named("UNAVAILABLE") || named("SERVERBUG") => (code::UNAVAILABLE, "failed at"),
-        _ if named("OVERQUOTA") || named("LIMIT") || named("TOOBIG") => (code::INVALID, "has no room for"),
-        Kind::Bad => (code::INVALID, "does not understand"),
+        _ if named("LIMIT") || is(&Code::OverQuota) || is(&Code::TooBig) => {
+            (code::INVALID, "has no room for")
+        }
+        StatusKind::Bad => (code::INVALID, "does not understand"),
         _ => (code::INVALID, "refused"),
     };
-    let detail = json!({ "status": status.text, "code": status.code });
+    let name = match &status.code {
+        Some(Code::Other(other)) => Some(String::from_utf8_lossy(other.inner())),
+        Some(Code::OverQuota) => Some("OVERQUOTA".into()),
+        Some(Code::TooBig) => Some("TOOBIG".into()),
+        Some(Code::TryCreate) => Some("TRYCREATE".into()),
+        _ => None,
+    };
+    let detail = json!({ "status": status.text, "code": name });
     Failure::new(code, format!("the IMAP server {what} {doing}")).with_detail(detail)
 }

@@ -1,8 +1,11 @@
 //! `UidSet`: many UIDs in little room, written as IMAP writes them (RFC 9051 section 9, `sequence-set`).
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
+use io_imap::types::core::Vec1;
+use io_imap::types::sequence::{SeqOrUid, Sequence, SequenceSet};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A set of UIDs as ranges, ascending, neither touching nor overlapping.
@@ -15,6 +18,11 @@ impl UidSet {
     /// The empty set.
     pub fn new() -> Self {
         UidSet::default()
+    }
+
+    /// This UID alone.
+    pub fn only(uid: u32) -> Self {
+        UidSet::range(uid, uid)
     }
 
     /// Everything from `first` to `last`; empty where there is nothing between. UID 0 does not exist.
@@ -168,6 +176,35 @@ impl FromIterator<u32> for UidSet {
     }
 }
 
+/// The greatest UID that the crate writes as it is. It takes the last one that there can be for `*`, the last message of the mailbox.
+const LAST: u32 = u32::MAX - 2;
+
+impl From<&UidSet> for SequenceSet {
+    /// The set for a command. Greater UIDs than [`LAST`], to which no mailbox comes, are named as that one, and so is the empty set, which
+    /// no command can name.
+    fn from(set: &UidSet) -> Self {
+        let uid = |uid: u32| SeqOrUid::Value(NonZeroU32::new(uid.min(LAST)).unwrap_or(NonZeroU32::MIN));
+        let sequence = |&(first, last): &(u32, u32)| Sequence::Range(uid(first), uid(last));
+        let sequences = Vec1::try_from(set.ranges.iter().map(sequence).collect::<Vec<_>>());
+        SequenceSet(sequences.unwrap_or_else(|_| Vec1::from(Sequence::Single(uid(LAST)))))
+    }
+}
+
+impl From<&SequenceSet> for UidSet {
+    /// A server's set. `*` is the greatest UID that there can be.
+    fn from(set: &SequenceSet) -> Self {
+        let uid = |uid: &SeqOrUid| match uid {
+            SeqOrUid::Value(uid) => uid.get(),
+            SeqOrUid::Asterisk => u32::MAX,
+        };
+        let range = |sequence: &Sequence| match sequence {
+            Sequence::Single(only) => (uid(only), uid(only)),
+            Sequence::Range(first, last) => (uid(first).min(uid(last)), uid(first).max(uid(last))),
+        };
+        UidSet { ranges: joined(set.0.as_ref().iter().map(range).collect()) }
+    }
+}
+
 impl fmt::Display for UidSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (first, last)) in self.ranges.iter().enumerate() {
@@ -181,17 +218,13 @@ impl fmt::Display for UidSet {
 impl FromStr for UidSet {
     type Err = String;
 
-    /// A sequence set without `*`; ranges may be in any order, and turned round.
+    /// A sequence set; ranges may be in any order, and turned round. No text at all is the empty set.
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| part.parse::<u32>().ok().filter(|uid| *uid > 0);
-        let range = |part: &str| {
-            let (first, last) = part.split_once(':').unwrap_or((part, part));
-            let (first, last) = (number(first)?, number(last)?);
-            Some((first.min(last), first.max(last)))
-        };
-        let parts = text.split(',').filter(|part| !part.is_empty());
-        let ranges: Option<Vec<_>> = parts.map(range).collect();
-        ranges.map(|ranges| UidSet { ranges: joined(ranges) }).ok_or_else(|| "not a set of UIDs".to_owned())
+        if text.is_empty() {
+            return Ok(UidSet::new());
+        }
+        let set = SequenceSet::try_from(text).map_err(|_| "not a set of UIDs".to_owned())?;
+        Ok(UidSet::from(&set))
     }
 }
 

@@ -2,14 +2,19 @@
 
 use connector_sdk::Outcome;
 use connector_sdk::tcp::TcpError;
+use io_imap::types::command::SelectParameter;
+use io_imap::types::flag::FlagPerm;
+use io_imap::types::response::{Code, Data};
 use serde::{Deserialize, Serialize};
 
 use crate::imap::command::Command;
+use crate::imap::commands;
 use crate::imap::fetch::Fetched;
 use crate::imap::input::Sink;
 use crate::imap::response::{Response, Status};
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
+use crate::imap::value;
 
 /// A mailbox that is selected, as the server described it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -148,7 +153,7 @@ impl Session<'_> {
                 continue;
             }
             let mut selected = selected.clone();
-            selected.read_only |= status.code("READ-ONLY").is_some();
+            selected.read_only |= status.code == Some(Code::ReadOnly);
             visited.selected = status.is_ok().then_some(selected);
             // A selection that fails leaves nothing selected (RFC 9051 section 6.3.2).
             self.selected = visited.selected.clone();
@@ -162,8 +167,9 @@ impl Session<'_> {
         let mut commands = Vec::new();
         let mut places = Vec::new();
         if !self.enabled && visits.iter().any(|visit| visit.since.is_some()) {
-            commands.push(Command::new("ENABLE QRESYNC"));
-            places.push(None);
+            let enable = commands::enable_qresync();
+            places.extend(enable.iter().map(|_| None));
+            commands.extend(enable);
         }
         let mut open = self.selected.clone();
         for (at, (visit, visited)) in visits.iter().zip(all).enumerate() {
@@ -188,31 +194,28 @@ impl Session<'_> {
     }
 
     fn selection(&self, visit: &Visit) -> Command {
-        let verb = if visit.access == Access::Read { "EXAMINE" } else { "SELECT" };
-        let command = Command::new(verb).mailbox(&visit.name);
-        match visit.since {
-            Some((uid_validity, modseq)) => command.text(format!(" (QRESYNC ({uid_validity} {modseq}))")),
-            None if self.capabilities.has_condstore() && !self.enabled => command.text(" (CONDSTORE)"),
-            None => command,
-        }
+        let has_condstore = self.capabilities.has_condstore();
+        let parameter = match visit.since {
+            Some((uid_validity, modseq)) => commands::since(uid_validity, modseq),
+            None => Some(SelectParameter::CondStore).filter(|_| has_condstore && !self.enabled),
+        };
+        commands::select(&visit.name, parameter, visit.access == Access::Read)
     }
 }
 
 impl Selected {
     fn learn(&mut self, response: &Response<'_>) {
         match response {
-            Response::Numbered(count, name, _) if name == "EXISTS" => self.exists = *count,
-            Response::Status(status) => {
-                if let Some(number) = status.number("UIDVALIDITY") {
-                    self.uid_validity = number;
+            Response::Data(Data::Exists(count)) => self.exists = *count,
+            Response::Status(Status { code: Some(code), .. }) => match code {
+                Code::UidValidity(number) => self.uid_validity = number.get(),
+                Code::UidNext(number) => self.uid_next = Some(number.get()),
+                Code::HighestModSeq(number) => self.highest_modseq = Some(number.get()),
+                Code::PermanentFlags(flags) => {
+                    self.permanent_flags = flags.iter().take(200).map(permanent_flag).collect();
                 }
-                self.uid_next = status.number("UIDNEXT").or(self.uid_next);
-                self.highest_modseq = status.number("HIGHESTMODSEQ").or(self.highest_modseq);
-                if let Some(flags) = status.code("PERMANENTFLAGS") {
-                    let flags = flags.trim_matches(['(', ')']).split_ascii_whitespace();
-                    self.permanent_flags = flags.take(200).map(str::to_lowercase).collect();
-                }
-            }
+                _ => {}
+            },
             _ => {}
         }
     }
@@ -225,37 +228,41 @@ impl Selected {
 
 /// UIDs that a response says are gone (RFC 7162 section 3.2.10).
 pub fn vanished(response: &Response<'_>) -> Option<UidSet> {
-    let values = response.data("VANISHED")?;
-    values.last()?.text()?.parse().ok()
+    match response {
+        Response::Data(Data::Vanished { known_uids, .. }) => Some(UidSet::from(known_uids)),
+        _ => None,
+    }
 }
 
 /// UIDs that a search found: SEARCH names them one by one, ESEARCH (RFC 4731) as a set.
 pub fn found(response: &Response<'_>, into: &mut UidSet) {
     match response {
-        Response::Data(name, _) if name == "ESEARCH" => {
-            let values = response.data("ESEARCH").unwrap_or_default();
+        Response::Data(Data::Search(uids, _)) => into.add(&uids.iter().map(|uid| uid.get()).collect()),
+        // What is only somewhat wrong must not look like an empty mailbox.
+        Response::Other(name, _) if name == "SEARCH" => {
+            let numbers = response.other("SEARCH").unwrap_or_default();
+            let uids = numbers.iter().filter_map(|value| u32::try_from(value.number()?).ok());
+            into.add(&uids.collect());
+        }
+        _ => {
+            let values = response.other("ESEARCH").unwrap_or_default();
             let all = values.iter().position(|value| value.is("ALL")).and_then(|at| values.get(at + 1));
             let set = all.and_then(|set| set.text()?.parse::<UidSet>().ok());
             into.add(&set.unwrap_or_default());
         }
-        _ => in_order(response, &mut |uid| into.insert(uid)),
     }
 }
 
-/// UIDs of a SEARCH or SORT response, as they come.
-pub fn in_order(response: &Response<'_>, take: &mut impl FnMut(u32)) {
-    if let Response::Data(name, rest) = response
-        && (name == "SEARCH" || name == "SORT")
-    {
-        let words = rest.split(u8::is_ascii_whitespace);
-        // `(MODSEQ 5)` may stand at the end (RFC 7162 section 3.1.5).
-        let words = words.take_while(|word| word.first() != Some(&b'('));
-        words.filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok()).for_each(take);
+fn permanent_flag(flag: &FlagPerm<'_>) -> String {
+    match flag {
+        FlagPerm::Flag(flag) => flag.to_string().to_lowercase(),
+        FlagPerm::Asterisk => "\\*".to_owned(),
     }
 }
 
 /// A FETCH response's items, where it is one that names a UID.
 pub fn fetched<'a>(response: &Response<'a>) -> Option<(u32, Fetched<'a>)> {
-    let fetched = Fetched::read(response.fetch()?);
+    let Response::Fetch(items) = response else { return None };
+    let fetched = Fetched::read(value::read(items)?);
     Some((fetched.uid?, fetched))
 }

@@ -1,0 +1,305 @@
+//! A line to a submission server (RFC 5321, RFC 6409): commands and replies, and one transaction.
+
+use std::borrow::Cow;
+
+use connector_sdk::tcp::{Line, Segment, TcpError};
+use connector_sdk::{Context, Failure, Outcome, code};
+use io_smtp::coroutine::{SmtpCoroutine as _, SmtpCoroutineState, SmtpYield};
+use io_smtp::rfc1870::size::{SIZE, SmtpSizeCapability};
+use io_smtp::rfc5321::data::{SmtpDataBody, SmtpDataCommand};
+use io_smtp::rfc5321::mail::SmtpMailCommand;
+use io_smtp::rfc5321::rcpt::SmtpRcptCommand;
+use io_smtp::rfc5321::rset::SmtpRsetCommand;
+use io_smtp::rfc5321::{
+    SmtpAtom, SmtpDomain, SmtpEhloDomain, SmtpEhloResponse, SmtpForwardPath, SmtpLocalPart, SmtpMailbox,
+    SmtpParameter, SmtpReplyCode, SmtpReversePath,
+};
+use io_smtp::send::SmtpCommandSend;
+use model::wire::email::RecipientOutcome;
+use serde_json::json;
+
+use crate::smtp::reply::Reply;
+
+pub mod reply;
+
+/// Bytes of one reply.
+const MAX_REPLY_BYTES: usize = 64 << 10;
+
+/// Recipients whose commands are under way at a time (RFC 2920).
+const MAX_UNDER_WAY: usize = 100;
+
+/// Kept lines that may turn out to be closed, one after the other.
+const MAX_REOPENED: usize = 4;
+
+/// What to hand over.
+pub struct Envelope<'a> {
+    pub from: &'a str,
+    pub recipients: &'a [String],
+    pub blob: &'a str,
+}
+
+/// A command that is under way: the crate's state machine, which writes it and reads its reply.
+struct Sending(SmtpCommandSend<Vec<u8>>);
+
+impl Sending {
+    fn new(command: impl Into<Vec<u8>>) -> Self {
+        Sending(SmtpCommandSend::new(command.into()))
+    }
+
+    /// What goes over the wire.
+    fn bytes(&mut self) -> Vec<u8> {
+        match self.0.resume(None) {
+            SmtpCoroutineState::Yielded(SmtpYield::WantsWrite(bytes)) => bytes,
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// An open line.
+pub struct Smtp {
+    line: Box<dyn Line>,
+    input: Vec<u8>,
+    extensions: SmtpEhloResponse<'static>,
+    was_kept: bool,
+    /// It has answered a command of this call.
+    proven: bool,
+}
+
+impl Smtp {
+    /// A line that was kept, or a new one.
+    pub fn open(cx: &Context) -> Outcome<Self> {
+        let line = cx.open_line("smtp", "smtp")?;
+        let capabilities = line.capabilities().into_iter().map(Cow::Owned).collect();
+        // The host said EHLO, and tells what was answered without the server's name.
+        let extensions = SmtpEhloResponse { domain: SmtpDomain("".into()), greet: None, capabilities };
+        let was_kept = line.note().is_some();
+        Ok(Smtp { line, input: Vec::new(), extensions, was_kept, proven: false })
+    }
+
+    /// The greatest message that the server takes (RFC 1870); none: it does not say.
+    pub fn max_size(&self) -> Option<u64> {
+        let size = SmtpSizeCapability::parse(self.extensions.get_capability(SIZE)?).ok()?;
+        Some(size.0).filter(|size| *size > 0)
+    }
+
+    /// The line is kept for a later call.
+    pub fn keep(mut self) {
+        if self.input.is_empty() {
+            self.line.keep("{}");
+        }
+    }
+
+    /// Sends commands in one piece. Their replies come in the same order.
+    fn send<'s>(&mut self, commands: impl IntoIterator<Item = &'s mut Sending>) -> Result<(), TcpError> {
+        let bytes = commands.into_iter().flat_map(Sending::bytes).collect();
+        self.line.write(vec![Segment::Bytes(bytes)])
+    }
+
+    fn command(&mut self, command: impl Into<Vec<u8>>) -> Result<Reply, TcpError> {
+        let mut sending = Sending::new(command);
+        self.send([&mut sending])?;
+        self.reply(sending)
+    }
+
+    /// The reply to this command. It is given no more than its own lines: what follows belongs to the next command.
+    fn reply(&mut self, mut sending: Sending) -> Result<Reply, TcpError> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.read_line()?;
+            let line = line.trim_ascii_end();
+            lines.extend_from_slice(line);
+            lines.push(b'\n');
+            let code = line.get(..3).and_then(|code| SmtpReplyCode::parse(code).ok());
+            let code = code.filter(|_| lines.len() <= MAX_REPLY_BYTES);
+            let code =
+                code.ok_or_else(|| TcpError::new("unavailable", "the SMTP server's reply cannot be read"))?;
+            let is_last = line.get(3) != Some(&b'-');
+            // The blank after the code of a last line without text, and the whole line break, which the crate wants.
+            let end: &[u8] = if line.len() == 3 { b" \r\n" } else { b"\r\n" };
+            let reply = match sending.0.resume(Some(&[line, end].concat())) {
+                SmtpCoroutineState::Complete(Ok(read)) => Reply::from(read.response),
+                SmtpCoroutineState::Yielded(_) if !is_last => continue,
+                // Text that the crate does not take.
+                _ => Reply::lossy(code, &lines),
+            };
+            // The server ends the session, whatever was asked (RFC 5321 section 3.8).
+            if reply.code == SmtpReplyCode::SERVICE_NOT_AVAILABLE {
+                return Err(TcpError::new("closed", "the SMTP server ended the session"));
+            }
+            self.proven = true;
+            return Ok(reply);
+        }
+    }
+
+    fn read_line(&mut self) -> Result<Vec<u8>, TcpError> {
+        loop {
+            if let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+                return Ok(self.input.drain(..=end).collect());
+            }
+            if self.input.len() > MAX_REPLY_BYTES {
+                return Err(TcpError::new("too-large", "the SMTP server's reply is too long"));
+            }
+            let bytes = self.line.read(8 << 10)?;
+            if bytes.is_empty() {
+                return Err(TcpError::new("closed", "the SMTP server ended the session"));
+            }
+            self.input.extend_from_slice(&bytes);
+        }
+    }
+}
+
+/// Hands a message over. Tells what became of each recipient; refusals are no failures. A line that breaks after the message was handed
+/// over is a failure with `detail.handedOver`.
+pub fn deliver(cx: &Context, envelope: &Envelope<'_>) -> Outcome<Vec<RecipientOutcome>> {
+    for _ in 0..MAX_REOPENED {
+        let mut smtp = Smtp::open(cx)?;
+        let mail = mail_command(cx, &smtp, envelope)?;
+        match smtp.addresses(mail, envelope.recipients) {
+            // A line that was kept and is closed by now has done nothing.
+            Err(lost) if lost.code == "closed" && smtp.was_kept && !smtp.proven => {}
+            Err(lost) => return Err(lost.into()),
+            Ok(mut outcomes) => {
+                if outcomes.iter().any(|outcome| outcome.accepted) {
+                    smtp.data(cx, envelope.blob, &mut outcomes)?;
+                } else {
+                    // Nothing is handed over, so the failure of this changes nothing.
+                    smtp.command(SmtpRsetCommand).ok();
+                }
+                smtp.keep();
+                return Ok(outcomes);
+            }
+        }
+    }
+    Err(Failure::unavailable("the SMTP server closes every session"))
+}
+
+/// `MAIL FROM` with what the extensions want to know.
+fn mail_command<'e>(cx: &Context, smtp: &Smtp, envelope: &Envelope<'e>) -> Outcome<SmtpMailCommand<'e>> {
+    let addresses = || std::iter::once(envelope.from).chain(envelope.recipients.iter().map(String::as_str));
+    addresses().try_for_each(check_address)?;
+    let has = |extension: &str| smtp.extensions.has_capability(extension);
+    let mut parameters = Vec::new();
+    if has(SIZE)
+        && let Some(size) = cx.host().blob_size(envelope.blob)
+    {
+        parameters.extend(parameter(b"SIZE", Some(size.to_string())));
+    }
+    if has("8BITMIME") {
+        parameters.extend(parameter(b"BODY", Some("8BITMIME".to_owned())));
+    }
+    if !addresses().all(str::is_ascii) {
+        if !has("SMTPUTF8") {
+            let message = "the SMTP server takes no addresses with characters other than ASCII";
+            return Err(Failure::new(code::UNSUPPORTED, message));
+        }
+        parameters.extend(parameter(b"SMTPUTF8", None));
+    }
+    let reverse_path = mailbox(envelope.from).map_or(SmtpReversePath::Null, SmtpReversePath::SmtpMailbox);
+    Ok(SmtpMailCommand { reverse_path, parameters })
+}
+
+fn parameter(keyword: &'static [u8], value: Option<String>) -> Option<SmtpParameter<'static>> {
+    let keyword = SmtpAtom::parse(keyword).ok()?;
+    Some(SmtpParameter { keyword, value: value.map(Cow::Owned) })
+}
+
+fn rcpt_command(address: &str) -> Option<SmtpRcptCommand<'_>> {
+    Some(SmtpRcptCommand { forward_path: SmtpForwardPath(mailbox(address)?), parameters: Vec::new() })
+}
+
+/// The address in its two parts. What the parts may be made of differs too much between servers to be judged here.
+fn mailbox(address: &str) -> Option<SmtpMailbox<'_>> {
+    let (local, domain) = address.rsplit_once('@')?;
+    let domain = SmtpEhloDomain::SmtpDomain(SmtpDomain(domain.into()));
+    Some(SmtpMailbox { local_part: SmtpLocalPart(local.into()), domain })
+}
+
+/// What may stand between the brackets: nothing that ends them or the line.
+fn check_address(address: &str) -> Outcome<()> {
+    let is_bad =
+        |c: char| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}');
+    if address.is_empty() || address.len() > 320 || !address.contains('@') || address.contains(is_bad) {
+        return Err(Failure::invalid("an address of the envelope cannot be written into a command"));
+    }
+    Ok(())
+}
+
+impl Smtp {
+    /// Sender and recipients. A sender that is refused is refused for all recipients.
+    fn addresses(
+        &mut self,
+        mail: SmtpMailCommand<'_>,
+        recipients: &[String],
+    ) -> Result<Vec<RecipientOutcome>, TcpError> {
+        let mut outcomes = Vec::with_capacity(recipients.len());
+        let mut mail = Some(Sending::new(mail));
+        let mut sender = None;
+        let has_pipelining = self.extensions.has_capability("PIPELINING");
+        if !has_pipelining && let Some(mut mail) = mail.take() {
+            self.send([&mut mail])?;
+            sender = Some(self.reply(mail)?);
+        }
+        for part in recipients.chunks(if has_pipelining { MAX_UNDER_WAY } else { 1 }) {
+            if let Some(sender) = sender.as_ref().filter(|sender| !sender.code.is_positive_completion()) {
+                outcomes.extend(part.iter().map(|email| sender.outcome(email)));
+                continue;
+            }
+            let rcpts = part.iter().filter_map(|email| rcpt_command(email));
+            let mut rcpts: Vec<Sending> = rcpts.map(Sending::new).collect();
+            self.send(mail.iter_mut().chain(&mut rcpts))?;
+            if let Some(mail) = mail.take() {
+                sender = Some(self.reply(mail)?);
+            }
+            for (email, rcpt) in part.iter().zip(rcpts) {
+                let reply = self.reply(rcpt)?;
+                // What is said of a recipient after the sender was refused is not about the recipient.
+                let refusal = sender.as_ref().filter(|sender| !sender.code.is_positive_completion());
+                outcomes.push(refusal.unwrap_or(&reply).outcome(email));
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// The message itself, for those who were accepted; what the server says of it is said of all of them.
+    fn data(&mut self, cx: &Context, blob: &str, outcomes: &mut [RecipientOutcome]) -> Outcome<()> {
+        let asked = self.command(SmtpDataCommand)?;
+        if asked.code != SmtpReplyCode::START_MAIL_INPUT {
+            let code = if asked.code.is_error() { asked.code } else { SmtpReplyCode::TRANSACTION_FAILED };
+            settle(outcomes, &Reply { code, ..asked });
+            self.command(SmtpRsetCommand).ok();
+            return Ok(());
+        }
+        self.line.write(vec![Segment::BlobDotStuffed(blob.to_owned())])?;
+        let size = cx.host().blob_size(blob).unwrap_or(0);
+        let tail = cx.host().read_blob(blob, size.saturating_sub(2), 2);
+        // The dot stands on a line of its own; a message that ends with a line break gets no empty line more.
+        let end: &[u8] = if tail.as_deref() == Some(b"\r\n") { b".\r\n" } else { b"\r\n.\r\n" };
+        cx.reached("handed-over");
+        let reply = self.command(SmtpDataBody(end.to_vec())).map_err(|lost| {
+            let message = "the SMTP server did not say whether it took the message";
+            let detail = json!({ "handedOver": true, "code": lost.code, "message": lost.message });
+            Failure::unavailable(message).with_detail(detail)
+        })?;
+        settle(outcomes, &reply);
+        Ok(())
+    }
+}
+
+fn settle(outcomes: &mut [RecipientOutcome], reply: &Reply) {
+    for outcome in outcomes.iter_mut().filter(|outcome| outcome.accepted) {
+        *outcome = reply.outcome(&outcome.email);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_address;
+
+    #[test]
+    fn an_address_stays_within_its_brackets() {
+        assert!(check_address("a+b@example.test").is_ok());
+        for bad in ["", "a", "a@b>\r\nRCPT TO:<c@d", "a@b\nDATA", "a b@c", "a@b\0", "<a@b>"] {
+            assert!(check_address(bad).is_err(), "{bad}");
+        }
+    }
+}
