@@ -69,7 +69,7 @@ pub fn features(cx: &Context) -> Outcome<MailFeatures> {
         send_as_alias: false,
         delegated_send: false,
         bounce_detection: BounceDetection::Dsn,
-        push: capabilities.has("IDLE"),
+        push: capabilities.has_in_rev2("IDLE"),
         delta: if capabilities.has_condstore() { EmailDelta::Uid } else { EmailDelta::Scan },
         max_message_bytes: limit.and_then(|limit| i64::try_from(limit).ok()),
         ..MailFeatures::default()

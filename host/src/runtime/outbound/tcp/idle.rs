@@ -42,7 +42,9 @@ impl CallEgress {
         let server = self.policy.server(server).map_err(|why| refused("denied", why))?;
         let login = self.login().await?;
         let (mut line, capabilities) = self.connect(&server, Protocol::Imap, &login).await?;
-        if !capabilities.iter().any(|c| c.eq_ignore_ascii_case("IDLE")) {
+        // IMAP4rev2 has it without saying so (RFC 9051 section 6.3.13).
+        let has_idle = |c: &String| c.eq_ignore_ascii_case("IDLE") || c.eq_ignore_ascii_case("IMAP4rev2");
+        if !capabilities.iter().any(has_idle) {
             return Err(refused("unsupported", "the server does not tell of changes by itself"));
         }
         let mut fragments = Fragmentizer::new(LONGEST);
