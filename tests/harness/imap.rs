@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A line to a server, logged in.
@@ -143,7 +144,9 @@ impl Imap {
     /// under another name.
     fn drop_mailbox(&mut self, name: &str) {
         if self.try_run(&format!("DELETE \"{name}\"")).is_err() {
-            let other = format!("{name}-{}", jiff::Timestamp::now().as_nanosecond());
+            static NUMBER: AtomicUsize = AtomicUsize::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let other = format!("{name}-{}-{number}", std::process::id());
             self.run(&format!("RENAME \"{name}\" \"{other}\""));
             self.run(&format!("DELETE \"{other}\""));
         }

@@ -14,13 +14,16 @@ const CHANGES: &str = include_str!("../fixtures/mail_changes.json");
 
 fn connection() -> Connection {
     let settings = json!({ "serverUrl": "http://h/sandbox/" });
-    Connection { settings: settings.as_object().unwrap().clone(), ..Connection::default() }
+    Connection {
+        settings: settings.as_object().expect("settings are an object").clone(),
+        ..Connection::default()
+    }
 }
 
 fn page(provider: &Recorded, cursor: Option<&str>, names_only: bool) -> Answer<Sources> {
     let context = Context::new(provider, connection()).at(cursor.map(str::to_owned));
     let args = ChangesRequest { limit: 9, names_only, ..ChangesRequest::default() };
-    <Sandbox as Email>::changes(&context, args).unwrap()
+    <Sandbox as Email>::changes(&context, args).expect("the provider answers")
 }
 
 fn changes() -> Recorded {
@@ -29,7 +32,7 @@ fn changes() -> Recorded {
 }
 
 fn message(source: &Source) -> EmailMessage {
-    source.items[0].body.read().unwrap()
+    source.items[0].body.read().expect("a message")
 }
 
 /// What is known is told short, what is new whole, what cannot be read for itself.
