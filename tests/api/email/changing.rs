@@ -71,7 +71,7 @@ async fn a_message_that_moves_keeps_its_id(mailbox: Mailbox) {
     let moved = mailbox.patch(&old["id"], json!({ "folderIds": [folder] })).send().await.expect(200);
     assert_eq!((&moved["id"], &moved["folderIds"]), (&old["id"], &json!([folder])));
     assert_eq!((&moved["threadId"], &moved["unread"]), (&old["threadId"], &old["unread"]));
-    assert_eq!(mailbox.there.folders_of("moving@x.test").await, [name.clone()]);
+    assert_eq!(mailbox.there.folders_of("moving@x.test").await, [name.as_str()]);
     let read = mailbox.read(&old["id"]).await;
     assert!(text(&read["body"]["text"]).starts_with("Hello!"));
     assert_eq!(read["folderIds"], json!([folder]));
