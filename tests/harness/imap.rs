@@ -26,7 +26,7 @@ impl Imap {
     pub fn login(port: u16, user: &str, password: &str) -> Imap {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the IMAP server answers");
         stream.set_nodelay(true).expect("a socket");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
+        stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a socket");
         let mut imap = Imap { reader: BufReader::new(stream) };
         imap.line();
         imap.run(&format!("LOGIN {user} {password}"));

@@ -26,6 +26,16 @@ pub fn build() -> Result<PathBuf> {
     Ok(project::target().join("release").join("switchboard"))
 }
 
+/// The same without optimisation and with the features that the tests have it with: built far sooner, and fast enough for one user.
+pub fn build_dev() -> Result<PathBuf> {
+    project::step("building the host (dev)");
+    project::run(
+        project::cargo().args(["build", "--workspace", "--bin", "switchboard"]),
+        "building the host",
+    )?;
+    Ok(project::target().join("debug").join("switchboard"))
+}
+
 /// How to start a server.
 pub struct Options {
     pub binary: PathBuf,

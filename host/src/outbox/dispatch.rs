@@ -73,7 +73,7 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
     let reply: Result<Reply<Mutated>, runtime::Error> =
         call::run(app, &target, op, &args, call_options).await;
     match reply {
-        Ok(reply) => bodies::keep(app, &connection, reply.body.sources, i64::MAX).await,
+        Ok(reply) => bodies::keep(app, &connection, reply.body.sources, i64::MAX).await.map(|_| ()),
         Err(e) => Err(failed(app, &connection, &e).await),
     }
 }

@@ -104,6 +104,9 @@ struct Pull<'a> {
     pages: usize,
 }
 
+/// What the connector answered for a page. Of a first reading the next page is asked for while one is written.
+type Asked = Result<Reply<Sources>, runtime::Error>;
+
 /// What a page is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageOf {
@@ -117,6 +120,7 @@ impl Pull<'_> {
         let mut cursor = state.cursor.clone();
         let mut enumeration: Option<Enumeration> = None;
         let mut overtaken = 0;
+        let mut ahead: Option<(i64, Asked)> = None;
         for number in 0..MAX_PAGES {
             if number >= self.pages && self.is_first_reading(state) {
                 return Ok(Ended::Enough);
@@ -124,8 +128,11 @@ impl Pull<'_> {
             if self.background && self.is_to_be_reset() {
                 return Ok(Ended::ForReset);
             }
-            let as_of = log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?;
-            let reply = match self.page(cursor.clone(), PageOf::Sources).await {
+            let (as_of, asked) = match ahead.take() {
+                Some(asked) => asked,
+                None => (self.now().await?, self.page(cursor.clone(), PageOf::Sources).await),
+            };
+            let reply = match asked {
                 Ok(reply) => reply,
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
                     // The provider forgot our place: read everything and tell only what differs.
@@ -158,8 +165,16 @@ impl Pull<'_> {
             // Somebody who writes the same source all the time must not keep everybody else's changes out: then what was
             // read is written, and the next pull, which finds those writes at the provider, puts it right.
             let as_of = if overtaken < OVERTAKEN { as_of } else { i64::MAX };
-            if self.store(state, Page { as_of, ..page }).await?.is_err() {
+            let page = Page { as_of, ..page };
+            let is_next_wanted =
+                more && number + 1 < self.pages && self.scope.kind.is_mail() && is_initial(state);
+            let stored = match is_next_wanted {
+                true => self.store_and_ask(state, page, &mut ahead).await?,
+                false => self.store(state, page).await?,
+            };
+            if stored.is_err() {
                 overtaken += 1;
+                ahead = None;
                 continue;
             }
             (cursor, overtaken) = (next, 0);
@@ -169,6 +184,24 @@ impl Pull<'_> {
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
         Err(Failed::Provider(Box::new(e)))
+    }
+
+    /// Writes a page, and asks for the one after it meanwhile.
+    async fn store_and_ask(
+        &self,
+        state: &mut SyncState,
+        page: Page,
+        ahead: &mut Option<(i64, Asked)>,
+    ) -> Result<Result<(), Overtaken>, Failed> {
+        let (now, next) = (self.now().await?, page.cursor.clone());
+        let (stored, asked) = tokio::join!(self.store(state, page), self.page(next, PageOf::Sources));
+        *ahead = Some((now, asked));
+        stored
+    }
+
+    /// The log's last sequence: what the provider is asked for from here on is newer.
+    async fn now(&self) -> Result<i64, Failed> {
+        Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
     /// Whether a reset waits, of this scope or of the surface as a whole. Where somebody waits for the pull, it goes on.
@@ -247,7 +280,7 @@ impl Pull<'_> {
         let app = self.app;
         let is_first = state.last_success_at.is_none();
         let mut next = state.clone();
-        next.seen = if is_first { next.seen + page.sources.len() as i64 } else { next.seen };
+        next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
         if page.enumeration.is_none() || !page.more || self.is_first_reading(state) {
             next.cursor = if self.scope.kind.is_collection() { None } else { page.cursor.clone() };
         }
@@ -262,7 +295,8 @@ impl Pull<'_> {
             next.last_error = None;
         }
         let says_nothing = !page.more && page.enumeration.is_none() && page.sources.is_empty();
-        if says_nothing && !state.followed && self.was_well_lately() {
+        let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
+        if says_nothing && !is_due && self.was_well_lately() {
             // Nothing new: the time of the last look is only worth a write now and then.
             return Ok(Ok(()));
         }
@@ -309,6 +343,11 @@ impl Pull<'_> {
         }
         Ok(())
     }
+}
+
+/// Everything is being read, for the first time or after a reset.
+fn is_initial(state: &SyncState) -> bool {
+    state.status == "initial"
 }
 
 /// The provider forgot its own fresh cursor. No client can mend that by starting anew.

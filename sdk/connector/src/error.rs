@@ -140,6 +140,7 @@ impl From<TcpError> for Failure {
     fn from(error: TcpError) -> Self {
         let code = match error.code.as_str() {
             "auth-expired" => code::AUTH_EXPIRED,
+            "no-server" => code::INVALID,
             "denied" => code::FORBIDDEN,
             "unsupported" => code::UNSUPPORTED,
             "timeout" => code::TIMEOUT,

@@ -28,6 +28,9 @@ pub struct Arguments {
     /// End after the walk instead of leaving the server up; exit code 0 when every answer was as expected.
     #[arg(long)]
     exit: bool,
+    /// Take the server as the tests have it, without optimisation: it is built far sooner.
+    #[arg(long)]
+    dev: bool,
     /// Where the server listens; another free port is taken when this one is in use.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -75,7 +78,7 @@ impl std::str::FromStr for SocketName {
 /// Builds, starts, walks, and stays or ends.
 pub fn run(arguments: &Arguments) -> Result<()> {
     connectors::run(&connectors::Arguments::default())?;
-    let binary = server::build()?;
+    let binary = if arguments.dev { server::build_dev()? } else { server::build()? };
     let (data_dir, _lock) = data_dir(arguments)?;
     let listen = server::free_address(arguments.listen)?;
     project::step(&format!("starting the server on {listen}, database in {}", data_dir.display()));

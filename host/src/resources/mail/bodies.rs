@@ -14,10 +14,12 @@ use crate::resources::apply;
 use crate::resources::commit::place;
 use crate::resources::mail::filter::Query;
 use crate::resources::mail::list::Row;
-use crate::resources::prepare::prepared;
+use crate::resources::mail::prepare::Aside;
+use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::{Asker, Kind, fetch};
 use crate::runtime::Surface;
 use crate::storage::connections::Connection;
+use crate::storage::items::{self, Item};
 use crate::storage::log;
 
 /// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
@@ -137,20 +139,43 @@ fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
     attachments.into_iter().flatten().filter_map(of).collect()
 }
 
-/// Keeps what was read, if nobody wrote in the meantime.
-pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_of: i64) -> Result<()> {
+/// Keeps what was read, if nobody wrote in the meantime. False: all of it is here.
+pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_of: i64) -> Result<bool> {
     let place = apply::Place { origin: Origin::Provider, ..place(connection, Kind::EmailMessage, "") };
-    let sources = prepared(Kind::EmailMessage, sources);
+    let mut sources = prepared(Kind::EmailMessage, sources);
+    let names: Vec<String> = sources.iter().map(|source| source.source_id.clone()).collect();
+    let stored = items::of_sources(app.db.reader(), &connection.tenant, &connection.id, &names).await?;
+    sources.retain(|source| !is_as_stored(source, &stored));
+    if sources.is_empty() {
+        return Ok(false);
+    }
     let app = app.clone();
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
             // Overtaken by a pull: then that is the newer version.
             let _ = apply::apply_read(tx, &app, &place, &sources, as_of).await?;
-            Ok::<_, Error>(())
+            Ok::<_, Error>(true)
         })
     })
     .await
+}
+
+/// The same was told before of the only item of the source, and nothing else since.
+fn is_as_stored(source: &Prepared, stored: &[Item]) -> bool {
+    let mut known = stored.iter().filter(|item| item.source_id == source.source_id);
+    let (Some(known), None, [fresh]) = (known.next(), known.next(), source.items.as_slice()) else {
+        return false;
+    };
+    let (was, is) = (Aside::of(known.aside.as_deref()), Aside::of(fresh.aside.as_deref()));
+    known.deleted_at.is_none()
+        && source.error.is_none()
+        && source.previous_id.is_none()
+        && known.external_id == fresh.external_id
+        && known.provider_etag == source.provider_etag
+        && known.provider_data == fresh.provider_data
+        && is.told.is_some()
+        && (was.told, was.hint) == (is.told, is.hint)
 }
 
 /// The log's last sequence: what is read after it is newer than what it tells.

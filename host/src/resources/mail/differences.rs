@@ -245,7 +245,7 @@ impl Page<'_> {
             hash: hash(&content.body),
             provider_data: known.provider_data.clone(),
             fingerprint: known.fingerprint.clone(),
-            aside: known.aside.clone(),
+            aside: Aside { told: None, ..Aside::of(known.aside.as_deref()) }.text(),
             content,
             ..fresh.clone()
         };

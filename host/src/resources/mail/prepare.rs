@@ -45,6 +45,10 @@ pub struct Aside {
     /// Of a folder or a label: all and unread messages, as the provider counts them.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<(Option<i64>, Option<i64>)>,
+    /// Of a message that was told whole, and of which nothing else was told since: the hash of that, so that the same told once more needs
+    /// no look at the rest.
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
 }
 
 impl Aside {
@@ -76,6 +80,7 @@ pub fn prepared(kind: Kind, item: Item) -> Result<PreparedItem, String> {
         partial: None,
     };
     let mut aside = Aside { hint: item.hint, ..Aside::default() };
+    let mut is_whole = false;
     let body = &item.body;
     let wrong = |e: serde_json::Error| e.to_string();
     match kind {
@@ -103,10 +108,12 @@ pub fn prepared(kind: Kind, item: Item) -> Result<PreparedItem, String> {
             (message.tracking, message.delivery) = (None, None);
             prepared.uid = message.internet_message_id.clone();
             prepared.content = content(message).map_err(wrong)?;
+            is_whole = true;
         }
     }
-    prepared.aside = aside.text();
     prepared.hash = hash(&prepared.content.body);
+    aside.told = is_whole.then(|| prepared.hash.clone());
+    prepared.aside = aside.text();
     Ok(prepared)
 }
 

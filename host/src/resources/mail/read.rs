@@ -106,6 +106,9 @@ pub async fn read(
         return Box::pin(read(app, asker, connection, moved, fields)).await;
     }
     let content = bodies::of_sources(&wanted, &sources)?.remove(&item.id).unwrap_or_default();
-    bodies::keep(app, connection, sources, as_of).await?;
-    Ok((find(app, asker, &item.id).await?, content))
+    let item = match bodies::keep(app, connection, sources, as_of).await? {
+        true => find(app, asker, &item.id).await?,
+        false => item,
+    };
+    Ok((item, content))
 }

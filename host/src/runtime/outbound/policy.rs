@@ -68,7 +68,8 @@ impl Policy {
     pub(crate) fn server(&self, name: &str) -> Result<Server, String> {
         match self.servers.get(name) {
             Some(Ok(server)) => Ok(server.clone()),
-            Some(Err(bad)) => Err(format!("the setting {name} {} {}", bad.field, bad.why)),
+            Some(Err(bad)) if bad.field.is_empty() => Err(format!("the setting {name} {}", bad.why)),
+            Some(Err(bad)) => Err(format!("the setting {name}.{} {}", bad.field, bad.why)),
             None => Err(format!("the connector's manifest names no server {name:?}")),
         }
     }

@@ -80,7 +80,8 @@ pub async fn known_threads(tx: &mut Tx, connection_id: &str, refs: &[String]) ->
 /// From now on these names lead to the thread.
 pub async fn name_thread(tx: &mut Tx, connection_id: &str, refs: &[String], thread_id: &str) -> Result<()> {
     let sql = "insert into email_thread_refs (connection_id, ref, thread_id) values ($1, $2, $3) \
-               on conflict (connection_id, ref) do update set thread_id = excluded.thread_id";
+               on conflict (connection_id, ref) do update set thread_id = excluded.thread_id \
+               where email_thread_refs.thread_id <> excluded.thread_id";
     for name in refs {
         query(sql).bind(connection_id).bind(name).bind(thread_id).execute(&mut *tx).await?;
     }
@@ -99,10 +100,11 @@ pub async fn merge_thread(tx: &mut Tx, from: &str, into: &str) -> Result<()> {
     Ok(())
 }
 
-/// Sets when the newest message of a thread came, by what is in it.
+/// Sets when the newest message of a thread came, by what is in it. Nothing is written where that is known.
 pub async fn set_latest(tx: &mut Tx, thread_id: &str) -> Result<()> {
     let sql = "update email_threads set latest_at = (select max(sort_at) from email_places where place_id = $1) \
-               where id = $1";
+               where id = $1 and latest_at is distinct from \
+               (select max(sort_at) from email_places where place_id = $1)";
     query(sql).bind(thread_id).execute(&mut *tx).await?;
     Ok(())
 }

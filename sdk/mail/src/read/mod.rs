@@ -7,7 +7,7 @@ pub(crate) mod entity;
 pub(crate) mod field;
 mod header;
 pub mod limits;
-mod quoted_printable;
+pub mod quoted_printable;
 mod words;
 
 use std::collections::HashSet;

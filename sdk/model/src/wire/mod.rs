@@ -51,11 +51,14 @@ pub struct Item {
     /// What the model has no field for, as the provider has it; null where there is nothing to add.
     pub provider_data: Option<Value>,
     /// `body` holds only some fields of a known item; the others stay as they are. Mail alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
     /// What stays the same when the provider gives it another id: an immutable id, else Message-ID, date and size. An item that
     /// comes under a new id while one with this fingerprint goes is the same item. Mail alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// What the connector wants back when the item is read again (which parts are its text). Small; not shown to anybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<Value>,
 }
 

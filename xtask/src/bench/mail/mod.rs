@@ -36,10 +36,11 @@ fn measured(rig: &Rig, account: &Account) -> Result<Vec<Row>> {
     account.fill(MESSAGES)?;
     let tap = Tap::open(account.port)?;
     let (mut rows, subject) = first_sync::run(rig, account, tap.port, MESSAGES)?;
+    rows.extend(attachment::run(&subject, account)?);
     project::step(&format!("requests to {}", account.shown));
+    // Last, because the provider is moved away.
     let requests = requests::run(&subject, account, &tap, rig.seconds)?;
     rows.splice(0..0, requests);
-    rows.extend(attachment::run(&subject, account)?);
     subject.server.stop()?;
     Ok(rows)
 }

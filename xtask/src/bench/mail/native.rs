@@ -28,7 +28,8 @@ impl Native {
         if native.protocol == Protocol::Imap {
             native.line()?;
             native.ask(format!("s0 LOGIN {} {}\r\n", account.user, account.password).as_bytes())?;
-            if let Some(selection) = commands(before).rev().find_map(selection) {
+            let selected = commands(before).rev().find_map(selection);
+            if let Some(selection) = selected.filter(|command| command != "UNSELECT") {
                 native.ask(format!("s0 {selection}\r\n").as_bytes())?;
             }
         }
@@ -113,12 +114,12 @@ fn commands(said: &[Said]) -> impl DoubleEndedIterator<Item = &[u8]> {
     })
 }
 
-/// The last selection of a mailbox among the commands, without its tag.
+/// The last command that selects a mailbox, or closes it, without its tag.
 fn selection(commands: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(commands);
     let bare = |line: &str| line.split_once(' ').map(|(_, command)| command.to_owned());
     let mut lines = text.lines().rev().filter_map(bare);
-    lines.find(|command| command.starts_with("EXAMINE ") || command.starts_with("SELECT "))
+    lines.find(|command| ["EXAMINE ", "SELECT ", "UNSELECT"].iter().any(|name| command.starts_with(name)))
 }
 
 /// The tag of the last command.
@@ -139,5 +140,6 @@ mod tests {
         assert_eq!(last_tag(commands), Some(&b"s2"[..]));
         assert_eq!(last_tag(b"LOGOUT\r\n"), None);
         assert_eq!(selection(commands).as_deref(), Some("EXAMINE \"INBOX\" (CONDSTORE)"));
+        assert_eq!(selection(b"s1 SELECT INBOX\r\ns2 UNSELECT\r\ns3 NOOP\r\n").as_deref(), Some("UNSELECT"));
     }
 }

@@ -39,7 +39,7 @@ pub type Listener<'a> = dyn Fn(News) + Send + Sync + 'a;
 impl CallEgress {
     /// Listens at the inbox on a line of its own, until that ends. "unsupported" where the server has no IDLE.
     pub(crate) async fn listen(&self, server: &str, tell: &Listener<'_>) -> Result<(), Err> {
-        let server = self.policy.server(server).map_err(|why| refused("denied", why))?;
+        let server = self.policy.server(server).map_err(|why| refused("no-server", why))?;
         let login = self.login().await?;
         let (mut line, capabilities) = self.connect(&server, Protocol::Imap, &login).await?;
         // IMAP4rev2 has it without saying so (RFC 9051 section 6.3.13).

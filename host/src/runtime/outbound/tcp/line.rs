@@ -93,6 +93,7 @@ impl Line {
 
     async fn fill(&mut self, within: Duration) -> Result<(), Err> {
         let mut piece = vec![0; PIECE];
+        self.acknowledge();
         match timeout(within, self.stream.read(&mut piece)).await {
             Ok(Ok(0)) => Err(closed()),
             Ok(Ok(n)) => {
@@ -102,6 +103,20 @@ impl Line {
             }
             Ok(Err(_)) => Err(closed()),
             Err(_) => Err(refused("timeout", "the server did not answer in time")),
+        }
+    }
+
+    /// What comes is acknowledged at once, until the system thinks otherwise again (tcp(7), `TCP_QUICKACK`): a server that holds back the
+    /// end of its answer until the beginning is acknowledged would wait 40 ms.
+    fn acknowledge(&self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.socket().set_quickack(true);
+    }
+
+    fn socket(&self) -> &TcpStream {
+        match &self.stream {
+            Stream::Plain(socket) => socket,
+            Stream::Tls(stream) => stream.get_ref().0,
         }
     }
 
@@ -123,14 +138,10 @@ impl Line {
 
     /// Whether the server has not ended it, as far as can be told without asking.
     pub(crate) fn is_open(&self) -> bool {
-        let socket = match &self.stream {
-            Stream::Plain(socket) => socket,
-            Stream::Tls(stream) => stream.get_ref().0,
-        };
         let mut byte = [0];
         let mut buffer = ReadBuf::new(&mut byte);
         let mut cx = Context::from_waker(std::task::Waker::noop());
-        match socket.poll_peek(&mut cx, &mut buffer) {
+        match self.socket().poll_peek(&mut cx, &mut buffer) {
             Poll::Pending => true,
             // A server may say something by itself (new mail): the connector reads it.
             Poll::Ready(Ok(n)) => n > 0,
@@ -144,10 +155,7 @@ impl Line {
 
     /// Where it comes from, for the greeting of a client.
     pub(crate) fn local_address(&self) -> Option<SocketAddr> {
-        match &self.stream {
-            Stream::Plain(socket) => socket.local_addr().ok(),
-            Stream::Tls(stream) => stream.get_ref().0.local_addr().ok(),
-        }
+        self.socket().local_addr().ok()
     }
 }
 

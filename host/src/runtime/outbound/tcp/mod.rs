@@ -68,7 +68,7 @@ impl CallEgress {
     async fn open_line(self: Arc<Self>, name: String, protocol: String) -> Result<Session, Err> {
         let protocol = Protocol::parse(&protocol)
             .ok_or_else(|| refused("invalid", "there are the protocols \"imap\" and \"smtp\""))?;
-        let server = self.policy.server(&name).map_err(|why| refused("denied", why))?;
+        let server = self.policy.server(&name).map_err(|why| refused("no-server", why))?;
         if self.meter.lines.fetch_add(1, Ordering::Relaxed) >= LINES {
             return Err(refused("unavailable", format!("a call may open {LINES} lines")));
         }
