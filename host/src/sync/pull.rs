@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 
 use model::wire::{ChangesRequest, Sources};
-use serde_json::json;
 
 use crate::app::App;
 use crate::connections;
@@ -19,6 +18,7 @@ use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
 use crate::storage::log;
 use crate::storage::sync_states::SyncState;
+use crate::sync::failing::note_failure;
 use crate::sync::page::{Enumeration, Page, write_page};
 use crate::sync::{Scope, mailbox, save, state, unreadable};
 
@@ -104,8 +104,17 @@ struct Pull<'a> {
     pages: usize,
 }
 
-/// What the connector answered for a page. Of a first reading the next page is asked for while one is written.
-type Asked = Result<Reply<Sources>, runtime::Error>;
+/// A page as the connector answered it.
+struct Answer {
+    sources: Vec<Prepared>,
+    enumeration: bool,
+    covered_since: Option<i64>,
+    cursor: Option<String>,
+    more: bool,
+}
+
+/// What became of asking for a page. Of a first reading the next page is asked for, and made ready, while one is written.
+type Asked = Result<Answer, runtime::Error>;
 
 /// What a page is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,10 +139,10 @@ impl Pull<'_> {
             }
             let (as_of, asked) = match ahead.take() {
                 Some(asked) => asked,
-                None => (self.now().await?, self.page(cursor.clone(), PageOf::Sources).await),
+                None => (self.now().await?, self.answer(cursor.clone()).await),
             };
-            let reply = match asked {
-                Ok(reply) => reply,
+            let answer = match asked {
+                Ok(answer) => answer,
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
                     // The provider forgot our place: read everything and tell only what differs.
                     self.restarted = true;
@@ -150,12 +159,12 @@ impl Pull<'_> {
                 Err(e) => return Err(Failed::Provider(Box::new(e))),
             };
             connections::state::note(self.app, self.connection, Ok(())).await;
-            if reply.more && reply.cursor == cursor {
+            if answer.more && answer.cursor == cursor {
                 let e = runtime::Error::bad_output("the same cursor came back though there is more");
                 return Err(Failed::Provider(Box::new(e)));
             }
-            let more = reply.more;
-            let mut page = self.arranged(reply, &mut enumeration, as_of);
+            let more = answer.more;
+            let mut page = self.arranged(answer, &mut enumeration, as_of);
             if self.scope.kind.is_mail() {
                 let (app, connection) = (self.app, self.connection);
                 let completed = mailbox::complete(app, connection, &mut page.sources, self.background).await;
@@ -194,7 +203,7 @@ impl Pull<'_> {
         ahead: &mut Option<(i64, Asked)>,
     ) -> Result<Result<(), Overtaken>, Failed> {
         let (now, next) = (self.now().await?, page.cursor.clone());
-        let (stored, asked) = tokio::join!(self.store(state, page), self.page(next, PageOf::Sources));
+        let (stored, asked) = tokio::join!(self.store(state, page), self.answer(next));
         *ahead = Some((now, asked));
         stored
     }
@@ -210,21 +219,33 @@ impl Pull<'_> {
         [self.scope, &whole].iter().any(|scope| self.app.locks.is_locked(&scope.reset_name(self.connection)))
     }
 
-    fn arranged(&self, reply: Reply<Sources>, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
-        let sources: Vec<Prepared> =
-            reply.body.sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();
-        let covered_since = reply.body.covered_since.map(model::Instant::as_millis);
-        if reply.body.enumeration && !self.is_resumed {
+    async fn answer(&self, cursor: Option<String>) -> Asked {
+        Ok(self.read(self.page(cursor, PageOf::Sources).await?))
+    }
+
+    fn read(&self, reply: Reply<Sources>) -> Answer {
+        let Reply { body, cursor, more, .. } = reply;
+        Answer {
+            sources: body.sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect(),
+            enumeration: body.enumeration,
+            covered_since: body.covered_since.map(model::Instant::as_millis),
+            cursor,
+            more,
+        }
+    }
+
+    fn arranged(&self, answer: Answer, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
+        let Answer { sources, covered_since, cursor, more, .. } = answer;
+        if answer.enumeration && !self.is_resumed {
             let enumeration = enumeration.get_or_insert(Enumeration { seen: HashSet::new(), as_of });
             enumeration.seen.extend(sources.iter().map(|s| s.source_id.clone()));
         }
         // Only the last page needs to know all that was seen.
-        let enumeration = match (reply.more, &enumeration) {
+        let enumeration = match (more, &enumeration) {
             (true, Some(e)) => Some(Enumeration { seen: HashSet::new(), as_of: e.as_of }),
             (_, e) => (*e).clone(),
         };
         let connector = unreadable::connector(self.app, self.connection);
-        let Reply { cursor, more, .. } = reply;
         Page { sources, connector, as_of, enumeration, covered_since, cursor, more }
     }
 
@@ -240,7 +261,7 @@ impl Pull<'_> {
         state: &SyncState,
         cursor: Option<String>,
         error: runtime::Error,
-    ) -> Result<Reply<Sources>, Failed> {
+    ) -> Result<Answer, Failed> {
         let Ok(mut reply) = self.page(cursor, PageOf::Names).await else {
             return Err(Failed::Provider(Box::new(error)));
         };
@@ -254,7 +275,7 @@ impl Pull<'_> {
             return Err(Failed::Provider(Box::new(error)));
         }
         reply.body.sources = read;
-        Ok(reply)
+        Ok(self.read(reply))
     }
 
     async fn page(&self, cursor: Option<String>, of: PageOf) -> Result<Reply<Sources>, runtime::Error> {
@@ -356,29 +377,4 @@ fn forgetful(e: &runtime::Error) -> Failed {
     let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());
     error.message = message.to_owned();
     Failed::Provider(Box::new(error))
-}
-
-pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {
-    let now = app.now();
-    state.consecutive_errors += 1;
-    state.status = match e.code {
-        runtime::Code::RateLimited => "throttled",
-        runtime::Code::AuthExpired | runtime::Code::Forbidden => "blocked",
-        _ => "error",
-    }
-    .to_owned();
-    let asked = e.retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0);
-    let retry_at = now + backoff_ms(state.consecutive_errors).max(asked);
-    state.next_pull_at = Some(retry_at);
-    let at = |ms| model::Instant::from_millis(ms);
-    state.last_error = Some(
-        json!({ "code": e.code.as_str(), "message": e.message, "at": at(now), "retryAt": at(retry_at) })
-            .to_string(),
-    );
-    save(app, state).await
-}
-
-/// 15 s, doubled each time, at most 30 minutes.
-fn backoff_ms(errors: i64) -> i64 {
-    (15_000_i64 << errors.clamp(1, 8).saturating_sub(1)).min(30 * 60_000)
 }
