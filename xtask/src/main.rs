@@ -25,7 +25,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Build everything, start a server with the sandbox provider, walk through the main job, leave the server up.
-    Demo(demo::Arguments),
+    Demo(Box<demo::Arguments>),
     /// Set up and start the test peers, then formatting, lints and all tests.
     Test(check::Arguments),
     /// Feed hostile mail and hostile servers to what reads them, for a minute each.

@@ -28,7 +28,7 @@ pub fn check(cx: &Context) -> Outcome<Account> {
         .find(|name| !name.trim().is_empty());
     Ok(Account {
         external_account_id: external_id(&found),
-        email: addresses.first().cloned(),
+        email: addresses.first().cloned().or_else(|| cx.setting("email").map(str::to_lowercase)),
         aliases: addresses.iter().skip(1).cloned().collect(),
         display_name: name.cloned(),
         time_zone: None,

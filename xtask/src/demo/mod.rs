@@ -51,6 +51,9 @@ pub struct Arguments {
     tls: String,
     #[arg(long, required_if_eq_any([("provider", "dav"), ("provider", "jmap"), ("provider", "imap")]))]
     username: Option<String>,
+    /// The address of a mailbox, where neither its server nor the user name tells it.
+    #[arg(long)]
+    email: Option<String>,
     #[arg(long, required_if_eq_any([("provider", "dav"), ("provider", "jmap"), ("provider", "imap")]))]
     password: Option<String>,
     /// Keep the database here; without it the demo begins with an empty one.
@@ -172,6 +175,7 @@ fn connect_body(arguments: &Arguments) -> Value {
             };
             json!({
                 "provider": "imap",
+                "settings": { "email": arguments.email },
                 "credentials": {
                     "username": arguments.username, "password": arguments.password,
                     "imap": server(&arguments.imap), "smtp": server(&arguments.smtp),
@@ -179,9 +183,15 @@ fn connect_body(arguments: &Arguments) -> Value {
                 "scopes": scopes,
             })
         }
-        "dav" | "jmap" => json!({
-            "provider": arguments.provider,
+        "dav" => json!({
+            "provider": "dav",
             "settings": { "serverUrl": arguments.server_url },
+            "credentials": { "username": arguments.username, "password": arguments.password },
+            "scopes": scopes,
+        }),
+        "jmap" => json!({
+            "provider": "jmap",
+            "settings": { "serverUrl": arguments.server_url, "email": arguments.email },
             "credentials": { "username": arguments.username, "password": arguments.password },
             "scopes": scopes,
         }),
