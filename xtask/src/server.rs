@@ -19,21 +19,23 @@ const START: Duration = Duration::from_secs(60);
 /// The server promises to drain in 10 s.
 const DRAIN: Duration = Duration::from_secs(12);
 
-/// The release build of the host; the path of its binary.
-pub fn build() -> Result<PathBuf> {
-    project::step("building the host (release)");
-    project::run(project::cargo().args(["build", "--release", "-p", "switchboard"]), "building the host")?;
-    Ok(project::target().join("release").join("switchboard"))
+/// How the host is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    Release,
+    /// Without optimisation and with the features that the tests have it with: built far sooner, and fast enough for one user.
+    Dev,
 }
 
-/// The same without optimisation and with the features that the tests have it with: built far sooner, and fast enough for one user.
-pub fn build_dev() -> Result<PathBuf> {
-    project::step("building the host (dev)");
-    project::run(
-        project::cargo().args(["build", "--workspace", "--bin", "switchboard"]),
-        "building the host",
-    )?;
-    Ok(project::target().join("debug").join("switchboard"))
+/// Builds the host; the path of its binary.
+pub fn build(how: Build) -> Result<PathBuf> {
+    let (shown, arguments, folder): (_, &[&str], _) = match how {
+        Build::Release => ("release", &["build", "--release", "-p", "switchboard"], "release"),
+        Build::Dev => ("dev", &["build", "--workspace", "--bin", "switchboard"], "debug"),
+    };
+    project::step(&format!("building the host ({shown})"));
+    project::run(project::cargo().args(arguments), "building the host")?;
+    Ok(project::target().join(folder).join("switchboard"))
 }
 
 /// How to start a server.

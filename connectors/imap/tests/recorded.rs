@@ -12,12 +12,13 @@ mod script;
 use connector_imap::Imap;
 use connector_imap::imap::response::Response;
 use connector_sdk::Email as _;
+use connector_sdk::testing::told;
 use io_imap::codec::ResponseCodec;
 use io_imap::codec::decode::Decoder as _;
+use model::wire::ChangesRequest;
 use model::wire::email::{MessageRef, MessagesGet};
-use model::wire::{ChangesRequest, Source};
 use script::{Script, Step, answer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A line: what the server can do, and commands with their answers.
 type Recorded = (String, Vec<(String, String)>);
@@ -55,26 +56,6 @@ fn scripted(lines: &[Recorded]) -> Script {
         let steps = exchanges.iter().map(|(command, said)| answer(command, said));
         script.line("imap", capabilities, steps.chain([Step::Close]))
     })
-}
-
-/// What differs from an empty resource: the snapshots show what was read, not what a message could have.
-fn told(sources: &[Source]) -> Value {
-    let mut shown = serde_json::to_value(sources).unwrap();
-    prune(&mut shown);
-    shown
-}
-
-fn prune(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.values_mut().for_each(prune);
-            members.retain(|_, value| {
-                *value != json!(null) && *value != json!([]) && *value != json!(false) && *value != json!("")
-            });
-        }
-        Value::Array(items) => items.iter_mut().for_each(prune),
-        _ => {}
-    }
 }
 
 #[test]

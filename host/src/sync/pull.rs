@@ -209,7 +209,7 @@ impl Pull<'_> {
     }
 
     /// The log's last sequence: what the provider is asked for from here on is newer.
-    async fn now(&self) -> Result<i64, Failed> {
+    async fn now(&self) -> Result<i64> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
@@ -350,7 +350,7 @@ impl Pull<'_> {
         }
         let (app, mut state) = (self.app, state.clone());
         for error in unreadable::due(app, self.connection, &state).await? {
-            let as_of = log::last_sequence(app.db.reader(), &self.connection.tenant).await?;
+            let as_of = self.now().await?;
             let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
             let Some(sources) = again else { return Ok(()) };
             let sources = sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();

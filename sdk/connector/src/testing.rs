@@ -3,6 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use serde::Serialize;
+use serde_json::{Value, json};
+
 use crate::context::{Host, Level};
 use crate::http::{Http, Request, Response, Segment, SendError};
 
@@ -30,6 +33,26 @@ impl Surroundings {
     fn log(&self, level: Level, message: &str, fields: &[(&str, String)]) {
         let fields: String = fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         self.lines.borrow_mut().push(format!("{} {message}{fields}", level.as_str()));
+    }
+}
+
+/// What differs from an empty resource, for snapshots: they show what was read, not what a resource could have.
+pub fn told(sources: impl Serialize) -> Value {
+    let mut shown = json!(sources);
+    prune(&mut shown);
+    shown
+}
+
+fn prune(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.values_mut().for_each(prune);
+            members.retain(|_, value| {
+                *value != json!(null) && *value != json!([]) && *value != json!(false) && *value != json!("")
+            });
+        }
+        Value::Array(items) => items.iter_mut().for_each(prune),
+        _ => {}
     }
 }
 

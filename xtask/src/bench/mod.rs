@@ -23,7 +23,7 @@ use crate::bench::rig::Rig;
 use crate::bench::table::{Row, table};
 use crate::connectors;
 use crate::project;
-use crate::server;
+use crate::server::{self, Build};
 
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return in_release(arguments);
     }
     connectors::run(&connectors::Arguments::default())?;
-    let rig = Rig { binary: server::build()?, seconds: arguments.seconds };
+    let rig = Rig { binary: server::build(Build::Release)?, seconds: arguments.seconds };
     let mut rows = Vec::new();
     for (name, case) in CASES {
         if arguments.only.is_empty() || arguments.only.iter().any(|only| only == name) {

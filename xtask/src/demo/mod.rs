@@ -17,7 +17,7 @@ use crate::connectors;
 use crate::demo::walk::Walk;
 use crate::http::Client;
 use crate::project;
-use crate::server::{self, Options, Server};
+use crate::server::{self, Build, Options, Server};
 
 /// What the demo's key may do.
 const SCOPES: &str = "email.read,email.write,email.send,connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
@@ -81,7 +81,7 @@ impl std::str::FromStr for SocketName {
 /// Builds, starts, walks, and stays or ends.
 pub fn run(arguments: &Arguments) -> Result<()> {
     connectors::run(&connectors::Arguments::default())?;
-    let binary = if arguments.dev { server::build_dev()? } else { server::build()? };
+    let binary = server::build(if arguments.dev { Build::Dev } else { Build::Release })?;
     let (data_dir, _lock) = data_dir(arguments)?;
     let listen = server::free_address(arguments.listen)?;
     project::step(&format!("starting the server on {listen}, database in {}", data_dir.display()));
@@ -168,39 +168,28 @@ fn connect_body(arguments: &Arguments) -> Value {
         "tasks.read",
         "tasks.write"
     ]);
+    let mut credentials = json!({ "username": arguments.username, "password": arguments.password });
+    let mut settings = json!({});
+    if let Some(email) = &arguments.email {
+        settings["email"] = json!(email);
+    }
     match arguments.provider.as_str() {
         "imap" => {
-            let server = |name: &Option<SocketName>| {
-                name.as_ref().map(|n| json!({ "host": n.host, "port": n.port, "tls": arguments.tls }))
-            };
-            json!({
-                "provider": "imap",
-                "settings": { "email": arguments.email },
-                "credentials": {
-                    "username": arguments.username, "password": arguments.password,
-                    "imap": server(&arguments.imap), "smtp": server(&arguments.smtp),
-                },
-                "scopes": scopes,
-            })
+            for (name, server) in [("imap", &arguments.imap), ("smtp", &arguments.smtp)] {
+                credentials[name] = json!(
+                    server.as_ref().map(|s| json!({ "host": s.host, "port": s.port, "tls": arguments.tls }))
+                );
+            }
         }
-        "dav" => json!({
-            "provider": "dav",
-            "settings": { "serverUrl": arguments.server_url },
-            "credentials": { "username": arguments.username, "password": arguments.password },
-            "scopes": scopes,
-        }),
-        "jmap" => json!({
-            "provider": "jmap",
-            "settings": { "serverUrl": arguments.server_url, "email": arguments.email },
-            "credentials": { "username": arguments.username, "password": arguments.password },
-            "scopes": scopes,
-        }),
-        _ => json!({
-            "provider": "sandbox",
-            "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
-            "scopes": scopes,
-        }),
+        "dav" | "jmap" => settings["serverUrl"] = json!(arguments.server_url),
+        _ => credentials = json!({ "username": "alice@sandbox.test", "password": "sandbox" }),
     }
+    json!({
+        "provider": arguments.provider,
+        "settings": settings,
+        "credentials": credentials,
+        "scopes": scopes,
+    })
 }
 
 fn farewell(server: &Server, key: &str, connection: &str) {

@@ -139,15 +139,20 @@ fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
     attachments.into_iter().flatten().filter_map(of).collect()
 }
 
-/// Keeps what was read, if nobody wrote in the meantime. False: all of it is here.
-pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_of: i64) -> Result<bool> {
+/// Keeps what was read, if nobody wrote in the meantime. Where all of it is here already: the rows of these sources, in their order.
+pub async fn keep(
+    app: &App,
+    connection: &Connection,
+    sources: Vec<Source>,
+    as_of: i64,
+) -> Result<Option<Vec<Item>>> {
     let place = apply::Place { origin: Origin::Provider, ..place(connection, Kind::EmailMessage, "") };
     let mut sources = prepared(Kind::EmailMessage, sources);
     let names: Vec<String> = sources.iter().map(|source| source.source_id.clone()).collect();
     let stored = items::of_sources(app.db.reader(), &connection.tenant, &connection.id, &names).await?;
     sources.retain(|source| !is_as_stored(source, &stored));
     if sources.is_empty() {
-        return Ok(false);
+        return Ok(Some(stored));
     }
     let app = app.clone();
     let db = app.db.clone();
@@ -155,7 +160,7 @@ pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_o
         Box::pin(async move {
             // Overtaken by a pull: then that is the newer version.
             let _ = apply::apply_read(tx, &app, &place, &sources, as_of).await?;
-            Ok::<_, Error>(true)
+            Ok::<_, Error>(None)
         })
     })
     .await
@@ -163,13 +168,10 @@ pub async fn keep(app: &App, connection: &Connection, sources: Vec<Source>, as_o
 
 /// The same was told before of the only item of the source, and nothing else since.
 fn is_as_stored(source: &Prepared, stored: &[Item]) -> bool {
-    let mut known = stored.iter().filter(|item| item.source_id == source.source_id);
-    let (Some(known), None, [fresh]) = (known.next(), known.next(), source.items.as_slice()) else {
-        return false;
-    };
+    let known = stored.iter().find(|item| item.source_id == source.source_id);
+    let (Some(known), [fresh]) = (known, source.items.as_slice()) else { return false };
     let (was, is) = (Aside::of(known.aside.as_deref()), Aside::of(fresh.aside.as_deref()));
-    known.deleted_at.is_none()
-        && source.error.is_none()
+    source.error.is_none()
         && source.previous_id.is_none()
         && known.external_id == fresh.external_id
         && known.provider_etag == source.provider_etag

@@ -106,9 +106,10 @@ pub async fn read(
         return Box::pin(read(app, asker, connection, moved, fields)).await;
     }
     let content = bodies::of_sources(&wanted, &sources)?.remove(&item.id).unwrap_or_default();
-    let item = match bodies::keep(app, connection, sources, as_of).await? {
-        true => find(app, asker, &item.id).await?,
-        false => item,
+    let kept = bodies::keep(app, connection, sources, as_of).await?.unwrap_or_default();
+    let item = match kept.into_iter().find(|kept| kept.id == item.id) {
+        Some(kept) => kept,
+        None => find(app, asker, &item.id).await?,
     };
     Ok((item, content))
 }

@@ -54,11 +54,14 @@ pub async fn list(
         Ok(reply) => reply,
     };
     let names: Vec<String> = reply.body.sources.iter().map(|s| s.external_id.clone()).collect();
-    bodies::keep(app, connection, reply.body.sources, as_of).await?;
+    let found = match bodies::keep(app, connection, reply.body.sources, as_of).await? {
+        Some(kept) => kept,
+        None => items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await?,
+    };
     let narrow = Narrow::of(query);
     let (mask, flags) = bits(query);
     let mut rows = Vec::new();
-    for item in items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await? {
+    for item in found {
         let is_listed =
             item.flags & mask == flags && is_in(query, &item.body)? && narrow.admits(&item.body)?;
         let is_kind = !query.drafts || item.kind == Kind::EmailDraft.as_str();

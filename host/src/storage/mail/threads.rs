@@ -102,9 +102,9 @@ pub async fn merge_thread(tx: &mut Tx, from: &str, into: &str) -> Result<()> {
 
 /// Sets when the newest message of a thread came, by what is in it. Nothing is written where that is known.
 pub async fn set_latest(tx: &mut Tx, thread_id: &str) -> Result<()> {
-    let sql = "update email_threads set latest_at = (select max(sort_at) from email_places where place_id = $1) \
-               where id = $1 and latest_at is distinct from \
-               (select max(sort_at) from email_places where place_id = $1)";
+    let sql = "update email_threads set latest_at = newest.at \
+               from (select max(sort_at) as at from email_places where place_id = $1) as newest \
+               where id = $1 and latest_at is distinct from newest.at";
     query(sql).bind(thread_id).execute(&mut *tx).await?;
     Ok(())
 }

@@ -73,7 +73,7 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     let mut fragments = Fragmentizer::new(LONGEST);
     let mut line: Option<Line> = None;
     let mut read: Option<Vec<u8>> = None;
-    // What the server said since it was asked last.
+    // The last line that the server said since it was asked last.
     let mut answer = Vec::new();
     let opened = loop {
         let step = opening.resume(&mut fragments, read.take().as_deref());
@@ -95,6 +95,9 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
             ImapSessionOpenYield::WantsRead => {
                 let bytes = connected(&mut line)?.read(PIECE, ANSWER).await?;
                 answer.extend_from_slice(&bytes);
+                // However much it says, it takes no more room than the longest line.
+                let before = answer.trim_ascii_end().iter().rposition(|byte| *byte == b'\n');
+                answer.drain(..before.map_or(0, |end| end + 1));
                 read = Some(bytes);
             }
             ImapSessionOpenYield::WantsWrite(bytes) => {
@@ -114,8 +117,7 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
 
 /// The server has to agree to STARTTLS (RFC 9051 section 6.2.1); the state machine takes any answer for consent.
 fn agreed(answer: &[u8]) -> Result<(), Err> {
-    let line = answer.trim_ascii().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    match line.split(|byte| *byte == b' ').nth(1) {
+    match answer.trim_ascii().split(|byte| *byte == b' ').nth(1) {
         Some(status) if status.eq_ignore_ascii_case(b"OK") => Ok(()),
         _ => Err(refused("tls", "the server does not offer STARTTLS")),
     }
