@@ -154,31 +154,36 @@ async fn killed_while_the_copy_is_stored() {
     assert_eq!(service.there.folders_of(&text(&message["internetMessageId"])).await, ["sent"]);
 }
 
-/// Dovecot through a relay, in a service whose clock the test moves.
-async fn behind_a_relay() -> Option<(Mailbox, Relay)> {
+/// Dovecot and Exim through relays, in a service whose clock the test moves.
+async fn behind_relays() -> Option<(Mailbox, Relay, Relay)> {
     let mut mailbox = Mailbox::open(Provider::Dovecot).await?;
-    let relay = Relay::before(port("EXIM_PORT")?);
+    let (imap, smtp) = (Relay::before(port("DOVECOT_IMAP_PORT")?), Relay::before(port("EXIM_PORT")?));
     let server = |port: u16| json!({ "host": "127.0.0.1", "port": port, "tls": "none" });
     let account = json!({ "provider": "imap", "scopes": ["email.read", "email.write", "email.send"],
         "credentials": { "username": mailbox.address, "password": "secret",
-            "imap": server(port("DOVECOT_IMAP_PORT")?), "smtp": server(relay.port) } });
+            "imap": server(imap.port), "smtp": server(smtp.port) } });
     let api = mailbox.server.key("behind a relay", |_| {}).await;
     mailbox.connection = text(&api.connect(account).await["id"]);
     mailbox.api = api;
-    Some((mailbox, relay))
+    Some((mailbox, imap, smtp))
+}
+
+/// When the relay has stopped a line.
+async fn reached(stopped: std::sync::mpsc::Receiver<()>) {
+    let told = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(30)));
+    told.await.expect("it is told").expect("the step comes");
 }
 
 /// The line breaks where nobody can know whether Exim has the message: it is looked for, and in the end the caller is told that it is
 /// unknown. It is never sent again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_line_breaks_when_the_message_is_handed_over() {
-    let Some((mailbox, relay)) = behind_a_relay().await else { return };
+    let Some((mailbox, _imap, relay)) = behind_relays().await else { return };
     for (step, wanted) in [(Step::AllButTheDot, 0), (Step::Dot, 1)] {
         let stopped = relay.stop_at(step);
         let sent = mailbox.submit(json!({ "subject": format!("{step:?}") })).await;
         let cut = async {
-            let told = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(30)));
-            told.await.expect("it is told").expect("the step comes");
+            reached(stopped).await;
             relay.cut();
         };
         tokio::join!(mailbox.server.hand_over(), cut);
@@ -204,12 +209,11 @@ async fn the_line_breaks_when_the_message_is_handed_over() {
 /// The line breaks before: it is tried again, and arrives once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_line_breaks_before() {
-    let Some((mailbox, relay)) = behind_a_relay().await else { return };
+    let Some((mailbox, _imap, relay)) = behind_relays().await else { return };
     let stopped = relay.stop_at(Step::HalfOfTheData);
     let sent = mailbox.submit(json!({ "subject": "Half", "attachments": large() })).await;
     let cut = async {
-        let told = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(30)));
-        told.await.expect("it is told").expect("the step comes");
+        reached(stopped).await;
         relay.cut();
     };
     tokio::join!(mailbox.server.hand_over(), cut);
@@ -224,4 +228,40 @@ async fn the_line_breaks_before() {
     let id = text(&sent["internetMessageId"]);
     mailbox.other.arrived(&id).await;
     assert_eq!(mailbox.other.folders_of(&id).await, ["inbox"]);
+}
+
+/// A draft's new version is stored before the old one goes. A look between the two sees both; in the end there is one, and it is the
+/// draft that it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_look_while_a_draft_is_replaced() {
+    let Some((mailbox, imap, _smtp)) = behind_relays().await else { return };
+    let new = json!({ "connectionId": mailbox.connection, "subject": "one", "metadata": { "a": "b" } });
+    let draft = mailbox.api.post("/v1/email/drafts", new).send().await.expect(201);
+    let path = format!("/v1/email/drafts/{}", text(&draft["id"]));
+    let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);
+    let change = async || {
+        let change = json!({ "subject": "two", "etag": draft["etag"] });
+        mailbox.api.patch(&path, change).keyed("change").send().await
+    };
+    let stopped = imap.stop_at(Step::Append);
+    let look = async {
+        reached(stopped).await;
+        let between = mailbox.all(&list).await.len();
+        imap.cut();
+        between
+    };
+    let (changed, between) = tokio::join!(change(), look);
+    assert_eq!(between, 2);
+    let changed = match changed.status {
+        200 => changed.expect(200),
+        // The line broke: the same request again finds what it did.
+        _ => change().await.expect(200),
+    };
+    assert_eq!(
+        (&changed["id"], &changed["subject"], &changed["metadata"]),
+        (&draft["id"], &json!("two"), &json!({ "a": "b" }))
+    );
+    let listed = mailbox.all(&list).await;
+    assert_eq!(listed.iter().map(|d| &d["id"]).collect::<Vec<_>>(), [&draft["id"]]);
+    assert_eq!(mailbox.there.contents().await.len(), 1);
 }

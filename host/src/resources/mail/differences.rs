@@ -1,5 +1,4 @@
-//! What a page of mail changes here. A message keeps its id when it is moved and when the provider calls it otherwise: it is known
-//! by its own name, by the name that it had, or by its fingerprint while another one with it goes.
+//! What a page of mail changes here.
 
 use std::collections::HashMap;
 
@@ -10,7 +9,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place, row};
-use crate::resources::mail::is_outgoing;
+use crate::resources::mail::identity::GONE;
 use crate::resources::mail::names::Names;
 use crate::resources::mail::places::{is_place, take_parts};
 use crate::resources::mail::prepare::{Aside, content, hash, with_own};
@@ -20,18 +19,15 @@ use crate::storage::Tx;
 use crate::storage::items::{self, Item};
 use crate::storage::mail as table;
 
-/// After how long something that went is no longer taken for what comes.
-const MOVED_WITHIN_MS: i64 = 3_600_000;
-
 /// What is changed while a page is looked at.
-struct Page<'a> {
-    app: &'a App,
-    place: &'a Place,
+pub(super) struct Page<'a> {
+    pub(super) app: &'a App,
+    pub(super) place: &'a Place,
     names: Names,
     threads: Threads,
     /// Rows of sources that the page says are gone, by fingerprint.
-    leaving: HashMap<String, Vec<Item>>,
-    changed: Vec<Changed>,
+    pub(super) leaving: HashMap<String, Vec<Item>>,
+    pub(super) changed: Vec<Changed>,
 }
 
 /// The rows that these sources change. Writes nothing but threads.
@@ -83,16 +79,14 @@ pub async fn differences(
 }
 
 impl Page<'_> {
-    async fn stored(&self, tx: &mut Tx, source_id: &str) -> Result<Vec<Item>> {
-        let (connection, family) = (&self.place.connection_id, Kind::EmailMessage.family());
-        Ok(items::of_source(tx, connection, family, "", source_id).await?)
-    }
-
     async fn told(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
         if is_place(fresh.kind) {
             return self.told_place(tx, source, fresh).await;
         }
         let known = self.known(tx, source, fresh).await?;
+        if source.previous_id.is_some() {
+            self.take_over(tx, source, known.as_ref()).await?;
+        }
         match &fresh.partial {
             Some(fields) => match known.filter(|k| k.deleted_at.is_none()) {
                 Some(known) => self.told_fields(source, fresh, known, fields),
@@ -101,47 +95,6 @@ impl Page<'_> {
             },
             None => self.told_whole(tx, source, fresh, known).await,
         }
-    }
-
-    /// The row that this is told of.
-    async fn known(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<Option<Item>> {
-        let mut tombstone = None;
-        for name in [Some(&source.source_id), source.previous_id.as_ref()].into_iter().flatten() {
-            for item in self.stored(tx, name).await? {
-                if is_place(Kind::of(&item)?) {
-                    continue;
-                }
-                match item.deleted_at {
-                    None => return Ok(Some(item)),
-                    Some(_) => tombstone = tombstone.or(Some(item)),
-                }
-            }
-        }
-        if let Some(sent) = self.sent_here(tx, fresh).await? {
-            return Ok(Some(sent));
-        }
-        let Some(print) = &fresh.fingerprint else { return Ok(tombstone) };
-        if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
-            return Ok(Some(item));
-        }
-        let lately = self.app.now() - MOVED_WITHIN_MS;
-        let moved = |i: &Item| i.deleted_at.is_some_and(|at| at >= lately);
-        let found = items::by_fingerprint(tx, &self.place.connection_id, print).await?;
-        let taken = |i: &Item| self.changed.iter().any(|c| c.item.id == i.id);
-        Ok(found.into_iter().find(|i| moved(i) && !taken(i)).or(tombstone))
-    }
-
-    /// The message of ours that this is the copy of.
-    async fn sent_here(&self, tx: &mut Tx, fresh: &PreparedItem) -> Result<Option<Item>> {
-        let Some(message_id) = fresh.uid.as_ref().filter(|_| fresh.partial.is_none()) else {
-            return Ok(None);
-        };
-        let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
-        if is_draft || is_outgoing(&fresh.external_id) {
-            return Ok(None);
-        }
-        let same = items::by_uid(tx, &self.place.connection_id, message_id).await?;
-        Ok(same.into_iter().find(|item| is_outgoing(&item.source_id)))
     }
 
     async fn told_place(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
@@ -183,9 +136,8 @@ impl Page<'_> {
         known: Option<Item>,
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
-        let live = known.as_ref().filter(|k| k.deleted_at.is_none());
-        let before = live.map(|k| k.body.clone());
-        let thread_before = live.and_then(|k| k.series_id.as_deref());
+        let before = known.as_ref().map(|k| k.body.clone());
+        let thread_before = known.as_ref().and_then(|k| k.series_id.as_deref());
         let thread = self.threads.of(tx, self.app, self.place, &message, thread_before).await?;
         message.thread_id = Some(thread.clone());
         message.folder_ids = self.names.ours(Kind::EmailFolder, &message.folder_ids);
@@ -203,7 +155,11 @@ impl Page<'_> {
         let mut fresh = PreparedItem { kind, aside: aside.text(), ..fresh.clone() };
         fresh.content = contents_of(message, kind, before.as_deref())?;
         fresh.hash = hash(&fresh.content.body);
-        let item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_ref());
+        let mut item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_ref());
+        if let Some(known) = &known {
+            // Back after it was gone: it was on its way from one name to the next, and keeps what was ours.
+            (item.metadata, item.created_at) = (known.metadata.clone(), known.created_at);
+        }
         self.push(kind, item, known, places);
         if let Some(other) = other.filter(|o| o.deleted_at.is_none()) {
             self.gone(other);
@@ -277,7 +233,7 @@ impl Page<'_> {
         self.changed.push(Changed { kind, item, change, before, refs, keys, places });
     }
 
-    fn gone(&mut self, item: Item) {
+    pub(super) fn gone(&mut self, item: Item) {
         self.threads.touch(item.series_id.as_deref());
         let now = self.app.now();
         let kind = Kind::parse(&item.kind).unwrap_or(Kind::EmailMessage);
@@ -323,9 +279,12 @@ impl Page<'_> {
     /// What differs from what is stored. What the provider alone changed is written at once: it is told to nobody.
     async fn finish(mut self, tx: &mut Tx) -> Result<Vec<Changed>> {
         let mut out = Vec::with_capacity(self.changed.len());
+        // Then all of it is written in its order, as names are taken once.
+        let names_change_hands = self.changed.iter().any(|c| c.item.source_id.starts_with(GONE));
         for changed in std::mem::take(&mut self.changed) {
             let same = changed.change == Change::Updated
-                && changed.before.as_ref().is_some_and(|before| before.hash == changed.item.hash);
+                && changed.before.as_ref().is_some_and(|before| before.hash == changed.item.hash)
+                && !names_change_hands;
             if !same {
                 out.push(changed);
                 continue;

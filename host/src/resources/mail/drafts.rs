@@ -24,7 +24,7 @@ use crate::resources::mail::{read, write};
 use crate::resources::{Asker, Expected, Kind, patch, render};
 use crate::runtime::Blobs;
 use crate::storage::connections::Connection;
-use crate::storage::items::Item;
+use crate::storage::items::{self, Item};
 use crate::storage::log;
 use crate::sync::mailbox;
 
@@ -120,6 +120,9 @@ async fn save(
         replaces: before.map(write::reference),
         if_match: before.and_then(|item| expected.provider_etag(item)),
     };
+    if let Some(item) = before {
+        announce(app, item, &args.internet_message_id).await?;
+    }
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let saved: Result<Mutated> =
         with_blobs(app, asker, connection, attempt, "drafts.save", (&args, blobs)).await;
@@ -132,6 +135,14 @@ async fn save(
     let written = Written { own: own.fields(), content };
     let told = Told::Draft { source_id, change: change.into(), written: written.into() };
     settle::commit(app, asker, connection, mutated, as_of, told, attempt).await
+}
+
+/// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.
+async fn announce(app: &App, item: &Item, message_id: &str) -> Result<()> {
+    let (id, message_id) = (item.id.clone(), message_id.to_owned());
+    app.db
+        .write(move |tx| Box::pin(async move { Ok::<_, Error>(items::set_uid(tx, &id, &message_id).await?) }))
+        .await
 }
 
 /// The text and the headers of a message of ours.

@@ -13,6 +13,7 @@ mod draft_input;
 pub mod drafts;
 pub mod filter;
 pub mod folders;
+mod identity;
 pub mod list;
 pub mod names;
 pub mod own;

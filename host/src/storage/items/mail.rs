@@ -86,3 +86,18 @@ pub async fn by_uid(tx: &mut Tx, connection_id: &str, uid: &str) -> Result<Vec<I
     );
     query(sql).bind(connection_id).bind(uid).fetch_all(&mut *tx, item).await
 }
+
+/// Drafts of a connection that are, or are about to be, the message of this Message-ID; those that went since then too.
+pub async fn drafts_by_uid(tx: &mut Tx, connection_id: &str, uid: &str, since: i64) -> Result<Vec<Item>> {
+    let sql = select!(
+        "where parent_id = '' and uid = $2 and connection_id = $1 and kind = 'email_draft' \
+         and (deleted_at is null or deleted_at >= $3) order by id"
+    );
+    query(sql).bind(connection_id).bind(uid).bind(since).fetch_all(&mut *tx, item).await
+}
+
+/// What others are going to call it.
+pub async fn set_uid(tx: &mut Tx, id: &str, uid: &str) -> Result<()> {
+    query("update items set uid = $1 where id = $2").bind(uid).bind(id).execute(tx).await?;
+    Ok(())
+}
