@@ -20,6 +20,7 @@ pub mod reply;
 pub mod request_id;
 pub mod system;
 pub mod track;
+mod unread;
 pub mod v1;
 
 use std::net::{IpAddr, SocketAddr};
@@ -29,7 +30,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
@@ -70,7 +71,8 @@ pub fn service(app: App) -> Router {
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
         .with_state(app.clone());
-    v1.merge(outside.with_state(app.clone())).merge(track::routes().with_state(app))
+    let all = v1.merge(outside.with_state(app.clone())).merge(track::routes().with_state(app));
+    all.layer(from_fn(unread::taken))
 }
 
 /// Every operation, for the contract's tests.

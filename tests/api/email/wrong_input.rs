@@ -1,7 +1,11 @@
 //! What `POST /v1/email/send` refuses, each with the name of the field; nothing of it is ever sent.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use harness::TestServer;
 use serde_json::{Value, json};
 
 use crate::email::mailbox::{Mailbox, refused};
@@ -89,6 +93,31 @@ async fn what_is_missing_or_too_much(mailbox: Mailbox) {
     let strict = mailbox.api.post("/v1/email/send", mailbox.message(json!({ "colour": "red" })));
     let strict = strict.header("prefer", "handling=strict").send().await;
     refused(strict, 400, "unknown_field", "colour");
+}
+
+/// A client that says all it has to say before it listens gets its answer, whatever the service thinks of its size.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_to_more_than_is_taken() {
+    let server = TestServer::start().await;
+    let key = server.key("large", |_| {}).await.key.expect("a key");
+    let address = server.address;
+    for (key, status) in [(key.as_str(), 413), ("sb_nobody", 401)] {
+        let size = 41 << 20;
+        let head = format!(
+            "POST /v1/email/send HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\nidempotency-key: a\r\n\
+             content-type: application/json\r\ncontent-length: {size}\r\nconnection: close\r\n\r\n"
+        );
+        let said = tokio::task::spawn_blocking(move || {
+            let mut line = TcpStream::connect(address).expect("a line");
+            line.write_all(head.as_bytes())
+                .and_then(|()| line.write_all(&vec![b' '; size]))
+                .expect("it listens");
+            let mut answer = String::new();
+            line.read_to_string(&mut answer).map(|_| answer)
+        });
+        let answer = said.await.expect("no panic").expect("an answer");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
 }
 
 /// Whatever holds a line break would write header fields of its own: it is refused, and nothing of it is in a message.

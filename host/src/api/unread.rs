@@ -1,0 +1,96 @@
+//! What a client sends that its operation did not read: a request that is refused by its head, or by its size, is answered before it
+//! was taken. A line that is closed while bytes wait in it is reset, and the answer may be lost with them (RFC 9112 section 9.6). So
+//! the rest is taken first, within bounds, and thrown away.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header;
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::BodyExt;
+use tokio::sync::oneshot;
+
+/// Most bytes that are taken to be thrown away.
+const MOST: usize = 64 << 20;
+/// Longest time for that.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Answers when the client has said all that it wanted to say, or more than anybody listens to.
+pub async fn taken(request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let (back, left) = oneshot::channel();
+    let (parts, body) = request.into_parts();
+    let waits_for_a_word = parts.headers.contains_key(header::EXPECT);
+    let lent = Lent { body, back: Some(back), is_asked_for: !waits_for_a_word };
+    let response = next.run(Request::from_parts(parts, Body::new(lent))).await;
+    // Nothing: it was read to its end, nobody asked for it, or the work that reads it goes on.
+    let mut left = left;
+    if let Ok(body) = left.try_recv() {
+        // An answer to a line that broke, or to one that has no end, helps nobody.
+        let _ = tokio::time::timeout(LONGEST, thrown_away(body)).await;
+    }
+    response
+}
+
+async fn thrown_away(mut body: Body) {
+    let mut room = MOST;
+    while let Some(Ok(frame)) = body.frame().await {
+        match room.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
+            Some(left) => room = left,
+            None => return,
+        }
+    }
+}
+
+/// A request's body, which comes back when it is not read to its end.
+struct Lent {
+    body: Body,
+    back: Option<oneshot::Sender<Body>>,
+    /// The client sends it. One that waits for `100 Continue` does not until somebody reads.
+    is_asked_for: bool,
+}
+
+impl http_body::Body for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.is_asked_for = true;
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+            self.back = None;
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(back) = self.back.take()
+            && self.is_asked_for
+            && !self.body.is_end_stream()
+        {
+            // Whoever lent it may be gone.
+            let _ = back.send(std::mem::take(&mut self.body));
+        }
+    }
+}
