@@ -15,9 +15,27 @@ use icu_properties::props::Script;
 /// folding (`ß` is `ss`), compatibility forms unified (full-width, half-width, ligatures) and what is never seen left out
 /// (bidi marks, zero-width characters). Accents stay: `é` and `e` differ. Not Turkic: `I` folds to `i`.
 pub fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
+    in_runs(text, |ascii, out| out.extend(ascii.chars().map(|c| c.to_ascii_lowercase())), fold_any)
+}
+
+/// Has long stretches of ASCII, which most text is, done by `plain` and what is left by `any`. No letter of ASCII composes with what is
+/// before it (UAX #15 section 9.1), so a run begins with the one before the first that is none.
+fn in_runs(text: &str, plain: fn(&str, &mut String), any: fn(&str) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| !b.is_ascii()) {
+        let (ascii, run) = rest.split_at(at.saturating_sub(1));
+        plain(ascii, &mut out);
+        let beyond = run.bytes().skip(1).skip_while(|b| !b.is_ascii()).count();
+        let (run, after) = run.split_at(run.len() - beyond);
+        out.push_str(&any(run));
+        rest = after;
     }
+    plain(rest, &mut out);
+    out
+}
+
+fn fold_any(text: &str) -> String {
     let mapper = CaseMapper::new();
     let normalizer = ComposingNormalizer::new_nfkc();
     let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
@@ -37,15 +55,15 @@ pub fn fold(text: &str) -> String {
 /// the hamza or madda of alef, as Lucene's Arabic normaliser does) and after Hebrew letters (points). Everywhere else marks
 /// are part of the letter and stay: Cyrillic `й`, Japanese voicing, Indic vowel signs, Thai; Hangul stays composed.
 pub fn search_key(text: &str) -> String {
-    let folded = fold(text);
-    if folded.is_ascii() {
-        return folded;
-    }
+    in_runs(&fold(text), |ascii, out| out.push_str(ascii), search_key_any)
+}
+
+fn search_key_any(folded: &str) -> String {
     let scripts = CodePointMapData::<Script>::new();
     let categories = CodePointMapData::<GeneralCategory>::new();
     let mut kept = String::with_capacity(folded.len());
     let mut base = '\0';
-    for c in DecomposingNormalizer::new_nfkd().normalize(&folded).chars() {
+    for c in DecomposingNormalizer::new_nfkd().normalize(folded).chars() {
         if categories.get(c) == GeneralCategory::NonspacingMark {
             if !is_optional_mark(base, scripts.get(base), c) {
                 kept.push(c);
@@ -103,7 +121,19 @@ fn plain_letters(c: char) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_text_folds_as_its_runs_do(text in "([ -~]{0,3}[éßﬁİ\u{301}\u{345}\u{200b}ـʼ한가\u{5b0}]{0,3}){0,4}", any in ".*") {
+            for text in [text, any] {
+                prop_assert_eq!(fold(&text), fold_any(&text));
+                prop_assert_eq!(search_key(&text), search_key_any(&fold_any(&text)));
+            }
+        }
+    }
 
     #[test]
     fn order_keeps_accents_and_unifies_forms() {

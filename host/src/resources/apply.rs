@@ -240,19 +240,22 @@ async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> 
     if changed.is_empty() {
         return Ok(None);
     }
-    let changed = bind(tx, app, place, changed).await?;
+    let mut changed = bind(tx, app, place, changed).await?;
     let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
     let first = crate::storage::log::next_sequence(tx, &place.tenant, count).await?;
     let mut notes = Vec::with_capacity(changed.len());
-    for (sequence, mut changed) in (first..).zip(changed) {
+    for (sequence, changed) in (first..).zip(&mut changed) {
         changed.item.sequence = sequence;
         changed.item.etag = etag(&changed.item);
         items::upsert(tx, &place.tenant, &changed.item).await?;
         if place.kind.is_mail() {
-            mail::put(tx, &place.tenant, &changed).await?;
-            arrivals::look(tx, app, place, &changed).await?;
+            mail::put(tx, &place.tenant, changed).await?;
+            arrivals::look(tx, app, place, changed).await?;
         }
-        notes.push(note(place, &changed));
+        notes.push(note(place, changed));
+    }
+    if place.kind.is_mail() {
+        mail::date_threads(tx, &changed).await?;
     }
     log::insert(tx, app, &place.tenant, first, notes).await?;
     Ok(Some(first + count - 1))

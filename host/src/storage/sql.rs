@@ -42,6 +42,14 @@ pub enum Tx {
 }
 
 impl Tx {
+    /// The engine that it runs in.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Tx::Sqlite(_) => Dialect::Sqlite,
+            Tx::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
     /// Runs statements without parameters.
     pub async fn batch(&mut self, sql: &'static str) -> Result<()> {
         match self {

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place, row};
-use crate::resources::mail::identity::GONE;
+use crate::resources::mail::identity::{GONE, Known};
 use crate::resources::mail::names::Names;
 use crate::resources::mail::places::{is_place, take_parts};
 use crate::resources::mail::prepare::{Aside, content, hash, with_own};
@@ -17,12 +17,12 @@ use crate::resources::mail::threads::Threads;
 use crate::resources::prepare::{Content, Prepared, PreparedItem};
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
-use crate::storage::mail as table;
 
 /// What is changed while a page is looked at.
 pub(super) struct Page<'a> {
     pub(super) app: &'a App,
     pub(super) place: &'a Place,
+    pub(super) known: Known,
     names: Names,
     threads: Threads,
     /// Rows of sources that the page says are gone, by fingerprint.
@@ -40,6 +40,7 @@ pub async fn differences(
     let mut page = Page {
         app,
         place,
+        known: Known::of(tx, app, place, sources).await?,
         names: Names::of(tx, &place.connection_id).await?,
         threads: Threads::default(),
         leaving: HashMap::new(),
@@ -48,13 +49,10 @@ pub async fn differences(
     let read = || sources.iter().filter(|s| s.error.is_none());
     let mut gone = Vec::new();
     for source in read().filter(|s| s.items.is_empty()) {
-        for item in page.stored(tx, &source.source_id).await? {
-            if item.deleted_at.is_some() {
-                continue;
-            }
+        for item in page.known.of_source(&source.source_id).iter().filter(|i| i.deleted_at.is_none()) {
             match &item.fingerprint {
-                Some(print) => page.leaving.entry(print.clone()).or_default().push(item),
-                None => gone.push(item),
+                Some(print) => page.leaving.entry(print.clone()).or_default().push(item.clone()),
+                None => gone.push(item.clone()),
             }
         }
     }
@@ -83,9 +81,9 @@ impl Page<'_> {
         if is_place(fresh.kind) {
             return self.told_place(tx, source, fresh).await;
         }
-        let known = self.known(tx, source, fresh).await?;
+        let known = self.known(source, fresh);
         if source.previous_id.is_some() {
-            self.take_over(tx, source, known.as_ref()).await?;
+            self.take_over(source, known.as_ref());
         }
         match &fresh.partial {
             Some(fields) => match known.filter(|k| k.deleted_at.is_none()) {
@@ -234,7 +232,6 @@ impl Page<'_> {
     }
 
     pub(super) fn gone(&mut self, item: Item) {
-        self.threads.touch(item.series_id.as_deref());
         let now = self.app.now();
         let kind = Kind::parse(&item.kind).unwrap_or(Kind::EmailMessage);
         let tombstone = Item { deleted_at: Some(now), updated_at: now, ..item.clone() };
@@ -303,9 +300,6 @@ impl Page<'_> {
                 let (etag, data) = (&item.provider_etag, &item.provider_data);
                 items::set_provider_side(tx, &item.id, etag, data, &item.aside).await?;
             }
-        }
-        for thread in self.threads.touched() {
-            table::set_latest(tx, &thread).await?;
         }
         Ok(out)
     }

@@ -1,13 +1,17 @@
 //! Which message it is that a provider tells of. A message keeps its id when it is moved and when the provider calls it otherwise: it
 //! is known by the name that it had, by its own name, or by its fingerprint while another one with it goes.
 
+use std::collections::HashMap;
+
 use model::email::EmailMessage;
 
+use crate::app::App;
 use crate::error::Result;
 use crate::resources::Kind;
+use crate::resources::apply::Place;
 use crate::resources::mail::differences::Page;
-use crate::resources::mail::is_outgoing;
 use crate::resources::mail::places::is_place;
+use crate::resources::mail::{OUTGOING, is_outgoing};
 use crate::resources::prepare::{Prepared, PreparedItem};
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
@@ -19,26 +23,81 @@ const MOVED_WITHIN_MS: i64 = 3_600_000;
 /// What the source of a message is called that lost its name to another.
 pub(super) const GONE: &str = "gone:";
 
-impl Page<'_> {
-    pub(super) async fn stored(&self, tx: &mut Tx, source_id: &str) -> Result<Vec<Item>> {
-        let (connection, family) = (&self.place.connection_id, Kind::EmailMessage.family());
-        Ok(items::of_source(tx, connection, family, "", source_id).await?)
-    }
+/// Most messages that went lately and are looked through for what comes.
+const MOST_GONE: i64 = 1_000;
 
-    /// Under its new name it may have been told as a message of its own, by a look between two steps of the provider's.
-    pub(super) async fn take_over(
-        &mut self,
-        tx: &mut Tx,
-        source: &Prepared,
-        known: Option<&Item>,
-    ) -> Result<()> {
-        let Some(known) = known else { return Ok(()) };
-        for item in self.stored(tx, &source.source_id).await? {
-            if item.id != known.id && item.deleted_at.is_none() && !is_place(Kind::of(&item)?) {
-                self.nameless(item);
+/// What is stored of what a page may be about; asked for once.
+#[derive(Default)]
+pub(super) struct Known {
+    by_source: HashMap<String, Vec<Item>>,
+    /// What went lately.
+    by_fingerprint: HashMap<String, Vec<Item>>,
+    /// What others call it that only we know, or only we change.
+    by_uid: HashMap<String, Vec<Item>>,
+}
+
+impl Known {
+    pub async fn of(tx: &mut Tx, app: &App, place: &Place, sources: &[Prepared]) -> Result<Known> {
+        let connection = &place.connection_id;
+        let lately = app.now() - MOVED_WITHIN_MS;
+        let names: Vec<&str> = sources
+            .iter()
+            .flat_map(|s| [Some(s.source_id.as_str()), s.previous_id.as_deref()])
+            .flatten()
+            .collect();
+        let told = || sources.iter().filter(|s| s.error.is_none()).flat_map(|s| &s.items);
+        let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
+        let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
+        let mut known = Known::default();
+        if !names.is_empty() {
+            let family = Kind::EmailMessage.family();
+            for item in items::ever_of_sources(tx, connection, family, &names).await? {
+                known.by_source.entry(item.source_id.clone()).or_default().push(item);
             }
         }
-        Ok(())
+        if !prints.is_empty() {
+            for item in items::gone_by_fingerprint(tx, connection, &prints, lately, MOST_GONE).await? {
+                let print = item.fingerprint.clone().unwrap_or_default();
+                known.by_fingerprint.entry(print).or_default().push(item);
+            }
+        }
+        if !uids.is_empty() {
+            for item in items::ours_by_uid(tx, connection, &uids, OUTGOING, lately).await? {
+                known.by_uid.entry(item.uid.clone().unwrap_or_default()).or_default().push(item);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Everything that was ever read from a source of the page, tombstones included.
+    pub fn of_source(&self, source_id: &str) -> &[Item] {
+        self.by_source.get(source_id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The message of a source; where it went, its tombstone.
+    fn message_of(&self, source_id: &str) -> Option<&Item> {
+        let mut messages = self.of_source(source_id).iter().filter(|item| is_message(item));
+        let first = messages.clone().next();
+        messages.find(|item| item.deleted_at.is_none()).or(first)
+    }
+}
+
+fn is_message(item: &Item) -> bool {
+    Kind::of(item).is_ok_and(|kind| !is_place(kind))
+}
+
+impl Page<'_> {
+    /// Under its new name it may have been told as a message of its own, by a look between two steps of the provider's.
+    pub(super) fn take_over(&mut self, source: &Prepared, known: Option<&Item>) {
+        let Some(known) = known else { return };
+        let others: Vec<Item> = self
+            .known
+            .of_source(&source.source_id)
+            .iter()
+            .filter(|item| item.id != known.id && item.deleted_at.is_none() && is_message(item))
+            .cloned()
+            .collect();
+        others.into_iter().for_each(|item| self.nameless(item));
     }
 
     /// Gone, and its name is another's: it is written before that one is.
@@ -51,85 +110,55 @@ impl Page<'_> {
     }
 
     /// The row that this is told of.
-    pub(super) async fn known(
-        &mut self,
-        tx: &mut Tx,
-        source: &Prepared,
-        fresh: &PreparedItem,
-    ) -> Result<Option<Item>> {
-        let tombstone =
-            match (self.previous(tx, source).await?, self.message_of(tx, &source.source_id).await?) {
-                (Some(item), None) => return Ok(Some(item)),
-                (before, Some(item)) if item.deleted_at.is_none() => return Ok(before.or(Some(item))),
-                (_, tombstone) => tombstone,
-            };
-        if let Some(saved) = self.saved_here(tx, fresh).await? {
-            return Ok(Some(saved));
+    pub(super) fn known(&mut self, source: &Prepared, fresh: &PreparedItem) -> Option<Item> {
+        let before = source.previous_id.as_ref().and_then(|before| self.known.message_of(before));
+        let tombstone = match (before, self.known.message_of(&source.source_id)) {
+            (Some(item), None) => return Some(item.clone()),
+            (before, Some(item)) if item.deleted_at.is_none() => return before.or(Some(item)).cloned(),
+            (_, tombstone) => tombstone.cloned(),
+        };
+        if let Some(saved) = self.saved_here(fresh) {
+            return Some(saved);
         }
-        if let Some(sent) = self.sent_here(tx, fresh).await? {
-            return Ok(Some(sent));
+        if let Some(sent) = self.sent_here(fresh) {
+            return Some(sent);
         }
-        let Some(print) = &fresh.fingerprint else { return Ok(tombstone) };
+        let Some(print) = &fresh.fingerprint else { return tombstone };
         if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
-            return Ok(Some(item));
+            return Some(item);
         }
-        let lately = self.app.now() - MOVED_WITHIN_MS;
-        let moved = |i: &Item| i.deleted_at.is_some_and(|at| at >= lately);
-        let found = items::by_fingerprint(tx, &self.place.connection_id, print).await?;
-        let taken = |i: &Item| self.changed.iter().any(|c| c.item.id == i.id);
-        Ok(found.into_iter().find(|i| moved(i) && !taken(i)).or(tombstone))
-    }
-
-    /// The message that had the name which the source had.
-    async fn previous(&self, tx: &mut Tx, source: &Prepared) -> Result<Option<Item>> {
-        match &source.previous_id {
-            Some(before) => self.message_of(tx, before).await,
-            None => Ok(None),
-        }
-    }
-
-    /// The message of a source; where it went, its tombstone.
-    async fn message_of(&self, tx: &mut Tx, source_id: &str) -> Result<Option<Item>> {
-        let mut found = None;
-        for item in self.stored(tx, source_id).await? {
-            if is_place(Kind::of(&item)?) {
-                continue;
-            }
-            if item.deleted_at.is_none() {
-                return Ok(Some(item));
-            }
-            found = found.or(Some(item));
-        }
-        Ok(found)
+        let taken = |i: &&Item| self.changed.iter().any(|c| c.item.id == i.id);
+        let mut moved = self.known.by_fingerprint.get(print).into_iter().flatten();
+        moved.find(|i| !taken(i)).cloned().or(tombstone)
     }
 
     /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
-    async fn saved_here(&mut self, tx: &mut Tx, fresh: &PreparedItem) -> Result<Option<Item>> {
+    fn saved_here(&mut self, fresh: &PreparedItem) -> Option<Item> {
         let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
-        let Some(message_id) = fresh.uid.as_ref().filter(|_| is_draft) else { return Ok(None) };
-        let lately = self.app.now() - MOVED_WITHIN_MS;
-        for item in items::drafts_by_uid(tx, &self.place.connection_id, message_id, lately).await? {
-            let shown: EmailMessage = serde_json::from_str(&item.body)?;
-            let is_announced = shown.internet_message_id.as_ref() != Some(message_id);
-            let is_leaving = self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
-            if is_announced && (is_leaving || item.deleted_at.is_some()) {
-                self.leaving.values_mut().for_each(|leaving| leaving.retain(|l| l.id != item.id));
-                return Ok(Some(item));
-            }
-        }
-        Ok(None)
+        let message_id = fresh.uid.as_ref().filter(|_| is_draft)?;
+        let is_leaving = |item: &Item| self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
+        let is_announced = |item: &Item| {
+            serde_json::from_str::<EmailMessage>(&item.body)
+                .is_ok_and(|shown| shown.internet_message_id.as_ref() != Some(message_id))
+        };
+        let saved = self.known.by_uid.get(message_id)?.iter().find(|item| {
+            item.kind == Kind::EmailDraft.as_str()
+                && (item.deleted_at.is_some() || is_leaving(item))
+                && is_announced(item)
+        });
+        let saved = saved?.clone();
+        self.leaving.values_mut().for_each(|leaving| leaving.retain(|l| l.id != saved.id));
+        Some(saved)
     }
 
     /// The message of ours that this is the copy of.
-    async fn sent_here(&self, tx: &mut Tx, fresh: &PreparedItem) -> Result<Option<Item>> {
-        let Some(message_id) = fresh.uid.as_ref().filter(|_| fresh.partial.is_none()) else {
-            return Ok(None);
-        };
+    fn sent_here(&self, fresh: &PreparedItem) -> Option<Item> {
+        let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
         let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
         if is_draft || is_outgoing(&fresh.external_id) {
-            return Ok(None);
+            return None;
         }
-        let same = items::by_uid(tx, &self.place.connection_id, message_id).await?;
-        Ok(same.into_iter().find(|item| is_outgoing(&item.source_id)))
+        let same = self.known.by_uid.get(message_id)?;
+        same.iter().find(|item| is_outgoing(&item.source_id)).cloned()
     }
 }

@@ -26,7 +26,7 @@ pub mod threads;
 pub mod write;
 
 pub use differences::differences;
-pub use places::put;
+pub use places::{date_threads, put};
 pub use prepare::prepared;
 
 use model::email::EmailMessage;

@@ -1,5 +1,7 @@
 //! Where messages are, and what their parts are called: kept beside them.
 
+use std::collections::BTreeSet;
+
 use model::email::Attachment;
 
 use crate::error::Result;
@@ -21,21 +23,29 @@ pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed) -> Result<()> 
         return Ok(());
     }
     let item = &changed.item;
-    if changed.change == Change::Deleted {
+    if changed.before.is_some() {
         table::remove_places(tx, &item.id).await?;
-    } else {
-        let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
-        places.extend(item.series_id.as_deref());
-        places.extend(changed.places.iter().map(String::as_str));
-        table::set_places(tx, item, &places).await?;
     }
-    if let Some(thread) = &item.series_id {
+    if changed.change == Change::Deleted {
+        return Ok(());
+    }
+    let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
+    places.extend(item.series_id.as_deref());
+    places.extend(changed.places.iter().map(String::as_str));
+    Ok(table::set_places(tx, item, &places).await?)
+}
+
+/// Says of the threads of what was written when their newest message came.
+pub async fn date_threads(tx: &mut Tx, written: &[Changed]) -> Result<()> {
+    let mut threads = BTreeSet::new();
+    for changed in written.iter().filter(|c| !is_place(c.kind)) {
+        threads.extend(changed.item.series_id.as_deref());
+        threads.extend(changed.before.as_ref().and_then(|before| before.series_id.as_deref()));
+    }
+    for thread in threads {
         table::set_latest(tx, thread).await?;
     }
-    match changed.before.as_ref().and_then(|b| b.series_id.as_ref()) {
-        Some(before) if Some(before) != item.series_id.as_ref() => Ok(table::set_latest(tx, before).await?),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Gives attachments our ids; what the connector calls them is kept beside.

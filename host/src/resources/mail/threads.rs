@@ -2,7 +2,7 @@
 //! the other, under the same base subject (RFC 8621 section 3, RFC 5256 section 2.1). A late joiner can make two threads one: then the
 //! older one takes in the younger, whose id keeps working.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use ::mail::threads::base_subject;
 use model::email::EmailMessage;
@@ -24,8 +24,6 @@ const MOST_REFS: usize = 50;
 pub struct Threads {
     /// Merged ones, with what took them in.
     merged: HashMap<String, String>,
-    /// Those whose newest message may be another one.
-    touched: BTreeSet<String>,
     of_provider: HashMap<String, String>,
 }
 
@@ -40,23 +38,26 @@ impl Threads {
         known: Option<&str>,
     ) -> Result<String> {
         let id = match &message.thread_id {
-            Some(external_id) => self.provided(tx, app, place, external_id).await?,
+            Some(external_id) => self.provided(tx, app, place, message, external_id).await?,
             None => self.computed(tx, app, place, message, known).await?,
         };
-        if let Some(known) = known.filter(|k| *k != id) {
-            self.touched.insert(known.to_owned());
-        }
-        self.touched.insert(id.clone());
         Ok(id)
     }
 
-    async fn provided(&mut self, tx: &mut Tx, app: &App, place: &Place, external_id: &str) -> Result<String> {
+    async fn provided(
+        &mut self,
+        tx: &mut Tx,
+        app: &App,
+        place: &Place,
+        message: &EmailMessage,
+        external_id: &str,
+    ) -> Result<String> {
         if let Some(id) = self.of_provider.get(external_id) {
             return Ok(id.clone());
         }
         let id = match table::thread_of_provider(tx, &place.connection_id, external_id).await? {
             Some(id) => id,
-            None => made(tx, app, place, Some(external_id)).await?,
+            None => made(tx, app, place, message, Some(external_id)).await?,
         };
         self.of_provider.insert(external_id.to_owned(), id.clone());
         Ok(id)
@@ -77,13 +78,12 @@ impl Threads {
         found.dedup();
         let mut found = found.into_iter();
         let Some(id) = found.next() else {
-            let id = made(tx, app, place, None).await?;
+            let id = made(tx, app, place, message, None).await?;
             table::name_thread(tx, &place.connection_id, &refs, &id).await?;
             return Ok(id);
         };
         for younger in found {
             table::merge_thread(tx, &younger, &id).await?;
-            self.touched.insert(younger.clone());
             self.merged.insert(younger, id.clone());
         }
         table::name_thread(tx, &place.connection_id, &refs, &id).await?;
@@ -106,15 +106,6 @@ impl Threads {
     pub fn merged(&self) -> impl Iterator<Item = &String> {
         self.merged.keys()
     }
-
-    /// A thread of which a message changed or went.
-    pub fn touch(&mut self, id: Option<&str>) {
-        self.touched.extend(id.map(str::to_owned));
-    }
-
-    pub fn touched(self) -> BTreeSet<String> {
-        self.touched
-    }
 }
 
 /// A thread that the key may see; one that was merged is found under its old id.
@@ -136,7 +127,13 @@ pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Thread> {
     Err(missing())
 }
 
-async fn made(tx: &mut Tx, app: &App, place: &Place, external_id: Option<&str>) -> Result<String> {
+async fn made(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    message: &EmailMessage,
+    external_id: Option<&str>,
+) -> Result<String> {
     let thread = Thread {
         id: app.new_id(ids::Kind::Thread),
         connection_id: place.connection_id.clone(),
@@ -144,7 +141,7 @@ async fn made(tx: &mut Tx, app: &App, place: &Place, external_id: Option<&str>) 
         merged_into: None,
         created_at: app.now(),
     };
-    table::new_thread(tx, &place.tenant, &thread).await?;
+    table::new_thread(tx, &place.tenant, &thread, message.received_at.as_millis()).await?;
     Ok(thread.id)
 }
 

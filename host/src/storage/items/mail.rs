@@ -6,17 +6,44 @@ use anyhow::Result;
 
 use crate::storage::Tx;
 use crate::storage::dialect::among;
+use crate::storage::items::collection::Family;
 use crate::storage::items::{Item, item};
 use crate::storage::sql::{Reader, query};
 use crate::tenant::Tenant;
 
-/// Tombstones and live items of a connection under a fingerprint, the live ones first, then those that went last.
-pub async fn by_fingerprint(tx: &mut Tx, connection_id: &str, fingerprint: &str) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where connection_id = $1 and fingerprint = $2 \
-         order by case when deleted_at is null then 0 else 1 end, deleted_at desc, id limit 20"
+/// Everything that was ever read from these sources of a connection's mail, tombstones included.
+pub async fn ever_of_sources(
+    tx: &mut Tx,
+    connection_id: &str,
+    family: Family,
+    sources: &[&str],
+) -> Result<Vec<Item>> {
+    let sql = among!(
+        tx,
+        select!("where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = '' and source_id in "),
+        "$6",
+        ""
     );
-    query(sql).bind(connection_id).bind(fingerprint).fetch_all(&mut *tx, item).await
+    let of = query(sql).bind(connection_id).bind(family[0]).bind(family[1]).bind(family[2]).bind(family[3]);
+    of.bind(serde_json::to_string(sources)?).fetch_all(&mut *tx, item).await
+}
+
+/// What went since then under these fingerprints, the last first; at most so many.
+pub async fn gone_by_fingerprint(
+    tx: &mut Tx,
+    connection_id: &str,
+    fingerprints: &[&str],
+    since: i64,
+    most: i64,
+) -> Result<Vec<Item>> {
+    let sql = among!(
+        tx,
+        select!("where connection_id = $1 and deleted_at >= $2 and fingerprint in "),
+        "$3",
+        " order by deleted_at desc, id limit $4"
+    );
+    let of = query(sql).bind(connection_id).bind(since).bind(serde_json::to_string(fingerprints)?).bind(most);
+    of.fetch_all(&mut *tx, item).await
 }
 
 /// Live items of these kinds that lie directly in a connection.
@@ -79,21 +106,26 @@ pub async fn of_thread(tx: &mut Tx, thread_id: &str) -> Result<Vec<Item>> {
     query(sql).bind(thread_id).fetch_all(&mut *tx, item).await
 }
 
-/// Live items of a connection by what others call them: messages by Message-ID.
-pub async fn by_uid(tx: &mut Tx, connection_id: &str, uid: &str) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where parent_id = '' and uid = $2 and connection_id = $1 and deleted_at is null order by id"
+/// Messages of a connection by what others call them, their Message-ID, that are not only the provider's: what no provider has, its
+/// source beginning with `outgoing`, and drafts, also those that went since then.
+pub async fn ours_by_uid(
+    tx: &mut Tx,
+    connection_id: &str,
+    uids: &[&str],
+    outgoing: &str,
+    since: i64,
+) -> Result<Vec<Item>> {
+    let sql = among!(
+        tx,
+        select!(
+            "where parent_id = '' and connection_id = $1 and ((deleted_at is null and substr(source_id, 1, \
+             length($2)) = $2) or (kind = 'email_draft' and (deleted_at is null or deleted_at >= $3))) and uid in "
+        ),
+        "$4",
+        " order by id"
     );
-    query(sql).bind(connection_id).bind(uid).fetch_all(&mut *tx, item).await
-}
-
-/// Drafts of a connection that are, or are about to be, the message of this Message-ID; those that went since then too.
-pub async fn drafts_by_uid(tx: &mut Tx, connection_id: &str, uid: &str, since: i64) -> Result<Vec<Item>> {
-    let sql = select!(
-        "where parent_id = '' and uid = $2 and connection_id = $1 and kind = 'email_draft' \
-         and (deleted_at is null or deleted_at >= $3) order by id"
-    );
-    query(sql).bind(connection_id).bind(uid).bind(since).fetch_all(&mut *tx, item).await
+    let of = query(sql).bind(connection_id).bind(outgoing).bind(since).bind(serde_json::to_string(uids)?);
+    of.fetch_all(&mut *tx, item).await
 }
 
 /// What others are going to call it.

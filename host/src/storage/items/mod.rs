@@ -161,8 +161,8 @@ pub use collection::{
 pub use keys::{Key, set_keys};
 pub use list::{List, MAX_WORDS, Within, like, read_list};
 pub use mail::{
-    by_fingerprint, by_uid, drafts_by_uid, is_known_source, live_of_kinds, of_sources, of_thread, set_source,
-    set_uid,
+    ever_of_sources, gone_by_fingerprint, is_known_source, live_of_kinds, of_sources, of_thread, ours_by_uid,
+    set_source, set_uid,
 };
 pub use parts::{Part, parts_of, put_parts};
 pub use refs::{has_refs, linked, namers, set_refs, targets};

@@ -28,18 +28,15 @@ pub mod flag {
 
 /// Puts a message into these places, and into no others.
 pub async fn set_places(tx: &mut Tx, item: &Item, places: &[&str]) -> Result<()> {
-    remove_places(tx, &item.id).await?;
-    let sql = "insert into email_places (place_id, sort_at, item_id, connection_id) values ($1, $2, $3, $4) \
-               on conflict (place_id, sort_at, item_id) do nothing";
-    for place in places {
-        query(sql)
-            .bind(*place)
-            .bind(item.sort_at)
-            .bind(&item.id)
-            .bind(&item.connection_id)
-            .execute(&mut *tx)
-            .await?;
-    }
+    let sql = among!(
+        tx,
+        "insert into email_places (place_id, sort_at, item_id, connection_id) \
+         select p.*, cast($2 as bigint), cast($3 as text), cast($4 as text) from ",
+        "$1",
+        " as p where true on conflict (place_id, sort_at, item_id) do nothing"
+    );
+    let places = query(sql).bind(serde_json::to_string(places)?);
+    places.bind(item.sort_at).bind(&item.id).bind(&item.connection_id).execute(&mut *tx).await?;
     Ok(())
 }
 

@@ -43,10 +43,10 @@ pub async fn thread_of_provider(
         .await
 }
 
-/// Makes a thread without messages.
-pub async fn new_thread(tx: &mut Tx, tenant: &Tenant, thread: &Thread) -> Result<()> {
+/// Makes a thread for a message that came then, ms.
+pub async fn new_thread(tx: &mut Tx, tenant: &Tenant, thread: &Thread, latest_at: i64) -> Result<()> {
     let sql = "insert into email_threads (id, organization_id, application_id, connection_id, external_id, \
-               created_at) values ($1, $2, $3, $4, $5, $6)";
+               created_at, latest_at) values ($1, $2, $3, $4, $5, $6, $7)";
     query(sql)
         .bind(&thread.id)
         .bind(&tenant.organization_id)
@@ -54,6 +54,7 @@ pub async fn new_thread(tx: &mut Tx, tenant: &Tenant, thread: &Thread) -> Result
         .bind(&thread.connection_id)
         .bind(&thread.external_id)
         .bind(thread.created_at)
+        .bind(latest_at)
         .execute(&mut *tx)
         .await?;
     Ok(())
