@@ -32,9 +32,10 @@ impl Turns {
     }
 }
 
-/// Two rows, messages per second and memory; and the server that has read the mailbox last, which is reached by `port`.
+/// Two rows, messages per second and memory; and the server that has read the mailbox last, which is reached by `port`. Both
+/// sides reach the provider by it.
 pub fn run(rig: &Rig, account: &Account, port: u16, count: usize) -> Result<(Vec<Row>, Subject)> {
-    let (program, arguments) = account.native_client()?;
+    let (program, arguments) = account.native_client(port)?;
     let (mut ours, mut native) = (Turns::default(), Turns::default());
     let (mut growths, mut last) = (Vec::new(), None);
     for is_ours in [true, false, false, true] {
