@@ -30,7 +30,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
@@ -71,8 +71,7 @@ pub fn service(app: App) -> Router {
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
         .with_state(app.clone());
-    let all = v1.merge(outside.with_state(app.clone())).merge(track::routes().with_state(app));
-    all.layer(from_fn(unread::taken))
+    v1.merge(outside.with_state(app.clone())).merge(track::routes().with_state(app))
 }
 
 /// Every operation, for the contract's tests.
@@ -107,10 +106,15 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let mut seen = Seen { request_id, standing: anonymous, caller: None };
     let operation = gate.operations.of(&request);
     let ip = caller::client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
+    let (request, rest) = unread::lend(request);
     let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
         Ok(()) => run(&gate, operation, &seen, request, next).await,
-        Err(e) => error::response(e, &seen.request_id),
+        Err(e) => {
+            drop(request);
+            error::response(e, &seen.request_id)
+        }
     };
+    rest.take().await;
     let response = settle(response, &seen);
     count(&gate, &seen, &route, response.status(), started);
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());

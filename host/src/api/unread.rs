@@ -8,8 +8,6 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
 use bytes::Bytes;
 use http::header;
 use http_body::{Body as _, Frame, SizeHint};
@@ -21,23 +19,29 @@ const MOST: usize = 64 << 20;
 /// Longest time for that.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Answers when the client has said all that it wanted to say, or more than anybody listens to.
-pub async fn taken(request: Request, next: Next) -> Response {
+/// What may be left of a request's body when its operation is done with it.
+pub struct Rest(Option<oneshot::Receiver<Body>>);
+
+/// Lends the body of a request to whoever answers it.
+pub fn lend(request: Request) -> (Request, Rest) {
     if request.body().is_end_stream() {
-        return next.run(request).await;
+        return (request, Rest(None));
     }
     let (back, left) = oneshot::channel();
     let (parts, body) = request.into_parts();
     let waits_for_a_word = parts.headers.contains_key(header::EXPECT);
     let lent = Lent { body, back: Some(back), is_asked_for: !waits_for_a_word };
-    let response = next.run(Request::from_parts(parts, Body::new(lent))).await;
-    // Nothing: it was read to its end, nobody asked for it, or the work that reads it goes on.
-    let mut left = left;
-    if let Ok(body) = left.try_recv() {
+    (Request::from_parts(parts, Body::new(lent)), Rest(Some(left)))
+}
+
+impl Rest {
+    /// Returns when the client has said all that it wanted to say, or more than anybody listens to.
+    pub async fn take(self) {
+        // None came back: it was read to its end, nobody asked for it, or the work that reads it goes on.
+        let Some(Ok(body)) = self.0.map(|mut left| left.try_recv()) else { return };
         // An answer to a line that broke, or to one that has no end, helps nobody.
         let _ = tokio::time::timeout(LONGEST, thrown_away(body)).await;
     }
-    response
 }
 
 async fn thrown_away(mut body: Body) {
