@@ -15,7 +15,7 @@ use icu_properties::props::Script;
 /// folding (`ß` is `ss`), compatibility forms unified (full-width, half-width, ligatures) and what is never seen left out
 /// (bidi marks, zero-width characters). Accents stay: `é` and `e` differ. Not Turkic: `I` folds to `i`.
 pub fn fold(text: &str) -> String {
-    in_runs(text, |ascii, out| out.extend(ascii.chars().map(|c| c.to_ascii_lowercase())), fold_any)
+    in_runs(text, |ascii, out| out.push_str(&ascii.to_ascii_lowercase()), fold_any)
 }
 
 /// Has long stretches of ASCII, which most text is, done by `plain` and what is left by `any`. No letter of ASCII composes with what is

@@ -114,11 +114,11 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
             error::response(e, &seen.request_id)
         }
     };
-    rest.take().await;
     let response = settle(response, &seen);
     count(&gate, &seen, &route, response.status(), started);
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
     note(&seen, &method, &route, response.status(), app.now() - started);
+    rest.take().await;
     response
 }
 

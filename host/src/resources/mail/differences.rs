@@ -135,7 +135,9 @@ impl Page<'_> {
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
         let before = known.as_ref().map(|k| k.body.clone());
-        let thread_before = known.as_ref().and_then(|k| k.series_id.as_deref());
+        // The thread of what went may be part of another one by now; the Message-ID leads there.
+        let live = known.as_ref().filter(|k| k.deleted_at.is_none());
+        let thread_before = live.and_then(|k| k.series_id.as_deref());
         let thread = self.threads.of(tx, self.app, self.place, &message, thread_before).await?;
         message.thread_id = Some(thread.clone());
         message.folder_ids = self.names.ours(Kind::EmailFolder, &message.folder_ids);

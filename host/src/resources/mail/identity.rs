@@ -27,7 +27,6 @@ pub(super) const GONE: &str = "gone:";
 const MOST_GONE: i64 = 1_000;
 
 /// What is stored of what a page may be about; asked for once.
-#[derive(Default)]
 pub(super) struct Known {
     by_source: HashMap<String, Vec<Item>>,
     /// What went lately.
@@ -48,25 +47,15 @@ impl Known {
         let told = || sources.iter().filter(|s| s.error.is_none()).flat_map(|s| &s.items);
         let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
         let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
-        let mut known = Known::default();
-        if !names.is_empty() {
-            let family = Kind::EmailMessage.family();
-            for item in items::ever_of_sources(tx, connection, family, &names).await? {
-                known.by_source.entry(item.source_id.clone()).or_default().push(item);
-            }
-        }
-        if !prints.is_empty() {
-            for item in items::gone_by_fingerprint(tx, connection, &prints, lately, MOST_GONE).await? {
-                let print = item.fingerprint.clone().unwrap_or_default();
-                known.by_fingerprint.entry(print).or_default().push(item);
-            }
-        }
-        if !uids.is_empty() {
-            for item in items::ours_by_uid(tx, connection, &uids, OUTGOING, lately).await? {
-                known.by_uid.entry(item.uid.clone().unwrap_or_default()).or_default().push(item);
-            }
-        }
-        Ok(known)
+        let family = Kind::EmailMessage.family();
+        let told_before = items::ever_of_sources(tx, connection, family, &names).await?;
+        let gone = items::gone_by_fingerprint(tx, connection, &prints, lately, MOST_GONE).await?;
+        let ours = items::ours_by_uid(tx, connection, &uids, OUTGOING, lately).await?;
+        Ok(Known {
+            by_source: grouped(told_before, |item| Some(&item.source_id)),
+            by_fingerprint: grouped(gone, |item| item.fingerprint.as_ref()),
+            by_uid: grouped(ours, |item| item.uid.as_ref()),
+        })
     }
 
     /// Everything that was ever read from a source of the page, tombstones included.
@@ -80,6 +69,20 @@ impl Known {
         let first = messages.clone().next();
         messages.find(|item| item.deleted_at.is_none()).or(first)
     }
+}
+
+fn grouped(items: Vec<Item>, name: impl Fn(&Item) -> Option<&String>) -> HashMap<String, Vec<Item>> {
+    let mut groups: HashMap<String, Vec<Item>> = HashMap::new();
+    for item in items {
+        if let Some(name) = name(&item).cloned() {
+            groups.entry(name).or_default().push(item);
+        }
+    }
+    groups
+}
+
+fn is_draft(fresh: &PreparedItem) -> bool {
+    fresh.content.flags & table::flag::DRAFT != 0
 }
 
 fn is_message(item: &Item) -> bool {
@@ -134,8 +137,7 @@ impl Page<'_> {
 
     /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
     fn saved_here(&mut self, fresh: &PreparedItem) -> Option<Item> {
-        let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
-        let message_id = fresh.uid.as_ref().filter(|_| is_draft)?;
+        let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
         let is_leaving = |item: &Item| self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
         let is_announced = |item: &Item| {
             serde_json::from_str::<EmailMessage>(&item.body)
@@ -154,8 +156,7 @@ impl Page<'_> {
     /// The message of ours that this is the copy of.
     fn sent_here(&self, fresh: &PreparedItem) -> Option<Item> {
         let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
-        let is_draft = fresh.content.flags & table::flag::DRAFT != 0;
-        if is_draft || is_outgoing(&fresh.external_id) {
+        if is_draft(fresh) || is_outgoing(&fresh.external_id) {
             return None;
         }
         let same = self.known.by_uid.get(message_id)?;

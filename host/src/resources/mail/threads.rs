@@ -37,11 +37,10 @@ impl Threads {
         message: &EmailMessage,
         known: Option<&str>,
     ) -> Result<String> {
-        let id = match &message.thread_id {
-            Some(external_id) => self.provided(tx, app, place, message, external_id).await?,
-            None => self.computed(tx, app, place, message, known).await?,
-        };
-        Ok(id)
+        match &message.thread_id {
+            Some(external_id) => self.provided(tx, app, place, message, external_id).await,
+            None => self.computed(tx, app, place, message, known).await,
+        }
     }
 
     async fn provided(
@@ -57,7 +56,7 @@ impl Threads {
         }
         let id = match table::thread_of_provider(tx, &place.connection_id, external_id).await? {
             Some(id) => id,
-            None => made(tx, app, place, message, Some(external_id)).await?,
+            None => made(tx, app, place, message).await?,
         };
         self.of_provider.insert(external_id.to_owned(), id.clone());
         Ok(id)
@@ -78,7 +77,7 @@ impl Threads {
         found.dedup();
         let mut found = found.into_iter();
         let Some(id) = found.next() else {
-            let id = made(tx, app, place, message, None).await?;
+            let id = made(tx, app, place, message).await?;
             table::name_thread(tx, &place.connection_id, &refs, &id).await?;
             return Ok(id);
         };
@@ -127,17 +126,12 @@ pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Thread> {
     Err(missing())
 }
 
-async fn made(
-    tx: &mut Tx,
-    app: &App,
-    place: &Place,
-    message: &EmailMessage,
-    external_id: Option<&str>,
-) -> Result<String> {
+/// A new thread, which begins with this message.
+async fn made(tx: &mut Tx, app: &App, place: &Place, message: &EmailMessage) -> Result<String> {
     let thread = Thread {
         id: app.new_id(ids::Kind::Thread),
         connection_id: place.connection_id.clone(),
-        external_id: external_id.map(str::to_owned),
+        external_id: message.thread_id.clone(),
         merged_into: None,
         created_at: app.now(),
     };

@@ -18,6 +18,9 @@ pub async fn ever_of_sources(
     family: Family,
     sources: &[&str],
 ) -> Result<Vec<Item>> {
+    if sources.is_empty() {
+        return Ok(Vec::new());
+    }
     let sql = among!(
         tx,
         select!("where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = '' and source_id in "),
@@ -36,6 +39,9 @@ pub async fn gone_by_fingerprint(
     since: i64,
     most: i64,
 ) -> Result<Vec<Item>> {
+    if fingerprints.is_empty() {
+        return Ok(Vec::new());
+    }
     let sql = among!(
         tx,
         select!("where connection_id = $1 and deleted_at >= $2 and fingerprint in "),
@@ -115,6 +121,9 @@ pub async fn ours_by_uid(
     outgoing: &str,
     since: i64,
 ) -> Result<Vec<Item>> {
+    if uids.is_empty() {
+        return Ok(Vec::new());
+    }
     let sql = among!(
         tx,
         select!(
