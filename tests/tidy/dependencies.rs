@@ -11,10 +11,7 @@ const HOMES: [(&str, &[&str]); 17] = [
     ("rusqlite", &["host/src/storage/"]),
     ("sqlx", &["host/src/storage/"]),
     ("oauth2", &["host/src/connections/"]),
-    (
-        "reqwest",
-        &["host/src/runtime/outbound/", "host/src/connections/", "host/src/webhooks/", "host/src/app.rs"],
-    ),
+    ("hyper_rustls", &["host/src/runtime/outbound/"]),
     (
         "axum",
         &[

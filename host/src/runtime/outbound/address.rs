@@ -5,9 +5,12 @@ use std::error::Error;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use futures::future::BoxFuture;
+use hyper_util::client::legacy::connect::dns::Name;
 use ipnet::IpNet;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tower::{BoxError, Service};
 
 /// No address of this name may be connected to. Found again in the client's error.
 #[derive(Debug)]
@@ -77,21 +80,30 @@ fn public_v6(address: Ipv6Addr) -> bool {
 }
 
 /// The resolver of all clients.
+#[derive(Clone)]
 pub(crate) struct Resolver {
     pub(crate) allowed: Arc<[IpNet]>,
 }
 
-impl Resolve for Resolver {
-    fn resolve(&self, name: Name) -> Resolving {
+impl Service<Name> for Resolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
         let allowed = self.allowed.clone();
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             let good: Vec<SocketAddr> =
                 found.iter().copied().filter(|a| permitted(a.ip(), &allowed)).collect();
             if good.is_empty() && !found.is_empty() {
-                return Err(Box::new(Prohibited) as Box<dyn Error + Send + Sync>);
+                return Err(Prohibited.into());
             }
-            Ok(Box::new(good.into_iter()) as Addrs)
+            Ok(good.into_iter())
         })
     }
 }

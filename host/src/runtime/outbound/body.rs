@@ -4,6 +4,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
 
 use crate::runtime::bindings::http::Segment;
 use crate::runtime::blobs::{Blob, Blobs};
@@ -12,6 +15,9 @@ use crate::runtime::blobs::{Blob, Blobs};
 const PIECE: usize = 48 << 10;
 /// Up to this size a body is put together in memory.
 const WHOLE: u64 = 1 << 20;
+
+/// What a client sends.
+pub(crate) type ClientBody = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// A request body that can be sent any number of times.
 #[derive(Clone)]
@@ -50,19 +56,17 @@ impl RequestBody {
         Some(RequestBody { parts, size })
     }
 
-    /// The body as the client sends it; none when there is none.
-    pub(crate) fn to_client(&self) -> std::io::Result<Option<reqwest::Body>> {
-        if self.size == 0 {
-            return Ok(None);
-        }
+    /// The body as the client sends it.
+    pub(crate) fn to_client(&self) -> std::io::Result<ClientBody> {
         if self.size <= WHOLE {
             let mut whole = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
             for piece in self.clone().pieces() {
                 whole.extend_from_slice(&piece?);
             }
-            return Ok(Some(whole.into()));
+            return Ok(Full::from(whole).map_err(|never| match never {}).boxed_unsync());
         }
-        Ok(Some(reqwest::Body::wrap_stream(futures::stream::iter(self.clone().pieces()))))
+        let frames = self.clone().pieces().map(|piece| piece.map(Frame::data));
+        Ok(StreamBody::new(futures::stream::iter(frames)).boxed_unsync())
     }
 
     fn pieces(self) -> impl Iterator<Item = std::io::Result<Bytes>> + Send + 'static {

@@ -6,15 +6,30 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
+use http::header::{ACCEPT, HeaderValue, USER_AGENT};
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use ipnet::IpNet;
 use rustls::client::Resumption;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use tower::ServiceExt;
+use tower_http::decompression::{Decompression, DecompressionBody};
 
-use crate::runtime::outbound::address::Resolver;
+use crate::runtime::outbound::body::ClientBody;
+use crate::runtime::outbound::connect::Connector;
 
 /// Clients kept; beyond it the one unused for longest goes, with its idle connections.
 const KEPT: usize = 512;
+
+/// Idle connections that a client keeps to a host, and for how long.
+const IDLE_CONNECTIONS: usize = 32;
+const IDLE_TIME: Duration = Duration::from_secs(60);
+
+/// An answer, its body decompressed while it is read.
+pub(super) type Answer = Response<DecompressionBody<Incoming>>;
 
 /// Settings of all clients.
 #[derive(Clone, Debug)]
@@ -38,7 +53,8 @@ impl Default for HttpSettings {
 }
 
 pub(crate) struct Clients {
-    settings: HttpSettings,
+    user_agent: HeaderValue,
+    connect_timeout: Duration,
     tls: rustls::ClientConfig,
     allowed: Arc<[IpNet]>,
     pool: Mutex<Pool>,
@@ -46,60 +62,77 @@ pub(crate) struct Clients {
 
 #[derive(Default)]
 struct Pool {
-    clients: HashMap<(String, String), (reqwest::Client, u64)>,
+    clients: HashMap<(String, String), (Client, u64)>,
     uses: u64,
 }
 
 impl Clients {
     pub(crate) fn new(settings: HttpSettings, allowed: Arc<[IpNet]>) -> anyhow::Result<Self> {
-        let tls = tls(&settings.extra_roots_pem)?;
-        Ok(Clients { settings, tls, allowed, pool: Mutex::default() })
+        Ok(Clients {
+            user_agent: HeaderValue::try_from(settings.user_agent).context("the name that providers see")?,
+            connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
+            tls: tls(&settings.extra_roots_pem)?,
+            allowed,
+            pool: Mutex::default(),
+        })
     }
 
     /// The client of this tenant and connector.
-    pub(crate) fn get(&self, tenant: &str, connector: &str) -> Result<reqwest::Client, reqwest::Error> {
+    pub(crate) fn get(&self, tenant: &str, connector: &str) -> Client {
         let mut pool = self.pool.lock().expect("no panic while choosing a client");
         pool.uses += 1;
         let now = pool.uses;
         let key = (tenant.to_owned(), connector.to_owned());
         if let Some((client, used)) = pool.clients.get_mut(&key) {
             *used = now;
-            return Ok(client.clone());
+            return client.clone();
         }
         if pool.clients.len() >= KEPT {
             let oldest = pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
             oldest.map(|key| pool.clients.remove(&key));
         }
-        let client = self.build()?;
+        let client = self.build();
         pool.clients.insert(key, (client.clone(), now));
-        Ok(client)
+        client
     }
 
-    /// For lines that do not speak HTTP: the same roots, and no protocol to agree on. Sessions are not resumed: a ticket would be
-    /// shared by tenants.
+    /// For lines that do not speak HTTP: the same roots. Sessions are not resumed: a ticket would be shared by tenants.
     pub(crate) fn line_tls(&self) -> rustls::ClientConfig {
         let mut tls = self.tls.clone();
-        tls.alpn_protocols = Vec::new();
         tls.resumption = Resumption::disabled();
         tls
     }
 
-    fn build(&self) -> Result<reqwest::Client, reqwest::Error> {
+    fn build(&self) -> Client {
         let mut tls = self.tls.clone();
         // The roots are shared, the sessions are not.
         tls.resumption = Resumption::in_memory_sessions(32);
-        reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .dns_resolver(Resolver { allowed: self.allowed.clone() })
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .referer(false)
-            .user_agent(&self.settings.user_agent)
-            .connect_timeout(Duration::from_millis(self.settings.connect_timeout_ms))
-            .pool_idle_timeout(Duration::from_secs(60))
-            .pool_max_idle_per_host(32)
+        let connector = Connector::new(tls, self.allowed.clone(), self.connect_timeout);
+        let http = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_TIME)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .timer(TokioTimer::new())
             .http2_adaptive_window(true)
-            .build()
+            .build(connector);
+        Client { http: Decompression::new(http), user_agent: self.user_agent.clone() }
+    }
+}
+
+/// One tenant's way to the providers of one connector.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: Decompression<legacy::Client<Connector, ClientBody>>,
+    user_agent: HeaderValue,
+}
+
+impl Client {
+    /// Sends a request to an absolute URL, and waits for the head of the answer.
+    pub(super) async fn send(&self, mut request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+        let headers = request.headers_mut();
+        headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
+        headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        self.http.clone().oneshot(request).await
     }
 }
 
@@ -123,10 +156,8 @@ fn tls(extra_roots_pem: &[String]) -> anyhow::Result<rustls::ClientConfig> {
         );
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = rustls::ClientConfig::builder_with_provider(provider)
+    Ok(rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
+        .with_no_client_auth())
 }

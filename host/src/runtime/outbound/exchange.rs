@@ -1,26 +1,52 @@
 //! One exchange with a provider: permit, credentials, send, at most one repeat after a refresh, read under caps.
 
+use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::StreamExt;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use http::{Method, StatusCode};
-use reqwest::Response;
+use http::{Method, Request, StatusCode, Uri};
+use http_body_util::BodyExt;
+use hyper_util::client::legacy;
 
 use crate::runtime::bindings::http::{BlobInfo, Err, Req, Res};
 use crate::runtime::outbound::address::{Prohibited, permitted};
-use crate::runtime::outbound::body::{Decode, RequestBody, decode_json};
+use crate::runtime::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
+use crate::runtime::outbound::client::Answer;
 use crate::runtime::outbound::policy::{Permit, Refusal};
 use crate::runtime::outbound::{CallEgress, Secret, headers, refused};
+
+/// How often a request is sent again that the provider has not begun to work on.
+const REPEATS: usize = 2;
 
 /// A checked request that can be sent again.
 struct Prepared {
     method: Method,
+    uri: Uri,
     permit: Permit,
     headers: HeaderMap,
     body: RequestBody,
+}
+
+impl Prepared {
+    fn request(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
+        let body = self.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
+        let mut request = Request::new(body);
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        if let Some(secret) = secret {
+            let mut value = HeaderValue::from_str(secret.expose())
+                .map_err(|_| refused("auth-expired", "the connection has no usable credentials"))?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        Ok(request)
+    }
 }
 
 impl CallEgress {
@@ -61,7 +87,7 @@ impl CallEgress {
         &self,
         r: Req,
         head: Duration,
-        read: impl AsyncFnOnce(&Self, Response) -> Result<T, Err>,
+        read: impl AsyncFnOnce(&Self, Answer) -> Result<T, Err>,
     ) -> Result<T, Err> {
         let late = || refused("timeout", "the provider did not answer in time");
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
@@ -76,7 +102,7 @@ impl CallEgress {
         tokio::time::timeout(own.min(host).min(self.remaining()), work).await.unwrap_or_else(|_| Err(late()))
     }
 
-    async fn exchange(&self, r: Req) -> Result<Response, Err> {
+    async fn exchange(&self, r: Req) -> Result<Answer, Err> {
         let auth_is_named = r.auth.is_some();
         let prepared = self.prepare(r)?;
         let slot = prepared.permit.slot.as_deref();
@@ -114,6 +140,8 @@ impl CallEgress {
                 Refusal::Invalid(message) => refused("invalid", message),
                 Refusal::Denied(message) => refused("denied", message),
             })?;
+        let uri = Uri::try_from(permit.url.as_str())
+            .map_err(|_| refused("invalid", "url: it has characters that are not for URLs"))?;
         let method = Method::from_bytes(r.method.as_bytes()).ok().filter(|m| m.as_str().len() <= 32);
         let method = method.filter(|m| !m.as_str().bytes().any(|b| b.is_ascii_lowercase()));
         let method = method.ok_or_else(|| refused("invalid", "method: write it in upper case"))?;
@@ -137,7 +165,7 @@ impl CallEgress {
         if body.size > 0 {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.size));
         }
-        Ok(Prepared { method, permit, headers, body })
+        Ok(Prepared { method, uri, permit, headers, body })
     }
 
     fn secret(&self, found: anyhow::Result<Option<Secret>>, slot: &str) -> Result<Option<Secret>, Err> {
@@ -151,22 +179,18 @@ impl CallEgress {
         Ok(secret)
     }
 
-    async fn attempt(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Response, Err> {
-        let unusable = |_| refused("unavailable", "the host cannot send requests now");
-        let client = self.shared.clients.get(&self.tenant, &self.connector).map_err(unusable)?;
-        let mut request = reqwest::Request::new(p.method.clone(), p.permit.url.clone());
-        *request.headers_mut() = p.headers.clone();
-        if let Some(secret) = secret {
-            let mut value = HeaderValue::from_str(secret.expose())
-                .map_err(|_| refused("auth-expired", "the connection has no usable credentials"))?;
-            value.set_sensitive(true);
-            request.headers_mut().insert(AUTHORIZATION, value);
-        }
-        *request.body_mut() =
-            p.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
+    async fn attempt(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
+        let client = self.shared.clients.get(&self.tenant, &self.connector);
         let _turn = self.shared.total.acquire().await;
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
-        let response = client.execute(request).await.map_err(|error| explain(&error))?;
+        let mut repeats = 0..REPEATS;
+        let response = loop {
+            match client.send(p.request(secret)?).await {
+                Ok(response) => break response,
+                Err(error) if is_unprocessed(&error) && repeats.next().is_some() => {}
+                Err(error) => return Err(explain(&error)),
+            }
+        };
         self.note_retry_after(&response);
         tracing::debug!(
             connector = &*self.connector,
@@ -178,7 +202,7 @@ impl CallEgress {
         Ok(response)
     }
 
-    fn note_retry_after(&self, response: &Response) {
+    fn note_retry_after(&self, response: &Answer) {
         let slow_down =
             matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
         let seconds =
@@ -196,14 +220,14 @@ impl CallEgress {
 
     fn incoming_headers(
         &self,
-        response: &Response,
+        response: &Answer,
     ) -> Result<Vec<crate::runtime::bindings::http::Header>, Err> {
         let redactor = self.redactor.lock().expect("no panic while redacting");
         headers::incoming(response.headers(), &redactor, self.shared.limits.http_header_bytes)
             .ok_or_else(|| refused("too-large", "the provider's headers are too large"))
     }
 
-    async fn read(&self, mut response: Response, max: u64) -> Result<Res, Err> {
+    async fn read(&self, mut response: Answer, max: u64) -> Result<Res, Err> {
         let status = response.status().as_u16();
         let headers = self.incoming_headers(&response)?;
         let max = usize::try_from(max).unwrap_or(usize::MAX);
@@ -211,7 +235,7 @@ impl CallEgress {
         let overlap = self.redactor.lock().expect("no panic while redacting").overlap();
         let mut body: Vec<u8> = Vec::new();
         while body.len() <= max.saturating_add(overlap) {
-            let Some(piece) = response.chunk().await.map_err(|error| explain(&error))? else { break };
+            let Some(piece) = chunk(&mut response).await? else { break };
             if !self.receives(piece.len()) {
                 return Err(refused("too-large", "the responses of this call are too large together"));
             }
@@ -223,7 +247,7 @@ impl CallEgress {
         Ok(Res { status, headers, body, truncated, extra: Vec::new() })
     }
 
-    async fn read_to_blob(&self, mut response: Response, decode: &Decode, max: u64) -> Result<BlobInfo, Err> {
+    async fn read_to_blob(&self, mut response: Answer, decode: &Decode, max: u64) -> Result<BlobInfo, Err> {
         let status = response.status().as_u16();
         let headers = self.incoming_headers(&response)?;
         let content_type =
@@ -235,7 +259,7 @@ impl CallEgress {
         let cap = if *decode == Decode::Raw { max } else { max.saturating_mul(4) / 3 + (1 << 20) };
         let mut pending: Vec<u8> = Vec::new();
         let mut received = 0;
-        while let Some(piece) = response.chunk().await.map_err(|error| explain(&error))? {
+        while let Some(piece) = chunk(&mut response).await? {
             received += piece.len() as u64;
             if received > cap {
                 return Err(full());
@@ -265,18 +289,40 @@ impl CallEgress {
     }
 }
 
-/// A client's error for the guest: few words, the same whatever is behind the address.
-fn explain(error: &reqwest::Error) -> Err {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if error.is::<Prohibited>() {
-            return refused("denied", "the operator does not allow requests to this host's address");
+/// The next piece of an answer's body.
+async fn chunk(response: &mut Answer) -> Result<Option<Bytes>, Err> {
+    while let Some(frame) = response.body_mut().frame().await {
+        // Trailers say nothing that a guest could see.
+        if let Ok(piece) = frame.map_err(|error| explain(&*error))?.into_data() {
+            return Ok(Some(piece));
         }
-        cause = error.source();
     }
-    if error.is_timeout() {
+    Ok(None)
+}
+
+/// Whether the provider says that it has not begun to work on the request: it closes the connection, or has no room on it
+/// (RFC 9113 section 8.7).
+fn is_unprocessed(error: &legacy::Error) -> bool {
+    causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
+        let is_closing = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
+        let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (is_closing || is_refused)
+    })
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// A client's error for the guest: few words, the same whatever is behind the address.
+fn explain(error: &(dyn Error + 'static)) -> Err {
+    if causes(error).any(|cause| cause.is::<Prohibited>()) {
+        return refused("denied", "the operator does not allow requests to this host's address");
+    }
+    let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
+    if causes(error).any(|cause| cause.downcast_ref().is_some_and(is_late)) {
         refused("timeout", "the provider did not answer in time")
-    } else if error.is_connect() {
+    } else if error.downcast_ref().is_some_and(legacy::Error::is_connect) {
         refused("connect", "the provider could not be reached")
     } else {
         refused("unavailable", "the provider's answer could not be read")

@@ -4,6 +4,7 @@
 mod address;
 mod body;
 mod client;
+mod connect;
 mod exchange;
 mod headers;
 mod policy;

@@ -1,6 +1,7 @@
-//! The exchange with a real server on loopback: caps, compression, blobs, concurrency.
+//! The exchange with a real server on loopback: caps, compression, blobs, concurrency, and streams that are refused.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
@@ -78,6 +79,10 @@ async fn server() -> String {
 
 async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
     let origin = server().await;
+    (egress_to(&origin, limits, HttpSettings::default()), origin)
+}
+
+fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Arc<CallEgress> {
     let manifest = Manifest::parse(
         r#"
         name = "x"
@@ -92,7 +97,7 @@ async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
     let policy = Policy::new(Arc::new(manifest.unwrap()), settings.as_object().unwrap(), &[]);
     let allow = vec!["127.0.0.0/8".parse().unwrap()];
     let egress = CallEgress {
-        shared: Arc::new(Egress::new(HttpSettings::default(), allow, Vec::new(), &limits).unwrap()),
+        shared: Arc::new(Egress::new(settings_of_http, allow, Vec::new(), &limits).unwrap()),
         policy,
         credentials: Arc::new(Token),
         tenant: "t".to_owned(),
@@ -104,7 +109,7 @@ async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
         redactor: Default::default(),
         turns: tokio::sync::Semaphore::new(limits.http_concurrent),
     };
-    (Arc::new(egress), origin)
+    Arc::new(egress)
 }
 
 fn request(url: String, body: Vec<Segment>) -> Req {
@@ -185,4 +190,56 @@ async fn a_token_in_pieces_is_found() {
     let cut = Req { max_bytes: Some(100_012), ..request(format!("{origin}/token"), vec![]) };
     let answer = egress.send(cut).await.unwrap();
     assert_eq!(answer.body[100_000..], *b"Bearer *****");
+}
+
+/// Speaks HTTP/2 over TLS, refuses the first streams unread (RFC 9113 section 8.7) and echoes the bodies of all others. Its origin, its
+/// certificate (PEM), and how many streams it saw.
+async fn refusing(first: usize) -> (String, String, Arc<AtomicUsize>) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = certificate.self_signed(&key).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut tls = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key.serialize_der().try_into().unwrap())
+        .unwrap();
+    tls.alpn_protocols = vec![b"h2".to_vec()];
+    let tls = tokio_rustls::TlsAcceptor::from(Arc::new(tls));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let streams = Arc::new(AtomicUsize::new(0));
+    let seen = streams.clone();
+    tokio::spawn(async move {
+        let socket = tls.accept(listener.accept().await.unwrap().0).await.unwrap();
+        let mut connection = h2::server::handshake(socket).await.unwrap();
+        while let Some(Ok((mut request, mut respond))) = connection.accept().await {
+            if seen.fetch_add(1, Ordering::Relaxed) < first {
+                respond.send_reset(h2::Reason::REFUSED_STREAM);
+                continue;
+            }
+            tokio::spawn(async move {
+                let body = request.body_mut().data().await.unwrap().unwrap();
+                let mut answer = respond.send_response(http::Response::new(()), false).unwrap();
+                answer.send_data(body, true).unwrap();
+            });
+        }
+    });
+    (origin, certificate.pem(), streams)
+}
+
+#[tokio::test]
+async fn what_a_provider_has_not_begun_is_sent_again() {
+    for (refused, is_answered, sent) in [(0, true, 1), (2, true, 3), (9, false, 3)] {
+        let (origin, authority, streams) = refusing(refused).await;
+        let trusting = HttpSettings { extra_roots_pem: vec![authority], ..HttpSettings::default() };
+        let egress = egress_to(&origin, Limits::default(), trusting);
+        let body = vec![Segment::Bytes(b"once".into())];
+        match egress.send(request(format!("{origin}/"), body)).await {
+            Ok(answer) => assert_eq!((is_answered, &*answer.body), (true, &b"once"[..])),
+            Err(error) => assert_eq!((is_answered, &*error.code), (false, "unavailable")),
+        }
+        assert_eq!(streams.load(Ordering::Relaxed), sent, "{refused} refused");
+    }
 }

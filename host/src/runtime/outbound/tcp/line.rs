@@ -15,6 +15,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::runtime::bindings::tcp::Err;
+use crate::runtime::outbound::connect::acknowledge;
 use crate::runtime::outbound::tcp::refused;
 use crate::runtime::outbound::tcp::server::Server;
 
@@ -93,7 +94,7 @@ impl Line {
 
     async fn fill(&mut self, within: Duration) -> Result<(), Err> {
         let mut piece = vec![0; PIECE];
-        self.acknowledge();
+        acknowledge(self.socket());
         match timeout(within, self.stream.read(&mut piece)).await {
             Ok(Ok(0)) => Err(closed()),
             Ok(Ok(n)) => {
@@ -104,13 +105,6 @@ impl Line {
             Ok(Err(_)) => Err(closed()),
             Err(_) => Err(refused("timeout", "the server did not answer in time")),
         }
-    }
-
-    /// What comes is acknowledged at once, until the system thinks otherwise again (tcp(7), `TCP_QUICKACK`): a server that holds back the
-    /// end of its answer until the beginning is acknowledged would wait 40 ms.
-    fn acknowledge(&self) {
-        #[cfg(target_os = "linux")]
-        let _ = self.socket().set_quickack(true);
     }
 
     fn socket(&self) -> &TcpStream {
