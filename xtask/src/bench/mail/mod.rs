@@ -34,8 +34,9 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
 fn measured(rig: &Rig, account: &Account) -> Result<Vec<Row>> {
     project::step(&format!("storing {MESSAGES} messages for {}", account.shown));
     account.fill(MESSAGES)?;
+    let mut rows = first_sync::run(rig, account, MESSAGES)?;
     let tap = Tap::open(account.port)?;
-    let (mut rows, subject) = first_sync::run(rig, account, tap.port, MESSAGES)?;
+    let (subject, _) = first_sync::through_the_api(rig, account, tap.port, MESSAGES)?;
     rows.extend(attachment::run(&subject, account)?);
     project::step(&format!("requests to {}", account.shown));
     // Last, because the provider is moved away.

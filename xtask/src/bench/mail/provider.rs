@@ -93,11 +93,11 @@ impl Account {
         imap.append(std::iter::once(("01-Feb-2026 00:00:00 +0000".to_owned(), message)))
     }
 
-    /// The native client of this protocol, and the arguments with which it reaches the provider by this port.
-    pub fn native_client(&self, port: u16) -> Result<(PathBuf, [String; 3])> {
+    /// The native client of this protocol, and the arguments with which it reaches the provider.
+    pub fn native_client(&self) -> Result<(PathBuf, [String; 3])> {
         let (name, place) = match self.protocol {
-            Protocol::Imap => ("connector-imap", port.to_string()),
-            Protocol::Jmap => ("connector-jmap", format!("http://127.0.0.1:{port}/")),
+            Protocol::Imap => ("connector-imap", self.port.to_string()),
+            Protocol::Jmap => ("connector-jmap", format!("http://127.0.0.1:{}/", self.port)),
         };
         // A folder of its own: two packages have an example of this name.
         let folder = project::target().join("bench").join(name);
