@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::{Code, Result, refuse};
 use crate::resources::Kind;
-use crate::resources::prepare::{Prepared, prepare};
+use crate::resources::prepare::{Prepared, prepared};
 use crate::runtime::{self, Verb};
 use crate::storage::connections::Connection;
 use crate::storage::{items, sync_states};
@@ -118,7 +118,7 @@ pub async fn complete(
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let reply: Reply<Sources> = call::run(app, &target, op, &args, options).await?;
         sources.retain(|s| !names.contains(&s.source_id));
-        sources.extend(reply.body.sources.into_iter().map(|s| prepare(Kind::EmailMessage, s)));
+        sources.extend(prepared(Kind::EmailMessage, reply.body.sources));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use model::wire::{ChangesRequest, Sources};
+use model::wire::{ChangesRequest, Source, Sources};
 
 use crate::app::App;
 use crate::connections;
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply::{Overtaken, Place};
 use crate::resources::failed;
-use crate::resources::prepare::{Prepared, prepare};
+use crate::resources::prepare::{Prepared, prepared};
 use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
 use crate::storage::log;
@@ -105,16 +105,16 @@ struct Pull<'a> {
 }
 
 /// A page as the connector answered it.
-struct Answer {
-    sources: Vec<Prepared>,
-    enumeration: bool,
-    covered_since: Option<i64>,
-    cursor: Option<String>,
-    more: bool,
-}
+type Answer = Reply<Sources>;
 
-/// What became of asking for a page. Of a first reading the next page is asked for, and made ready, while one is written.
+/// What became of asking for a page. Of a first reading the next page is asked for while one is made ready and written.
 type Asked = Result<Answer, runtime::Error>;
+
+/// A page that is to be written: all that is known of it, and what it tells of.
+struct Read {
+    page: Page,
+    sources: Vec<Source>,
+}
 
 /// What a page is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,22 +164,16 @@ impl Pull<'_> {
                 return Err(Failed::Provider(Box::new(e)));
             }
             let more = answer.more;
-            let mut page = self.arranged(answer, &mut enumeration, as_of);
-            if self.scope.kind.is_mail() {
-                let (app, connection) = (self.app, self.connection);
-                let completed = mailbox::complete(app, connection, &mut page.sources, self.background).await;
-                completed.map_err(|e| Failed::Provider(Box::new(e)))?;
-            }
-            let next = page.cursor.clone();
+            let next = answer.cursor.clone();
+            let mut read = self.arranged(answer, &mut enumeration, as_of);
             // Somebody who writes the same source all the time must not keep everybody else's changes out: then what was
             // read is written, and the next pull, which finds those writes at the provider, puts it right.
-            let as_of = if overtaken < OVERTAKEN { as_of } else { i64::MAX };
-            let page = Page { as_of, ..page };
+            read.page.as_of = if overtaken < OVERTAKEN { as_of } else { i64::MAX };
             let is_next_wanted =
                 more && number + 1 < self.pages && self.scope.kind.is_mail() && is_initial(state);
             let stored = match is_next_wanted {
-                true => self.store_and_ask(state, page, &mut ahead).await?,
-                false => self.store(state, page).await?,
+                true => self.store_and_ask(state, read, &mut ahead).await?,
+                false => self.store(state, read).await?,
             };
             if stored.is_err() {
                 overtaken += 1;
@@ -199,11 +193,11 @@ impl Pull<'_> {
     async fn store_and_ask(
         &self,
         state: &mut SyncState,
-        page: Page,
+        read: Read,
         ahead: &mut Option<(i64, Asked)>,
     ) -> Result<Result<(), Overtaken>, Failed> {
-        let (now, next) = (self.now().await?, page.cursor.clone());
-        let (stored, asked) = tokio::join!(self.store(state, page), self.answer(next));
+        let (now, next) = (self.now().await?, read.page.cursor.clone());
+        let (stored, asked) = tokio::join!(self.store(state, read), self.answer(next));
         *ahead = Some((now, asked));
         stored
     }
@@ -220,25 +214,14 @@ impl Pull<'_> {
     }
 
     async fn answer(&self, cursor: Option<String>) -> Asked {
-        Ok(self.read(self.page(cursor, PageOf::Sources).await?))
+        self.page(cursor, PageOf::Sources).await
     }
 
-    fn read(&self, reply: Reply<Sources>) -> Answer {
-        let Reply { body, cursor, more, .. } = reply;
-        Answer {
-            sources: body.sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect(),
-            enumeration: body.enumeration,
-            covered_since: body.covered_since.map(model::Instant::as_millis),
-            cursor,
-            more,
-        }
-    }
-
-    fn arranged(&self, answer: Answer, enumeration: &mut Option<Enumeration>, as_of: i64) -> Page {
-        let Answer { sources, covered_since, cursor, more, .. } = answer;
-        if answer.enumeration && !self.is_resumed {
+    fn arranged(&self, answer: Answer, enumeration: &mut Option<Enumeration>, as_of: i64) -> Read {
+        let Reply { body: Sources { sources, covered_since, .. }, cursor, more, .. } = answer;
+        if answer.body.enumeration && !self.is_resumed {
             let enumeration = enumeration.get_or_insert(Enumeration { seen: HashSet::new(), as_of });
-            enumeration.seen.extend(sources.iter().map(|s| s.source_id.clone()));
+            enumeration.seen.extend(sources.iter().map(|s| s.external_id.clone()));
         }
         // Only the last page needs to know all that was seen.
         let enumeration = match (more, &enumeration) {
@@ -246,7 +229,24 @@ impl Pull<'_> {
             (_, e) => (*e).clone(),
         };
         let connector = unreadable::connector(self.app, self.connection);
-        Page { sources, connector, as_of, enumeration, covered_since, cursor, more }
+        let covered_since = covered_since.map(model::Instant::as_millis);
+        let page = Page { sources: Vec::new(), connector, as_of, enumeration, covered_since, cursor, more };
+        Read { page, sources }
+    }
+
+    /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
+    async fn ready(&self, sources: Vec<Source>) -> Result<Vec<Prepared>, Failed> {
+        if sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kind = self.scope.kind;
+        let ready = tokio::task::spawn_blocking(move || prepared(kind, sources)).await;
+        let mut ready = ready.map_err(anyhow::Error::from)?;
+        if kind.is_mail() {
+            let completed = mailbox::complete(self.app, self.connection, &mut ready, self.background).await;
+            completed.map_err(|e| Failed::Provider(Box::new(e)))?;
+        }
+        Ok(ready)
     }
 
     /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
@@ -275,7 +275,7 @@ impl Pull<'_> {
             return Err(Failed::Provider(Box::new(error)));
         }
         reply.body.sources = read;
-        Ok(self.read(reply))
+        Ok(reply)
     }
 
     async fn page(&self, cursor: Option<String>, of: PageOf) -> Result<Reply<Sources>, runtime::Error> {
@@ -297,8 +297,9 @@ impl Pull<'_> {
     }
 
     /// Writes a page: items, log lines, state, cursor.
-    async fn store(&self, state: &mut SyncState, page: Page) -> Result<Result<(), Overtaken>, Failed> {
+    async fn store(&self, state: &mut SyncState, read: Read) -> Result<Result<(), Overtaken>, Failed> {
         let app = self.app;
+        let page = Page { sources: self.ready(read.sources).await?, ..read.page };
         let is_first = state.last_success_at.is_none();
         let mut next = state.clone();
         next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
@@ -353,7 +354,7 @@ impl Pull<'_> {
             let as_of = self.now().await?;
             let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
             let Some(sources) = again else { return Ok(()) };
-            let sources = sources.into_iter().map(|s| prepare(self.scope.kind, s)).collect();
+            let sources = prepared(self.scope.kind, sources);
             let connector = unreadable::connector(app, self.connection);
             let (enumeration, covered_since, cursor) = (None, None, None);
             let page = Page { sources, connector, as_of, enumeration, covered_since, cursor, more: false };
