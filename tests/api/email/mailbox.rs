@@ -154,7 +154,16 @@ impl Mailbox {
 
     /// Connects the account; the connection's id. Once more gives another connection.
     pub async fn connect(&self) -> String {
-        let mut body = credentials(self.provider, &self.address).expect("it is up");
+        self.connect_as(&self.address).await
+    }
+
+    /// Connects the account of the other one.
+    pub async fn connect_other(&self) -> String {
+        self.connect_as(&self.other.address).await
+    }
+
+    async fn connect_as(&self, address: &str) -> String {
+        let mut body = credentials(self.provider, address).expect("it is up");
         body["scopes"] = json!(["email.read", "email.write", "email.send"]);
         let connection = self.api.connect(body).await;
         assert_eq!(connection["missingScopes"], json!([]), "{connection:#}");

@@ -42,4 +42,5 @@ mod relay;
 mod sending;
 mod sync;
 mod threads;
+mod tracking;
 mod wrong_input;
