@@ -4,7 +4,7 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 17] = [
+const HOMES: [(&str, &[&str]); 18] = [
     ("wasmtime", &["host/src/runtime/"]),
     ("wasmtime_wasi", &["host/src/runtime/"]),
     ("wasmtime_wasi_http", &["host/src/runtime/outbound/"]),
@@ -12,6 +12,7 @@ const HOMES: [(&str, &[&str]); 17] = [
     ("sqlx", &["host/src/storage/"]),
     ("oauth2", &["host/src/connections/"]),
     ("hyper_rustls", &["host/src/runtime/outbound/"]),
+    ("hyper_util::client", &["host/src/runtime/outbound/"]),
     (
         "axum",
         &[
