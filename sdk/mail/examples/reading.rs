@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 use mail::html::{Safe, safe};
 use mail_parser::MessageParser;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often all messages are read in each turn.
 const ROUNDS: usize = 5;
 
