@@ -14,8 +14,9 @@ use crate::connectors;
 use crate::http::Client;
 use crate::project;
 
-/// A server that is not ready after this time has failed.
-const START: Duration = Duration::from_secs(60);
+/// A server that is not ready after this time has failed. Its first start compiles the connectors, which takes a server without
+/// optimisation minutes where something else is busy.
+const START: Duration = Duration::from_secs(300);
 /// The server promises to drain in 10 s.
 const DRAIN: Duration = Duration::from_secs(12);
 
