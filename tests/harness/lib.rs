@@ -33,6 +33,12 @@ pub struct TestServer {
     serving: tokio::task::JoinHandle<()>,
 }
 
+/// Another host beside a service, with a data directory of its own.
+pub struct Beside {
+    pub app: App,
+    _data: tempfile::TempDir,
+}
+
 /// What a test can choose before the start.
 pub struct Builder {
     config: Config,
@@ -142,6 +148,20 @@ impl TestServer {
         let mut data = tempfile::tempdir().expect("a folder");
         std::mem::swap(&mut data, &mut self.data);
         TestServer::open(self.app.config.clone(), self.clock.clone(), data).await
+    }
+
+    /// Another host on the same database, which serves nothing and reaches the same sandbox provider; none on SQLite, where a database is
+    /// one host's.
+    pub async fn beside(&self) -> Option<Beside> {
+        if !self.app.db.is_shared() {
+            return None;
+        }
+        let data = tempfile::tempdir().expect("a data directory");
+        share_compiled_code(data.path());
+        // Its address is this one's: there is the sandbox provider.
+        let config = Config { data_dir: data.path().to_owned(), ..self.app.config.clone() };
+        let app = App::start(config, self.clock.clone(), Entropy::system()).await.expect("the host starts");
+        Some(Beside { app, _data: data })
     }
 
     /// Hands over everything that is due to be sent, as the service does by itself.

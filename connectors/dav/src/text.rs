@@ -13,6 +13,12 @@ pub fn one_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
+/// What follows a prefix that may be written in any case: a scheme, a URN.
+pub fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
 /// A parameter's value: without its quotes, RFC 6868 resolved.
 pub fn param(raw: &str) -> String {
     let bare = raw.strip_prefix('"').map_or(raw, |rest| rest.strip_suffix('"').unwrap_or(rest));

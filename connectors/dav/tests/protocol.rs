@@ -260,7 +260,7 @@ fn ids_stay_on_the_server_and_etags_hold() {
     assert_eq!(Dav::update_event(&cx, elsewhere).unwrap_err().code, code::NOT_FOUND);
 }
 
-/// Discovery: five redirects are followed, six are not; a home on another server is named, not visited.
+/// Discovery: five redirects are followed, six are not; a home on another server is named, and not visited before the host accepts it.
 #[test]
 fn discovery_ends() {
     let host = Recorded::answering(|_| Ok(response(302, &[("location", "/again")], "")));
@@ -280,9 +280,9 @@ fn discovery_ends() {
             )),
         })
     });
-    let failure = Dav::check(&Context::new(&host, only_url(BASE))).unwrap_err();
-    assert_eq!(failure.code, code::INVALID);
-    assert!(failure.message.contains("https://p34.example.net"), "{}", failure.message);
+    let account = Dav::check(&Context::new(&host, only_url(BASE))).unwrap();
+    assert_eq!(account.discovered_origins, ["https://p34.example.net"], "the host decides");
+    assert_eq!(account.external_account_id, "");
 
     for (url, part) in
         [("ftp://x/", "absolute http"), ("nonsense", "absolute http"), ("https://a:b@x/", "user name")]
@@ -292,6 +292,48 @@ fn discovery_ends() {
     }
     let page = Recorded::answering(|_| Ok(response(200, &[], "<html>hello</html>")));
     assert_eq!(Dav::check(&Context::new(&page, only_url(BASE))).unwrap_err().code, code::INVALID);
+}
+
+/// As iCloud does: the principal is on the server that the user gave, the calendars are on one of the account's own. Once the host has
+/// accepted that, they are read there, and a write goes there.
+#[test]
+fn calendars_on_an_accepted_server_are_used() {
+    const HOME: &str = "https://p12-caldav.icloud.test";
+    let host = Recorded::answering(|request| {
+        let home =
+            format!("<c:calendar-home-set><d:href>{HOME}:443/1/calendars/</d:href></c:calendar-home-set>");
+        Ok(match (request.method.as_str(), request.url.as_str()) {
+            ("OPTIONS", url) if url == format!("{HOME}/1/calendars/") => {
+                response(200, &[("dav", "1, calendar-access")], "")
+            }
+            (_, url) if url.starts_with(HOME) => multiget(request),
+            (_, url) if url.ends_with("/principal/") => multistatus(&member("/principal/", &home)),
+            _ => multistatus(&member(
+                "/",
+                "<d:current-user-principal><d:href>/principal/</d:href></d:current-user-principal>",
+            )),
+        })
+    });
+    let mut connection = only_url(BASE);
+    connection.settings.insert("discoveredOrigins".into(), serde_json::json!([HOME]));
+    let account = Dav::check(&Context::new(&host, connection.clone())).unwrap();
+    assert_eq!(account.discovered_origins, [HOME]);
+    assert_eq!(account.settings["calendarHomeUrl"], format!("{HOME}/1/calendars/"));
+    connection.settings.extend(account.settings);
+    let write = EventWrite {
+        collection: format!("{HOME}/1/calendars/work/"),
+        target: EventTarget {
+            source: Some(format!("{HOME}/1/calendars/work/a.ics")),
+            if_match: Some("\"other\"".into()),
+            ..EventTarget::default()
+        },
+        changed: vec!["title".into()],
+        ..EventWrite::default()
+    };
+    let read = Dav::update_event(&Context::new(&host, connection.clone()), write.clone()).unwrap_err();
+    assert_eq!(read.code, code::CONFLICT, "it was read there");
+    connection.settings.remove("discoveredOrigins");
+    assert_eq!(Dav::update_event(&Context::new(&host, connection), write).unwrap_err().code, code::NOT_FOUND);
 }
 
 fn only_url(url: &str) -> Connection {

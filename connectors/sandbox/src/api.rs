@@ -62,7 +62,7 @@ pub fn change(context: &Context, request: Request, doing: &str) -> Outcome<Respo
 /// The provider-side id of a new item: from the idempotency key, else random.
 pub fn new_id(context: &Context) -> String {
     match &context.idempotency_key {
-        Some(key) => format!("sw{}", &digest(key)[..30]),
+        Some(key) => format!("sw{:.30}", digest(key)),
         None => format!("sw{}", hex(&context.random_bytes(15))),
     }
 }

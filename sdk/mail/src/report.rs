@@ -1,7 +1,8 @@
 //! What mail servers tell about a message that was sent: delivery reports (RFC 3464), complaints (RFC 5965), and the bounces of programs
 //! older than those. An automatic answer of a person's mailbox is none of them, and neither is a receipt (RFC 8098).
 
-use memchr::memmem;
+use std::collections::HashMap;
+
 use model::email::tracking::BounceKind;
 
 use crate::read::cut_at;
@@ -204,8 +205,12 @@ fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         if rest.is_empty() {
             return None;
         }
-        let ends = [memmem::find(rest, b"\n\n"), memmem::find(rest, b"\n\r\n")];
-        let end = ends.into_iter().flatten().min().map_or(rest.len(), |end| end + 1);
+        // The two ways to write an empty line are looked for together: one that never comes would be sought to the end by every block.
+        let is_end = |at: &usize| {
+            let after = rest.get(at + 1..).unwrap_or_default();
+            after.starts_with(b"\n") || after.starts_with(b"\r\n")
+        };
+        let end = memchr::memchr_iter(b'\n', rest).find(is_end).map_or(rest.len(), |at| at + 1);
         let (block, after) = rest.split_at(end);
         rest = after;
         Some(block)
@@ -248,9 +253,11 @@ fn old_bounce(raw: &[u8], parts: &[Entity]) -> Option<DeliveryReport> {
         None => (text.as_str(), ""),
     };
     let id = returned_id(raw, parts).or_else(|| id_in_text(returned));
+    let named = addresses(said);
+    let after = |address: &str| named.get(address).and_then(|end| said.get(*end..)).unwrap_or_default();
     Some(DeliveryReport {
         message_id: id,
-        recipients: failed.into_iter().map(|address| failed_recipient(address, said)).collect(),
+        recipients: failed.into_iter().map(|address| failed_recipient(after(&address), address)).collect(),
         ..DeliveryReport::default()
     })
 }
@@ -286,10 +293,26 @@ fn id_in_text(returned: &str) -> Option<String> {
     message_ids(fields.first()?.get(11..)?).into_iter().next()
 }
 
+/// Where each address ends that the text names, the first time. Found in one pass: there may be a thousand recipients to look for.
+fn addresses(said: &str) -> HashMap<&str, usize> {
+    let mut ends = HashMap::new();
+    let mut at = 0;
+    for word in said.split_inclusive(|c: char| c.is_whitespace() || "<>(),;:\"".contains(c)) {
+        let start = at;
+        at += word.len();
+        let address = word.trim_end_matches(|c: char| c.is_whitespace() || "<>(),;:\"".contains(c));
+        if address.contains('@') {
+            ends.entry(address).or_insert(start + address.len());
+        }
+    }
+    ends
+}
+
 /// What is said after the address; where no status is in it, the program gave up, so it failed for good.
-fn failed_recipient(address: String, said: &str) -> ReportedRecipient {
-    let after = said.find(&address).and_then(|start| said.get(start + address.len()..)).unwrap_or_default();
-    let paragraph = after.trim_start_matches(['>', ':', ' ']).trim_start();
+fn failed_recipient(after: &str, address: String) -> ReportedRecipient {
+    // Twice what is kept, for the white space that goes.
+    let near = cut_at(after, 2 * DIAGNOSTIC_BYTES);
+    let paragraph = near.trim_start_matches(['>', ':', ' ']).trim_start();
     let paragraph =
         paragraph.split("\n\n").next().unwrap_or_default().split("\r\n\r\n").next().unwrap_or_default();
     let diagnostic = field::clean(cut_at(paragraph, DIAGNOSTIC_BYTES));

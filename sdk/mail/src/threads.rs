@@ -115,19 +115,15 @@ fn without_trailers(subject: &str) -> &str {
 
 fn without_leaders(mut subject: &str) -> &str {
     loop {
-        let before = subject;
-        let mut after_blobs = subject;
+        // The last blob stays where nothing is behind it.
+        let (mut kept, mut after_blobs) = (subject, subject);
         while let Some(rest) = without_blob(after_blobs) {
+            kept = if rest.is_empty() { kept } else { rest };
             after_blobs = rest;
         }
-        let shorter = without_prefix(after_blobs, &REPLY).or_else(|| without_prefix(after_blobs, &FORWARD));
-        if let Some(shorter) = shorter {
-            subject = shorter;
-        } else if let Some(rest) = without_blob(subject).filter(|rest| !rest.is_empty()) {
-            subject = rest;
-        }
-        if subject.len() == before.len() {
-            return subject;
+        match without_prefix(after_blobs, &REPLY).or_else(|| without_prefix(after_blobs, &FORWARD)) {
+            Some(shorter) => subject = shorter,
+            None => return kept,
         }
     }
 }

@@ -32,10 +32,10 @@ impl Line {
             quoted ^= c == '"';
             c == ':' && !quoted
         });
-        let Some(colon) = colon else {
+        let Some((head, value)) = colon.and_then(|colon| text.split_at_checked(colon)) else {
             return Err(Invalid::new(text, "has no value; use RRULE:…, RDATE:… or EXDATE:…"));
         };
-        let (head, value) = (&text[..colon], &text[colon + 1..]);
+        let value = value.strip_prefix(':').unwrap_or(value);
         let (name, params) = head.find(';').map_or((head, ""), |at| head.split_at(at));
         Ok(Line {
             name: name.to_ascii_uppercase(),

@@ -13,6 +13,8 @@ use crate::line::Line;
 const MAX_RULE_BYTES: usize = 4096;
 /// Entries of one BY part.
 const MAX_LIST: usize = 400;
+/// Parts of one rule: the known ones, and as many again that nobody knows.
+const MAX_PARTS: usize = 2 * PARTS.len();
 /// Largest INTERVAL: 100 years of hours.
 const MAX_INTERVAL: u32 = 900_000;
 const PARTS: [&str; 16] = [
@@ -59,6 +61,9 @@ impl Rule {
                 part.split_once('=').ok_or_else(|| invalid(format!("{part:?} is not NAME=value")))?;
             if value.split(',').count() > MAX_LIST {
                 return Err(invalid(format!("{name} has more than {MAX_LIST} entries")));
+            }
+            if parts.len() == MAX_PARTS {
+                return Err(invalid(format!("has more than {MAX_PARTS} parts")));
             }
             if parts.iter().any(|(seen, _)| seen.eq_ignore_ascii_case(name.trim())) {
                 return Err(invalid(format!("{name} stands twice; give each part once")));

@@ -171,6 +171,10 @@ mod tests {
         assert!(
             verdict(&[&format!("RRULE:FREQ=YEARLY;BYYEARDAY={}", vec!["1"; 500].join(","))], false).is_some()
         );
+        let parts: String = (0..40).map(|n| format!(";X{n}=1")).collect();
+        assert!(
+            verdict(&[&format!("RRULE:FREQ=DAILY{parts}")], false).is_some_and(|why| why.contains("parts"))
+        );
         let many: Vec<String> = (0..101).map(|_| "RDATE:20260301T090000Z".to_owned()).collect();
         assert!(validate(&many, false).is_err());
     }

@@ -11,7 +11,7 @@ use crate::collection::make::{Properties, Rights, collection_source, default_of}
 use crate::ical::colors;
 use crate::ical::lines::{self, line, line_text};
 use crate::ical::resource::{empty, parse, print};
-use crate::ical::zones::{ZoneCache, definition};
+use crate::ical::zones::{Definitions, ZoneCache, definition};
 use crate::webdav::components::{self, holds};
 use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{APPLE, CALDAV, DAV, escape};
@@ -179,6 +179,6 @@ fn time_zone(member: &Member) -> Option<String> {
         .next()
         .and_then(|zone| line(zone, "TZID"))
         .map(line_text)?;
-    let zone = ZoneCache::default().zone(&calendar, &tzid, 2026);
+    let zone = ZoneCache::default().zone(&calendar, &Definitions::default(), &tzid, 2026);
     zone.is_iana().then(|| zone.name.clone())
 }

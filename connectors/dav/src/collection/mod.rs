@@ -122,6 +122,9 @@ pub fn stable_id(cx: &Context, place: &str) -> String {
     // RFC 9562: version 8 (made by a rule of one's own), variant 10.
     bytes[6] = (bytes[6] & 0x0F) | 0x80;
     bytes[8] = (bytes[8] & 0x3F) | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    let dashed = |(at, byte): (usize, &u8)| match at {
+        4 | 6 | 8 | 10 => format!("-{byte:02x}"),
+        _ => format!("{byte:02x}"),
+    };
+    bytes.iter().enumerate().map(dashed).collect()
 }

@@ -157,7 +157,7 @@ pub fn hex(text: &str) -> Option<String> {
     if let Some(digits) = text.strip_prefix('#') {
         let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
         return match digits.len() {
-            6 | 8 if hex => Some(format!("#{}", &digits[..6])),
+            6 | 8 if hex => Some(format!("#{}", digits.get(..6)?)),
             3 if hex => Some(format!("#{}", digits.chars().flat_map(|c| [c, c]).collect::<String>())),
             _ => None,
         };
@@ -168,8 +168,7 @@ pub fn hex(text: &str) -> Option<String> {
 
 /// The CSS3 name nearest to `#rrggbb`, and whether it is exactly that colour.
 pub fn nearest(color: &str) -> Option<(&'static str, bool)> {
-    let digits = hex(color)?;
-    let wanted = u32::from_str_radix(&digits[1..], 16).ok()?;
+    let wanted = u32::from_str_radix(hex(color)?.trim_start_matches('#'), 16).ok()?;
     let channel = |color: u32, shift: u32| i64::from((color >> shift) & 0xFF);
     let distance = |color: u32| {
         [0, 8, 16].iter().map(|s| (channel(color, *s) - channel(wanted, *s)).pow(2)).sum::<i64>()

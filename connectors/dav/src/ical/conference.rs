@@ -5,23 +5,22 @@ use ical::tree::line::IcalLine;
 use model::calendar::{Conference, ConferencePhone, ConferenceProvider, ConferenceStatus};
 
 use crate::ical::lines::{line, line_text, lines, param, raw_line, remove, set_param};
+use crate::text::without_prefix;
 
 /// Properties that hold a join link without being CONFERENCE.
 const VENDOR: [&str; 3] =
     ["X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-ONLINEMEETINGCONFLINK"];
 
 pub fn conference(event: &IcalCst) -> Option<Conference> {
-    let is_phone = |line: &&IcalLine| {
-        line.raw_value_str().trim().get(..4).is_some_and(|s| s.eq_ignore_ascii_case("tel:"))
-    };
+    let is_phone = |line: &&IcalLine| without_prefix(line_text(line).trim(), "tel:").is_some();
     let join = lines(event, "CONFERENCE").find(|line| !is_phone(line));
     let join = join.or_else(|| VENDOR.iter().find_map(|name| line(event, name)));
     let url = join.map(|line| line_text(line).trim().to_owned()).filter(|url| !url.is_empty());
     let phone = |line: &IcalLine| {
-        let number = line_text(line).trim()[4..].to_owned();
-        ConferencePhone { number, pin: None, region: param(line, "LABEL") }
+        let number = without_prefix(line_text(line).trim(), "tel:")?.to_owned();
+        Some(ConferencePhone { number, pin: None, region: param(line, "LABEL") })
     };
-    let phones: Vec<ConferencePhone> = lines(event, "CONFERENCE").filter(is_phone).map(phone).collect();
+    let phones: Vec<ConferencePhone> = lines(event, "CONFERENCE").filter_map(phone).collect();
     if url.is_none() && phones.is_empty() {
         return None;
     }

@@ -1,5 +1,7 @@
 //! HTML as plain text, for readers that have no other: DESCRIPTION beside its HTML form.
 
+use crate::text::without_prefix;
+
 /// Elements whose content is no text.
 const UNSEEN: [&str; 4] = ["script", "style", "head", "title"];
 /// Elements that begin a line of their own.
@@ -13,13 +15,12 @@ const LONGEST_REFERENCE: usize = 8;
 pub fn to_text(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
-    while let Some(at) = rest.find('<') {
+    while let Some((text, tag_on)) = rest.split_once('<') {
         // What never closes is no tag.
-        let Some(end) = rest[at..].find('>') else { break };
-        push_text(&mut out, &rest[..at]);
-        let tag = &rest[at + 1..at + end];
+        let Some((tag, after)) = tag_on.split_once('>') else { break };
+        push_text(&mut out, text);
         let name = name(tag);
-        rest = &rest[at + end + 1..];
+        rest = after;
         if UNSEEN.contains(&name.as_str()) && !tag.starts_with('/') {
             rest = behind(rest, &name);
         } else if BLOCKS.contains(&name.as_str()) && (name == "br" || !out.ends_with('\n')) {
@@ -39,27 +40,26 @@ fn name(tag: &str) -> String {
 /// What follows the end of an element.
 fn behind<'t>(text: &'t str, name: &str) -> &'t str {
     let mut rest = text;
-    while let Some(at) = rest.find("</") {
-        rest = &rest[at + 2..];
-        if rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
-            return rest.find('>').map_or("", |end| &rest[end + 1..]);
+    while let Some((_, tag)) = rest.split_once("</") {
+        if without_prefix(tag, name).is_some() {
+            return tag.split_once('>').map_or("", |(_, after)| after);
         }
+        rest = tag;
     }
     ""
 }
 
 /// Text with white space as HTML shows it, and with references resolved.
 fn push_text(out: &mut String, text: &str) {
-    let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        rest = &rest[character.len_utf8()..];
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
         match character {
             ' ' | '\t' | '\r' | '\n' if out.is_empty() || out.ends_with([' ', '\n']) => {}
             ' ' | '\t' | '\r' | '\n' => out.push(' '),
-            '&' => match reference(rest) {
+            '&' => match reference(rest.as_str()) {
                 Some((meant, after)) => {
                     out.push(meant);
-                    rest = after;
+                    rest = after.chars();
                 }
                 None => out.push('&'),
             },
@@ -71,7 +71,7 @@ fn push_text(out: &mut String, text: &str) {
 /// A character reference, and what follows it.
 fn reference(text: &str) -> Option<(char, &str)> {
     let end = text.bytes().take(LONGEST_REFERENCE + 1).position(|byte| byte == b';')?;
-    let name = &text[..end];
+    let (name, after) = text.split_at_checked(end)?;
     let meant = match name {
         "amp" => '&',
         "lt" => '<',
@@ -88,7 +88,7 @@ fn reference(text: &str) -> Option<(char, &str)> {
             char::from_u32(code.ok()?)?
         }
     };
-    Some((meant, &text[end + 1..]))
+    Some((meant, after.strip_prefix(';')?))
 }
 
 fn trim_end(out: &mut String) {

@@ -18,5 +18,6 @@ pub mod rules;
 pub mod series;
 pub mod time;
 pub mod todo;
+pub mod tree;
 pub mod write;
 pub mod zones;

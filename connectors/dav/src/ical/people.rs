@@ -5,6 +5,7 @@ use ical::tree::line::IcalLine;
 use model::calendar::{Attendee, AttendeeKind, AttendeeRole, Person, ResponseStatus};
 
 use crate::ical::lines::{line, lines, param, raw_line, set_line, set_param};
+use crate::text::without_prefix;
 
 /// Who the account is: its addresses as calendar user addresses are written, lower case.
 #[derive(Clone, Debug, Default)]
@@ -35,20 +36,16 @@ impl Selves {
 
 fn normal(address: &str) -> String {
     let address = address.trim();
-    let bare = match address.get(..7) {
-        Some(scheme) if scheme.eq_ignore_ascii_case("mailto:") => &address[7..],
-        _ => address,
-    };
-    bare.to_lowercase()
+    without_prefix(address, "mailto:").unwrap_or(address).to_lowercase()
 }
 
 /// The mail address of an ATTENDEE or ORGANIZER: the value, or EMAIL where the value is no mail address (RFC 7986).
 pub fn email(line: &IcalLine) -> String {
     let value = line.raw_value_str();
     let value = value.trim();
-    match value.get(..7) {
-        Some(scheme) if scheme.eq_ignore_ascii_case("mailto:") => value[7..].to_lowercase(),
-        _ => param(line, "EMAIL").map_or_else(|| value.to_owned(), |email| email.to_lowercase()),
+    match without_prefix(value, "mailto:") {
+        Some(email) => email.to_lowercase(),
+        None => param(line, "EMAIL").map_or_else(|| value.to_owned(), |email| email.to_lowercase()),
     }
 }
 

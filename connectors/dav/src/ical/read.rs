@@ -15,8 +15,9 @@ use crate::ical::people::{Selves, attendees, organizer};
 use crate::ical::resource::{events, is_exception, master, parse, sequence};
 use crate::ical::rules::recurrence_lines;
 use crate::ical::time::{Clock, Moment, day_after, recurrence_id, time_after};
-use crate::ical::zones::{Zone, ZoneCache};
+use crate::ical::zones::{Definitions, Zone, ZoneCache};
 use crate::ical::{alarms, colors, conference, extra};
+use crate::text::without_prefix;
 
 /// What reading needs beside the text. One for a whole call: the zones that it found are kept.
 pub struct Reader {
@@ -61,7 +62,8 @@ impl Reader {
     }
 
     pub fn clock<'c>(&'c self, calendar: &'c IcalCst<'c>) -> Clock<'c> {
-        Clock { calendar, zones: &self.zones, home: self.home.clone() }
+        let defined = Definitions::default();
+        Clock { calendar, zones: &self.zones, defined, home: self.home.clone() }
     }
 
     /// One VEVENT. `master` is the series of an exception.
@@ -239,7 +241,7 @@ fn locations(event: &IcalCst) -> Option<Vec<Location>> {
     let apple = line(event, "X-APPLE-STRUCTURED-LOCATION");
     let from_apple = apple.and_then(|line| {
         let value = line_text(line);
-        value.trim().get(..4).filter(|s| s.eq_ignore_ascii_case("geo:")).map(|_| value.trim()[4..].to_owned())
+        without_prefix(value.trim(), "geo:").map(str::to_owned)
     });
     let from_geo = text(event, "GEO").map(|geo| geo.replace(';', ","));
     let geo = from_apple.or(from_geo)?;

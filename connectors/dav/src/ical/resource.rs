@@ -8,25 +8,14 @@ use crate::ical::lines::{
     component_name, components, components_mut, line, line_text, raw_line, set_line, text,
 };
 use crate::ical::time::utc_line;
+use crate::ical::tree;
 use crate::ical::zones::definition;
 use crate::text::crlf;
 
 /// Reads a resource's text. Lines that are no content lines are kept as they are; a component without an end means that bytes are
 /// missing.
 pub fn parse(data: &str) -> Result<IcalCst<'_>, String> {
-    let recovery = IcalCst::parse_recovering(data);
-    let cut = recovery
-        .problems
-        .iter()
-        .any(|problem| matches!(problem, ical::tree::error::IcalParseError::MissingEnd(_)));
-    if cut {
-        return Err("a component has no end".into());
-    }
-    recovery
-        .calendars
-        .into_iter()
-        .find(|c| component_name(c) == "VCALENDAR")
-        .ok_or_else(|| "it is not a VCALENDAR".into())
+    tree::read(data)
 }
 
 /// An empty object for a new event or to-do.

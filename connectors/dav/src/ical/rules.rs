@@ -26,7 +26,7 @@ pub fn recurrence_line(line: &IcalLine, clock: &Clock) -> String {
             set_param(&mut plain, "VALUE", Some(&kind.to_ascii_uppercase()));
         }
         if let Some(tzid) = param(line, "TZID") {
-            let zone = clock.zones.zone(clock.calendar, &tzid, year(line));
+            let zone = clock.zone(&tzid, year(line));
             set_param(&mut plain, "TZID", Some(&zone.name));
         }
     }

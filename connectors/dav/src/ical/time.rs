@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::Instant;
 
 use crate::ical::lines::{self, param, raw_line};
-use crate::ical::zones::{Zone, ZoneCache};
+use crate::ical::zones::{Definitions, Zone, ZoneCache};
 
 /// A time as it is written.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub enum Moment {
 pub struct Clock<'c> {
     pub calendar: &'c IcalCst<'c>,
     pub zones: &'c ZoneCache,
+    /// The VTIMEZONEs of the object that were asked for.
+    pub defined: Definitions<'c>,
     /// The zone of floating times and of all-day events.
     pub home: Rc<Zone>,
 }
@@ -49,6 +51,11 @@ impl Moment {
 }
 
 impl Clock<'_> {
+    /// The zone of a TZID as the object uses it.
+    pub fn zone(&self, tzid: &str, year: i16) -> Rc<Zone> {
+        self.zones.zone(self.calendar, &self.defined, tzid, year)
+    }
+
     /// Reads the first property of this name; none where it is missing or no date.
     pub fn moment(&self, component: &IcalCst, name: &str) -> Option<Moment> {
         lines::line(component, name).and_then(|line| self.read(line))
@@ -66,10 +73,10 @@ impl Clock<'_> {
             (date, Some(time)) => {
                 let local = date.to_datetime(time);
                 let zone = if value.ends_with(['Z', 'z']) {
-                    self.zones.zone(self.calendar, "UTC", date.year())
+                    self.zone("UTC", date.year())
                 } else {
                     match param(line, "TZID") {
-                        Some(tzid) => self.zones.zone(self.calendar, &tzid, date.year()),
+                        Some(tzid) => self.zone(&tzid, date.year()),
                         None => self.home.clone(),
                     }
                 };

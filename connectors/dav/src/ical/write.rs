@@ -153,7 +153,7 @@ impl<'c> Writer<'c> {
         if let Some(existing) = existing {
             match param(existing, "TZID") {
                 Some(tzid) => {
-                    let has = self.clock.zones.zone(self.clock.calendar, &tzid, 2026);
+                    let has = self.clock.zone(&tzid, 2026);
                     if has.is_iana() && has.name == wanted.name {
                         return zoned_line(name, at, &has, &tzid);
                     }

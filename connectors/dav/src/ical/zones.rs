@@ -1,8 +1,9 @@
 //! From TZID to IANA zones: by name, by what the VTIMEZONE says of itself, by its offsets.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tz::{IcalTz, IcalTzTransition};
@@ -16,6 +17,12 @@ use crate::ical::lines::{components, line, line_text, raw_line, set_line, text};
 const AGREEING_YEARS: i64 = 1;
 /// Years before an event from which on the transitions of its VTIMEZONE are known.
 const EARLIER_YEARS: i32 = 10;
+/// Longest way from the beginning of an observance's rule to the year that is asked for, years: Outlook's begin in 1601.
+const MAX_YEARS: i32 = 600;
+/// Most lines of a VTIMEZONE that is read, those of its observances included.
+const MAX_DEFINITION_LINES: usize = 2_000;
+/// Most VTIMEZONEs, each in each year that is asked for, for which an IANA zone is sought in one call.
+const MAX_SOUGHT: usize = 300;
 /// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays tell zones apart.
 const PROBE_S: i64 = 7 * 86_400;
 
@@ -44,6 +51,19 @@ const COMMON: &[&str] = &[
     "Pacific/Auckland",
     "UTC",
 ];
+
+/// The zones that are tried first, and all others: each read once, because an object may have many definitions, and only when it is
+/// needed, because reading hundreds of them takes longer than most calls.
+static TRIED_FIRST: LazyLock<Vec<TimeZone>> = LazyLock::new(|| zones(COMMON.iter().copied()));
+static TRIED_LAST: LazyLock<Vec<TimeZone>> = LazyLock::new(|| {
+    let names: Vec<String> = TimeZoneDatabase::bundled().available().map(|name| name.to_string()).collect();
+    zones(names.iter().map(String::as_str).filter(|name| !COMMON.contains(name)))
+});
+
+fn zones<'n>(names: impl Iterator<Item = &'n str>) -> Vec<TimeZone> {
+    let database = TimeZoneDatabase::bundled();
+    names.filter_map(|name| database.get(name).ok()).collect()
+}
 
 /// What a TZID stands for.
 #[derive(Clone, Debug)]
@@ -122,46 +142,88 @@ impl Zone {
 /// Zones found so far in one call: many resources carry the same VTIMEZONE.
 #[derive(Default)]
 pub struct ZoneCache {
-    known: RefCell<HashMap<String, Rc<Zone>>>,
+    /// By IANA name, or another name for one.
+    named: RefCell<HashMap<String, Rc<Zone>>>,
+    /// VTIMEZONEs by TZID and text, with a number for each: the same TZID may mean another zone in another object.
+    texts: RefCell<HashMap<String, usize>>,
+    /// By the number of a VTIMEZONE and the year.
+    defined: RefCell<HashMap<(usize, i16), Rc<Zone>>>,
+}
+
+/// The VTIMEZONEs of one object by TZID, with their numbers: looked through once, and each written out once.
+#[derive(Default)]
+pub struct Definitions<'c>(OnceCell<HashMap<String, (&'c IcalCst<'c>, OnceCell<usize>)>>);
+
+impl<'c> Definitions<'c> {
+    /// The first one of this TZID; none of one with more lines than a zone has.
+    fn find(&self, calendar: &'c IcalCst<'c>, tzid: &str) -> Option<&(&'c IcalCst<'c>, OnceCell<usize>)> {
+        let all = self.0.get_or_init(|| {
+            let mut all = HashMap::new();
+            for zone in components(calendar, "VTIMEZONE") {
+                if let Some(tzid) = line(zone, "TZID").map(line_text) {
+                    all.entry(tzid).or_insert((zone, OnceCell::new()));
+                }
+            }
+            all
+        });
+        all.get(tzid).filter(|(zone, _)| is_small(zone))
+    }
+}
+
+/// A VTIMEZONE with the history of a zone in it has some hundred lines.
+fn is_small(definition: &IcalCst) -> bool {
+    let below = components(definition, "STANDARD").chain(components(definition, "DAYLIGHT"));
+    let lines = below.map(|observance| observance.items.len()).sum::<usize>();
+    definition.items.len() + lines <= MAX_DEFINITION_LINES
 }
 
 impl ZoneCache {
     /// The zone of a TZID as this calendar object uses it.
-    pub fn zone(&self, calendar: &IcalCst, tzid: &str, year: i16) -> Rc<Zone> {
-        if let Some(zone) = self.known.borrow().get(tzid) {
+    pub fn zone<'c>(
+        &self,
+        calendar: &'c IcalCst<'c>,
+        definitions: &Definitions<'c>,
+        tzid: &str,
+        year: i16,
+    ) -> Rc<Zone> {
+        if let Some(zone) = self.named.borrow().get(tzid) {
             return zone.clone();
         }
         if let Ok(zone) = recurrence::zone(tzid) {
             let name = zone.iana_name().unwrap_or("UTC").to_owned();
             let zone = Rc::new(Zone { name, rules: Rules::Iana(zone) });
-            self.known.borrow_mut().insert(tzid.to_owned(), zone.clone());
+            self.named.borrow_mut().insert(tzid.to_owned(), zone.clone());
             return zone;
         }
-        let definition = components(calendar, "VTIMEZONE")
-            .find(|zone| line(zone, "TZID").is_some_and(|line| line_text(line) == tzid));
-        let Some(definition) = definition else {
+        let Some((definition, number)) = definitions.find(calendar, tzid) else {
             return Rc::new(Zone::named("UTC"));
         };
-        // The same TZID may mean another zone in another object: the definition is part of the key.
-        let key = format!("{tzid}\n{year}\n{definition}");
-        if let Some(zone) = self.known.borrow().get(&key) {
+        let number = *number.get_or_init(|| {
+            let mut texts = self.texts.borrow_mut();
+            let next = texts.len();
+            *texts.entry(format!("{tzid}\n{definition}")).or_insert(next)
+        });
+        if let Some(zone) = self.defined.borrow().get(&(number, year)) {
             return zone.clone();
         }
-        let zone = Rc::new(defined(definition, year));
-        self.known.borrow_mut().insert(key, zone.clone());
+        let mut known = self.defined.borrow_mut();
+        // Instants stay right without a name, and a name costs a look at every zone that there is.
+        let zone = Rc::new(defined(definition, year, known.len() < MAX_SOUGHT));
+        known.insert((number, year), zone.clone());
         zone
     }
 }
 
 /// What a VTIMEZONE means around this year.
-fn defined(definition: &IcalCst, year: i16) -> Zone {
+fn defined(definition: &IcalCst, year: i16, is_sought: bool) -> Zone {
     for name in ["X-LIC-LOCATION", "TZID-ALIAS-OF"] {
         if let Some(zone) = text(definition, name).and_then(|location| recurrence::zone(&location).ok()) {
             return Zone { name: zone.iana_name().unwrap_or("UTC").to_owned(), rules: Rules::Iana(zone) };
         }
     }
     let Some((transitions, before)) = transitions(definition, year) else { return Zone::named("UTC") };
-    match agreeing(&transitions, before, year) {
+    let agreeing = if is_sought { agreeing(&transitions, before, year) } else { None };
+    match agreeing {
         Some(zone) => Zone { name: zone.iana_name().unwrap_or("UTC").to_owned(), rules: Rules::Iana(zone) },
         None => Zone { name: "UTC".into(), rules: Rules::Own { transitions, before } },
     }
@@ -169,13 +231,8 @@ fn defined(definition: &IcalCst, year: i16) -> Zone {
 
 /// The transitions up to some years after `year` as (instant, offset from then on), and the offset before the first.
 fn transitions(definition: &IcalCst, year: i16) -> Option<(Vec<(i64, i64)>, i64)> {
-    // A rule that is not yearly is no rule of a time zone, and walking it could take for ever.
-    let odd = |observance: &IcalCst| {
-        line(observance, "RRULE")
-            .is_some_and(|rule| !rule.raw_value_str().to_ascii_uppercase().contains("FREQ=YEARLY"))
-    };
     let observances = || components(definition, "STANDARD").chain(components(definition, "DAYLIGHT"));
-    if observances().any(odd) {
+    if observances().any(|observance| is_odd(observance, year)) {
         return None;
     }
     let mut recent = definition.clone().into_static();
@@ -190,6 +247,27 @@ fn transitions(definition: &IcalCst, year: i16) -> Option<(Vec<(i64, i64)>, i64)
     Some((all.iter().map(instant).collect(), before))
 }
 
+/// A rule that is not yearly, or that has times of day, is no rule of a time zone, and walking it could take for ever; so could a walk
+/// through thousands of years.
+fn is_odd(observance: &IcalCst, year: i16) -> bool {
+    let Some(rule) = line(observance, "RRULE") else { return false };
+    let rule = rule.raw_value_str().to_ascii_uppercase();
+    let has_times = ["BYHOUR", "BYMINUTE", "BYSECOND"].iter().any(|part| rule.contains(part));
+    let begins_early = first_year(observance).is_none_or(|first| first < i32::from(year) - MAX_YEARS);
+    !rule.contains("FREQ=YEARLY") || has_times || begins_early && !is_endless(&rule)
+}
+
+fn first_year(observance: &IcalCst) -> Option<i32> {
+    line(observance, "DTSTART")?.raw_value_str().trim().get(..4)?.parse().ok()
+}
+
+fn is_endless(rule: &str) -> bool {
+    let is_bound = |part: &str| {
+        ["UNTIL=", "COUNT=", "INTERVAL="].iter().any(|bound| part.starts_with(bound)) && part != "INTERVAL=1"
+    };
+    !rule.split(';').any(|part| is_bound(part.trim()))
+}
+
 /// Lets observances that go on for ever begin a few years before `year`: Outlook's begin in 1601, and nobody asks what was
 /// between. The first transition may then be on another day than the rule says; the years that count come after it.
 fn begin_lately(definition: &mut IcalCst<'static>, year: i16) {
@@ -197,10 +275,8 @@ fn begin_lately(definition: &mut IcalCst<'static>, year: i16) {
     for item in &mut definition.items {
         let IcalItem::Component(observance) = item else { continue };
         let is_endless = line(observance, "RDATE").is_none()
-            && line(observance, "RRULE").is_some_and(|rule| {
-                let rule = rule.raw_value_str().to_ascii_uppercase();
-                !rule.contains("UNTIL=") && !rule.contains("COUNT=") && !rule.contains("INTERVAL=")
-            });
+            && line(observance, "RRULE")
+                .is_some_and(|rule| is_endless(&rule.raw_value_str().to_ascii_uppercase()));
         let start = line(observance, "DTSTART").map(|start| start.raw_value_str().trim().to_owned());
         if let Some((began, rest)) = start.as_deref().and_then(|start| start.split_at_checked(4))
             && is_endless
@@ -226,10 +302,8 @@ fn agreeing(transitions: &[(i64, i64)], before: i64, year: i16) -> Option<TimeZo
     let fits = |zone: &TimeZone| {
         probes.iter().all(|(at, offset)| i64::from(zone.to_offset(*at).seconds()) == *offset)
     };
-    let database = TimeZoneDatabase::bundled();
-    let common = COMMON.iter().filter_map(|name| database.get(name).ok());
-    let rest = database.available().filter_map(|name| database.get(name.as_str()).ok());
-    common.chain(rest).find(fits)
+    let first = TRIED_FIRST.iter().find(|zone| fits(zone));
+    first.or_else(|| TRIED_LAST.iter().find(|zone| fits(zone))).cloned()
 }
 
 /// The VTIMEZONE that an event in this zone owes (RFC 5545 section 3.2.19), right around `at`.
@@ -241,7 +315,14 @@ pub fn definition(name: &str, at: Timestamp) -> Option<IcalCst<'static>> {
 mod tests {
     use ical::tree::cst::IcalCst;
 
-    use super::ZoneCache;
+    use std::rc::Rc;
+
+    use super::{Definitions, Zone, ZoneCache};
+
+    fn home(calendar: &str) -> Rc<Zone> {
+        let calendar = IcalCst::parse(calendar).unwrap();
+        ZoneCache::default().zone(&calendar, &Definitions::default(), "Home", 2026)
+    }
 
     fn calendar(vtimezone: &str) -> String {
         format!(
@@ -273,7 +354,7 @@ mod tests {
         ];
         let cache = ZoneCache::default();
         for (text, tzid, expected) in cases {
-            let zone = cache.zone(&IcalCst::parse(text).unwrap(), tzid, 2026);
+            let zone = cache.zone(&IcalCst::parse(text).unwrap(), &Definitions::default(), tzid, 2026);
             assert_eq!(zone.name, expected, "{tzid}");
         }
     }
@@ -283,7 +364,7 @@ mod tests {
         let odd = calendar(
             "TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n",
         );
-        let zone = ZoneCache::default().zone(&IcalCst::parse(&odd).unwrap(), "Home", 2026);
+        let zone = home(&odd);
         assert!(!zone.is_iana());
         let at = zone.instant("2026-03-01T10:17:00".parse().unwrap()).unwrap();
         assert_eq!(at.to_string(), "2026-03-01T10:00:00Z");
@@ -295,6 +376,10 @@ mod tests {
         let odd = calendar(
             "TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:16010101T000000\r\nRRULE:FREQ=SECONDLY\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n",
         );
-        assert_eq!(ZoneCache::default().zone(&IcalCst::parse(&odd).unwrap(), "Home", 2026).name, "UTC");
+        assert_eq!(home(&odd).name, "UTC");
+        let often = odd.replace("SECONDLY", "YEARLY;BYSECOND=1,2,3");
+        assert_eq!(home(&often).name, "UTC");
+        let long = odd.replace("SECONDLY", "YEARLY;UNTIL=99991231T000000Z").replace("1601", "0001");
+        assert_eq!(home(&long).name, "UTC");
     }
 }

@@ -4,7 +4,7 @@ use model::contacts::{ContactEmail, ContactPhone, ContactUrl, ImAddress};
 use vcard::tree::cst::VcardCst;
 use vcard::tree::line::VcardLine;
 
-use crate::text;
+use crate::text::{one_line, without_prefix};
 use crate::vcard::lines::{
     Version, View, escape, escape_uri, is, line, param, params, renamed, value, with_param, with_raw,
 };
@@ -106,9 +106,8 @@ impl Entry for ContactPhone {
 
 /// A number as people write it: a `tel:` URI (RFC 3966) without its scheme.
 fn number(line: &VcardLine) -> String {
-    let number = value(line).trim().to_owned();
-    let scheme = number.get(..4).filter(|scheme| scheme.eq_ignore_ascii_case("tel:"));
-    if scheme.is_some() { number[4..].to_owned() } else { number }
+    let number = value(line);
+    without_prefix(number.trim(), "tel:").unwrap_or(number.trim()).to_owned()
 }
 
 impl Entry for ContactUrl {
@@ -172,7 +171,7 @@ impl Entry for ImAddress {
             };
             return Written { line: with_raw(old, &raw), beside: Vec::new() };
         }
-        let line = match self.protocol.as_deref().map(text::one_line) {
+        let line = match self.protocol.as_deref().map(one_line) {
             None => line("IMPP", &[], &handle),
             Some(protocol) if is_scheme(&protocol) => line("IMPP", &[], &format!("{protocol}:{handle}")),
             Some(protocol) => line("IMPP", &[("X-SERVICE-TYPE", &protocol)], &format!("x-im:{handle}")),

@@ -7,6 +7,7 @@ use model::contacts::{ContactGroup, GroupKind};
 use vcard::tree::cst::VcardCst;
 use vcard::tree::line::VcardLine;
 
+use crate::text::without_prefix;
 use crate::vcard::lines::{Version, View, empty, escape_uri, is, line, places, set_text, value};
 
 const KINDS: [&str; 2] = ["KIND", "X-ADDRESSBOOKSERVER-KIND"];
@@ -28,8 +29,7 @@ pub fn is_group_line(line: &VcardLine) -> bool {
 /// some cards write their own UID that way; neither has the prefix here.
 pub fn reference(text: &str) -> String {
     let text = text.trim();
-    let prefix = text.get(..UUID.len()).filter(|prefix| prefix.eq_ignore_ascii_case(UUID));
-    if prefix.is_some() { text[UUID.len()..].to_owned() } else { text.to_owned() }
+    without_prefix(text, UUID).unwrap_or(text).to_owned()
 }
 
 /// The UID of a card as other cards name it.

@@ -12,6 +12,9 @@ use vcard::version::VcardVersion;
 
 use crate::text;
 
+/// Most components of a structured value: the library looks for each from the value's beginning. RFC 9554 has addresses of 18.
+const MAX_COMPONENTS: usize = 50;
+
 /// Which of the two versions a card is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
@@ -117,7 +120,7 @@ pub fn components(line: &VcardLine, between: &str) -> Vec<String> {
                 all => all.join(between).trim().to_owned(),
             }
         };
-        (0..value.component_count()).map(component).collect()
+        (0..value.component_count().min(MAX_COMPONENTS)).map(component).collect()
     })
 }
 
@@ -154,10 +157,11 @@ fn quoted_printable(text: &str) -> Vec<u8> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('=') {
         bytes.extend_from_slice(before.as_bytes());
-        match after.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
+        let escaped = after.split_at_checked(2);
+        match escaped.and_then(|(hex, after)| Some((u8::from_str_radix(hex, 16).ok()?, after))) {
+            Some((byte, after)) => {
                 bytes.push(byte);
-                rest = &after[2..];
+                rest = after;
             }
             None => {
                 bytes.push(b'=');

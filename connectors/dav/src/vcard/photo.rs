@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use vcard::tree::cst::VcardCst;
 use vcard::tree::line::VcardLine;
 
+use crate::text::without_prefix;
 use crate::vcard::lines::{
     Version, View, drop_lines, escape_uri, has_param, line, param, places, set_line, value,
 };
@@ -58,8 +59,7 @@ fn held(line: &VcardLine) -> Held {
 
 /// Media type and base64 of a `data:` URL (RFC 2397).
 fn data_url(text: &str) -> Option<(String, &str)> {
-    let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"))?;
-    let (head, data) = text[scheme.len()..].split_once(',')?;
+    let (head, data) = without_prefix(text, "data:")?.split_once(',')?;
     let head = head.to_lowercase();
     let media_type = head.strip_suffix(";base64")?;
     Some((media_type.split(';').next().unwrap_or_default().to_owned(), data))

@@ -6,7 +6,7 @@ pub mod discovery;
 pub mod multistatus;
 pub mod xml;
 
-use connector_sdk::{Context, Failure, Outcome, http};
+use connector_sdk::{Context, Failure, Outcome, code, http};
 use url::Url;
 
 use crate::webdav::multistatus::Multistatus;
@@ -54,9 +54,15 @@ impl<'a> Client<'a> {
         &self.base
     }
 
+    /// Whether a URL is on the server that the user named, or on one that belongs to it and that the host has accepted: iCloud keeps
+    /// each account on a server of its own.
+    pub fn reaches(&self, url: &Url) -> bool {
+        url.origin() == self.base.origin() || self.cx.is_accepted(&url.origin().ascii_serialization())
+    }
+
     /// The URL of an external id.
     pub fn url(&self, id: &str) -> Outcome<Url> {
-        let url = self.base.join(id).ok().filter(|url| url.origin() == self.base.origin());
+        let url = self.base.join(id).ok().filter(|url| self.reaches(url));
         url.ok_or_else(|| Failure::not_found("there is nothing with this id at the provider"))
     }
 
@@ -84,7 +90,12 @@ impl<'a> Client<'a> {
     pub fn propfind_following(&self, url: &Url, names: &[Name]) -> Outcome<(Url, http::Response)> {
         let mut at = url.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let response = self.cx.send(request("PROPFIND", &at, "0", &propfind_body(names)))?;
+            let response = self.cx.send(request("PROPFIND", &at, "0", &propfind_body(names)));
+            let response = response.map_err(|failure| match failure.code.as_str() {
+                // The host lets through what the user named and what it has accepted, and no more.
+                code::FORBIDDEN if !self.reaches(&at) => elsewhere(&at),
+                _ => failure,
+            })?;
             let target = response
                 .header("location")
                 .filter(|_| response.is_redirect())
@@ -118,13 +129,25 @@ impl<'a> Client<'a> {
         let failure = self.cx.failure(response, doing);
         if response.is_redirect() {
             // Another place than the one that discovery found: not this account's any more.
-            return failure.with_code(connector_sdk::code::NOT_FOUND);
+            return failure.with_code(code::NOT_FOUND);
         }
         match conditions(response) {
             conditions if conditions.is_empty() => failure,
             conditions => failure.with_detail(serde_json::json!({ "conditions": conditions })),
         }
     }
+}
+
+/// The account is on another server than the one that the user named.
+pub fn elsewhere(url: &Url) -> Failure {
+    let place = url.origin().ascii_serialization();
+    Failure::invalid(format!("the provider keeps this account at {place}; give that as settings.serverUrl"))
+        .with_detail(serde_json::json!({ "origin": place }))
+}
+
+/// Which server that is, of [`elsewhere`].
+pub fn origin_of(failure: &Failure) -> Option<&str> {
+    failure.detail.as_ref()?.get("origin")?.as_str()
 }
 
 /// The elements inside a `DAV:error` body (RFC 4918 section 16): the conditions that failed.
@@ -203,8 +226,7 @@ fn normal_path(path: &str) -> String {
                 at += 3;
             }
             None => {
-                let rest = &path[at..];
-                let character = rest.chars().next().unwrap_or('/');
+                let character = path.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('/');
                 out.push(character);
                 at += character.len_utf8();
             }

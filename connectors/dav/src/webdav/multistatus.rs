@@ -100,9 +100,10 @@ fn members(response: Element) -> Vec<Member> {
     }
     let mut hrefs = hrefs.into_iter();
     let Some(first) = hrefs.next() else { return Vec::new() };
-    let mut members: Vec<Member> = hrefs.map(|href| Member { href, ..member.clone() }).collect();
-    members.insert(0, Member { href: first, ..member });
-    members
+    // Properties belong to one resource (RFC 4918 section 14.24): copies of them for each of many names would be many times the answer.
+    let status = member.status;
+    let others = hrefs.map(|href| Member { href, status, ..Member::default() });
+    std::iter::once(Member { href: first, ..member }).chain(others).collect()
 }
 
 /// `HTTP/1.1 404 Not Found` → 404.

@@ -72,8 +72,10 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
             known.uids = uids.remove(number).unwrap_or_default().into_iter().collect();
         }
     }
+    let mut folders: HashMap<u32, &mut Known> =
+        cursor.folders.iter_mut().map(|known| (known.number, known)).collect();
     for (number, uid, key) in flags {
-        if let Some(known) = cursor.folders.iter_mut().find(|known| known.number == number) {
+        if let Some(known) = folders.get_mut(&number) {
             known.flags.entry(key).or_default().insert(uid);
         }
     }

@@ -1,17 +1,20 @@
 //! `UidSet`: many UIDs in little room, written as IMAP writes them (RFC 9051 section 9, `sequence-set`).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
+use std::ops::Bound;
 use std::str::FromStr;
 
 use io_imap::types::core::Vec1;
 use io_imap::types::sequence::{SeqOrUid, Sequence, SequenceSet};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A set of UIDs as ranges, ascending, neither touching nor overlapping.
+/// A set of UIDs as ranges that neither touch nor overlap, the last UID of each by its first: a server may tell them in any order, and
+/// each is put in its place without moving the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UidSet {
-    ranges: Vec<(u32, u32)>,
+    ranges: BTreeMap<u32, u32>,
 }
 
 impl UidSet {
@@ -28,7 +31,7 @@ impl UidSet {
     /// Everything from `first` to `last`; empty where there is nothing between. UID 0 does not exist.
     pub fn range(first: u32, last: u32) -> Self {
         let first = first.max(1);
-        UidSet { ranges: if first <= last { vec![(first, last)] } else { Vec::new() } }
+        UidSet { ranges: (first <= last).then_some((first, last)).into_iter().collect() }
     }
 
     /// There is no UID in it.
@@ -43,13 +46,12 @@ impl UidSet {
 
     /// The greatest one.
     pub fn last(&self) -> Option<u32> {
-        self.ranges.last().map(|(_, last)| *last)
+        self.ranges.last_key_value().map(|(_, last)| *last)
     }
 
     /// This UID is in it.
     pub fn contains(&self, uid: u32) -> bool {
-        let at = self.ranges.partition_point(|(_, last)| *last < uid);
-        self.ranges.get(at).is_some_and(|(first, _)| *first <= uid)
+        self.ranges.range(..=uid).next_back().is_some_and(|(_, last)| *last >= uid)
     }
 
     /// All of them, ascending.
@@ -57,57 +59,58 @@ impl UidSet {
         self.ranges.iter().flat_map(|(first, last)| *first..=*last)
     }
 
-    /// Adds one. Quick at the end, where UIDs are usually added.
+    /// Adds one.
     pub fn insert(&mut self, uid: u32) {
-        let at = match self.ranges.last() {
-            Some((_, last)) if *last < uid => self.ranges.len(),
-            _ => self.ranges.partition_point(|(_, last)| *last < uid),
-        };
-        if uid == 0 || self.ranges.get(at).is_some_and(|(first, _)| *first <= uid) {
-            return;
+        if uid != 0 {
+            self.insert_range(uid, uid);
         }
-        let before =
-            at.checked_sub(1).filter(|at| self.ranges.get(*at).is_some_and(|(_, last)| *last == uid - 1));
-        let follows = self.ranges.get(at).copied().filter(|(first, _)| uid.checked_add(1) == Some(*first));
-        match (before.and_then(|at| self.ranges.get_mut(at)), follows) {
-            (Some(range), Some((_, last))) => {
-                range.1 = last;
-                self.ranges.remove(at);
+    }
+
+    /// Adds all from `first`, which is not 0, to `last`, and takes the ranges that they touch into theirs.
+    fn insert_range(&mut self, first: u32, last: u32) {
+        let before = self.ranges.range_mut(..=first).next_back();
+        let start = match before {
+            Some((_, end)) if *end >= last => return,
+            Some((start, end)) if *end >= first - 1 => {
+                *end = last;
+                *start
             }
-            (Some(range), None) => range.1 = uid,
-            (None, Some((_, last))) => {
-                self.ranges.splice(at..=at, [(uid, last)]);
+            _ => {
+                self.ranges.insert(first, last);
+                first
             }
-            (None, None) => self.ranges.insert(at, (uid, uid)),
+        };
+        let behind = (Bound::Excluded(start), Bound::Included(last.saturating_add(1)));
+        while let Some((next, end)) = self.ranges.range(behind).next().map(|(next, end)| (*next, *end)) {
+            self.ranges.remove(&next);
+            self.ranges.insert(start, end.max(last));
         }
     }
 
     /// Adds all of the other's.
     pub fn add(&mut self, other: &UidSet) {
-        if other.is_empty() {
-            return;
+        for (first, last) in &other.ranges {
+            self.insert_range(*first, *last);
         }
-        let mut ranges = std::mem::take(&mut self.ranges);
-        ranges.extend_from_slice(&other.ranges);
-        self.ranges = joined(ranges);
     }
 
     /// All of these sets in one.
     pub fn union<'s>(sets: impl IntoIterator<Item = &'s UidSet>) -> UidSet {
-        UidSet { ranges: joined(sets.into_iter().flat_map(|set| set.ranges.iter().copied()).collect()) }
+        joined(sets.into_iter().flat_map(UidSet::pairs).collect())
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.ranges.iter().map(|(first, last)| (*first, *last))
     }
 
     /// What is in this one and not in the other.
     pub fn minus(&self, other: &UidSet) -> UidSet {
         let mut ranges = Vec::new();
-        let mut at = 0;
-        for &(first, last) in &self.ranges {
+        let mut cuts = other.pairs().peekable();
+        for (first, last) in self.pairs() {
             let mut from = Some(first);
-            while other.ranges.get(at).is_some_and(|(_, end)| *end < first) {
-                at += 1;
-            }
-            let mut next = at;
-            while let (Some(start), Some(&(cut, end))) = (from, other.ranges.get(next)) {
+            while cuts.next_if(|(_, end)| *end < first).is_some() {}
+            while let (Some(start), Some(&(cut, end))) = (from, cuts.peek()) {
                 if cut > last {
                     break;
                 }
@@ -115,11 +118,14 @@ impl UidSet {
                     ranges.push((start, cut - 1));
                 }
                 from = end.checked_add(1).filter(|start| *start <= last);
-                next += 1;
+                // One that reaches beyond this range may cut the next one too.
+                if end <= last {
+                    cuts.next();
+                }
             }
             ranges.extend(from.map(|start| (start, last)));
         }
-        UidSet { ranges }
+        UidSet { ranges: ranges.into_iter().collect() }
     }
 
     /// What is in both.
@@ -129,35 +135,35 @@ impl UidSet {
 
     /// Takes the greatest `count` out of it, the newest ones.
     pub fn take_last(&mut self, count: u64) -> UidSet {
-        let mut taken = Vec::new();
+        let mut taken = UidSet::new();
         let mut room = count;
         while room > 0
-            && let Some((first, last)) = self.ranges.pop()
+            && let Some((first, last)) = self.ranges.pop_last()
         {
             let here = u64::from(last - first) + 1;
             if here > room {
                 let cut = last - u32::try_from(room).unwrap_or(0) + 1;
-                self.ranges.push((first, cut - 1));
-                taken.push((cut, last));
+                self.ranges.insert(first, cut - 1);
+                taken.ranges.insert(cut, last);
                 break;
             }
-            taken.push((first, last));
+            taken.ranges.insert(first, last);
             room -= here;
         }
-        taken.reverse();
-        UidSet { ranges: taken }
+        taken
     }
 
     /// Parts whose text is at most about `bytes` long, for commands that a server's line limit allows.
     pub fn pieces(&self, bytes: usize) -> Vec<UidSet> {
         // A range takes at most 22 bytes: two UIDs of ten digits, a colon and a comma.
-        let ranges = (bytes / 22).max(1);
-        self.ranges.chunks(ranges).map(|part| UidSet { ranges: part.to_vec() }).collect()
+        let ranges: Vec<(u32, u32)> = self.pairs().collect();
+        let piece = |part: &[(u32, u32)]| UidSet { ranges: part.iter().copied().collect() };
+        ranges.chunks((bytes / 22).max(1)).map(piece).collect()
     }
 }
 
-/// Ranges in any order made into ascending ones that do not touch.
-fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+/// The set of these ranges, which may be in any order and overlap.
+fn joined(mut ranges: Vec<(u32, u32)>) -> UidSet {
     ranges.sort_unstable();
     let mut out: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
     for (first, last) in ranges {
@@ -166,13 +172,13 @@ fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
             _ => out.push((first, last)),
         }
     }
-    out
+    UidSet { ranges: out.into_iter().collect() }
 }
 
 impl FromIterator<u32> for UidSet {
     fn from_iter<I: IntoIterator<Item = u32>>(uids: I) -> Self {
         let ranges = uids.into_iter().filter(|uid| *uid != 0).map(|uid| (uid, uid));
-        UidSet { ranges: joined(ranges.collect()) }
+        joined(ranges.collect())
     }
 }
 
@@ -184,8 +190,8 @@ impl From<&UidSet> for SequenceSet {
     /// no command can name.
     fn from(set: &UidSet) -> Self {
         let uid = |uid: u32| SeqOrUid::Value(NonZeroU32::new(uid.min(LAST)).unwrap_or(NonZeroU32::MIN));
-        let sequence = |&(first, last): &(u32, u32)| Sequence::Range(uid(first), uid(last));
-        let sequences = Vec1::try_from(set.ranges.iter().map(sequence).collect::<Vec<_>>());
+        let sequence = |(first, last): (u32, u32)| Sequence::Range(uid(first), uid(last));
+        let sequences = Vec1::try_from(set.pairs().map(sequence).collect::<Vec<_>>());
         SequenceSet(sequences.unwrap_or_else(|_| Vec1::from(Sequence::Single(uid(LAST)))))
     }
 }
@@ -201,13 +207,13 @@ impl From<&SequenceSet> for UidSet {
             Sequence::Single(only) => (uid(only), uid(only)),
             Sequence::Range(first, last) => (uid(first).min(uid(last)), uid(first).max(uid(last))),
         };
-        UidSet { ranges: joined(set.0.as_ref().iter().map(range).collect()) }
+        joined(set.0.as_ref().iter().map(range).collect())
     }
 }
 
 impl fmt::Display for UidSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (first, last)) in self.ranges.iter().enumerate() {
+        for (at, (first, last)) in self.pairs().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             if first == last { write!(f, "{comma}{first}")? } else { write!(f, "{comma}{first}:{last}")? }
         }

@@ -59,6 +59,8 @@ impl Sending {
 pub struct Smtp {
     line: Box<dyn Line>,
     input: Vec<u8>,
+    /// Where the next line begins in it.
+    start: usize,
     extensions: SmtpEhloResponse<'static>,
     was_kept: bool,
     /// It has answered a command of this call.
@@ -73,7 +75,7 @@ impl Smtp {
         // The host said EHLO, and tells what was answered without the server's name.
         let extensions = SmtpEhloResponse { domain: SmtpDomain("".into()), greet: None, capabilities };
         let was_kept = line.note().is_some();
-        Ok(Smtp { line, input: Vec::new(), extensions, was_kept, proven: false })
+        Ok(Smtp { line, input: Vec::new(), start: 0, extensions, was_kept, proven: false })
     }
 
     /// The greatest message that the server takes (RFC 1870); none: it does not say.
@@ -84,7 +86,7 @@ impl Smtp {
 
     /// The line is kept for a later call.
     pub fn keep(mut self) {
-        if self.input.is_empty() {
+        if self.input.len() == self.start {
             self.line.keep("{}");
         }
     }
@@ -131,12 +133,21 @@ impl Smtp {
         }
     }
 
+    /// The next line. What was read is gone through once, and let go when no whole line of it is left.
     fn read_line(&mut self) -> Result<Vec<u8>, TcpError> {
+        let mut seen = self.start;
         loop {
-            if let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
-                return Ok(self.input.drain(..=end).collect());
+            let unseen = self.input.get(seen..).unwrap_or_default();
+            if let Some(len) = unseen.iter().position(|byte| *byte == b'\n') {
+                let end = seen + len + 1;
+                let line = self.input.get(self.start..end).unwrap_or_default().to_vec();
+                self.start = end;
+                return Ok(line);
             }
-            if self.input.len() > MAX_REPLY_BYTES {
+            self.input.drain(..self.start);
+            self.start = 0;
+            seen = self.input.len();
+            if seen > MAX_REPLY_BYTES {
                 return Err(TcpError::new("too-large", "the SMTP server's reply is too long"));
             }
             let bytes = self.line.read(8 << 10)?;

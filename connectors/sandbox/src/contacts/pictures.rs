@@ -32,10 +32,10 @@ pub fn to(photo: &Photo) -> Outcome<Option<native::Picture>> {
         };
         return Ok(photo.etag.as_ref().map(same));
     };
-    let is_data = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"));
-    match is_data {
-        true => decoded(&url[5..]).map(Some),
-        false => Ok(Some(native::Picture { url: Some(url.clone()), ..native::Picture::default() })),
+    let parts = url.split_at_checked(5).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("data:"));
+    match parts {
+        Some((_, data)) => decoded(data).map(Some),
+        None => Ok(Some(native::Picture { url: Some(url.clone()), ..native::Picture::default() })),
     }
 }
 
@@ -61,10 +61,9 @@ pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) 
 fn decoded(rest: &str) -> Outcome<native::Picture> {
     let invalid = |what: &str| Failure::invalid(format!("photo.url {what}"));
     let (head, data) = rest.split_once(',').ok_or_else(|| invalid("is no data: URL: there is no comma"))?;
-    let (media_type, is_base64) = match head.len().checked_sub(";base64".len()) {
-        Some(at) if head.is_char_boundary(at) && head[at..].eq_ignore_ascii_case(";base64") => {
-            (&head[..at], true)
-        }
+    let parts = head.len().checked_sub(";base64".len()).and_then(|at| head.split_at_checked(at));
+    let (media_type, is_base64) = match parts {
+        Some((media_type, end)) if end.eq_ignore_ascii_case(";base64") => (media_type, true),
         _ => (head, false),
     };
     let data = unescaped(data).ok_or_else(|| invalid("has an escape that is none"))?;

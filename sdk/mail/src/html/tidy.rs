@@ -16,10 +16,25 @@ pub const SHOWN: &str = "x-shown:";
 /// What is added to each link later, bytes, about.
 const LINK_BYTES: usize = 64;
 
+/// What is between two texts that shall not become one: it is left out later.
+const BREAK: &str = "<!---->";
+
+/// Bytes of a text after which it is broken at the next character that is written as a reference. The serializer of html5ever looks for
+/// the next bracket from each such character on, so that a long text of them takes time with the square of its length.
+const TEXT_BYTES: usize = 512;
+
+/// The same for the value of an attribute, which cannot be broken: most of its bytes times those that may begin such characters.
+const VALUE_WORK: usize = 1 << 20;
+
 /// The HTML, tidied.
 pub fn tidy(html: &str, options: &Safe<'_>) -> String {
-    let mut tree =
-        Tree { out: String::with_capacity(html.len()), open: Vec::new(), unwritten: Vec::new(), added: 0 };
+    let mut tree = Tree {
+        out: String::with_capacity(html.len()),
+        open: Vec::new(),
+        unwritten: Vec::new(),
+        added: 0,
+        unbroken: 0,
+    };
     for token in Tokens::new(html) {
         match token {
             Token::Text(text) => tree.text(text),
@@ -42,6 +57,8 @@ struct Tree {
     unwritten: Vec<&'static str>,
     /// Bytes that others will add.
     added: usize,
+    /// Bytes of text since the last break.
+    unbroken: usize,
 }
 
 impl Tree {
@@ -50,8 +67,22 @@ impl Tree {
             self.enter_cell();
         }
         for piece in text.split('\0') {
-            self.out.push_str(piece);
+            self.broken(piece);
         }
+    }
+
+    /// No reference is parted: it ends where another one begins, with or without its semicolon.
+    fn broken(&mut self, text: &str) {
+        let mut written = 0;
+        for at in escaped(text) {
+            if self.unbroken + (at - written) >= TEXT_BYTES {
+                self.out.push_str(text.get(written..at).unwrap_or_default());
+                self.out.push_str(BREAK);
+                (self.unbroken, written) = (0, at);
+            }
+        }
+        self.unbroken += text.len() - written;
+        self.out.push_str(text.get(written..).unwrap_or_default());
     }
 
     fn start(&mut self, name: &str, attributes: &[(&'static str, &str)], options: &Safe<'_>) {
@@ -89,6 +120,9 @@ impl Tree {
 
     /// Character references stay as they are.
     fn attribute(&mut self, name: &str, prefix: &str, value: &str) {
+        if escaped(value).count().saturating_mul(value.len()) > VALUE_WORK {
+            return;
+        }
         self.out.extend([" ", name, "=\"", prefix]);
         for piece in value.split_inclusive(['"', '<', '>', '\0']) {
             let plain = piece.trim_end_matches(['"', '<', '>', '\0']);
@@ -239,6 +273,12 @@ impl Tree {
         self.out.push('>');
         self.open.push((name, kind));
     }
+}
+
+/// Where characters are, or may be after a reference is resolved, that are written as references: `&`, and those that begin like a
+/// no-break space in UTF-8.
+fn escaped(text: &str) -> impl Iterator<Item = usize> {
+    memchr::memchr2_iter(b'&', 0xC2, text.as_bytes())
 }
 
 fn is_table(kind: Kind) -> bool {

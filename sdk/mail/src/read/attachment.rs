@@ -105,8 +105,15 @@ pub fn shown_ids(html: &str) -> HashSet<String> {
     let starts = memchr::memmem::find_iter(html.as_bytes(), b"cid:");
     let ids = starts.filter_map(|start| {
         let rest = html.get(start + 4..)?;
-        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '\\'));
-        Some(cut_at(rest.get(..end?)?, TOKEN_BYTES).replace("%40", "@"))
+        // No further than an id can reach: the next one begins behind the same four bytes.
+        let near = cut_at(rest, TOKEN_BYTES);
+        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '\\');
+        let id = match near.find(ends) {
+            Some(end) => near.get(..end)?,
+            None if near.len() < rest.len() => near,
+            None => return None,
+        };
+        Some(id.replace("%40", "@"))
     });
     ids.take(PARTS).collect()
 }

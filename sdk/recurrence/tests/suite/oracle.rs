@@ -4,6 +4,8 @@
 //! The interpreter comes from `ORACLE_PYTHON` (a venv with tests/oracle/requirements.txt). Without it the test says that it did
 //! not run, and fails where `SWITCHBOARD_REQUIRE_PEERS=1`. `ORACLE_RULES` sets the number of series, `ORACLE_SEED` the seed.
 
+#![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};

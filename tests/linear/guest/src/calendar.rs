@@ -1,0 +1,77 @@
+//! `connectors/dav`, iCalendar: events, to-dos, busy times, zones.
+
+use std::hint::black_box;
+
+use connector_dav::ical::people::Selves;
+use connector_dav::ical::read::Reader;
+use connector_dav::ical::todo::read::TodoReader;
+use connector_dav::ical::{freebusy, html, resource};
+
+use crate::Parser;
+use crate::text;
+use crate::text_within;
+
+pub const ALL: &[Parser] = &[
+    ("ical.object", |input| {
+        let data = text(input);
+        event(&data);
+        printed(&data);
+    }),
+    ("ical.components", |input| {
+        let data = text_within(CALENDAR, input, END);
+        event(&data);
+        todo(&data);
+        printed(&data);
+    }),
+    ("ical.event", |input| event(&text_within(EVENT, input, "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"))),
+    ("ical.exceptions", |input| {
+        event(&text_within(SERIES, input, END));
+    }),
+    ("ical.alarm", |input| {
+        let head = format!("{EVENT}BEGIN:VALARM\r\nACTION:DISPLAY\r\n");
+        event(&text_within(&head, input, "\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"));
+    }),
+    ("ical.todo", |input| todo(&text_within(TASK, input, "\r\nEND:VTODO\r\nEND:VCALENDAR\r\n"))),
+    ("ical.zone", |input| {
+        let tail = "\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART;TZID=Home:20260301T090000\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        event(&text_within(ZONE, input, tail));
+    }),
+    ("ical.zoned", |input| {
+        let head = format!("{ZONE}{OBSERVANCE}END:VTIMEZONE\r\n{}", EVENT.trim_start_matches(CALENDAR));
+        event(&text_within(&head, input, "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"));
+    }),
+    ("ical.busy", |input| {
+        let head = format!("{CALENDAR}BEGIN:VFREEBUSY\r\n");
+        drop(black_box(freebusy::busy(&text_within(&head, input, "\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n"))));
+    }),
+    ("ical.html", |input| drop(black_box(html::to_text(&text(input))))),
+];
+
+const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\n";
+const END: &str = "\r\nEND:VCALENDAR\r\n";
+const EVENT: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20260301T090000Z\r\n";
+const SERIES: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20260301T090000Z\r\nRRULE:FREQ=DAILY\r\nEND:VEVENT\r\n";
+const TASK: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VTODO\r\nUID:1\r\n";
+const ZONE: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VTIMEZONE\r\nTZID:Home\r\n";
+const OBSERVANCE: &str =
+    "BEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0000\r\nTZOFFSETTO:+0000\r\nEND:STANDARD\r\n";
+
+fn selves() -> Selves {
+    Selves::new(["ann@example.test"])
+}
+
+fn event(data: &str) {
+    drop(black_box(Reader::new(selves(), Some("Europe/Berlin")).items("e", data)));
+}
+
+fn todo(data: &str) {
+    drop(black_box(TodoReader::new(selves(), Some("Europe/Berlin")).items("t", data)));
+}
+
+/// What an edit does to the text beside its change.
+fn printed(data: &str) {
+    if let Ok(mut calendar) = resource::parse(data) {
+        resource::touch(&mut calendar, model::Instant::from_millis(0), true);
+        black_box(resource::print(&calendar));
+    }
+}

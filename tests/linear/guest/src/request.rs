@@ -1,0 +1,40 @@
+//! The host's own reader of request bodies (`host/src/api/json/read.rs`, `host/src/words.rs`): JSON, and the fields in it.
+
+use std::hint::black_box;
+
+use model::calendar::Event;
+use model::email::send::SendMessage;
+use serde_json::Value;
+
+use crate::Parser;
+use crate::text_within;
+use crate::words::understood;
+
+#[path = "../../../../host/src/api/json/read.rs"]
+mod read;
+
+pub const ALL: &[Parser] = &[
+    ("request.json", |input| {
+        drop(black_box(read::value(input)));
+        fields(text_within("{\"a\":[", input, "0]}").as_bytes());
+    }),
+    ("request.members", |input| fields(text_within("{", input, "\"z\":0}").as_bytes())),
+    ("request.items", |input| {
+        fields(text_within("{\"attendees\":[", input, "{}]}").as_bytes());
+        fields(text_within("{\"to\":[", input, "{}]}").as_bytes());
+    }),
+    ("request.names", |input| {
+        let name = Value::from(crate::text(input));
+        fields(format!("{{{name}:[0,0,0,0]}}").as_bytes());
+        fields(format!("{{\"metadata\":{{{name}:{{}}}}}}").as_bytes());
+    }),
+];
+
+/// The body as the operations with the most fields understand it, with what they do not.
+fn fields(body: &[u8]) {
+    let Ok(given) = read::value(body) else { return };
+    let mut unknown = Vec::new();
+    drop(black_box(understood::<Event>(&given, &mut unknown)));
+    drop(black_box(understood::<SendMessage>(&given, &mut unknown)));
+    black_box(unknown);
+}
