@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
 use crate::clock::{Clock, Entropy};
+use crate::compute::Compute;
 use crate::config::Config;
 use crate::coverage::Coverage;
 use crate::freshness::Freshness;
@@ -53,13 +54,17 @@ pub struct Handles {
     pub watches: Watches,
     /// Calendars that are read again and again, with their connections.
     pub opened: Recent<(Connection, Item)>,
+    /// Until when providers want to be left alone, by connection, in ms since 1970.
+    pub throttles: Recent<Option<i64>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
     pub keys: Recent<ApiKey>,
     pub pages: Pages,
     /// Merge suggestions that are being paged through.
     pub rankings: Recent<Ranking>,
-    /// Who computes merge suggestions: each computation takes a core for itself.
-    pub merging: Semaphore,
+    /// Who computes merge suggestions: each computation takes much memory, so two at a time, and of one tenant one.
+    pub merging: Compute,
+    /// Where work that keeps a processor busy is done.
+    pub compute: Compute,
     pub usage: Counters,
     pub metrics: Metrics,
     /// Asked to end: not fit for new requests any more.
@@ -100,10 +105,12 @@ impl App {
             coverage: Coverage::default(),
             watches: Watches::default(),
             opened: Recent::default(),
+            throttles: Recent::default(),
             keys: Recent::default(),
             pages: Pages::default(),
             rankings: Recent::lasting(60_000, 2),
-            merging: Semaphore::new(2),
+            merging: Compute::new(2),
+            compute: Compute::default(),
             usage: Counters::default(),
             metrics: Metrics::default(),
             draining: AtomicBool::new(false),
@@ -145,6 +152,9 @@ pub async fn same_keyring(db: &Db, keyring: &Keyring) -> Result<()> {
     Ok(())
 }
 
+/// The connector of the provider that this process serves by itself.
+pub const SANDBOX: &str = "sandbox";
+
 /// The store of installed connectors.
 pub fn connector_dir(config: &Config) -> PathBuf {
     config.data_dir.join("connectors")
@@ -157,19 +167,21 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         let pem = std::fs::read_to_string(file);
         extra_roots_pem.push(pem.with_context(|| format!("cannot read the CA file {}", file.display()))?);
     }
-    let mut egress_allow = config.egress_allow.clone();
-    if config.sandbox {
-        // The sandbox provider is this very process: its one address has to be reachable for its connector.
-        egress_allow.push(config.listen.ip().into());
-    }
+    // The sandbox provider is this very process: its one address has to be reachable for its connector, and for no other.
+    let own_provider = config.sandbox.then(|| crate::runtime::OwnProvider {
+        connector: SANDBOX.to_owned(),
+        address: config.own_address(),
+    });
     let clock = clock.clone();
     Ok(crate::runtime::Config {
         cache_dir: config.data_dir.join("cache"),
         store_dir: connector_dir(config),
         bundle_dir: config.connectors_dir.clone(),
         artefact_key: keyring.artefact_key(),
-        egress_allow,
+        egress_allow: config.egress_allow.clone(),
         approved_origins: Vec::new(),
+        own_provider,
+        lookup: Arc::new(crate::runtime::SystemLookup),
         limits: crate::runtime::Limits::default(),
         now: Arc::new(move || clock.now_ms()),
         http: crate::runtime::HttpSettings { extra_roots_pem, ..crate::runtime::HttpSettings::default() },

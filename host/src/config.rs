@@ -1,10 +1,11 @@
 //! Every setting: name, default, meaning. Read from the command line, `SWITCHBOARD_*` environment variables and a TOML file,
 //! in this order of precedence (`cli/`).
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use ipnet::IpNet;
+use secrecy::SecretString;
 
 /// The host's settings.
 #[derive(Clone, Debug)]
@@ -40,6 +41,10 @@ pub struct Config {
     pub pull_page: u32,
     /// Requests per minute of a caller without a valid key, per address.
     pub anonymous_per_minute: u64,
+    /// What `/metrics` asks for as a bearer token; none: it is not served beside the API.
+    pub metrics_token: Option<SecretString>,
+    /// Where `/metrics` is served by itself, without a token; none: nowhere.
+    pub metrics_listen: Option<SocketAddr>,
     /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
     pub compile_program: Option<PathBuf>,
 }
@@ -62,6 +67,8 @@ impl Default for Config {
             poll_interval_ms: 60_000,
             pull_page: 200,
             anonymous_per_minute: 300,
+            metrics_token: None,
+            metrics_listen: None,
             compile_program: None,
         }
     }
@@ -79,12 +86,23 @@ impl Config {
         sqlite_file(&self.database())
     }
 
-    /// The address that clients know, without a trailing slash.
+    /// Where this process reaches itself: the address at which it listens, and where that is every one of the machine the loopback
+    /// address of its family.
+    pub fn own_address(&self) -> SocketAddr {
+        let ip = match self.listen.ip() {
+            ip if !ip.is_unspecified() => ip,
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        };
+        SocketAddr::new(ip, self.listen.port())
+    }
+
     /// Whether others can reach this service: only then can it be told that a message was opened.
     pub fn can_track(&self) -> bool {
         self.public_url.is_some()
     }
 
+    /// The address that clients know, without a trailing slash.
     pub fn public_address(&self) -> String {
         let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
@@ -96,4 +114,22 @@ pub fn sqlite_file(url: &str) -> Option<PathBuf> {
     let path = url.strip_prefix("sqlite:")?;
     let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
     (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_listens_everywhere_reaches_itself_by_loopback() {
+        for (listen, own) in [
+            ("127.0.0.1:8080", "127.0.0.1:8080"),
+            ("10.0.0.7:80", "10.0.0.7:80"),
+            ("0.0.0.0:8080", "127.0.0.1:8080"),
+            ("[::]:8080", "[::1]:8080"),
+        ] {
+            let config = Config { listen: listen.parse().unwrap(), ..Config::default() };
+            assert_eq!(config.own_address(), own.parse().unwrap(), "{listen}");
+        }
+    }
 }

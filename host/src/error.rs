@@ -45,6 +45,7 @@ pub enum Code {
     DraftAlreadySent,
     OutcomeUnknown,
     PayloadTooLarge,
+    RequestTimeout,
     UnsupportedMediaType,
     RateLimited,
     ProviderRateLimited,
@@ -100,6 +101,7 @@ impl Code {
             Code::DraftAlreadySent => "draft_already_sent",
             Code::OutcomeUnknown => "outcome_unknown",
             Code::PayloadTooLarge => "payload_too_large",
+            Code::RequestTimeout => "request_timeout",
             Code::UnsupportedMediaType => "unsupported_media_type",
             Code::RateLimited => "rate_limited",
             Code::ProviderRateLimited => "provider_rate_limited",
@@ -216,9 +218,21 @@ impl From<Refusal> for Error {
     }
 }
 
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.message)
+    }
+}
+
+/// A refusal stays one, however far it came as any error.
 impl From<anyhow::Error> for Error {
     fn from(e: anyhow::Error) -> Self {
-        Error::Internal(e)
+        match e.downcast::<Refusal>() {
+            Ok(refusal) => refusal.into(),
+            Err(e) => Error::Internal(e),
+        }
     }
 }
 
@@ -231,7 +245,7 @@ impl From<serde_json::Error> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Refused(r) => write!(f, "{}: {}", r.code.as_str(), r.message),
+            Error::Refused(r) => r.fmt(f),
             Error::Internal(e) => write!(f, "{e:#}"),
         }
     }

@@ -111,8 +111,8 @@ impl Keyring {
         random.truncate(KEY_RANDOM_CHARS);
         let key = format!("{KEY_PREFIX}{random}{}", checksum(&random));
         NewApiKey {
-            prefix: format!("{KEY_PREFIX}{}", &random[..6]),
-            last4: key[key.len() - 4..].to_owned(),
+            prefix: format!("{KEY_PREFIX}{}", random.split_at(6).0),
+            last4: key.split_at(key.len() - 4).1.to_owned(),
             hash: self.api_key_hash(&key),
             key,
         }
@@ -121,9 +121,10 @@ impl Keyring {
     /// Whether the checksum fits: a wrong one is refused without a look at the database.
     pub fn is_well_formed(key: &str) -> bool {
         key.strip_prefix(KEY_PREFIX).is_some_and(|rest| {
+            let parts = rest.split_at_checked(KEY_RANDOM_CHARS);
             rest.len() == KEY_RANDOM_CHARS + KEY_CHECK_CHARS
                 && rest.bytes().all(|b| b.is_ascii_alphanumeric())
-                && checksum(&rest[..KEY_RANDOM_CHARS]) == rest[KEY_RANDOM_CHARS..]
+                && parts.is_some_and(|(random, check)| checksum(random) == check)
         })
     }
 
@@ -207,7 +208,7 @@ mod tests {
         let key = keyring().new_api_key().key;
         assert!(Keyring::is_well_formed(&key), "{key}");
         let wrong = if key.as_bytes()[10] == b'a' { "b" } else { "a" };
-        assert!(!Keyring::is_well_formed(&format!("{}{wrong}{}", &key[..10], &key[11..])));
+        assert!(!Keyring::is_well_formed(&format!("{}{wrong}{}", key.split_at(10).0, key.split_at(11).1)));
     }
 
     #[test]

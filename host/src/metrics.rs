@@ -22,6 +22,16 @@ pub struct Metrics {
     pub connections: Gauge,
     /// Client connections that were closed for breaking a limit: too slow, malformed.
     pub broken_connections: Counter,
+    /// Client connections that were not taken, because their address has as many as it may have.
+    pub refused_connections: Counter,
+    /// Panics of work in the background.
+    pub background_panics: Family<WorkLabels, Counter>,
+}
+
+/// What tells work in the background apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct WorkLabels {
+    work: &'static str,
 }
 
 /// What tells answered requests apart.
@@ -38,11 +48,23 @@ impl Default for Metrics {
             requests: Family::new_with_constructor(|| Histogram::new(BUCKETS_S)),
             connections: Gauge::default(),
             broken_connections: Counter::default(),
+            refused_connections: Counter::default(),
+            background_panics: Family::default(),
         }
     }
 }
 
 impl Metrics {
+    /// Counts a panic of work in the background.
+    pub fn count_panic(&self, work: &'static str) {
+        self.background_panics.get_or_create(&WorkLabels { work }).inc();
+    }
+
+    /// How often this work has panicked.
+    pub fn panics(&self, work: &'static str) -> u64 {
+        self.background_panics.get_or_create(&WorkLabels { work }).get()
+    }
+
     /// Counts an answered request. `route` is the template (`/v1/calendars/{calendarId}`), empty where none matched.
     pub fn observe(&self, route: &str, method: &Method, status: u16, took: Duration) {
         let labels = RequestLabels {

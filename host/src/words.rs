@@ -5,6 +5,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, invalid};
+use crate::field_path::FieldPath;
+
+/// Characters of a deserializer's sentence that are repeated to the client.
+const MAX_CAUSE: usize = 300;
+/// Unknown fields that are named; a body can have many thousands.
+const MAX_UNKNOWN: usize = 100;
 
 /// A fault of one field. `cause` is the deserializer's sentence.
 pub fn field_error(field: &str, cause: &str) -> Error {
@@ -15,7 +21,10 @@ pub fn field_error(field: &str, cause: &str) -> Error {
     }
     let field = if field == "." || field.is_empty() { "body" } else { field };
     let cause = cause.split(" at line ").next().unwrap_or(cause);
-    invalid(Code::InvalidParameter, field, format!("{field}: {cause}"))
+    // The sentence quotes what was given, however long that is.
+    let shown: String = cause.chars().take(MAX_CAUSE).collect();
+    let more = if shown.len() < cause.len() { "…" } else { "" };
+    invalid(Code::InvalidParameter, field, format!("{field}: {shown}{more}"))
 }
 
 /// What was given as a `T`, and as the JSON of that `T`. An error names the field; what nobody knows is added to `unknown`.
@@ -26,7 +35,7 @@ where
     let parsed: T = serde_path_to_error::deserialize(given)
         .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))?;
     let printed = serde_json::to_value(&parsed)?;
-    compare(given, &printed, "", unknown)?;
+    compare(given, &printed, &FieldPath::Root, unknown)?;
     Ok((parsed, printed))
 }
 
@@ -38,25 +47,26 @@ pub fn holds_nul(field: &str) -> Error {
 
 /// Compares what was given with what was understood of it: names the fields that were passed over, however deep they are, and
 /// refuses a list where an object belongs, whose items would be taken for the object's fields in their order.
-fn compare(given: &Value, understood: &Value, path: &str, unknown: &mut Vec<String>) -> Result<()> {
+fn compare(given: &Value, understood: &Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) -> Result<()> {
     match (given, understood) {
         (Value::Object(given), Value::Object(understood)) => {
             for (name, value) in given {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let path = path.member(name);
                 match understood.get(name) {
                     Some(found) => compare(value, found, &path, unknown)?,
-                    None if value.is_null() => {}
-                    None => unknown.push(path),
+                    None if value.is_null() || unknown.len() >= MAX_UNKNOWN => {}
+                    None => unknown.push(path.to_string()),
                 }
             }
             Ok(())
         }
         (Value::Array(given), Value::Array(understood)) => {
             let mut pairs = given.iter().zip(understood).enumerate();
-            pairs.try_for_each(|(i, (g, u))| compare(g, u, &format!("{path}[{i}]"), unknown))
+            pairs.try_for_each(|(i, (g, u))| compare(g, u, &path.item(i), unknown))
         }
         (Value::Array(_), Value::Object(_)) => {
-            Err(invalid(Code::InvalidParameter, path, format!("{path} must be an object, not a list")))
+            let message = format!("{path} must be an object, not a list");
+            Err(invalid(Code::InvalidParameter, path.to_string(), message))
         }
         _ => Ok(()),
     }

@@ -381,17 +381,21 @@ fn copy_of_sandbox_connector(dir: &Path, version: &str) -> String {
     to.to_str().expect("a plain path").to_owned()
 }
 
-/// The page that Prometheus reads: requests by template, connectors, store; and no key, id or URL in it.
+/// The page that Prometheus reads, to whoever has its token: requests by template, connectors, store; and no key, id or URL in it.
 #[tokio::test(flavor = "multi_thread")]
-async fn metrics_are_told() {
-    let server = Server::start(&[]);
+async fn metrics_need_their_token() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("token");
+    std::fs::write(&file, "let-me-see\n").expect("a file");
+    let server = Server::start(&["--metrics-token-file", file.to_str().expect("a plain path")]);
     let key = server.key();
     let secret = key["key"].as_str().expect("a key");
     assert_eq!(server.get("/v1/connections/conn_unknown", secret).await, StatusCode::NOT_FOUND);
-    let page = reqwest::Client::builder()
-        .build()
-        .expect("a client")
-        .get(format!("http://{}/metrics", server.address));
+    for (token, status) in [("let-me-se", 401), (secret, 401), ("", 401), ("let-me-see", 200)] {
+        assert_eq!(server.get("/metrics", token).await, status, "{token:?}");
+    }
+    let http = reqwest::Client::builder().build().expect("a client");
+    let page = http.get(format!("http://{}/metrics", server.address)).bearer_auth("let-me-see");
     let page = page.send().await.expect("an answer").text().await.expect("text");
     for line in [
         "http_server_request_duration_seconds_count{http_route=\"/v1/connections/{connectionId}\",http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
@@ -402,6 +406,19 @@ async fn metrics_are_told() {
         assert!(page.contains(line), "{line} is not in\n{page}");
     }
     assert!(!page.contains("conn_unknown") && !page.contains("key_"), "{page}");
+}
+
+/// Without a token there are no metrics where the API is; they can have a place of their own.
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_have_a_place_of_their_own() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port");
+    let server = Server::start(&["--metrics-listen", &free.to_string()]);
+    assert_eq!(server.get("/metrics", "").await, StatusCode::NOT_FOUND);
+    let http = reqwest::Client::builder().build().expect("a client");
+    let page = http.get(format!("http://{free}/metrics")).send().await.expect("an answer");
+    assert!(page.text().await.expect("text").contains("switchboard_store_up 1"));
+    let other = http.get(format!("http://{free}/v1/connections")).send().await.expect("an answer");
+    assert_eq!(other.status(), StatusCode::NOT_FOUND, "nothing else is there");
 }
 
 /// What one host stores another with its own master key could never open: it is told before it does anything.

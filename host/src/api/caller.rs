@@ -1,10 +1,11 @@
 //! The API key: where it stands in the request, whether it is valid, and what it may do.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
+use quick_cache::unsync::Cache;
 
 use crate::app::App;
 use crate::error::{Code, Result, refuse};
@@ -15,6 +16,9 @@ use crate::tenant::Tenant;
 /// The other form of carrying the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Keys that are remembered as valid.
+const MAX_KNOWN_KEYS: usize = 100_000;
 
 /// Who calls: extractable by handlers through the request's extensions.
 #[derive(Clone, Debug)]
@@ -58,8 +62,37 @@ pub fn presented(headers: &HeaderMap) -> Result<Option<&str>> {
     }
 }
 
-/// The caller behind a key. `now` in milliseconds.
-pub async fn authenticate(app: &App, headers: &HeaderMap, ip: IpAddr, now: i64) -> Result<Caller> {
+/// Keys that were found valid lately, by hash: who presents one of these is let through to the store, which says whether it still
+/// is, however many others ask from the same address for keys that do not exist.
+pub struct KnownKeys(Mutex<Cache<String, ()>>);
+
+impl Default for KnownKeys {
+    fn default() -> Self {
+        KnownKeys(Mutex::new(Cache::new(MAX_KNOWN_KEYS)))
+    }
+}
+
+impl KnownKeys {
+    fn contains(&self, hash: &str) -> bool {
+        self.0.lock().is_ok_and(|known| known.get(hash).is_some())
+    }
+
+    fn insert(&self, hash: String) {
+        if let Ok(mut known) = self.0.lock() {
+            known.insert(hash, ());
+        }
+    }
+}
+
+/// The caller behind a key. `may_look_up` is asked before the store is asked for a key that is not known.
+pub async fn authenticate(
+    app: &App,
+    known: &KnownKeys,
+    headers: &HeaderMap,
+    ip: IpAddr,
+    may_look_up: impl FnOnce() -> Result<()>,
+) -> Result<Caller> {
+    let now = app.now();
     let Some(text) = presented(headers)? else {
         return Err(refuse(
             Code::MissingApiKey,
@@ -73,9 +106,15 @@ pub async fn authenticate(app: &App, headers: &HeaderMap, ip: IpAddr, now: i64) 
     let key = match app.keys.get(&hash, now) {
         Some(key) => key,
         None => {
+            if !known.contains(&hash) {
+                may_look_up()?;
+            }
             let found = Box::pin(api_keys::by_hash(app.db.reader(), &hash)).await?;
             let key =
                 Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
+            if key.revoked_at.is_none() {
+                known.insert(hash.clone());
+            }
             app.keys.put(hash, key.clone(), now);
             key
         }

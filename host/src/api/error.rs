@@ -27,6 +27,7 @@ fn is_retryable(code: Code) -> bool {
             | Code::ProviderUnavailable
             | Code::ProviderTimeout
             | Code::Overloaded
+            | Code::RequestTimeout
             | Code::InternalError
     )
 }
@@ -71,6 +72,7 @@ pub fn status(code: Code) -> StatusCode {
         | OrganizerCannotRsvp
         | OutcomeUnknown => StatusCode::CONFLICT,
         PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        RequestTimeout => StatusCode::REQUEST_TIMEOUT,
         UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         RateLimited | ProviderRateLimited => StatusCode::TOO_MANY_REQUESTS,
         InternalError => StatusCode::INTERNAL_SERVER_ERROR,
@@ -81,13 +83,26 @@ pub fn status(code: Code) -> StatusCode {
     }
 }
 
+/// The code of a response that is an error, for the layers outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Failed(pub Code);
+
+/// Whether a conflict is about the moment and not about the request: the same request may succeed later. The other conflicts are what
+/// the work came to.
+pub fn is_of_the_moment(code: Code) -> bool {
+    matches!(
+        code,
+        Code::ReauthRequired | Code::ConnectionInactive | Code::SyncNotStarted | Code::IdempotencyInProgress
+    )
+}
+
 /// The family of a code, for clients that do not know the code itself.
 fn family(code: Code) -> &'static str {
     match status(code).as_u16() {
         _ if matches!(code, Code::ProviderError | Code::ProviderUnavailable | Code::ProviderTimeout) => {
             "provider_error"
         }
-        400 | 405 | 413 | 415 => "invalid_request_error",
+        400 | 405 | 408 | 413 | 415 => "invalid_request_error",
         401 => "authentication_error",
         403 => "permission_error",
         404 => "not_found_error",
@@ -164,8 +179,10 @@ impl Pending {
 /// The response of an error.
 pub fn response(error: Error, request_id: &str) -> Response {
     let refusal = public(error, request_id);
+    let code = refusal.code;
     let body = envelope(&refusal, request_id).to_string();
     let mut response = (status(refusal.code), body).into_response();
+    response.extensions_mut().insert(Failed(code));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(seconds) = refusal.retry_after_s {

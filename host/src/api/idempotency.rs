@@ -9,12 +9,11 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::answer::{Attempt, Claim};
 use crate::api::caller::Caller;
-use crate::api::json;
+use crate::api::error::{Failed, is_of_the_moment};
+use crate::api::fingerprint::of_parts;
 use crate::app::App;
 use crate::error::{Code, Refusal, Result, invalid};
 use crate::storage::idempotency::{self as table, NewClaim, StoredAnswer};
@@ -36,13 +35,17 @@ pub enum Next {
     Replay(Box<Response>),
 }
 
-/// What a claim is about: told apart by method and path, compared by everything else.
+/// Largest answer that is kept for replays, in bytes: more than any write answers.
+const MAX_STORED: usize = 8 << 20;
+
+/// What a claim is about: told apart by API key, method and path, compared by everything else.
 pub struct Request<'a> {
     pub method: &'a str,
     pub path: &'a str,
     pub query: &'a str,
     pub headers: &'a HeaderMap,
-    pub body: &'a Bytes,
+    /// Fingerprint of the body.
+    pub body: &'a str,
 }
 
 /// Claims the request's key, or finds the answer that it already has.
@@ -51,7 +54,8 @@ pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<
         return Ok(Next::Run(Attempt::new(hex::encode(app.entropy.bytes::<16>()), false, None)));
     };
     let application_id = caller.tenant().application_id.as_str();
-    let scope = hash(&[request.method, request.path, key]);
+    // Of one API key: an answer can hold what only the key that asked may see, such as the key that it made.
+    let scope = of_parts(&[request.method, request.path, &caller.key.id, key]);
     let fingerprint = fingerprint(request);
     let waiting = tokio::time::Instant::now();
     loop {
@@ -88,9 +92,10 @@ pub async fn finish(app: &App, attempt: &Attempt, response: Response) -> Respons
     let Some(claim) = attempt.claim().filter(|_| !attempt.is_answered()) else { return response };
     let outcome = match response.status() {
         // Began and ended: the same request gets the same answer.
+        StatusCode::CONFLICT if may_end_otherwise(&response) => expire(app, claim).await,
         status if status.is_success() || status == StatusCode::CONFLICT => {
             let (parts, body) = response.into_parts();
-            let Ok(bytes) = axum::body::to_bytes(body, json::MAX_BODY * 4).await else {
+            let Ok(bytes) = axum::body::to_bytes(body, MAX_STORED).await else {
                 return Response::from_parts(parts, Body::empty());
             };
             let kept = store(app, attempt, &parts, &bytes).await;
@@ -106,6 +111,12 @@ pub async fn finish(app: &App, attempt: &Attempt, response: Response) -> Respons
     };
     report(outcome);
     response
+}
+
+/// Whether a conflict says nothing of the request: a connection that could not be used will be usable again. The claim stays, free to
+/// take, because a provider may have refused in the middle of a write.
+fn may_end_otherwise(response: &Response) -> bool {
+    response.extensions().get::<Failed>().is_some_and(|failed| is_of_the_moment(failed.0))
 }
 
 fn report(outcome: Result<()>) {
@@ -156,7 +167,7 @@ fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
 }
 
 fn attempt(claim: Claim, resumed: bool) -> Attempt {
-    let connector_key = hash(&[&claim.application_id, &claim.scope]);
+    let connector_key = of_parts(&[&claim.application_id, &claim.scope]);
     Attempt::new(connector_key, resumed, Some(claim))
 }
 
@@ -228,57 +239,8 @@ fn key(headers: &HeaderMap) -> Result<Option<&str>> {
     Ok(Some(text))
 }
 
-/// Equal for requests that mean the same: the order of keys, their spelling and white space do not count.
+/// Equal for requests that mean the same.
 fn fingerprint(request: &Request<'_>) -> String {
-    let body =
-        match serde_json::from_slice::<Value>(request.body).ok().and_then(|v| json::camel_keys(v, "").ok()) {
-            Some(value) => canonical(&value),
-            None => hex::encode(Sha256::digest(request.body)),
-        };
     let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    hash(&[request.query, if_match, &body])
-}
-
-/// JSON text with sorted keys.
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort();
-            let pairs =
-                keys.iter().map(|k| format!("{}:{}", Value::String((*k).clone()), canonical(&map[*k])));
-            format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        other => other.to_string(),
-    }
-}
-
-fn hash(parts: &[&str]) -> String {
-    let mut sha = Sha256::new();
-    for part in parts {
-        sha.update((part.len() as u64).to_be_bytes());
-        sha.update(part.as_bytes());
-    }
-    hex::encode(&sha.finalize()[..20])
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn spelling_and_order_do_not_make_another_request() {
-        let body = |v: Value| Bytes::from(v.to_string());
-        let headers = HeaderMap::new();
-        let print = |b: &Bytes| {
-            fingerprint(&Request { method: "POST", path: "/v1/x", query: "", headers: &headers, body: b })
-        };
-        let a = body(json!({ "connection_id": "c", "title": "t" }));
-        let b = body(json!({ "title": "t", "connectionId": "c" }));
-        assert_eq!(print(&a), print(&b));
-        assert_ne!(print(&a), print(&body(json!({ "title": "u", "connectionId": "c" }))));
-    }
+    of_parts(&[request.query, if_match, request.body])
 }

@@ -48,6 +48,10 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     registry.register("client_connections", "Client connections open now", metrics.connections.clone());
     let broken = "Client connections closed for an error: too slow, malformed, gone in the middle";
     registry.register("client_connections_broken", broken, metrics.broken_connections.clone());
+    let refused = "Client connections not taken, because their address has as many as it may have";
+    registry.register("client_connections_refused", refused, metrics.refused_connections.clone());
+    let panics = "Panics of work in the background, each a fault of this program that was survived";
+    registry.register("background_panics", panics, metrics.background_panics.clone());
     registry.register(
         "rate_limit_callers",
         "API keys and addresses that the rate limiter remembers",

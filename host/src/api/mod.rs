@@ -1,6 +1,7 @@
 //! What every operation shares, one file per promise of the contract. `promises` below is the order in which they are kept.
 
 pub mod asker;
+pub mod body;
 pub mod caller;
 pub mod collections;
 pub mod contents;
@@ -8,12 +9,15 @@ pub mod docs;
 pub mod error;
 pub mod etag;
 pub mod feed;
+pub mod fingerprint;
 pub mod idempotency;
 pub mod json;
+pub mod key_restrictions;
 pub mod mail;
 pub mod metrics;
 pub mod openapi;
 pub mod operation;
+pub mod operations;
 pub mod page;
 pub mod rate_limit;
 pub mod reply;
@@ -28,16 +32,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
+use crate::api::body::{Bodies, Read, Whose};
 use crate::api::caller::Caller;
+use crate::api::caller::KnownKeys;
 use crate::api::error::{ApiError, Pending};
-use crate::api::operation::{Operation, Operations};
-use crate::api::rate_limit::{RateLimiter, Standing};
+use crate::api::operation::Operation;
+use crate::api::operations::Operations;
+use crate::api::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
 use crate::error::{Code, Error, Result, refuse};
 use crate::usage::Kind;
@@ -45,15 +51,14 @@ use crate::usage::Kind;
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 
-/// Largest request body of any operation in bytes.
-const MAX_BODY: usize = 40 << 20;
-
 /// The state of the shared promises.
 #[derive(Clone)]
 struct Gate {
     app: App,
     operations: Operations,
-    limiter: Arc<RateLimiter>,
+    limiters: Arc<Limiters>,
+    known_keys: Arc<KnownKeys>,
+    bodies: Arc<Bodies>,
 }
 
 /// The id of the request being served, for log lines and connector calls.
@@ -63,15 +68,17 @@ pub struct RequestId(pub String);
 /// The whole service: the contract's operations, the documentation, the probes.
 pub fn service(app: App) -> Router {
     let (routes, operations) = v1::routes().into_router();
-    let limiter = Arc::<RateLimiter>::default();
-    let outside = system::routes(&operations, limiter.clone(), &app);
-    let gate = Gate { app: app.clone(), operations, limiter };
+    let limiters = Arc::<Limiters>::default();
+    let outside = system::routes(&operations, limiters.clone(), &app);
+    let track = track::routes(limiters.clone());
+    let (known_keys, bodies) = Default::default();
+    let gate = Gate { app: app.clone(), operations, limiters, known_keys, bodies };
     let v1 = routes
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
         .with_state(app.clone());
-    v1.merge(outside.with_state(app.clone())).merge(track::routes().with_state(app))
+    v1.merge(outside.with_state(app.clone())).merge(track.with_state(app))
 }
 
 /// Every operation, for the contract's tests.
@@ -143,28 +150,35 @@ async fn admit(
     now: i64,
 ) -> Result<()> {
     let app = &gate.app;
+    let anonymous =
+        || gate.limiters.take_of_address(Class::Anonymous, ip, app.config.anonymous_per_minute, now);
     if operation.is_some_and(|o| o.public) {
-        seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
+        seen.standing = anonymous();
         return within(seen.standing);
     }
-    let known = caller::authenticate(app, headers, ip, now).await;
-    let caller = match known {
+    let mut taken = None;
+    let known = caller::authenticate(app, &gate.known_keys, headers, ip, || {
+        // Nobody knows this key yet: whether it exists is asked of the store only within the address's budget.
+        let standing = *taken.insert(anonymous());
+        within(standing)
+    });
+    let caller = match known.await {
         Ok(caller) => caller,
         Err(e) => {
             // Floods without a key are limited by address; the headers tell that budget.
-            seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
+            seen.standing = taken.unwrap_or_else(anonymous);
             within(seen.standing)?;
             return Err(e);
         }
     };
     if let Err(e) = caller::check_allowlists(&caller, headers) {
         // Contract, Authentication 5: before any work, so it does not touch the key's budget either.
-        seen.standing = gate.limiter.take(&ip.to_string(), app.config.anonymous_per_minute, now);
+        seen.standing = anonymous();
         within(seen.standing)?;
         return Err(e);
     }
     let limit = u64::try_from(caller.key.rate_limit_per_minute).unwrap_or(0);
-    seen.standing = gate.limiter.take(&caller.key.id, limit, now);
+    seen.standing = gate.limiters.keys.take(&caller.key.id, limit, now);
     let scope = operation.map_or("", |o| o.scope);
     let may = caller.has_scope(scope);
     seen.caller = Some(caller);
@@ -175,6 +189,7 @@ async fn admit(
     Ok(())
 }
 
+/// Refuses what is over a budget.
 fn within(standing: Standing) -> Result<()> {
     match standing.retry_after_s {
         None => Ok(()),
@@ -203,36 +218,40 @@ async fn run(
     request.extensions_mut().insert(seen.standing);
     let Some(caller) = &seen.caller else { return finished(next.run(request).await, seen) };
     request.extensions_mut().insert(caller.clone());
-    if !operation.is_some_and(|o| o.built && o.is_write()) {
+    let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
         return finished(next.run(request).await, seen);
+    };
+    let whose = Whose { key_id: &caller.key.id, application_id: &caller.tenant().application_id };
+    match body::read(&gate.bodies, &app.compute, whose, operation.max_body, request).await {
+        Err(e) => error::response(e, &seen.request_id),
+        Ok(read) if operation.is_write() => Box::pin(write(app, caller, seen, read, next)).await,
+        Ok(Read { request, held, .. }) => {
+            let response = finished(next.run(request).await, seen);
+            drop(held);
+            response
+        }
     }
-    Box::pin(write(app, caller, seen, request, next)).await
 }
 
-async fn write(app: &App, caller: &Caller, seen: &Seen, request: Request, next: Next) -> Response {
-    let begun = match read_whole(request).await {
-        Ok((parts, bytes)) => {
-            let claim = idempotency::Request {
-                method: parts.method.as_str(),
-                path: parts.uri.path(),
-                query: parts.uri.query().unwrap_or_default(),
-                headers: &parts.headers,
-                body: &bytes,
-            };
-            let begun = idempotency::begin(app, caller, &claim).await;
-            begun.map(|next| (next, Request::from_parts(parts, Body::from(bytes))))
-        }
-        Err(e) => Err(e),
+async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) -> Response {
+    let Read { mut request, fingerprint, held } = read;
+    let claim = idempotency::Request {
+        method: request.method().as_str(),
+        path: request.uri().path(),
+        query: request.uri().query().unwrap_or_default(),
+        headers: request.headers(),
+        body: &fingerprint,
     };
-    match begun {
+    match idempotency::begin(app, caller, &claim).await {
         Err(e) => error::response(e, &seen.request_id),
-        Ok((idempotency::Next::Replay(response), _)) => *response,
-        Ok((idempotency::Next::Run(attempt), mut request)) => {
+        Ok(idempotency::Next::Replay(response)) => *response,
+        Ok(idempotency::Next::Run(attempt)) => {
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
             let work = tokio::spawn(async move {
                 let response = finished_with(next.run(request).await, &id);
+                drop(held);
                 idempotency::finish(&app, &attempt, response).await
             });
             work.await.unwrap_or_else(|_| panicked(&seen.request_id))
@@ -242,14 +261,6 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, request: Request, next: 
 
 fn panicked(request_id: &str) -> Response {
     error::response(Error::Internal(anyhow::anyhow!("the handler panicked")), request_id)
-}
-
-async fn read_whole(request: Request) -> Result<(http::request::Parts, bytes::Bytes)> {
-    let (parts, body) = request.into_parts();
-    let bytes = axum::body::to_bytes(body, MAX_BODY)
-        .await
-        .map_err(|_| refuse(Code::PayloadTooLarge, format!("the body is larger than {MAX_BODY} bytes")))?;
-    Ok((parts, bytes))
 }
 
 fn finished(response: Response, seen: &Seen) -> Response {

@@ -1,15 +1,14 @@
 //! One row per operation: method, path, scope and release stage, with its documentation. Router, scope check and OpenAPI read it.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use axum::Router;
-use axum::extract::{MatchedPath, Request, State};
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
+
+use crate::api::body::{MAX_BODY, MAX_BODY_WITH_FILES};
+use crate::api::operations::Operations;
 
 /// The scope of an operation that any valid key may call.
 pub const ANY_KEY: &str = "";
@@ -95,6 +94,8 @@ pub struct Operation {
     pub paged: bool,
     /// False: answers 501 `not_implemented`.
     pub built: bool,
+    /// Largest body in bytes.
+    pub max_body: usize,
     pub docs: Docs,
     status: Option<u16>,
 }
@@ -235,6 +236,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             list: false,
             paged: false,
             built: true,
+            max_body: MAX_BODY,
             docs: Docs::default(),
             status: None,
         };
@@ -290,6 +292,11 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// The request's body.
     pub fn body<T: JsonSchema>(self) -> Self {
         self.last(|o| o.docs.request = Some(|g| g.subschema_for::<T>()))
+    }
+
+    /// The body brings files along, and may be as large as that takes.
+    pub fn takes_files(self) -> Self {
+        self.last(|o| o.max_body = MAX_BODY_WITH_FILES)
     }
 
     /// Another media type that the same body may have.
@@ -349,52 +356,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         let router = self.rows.into_iter().fold(Router::new(), |r, (o, route)| r.route(o.path, route));
         (router, table)
     }
-}
-
-/// The table of operations, cheap to clone.
-#[derive(Clone)]
-pub struct Operations(Arc<Table>);
-
-struct Table {
-    rows: Vec<Arc<Operation>>,
-    by_path: HashMap<&'static str, Vec<Arc<Operation>>>,
-}
-
-impl Operations {
-    pub fn new(rows: Vec<Operation>) -> Self {
-        let rows: Vec<Arc<Operation>> = rows.into_iter().map(Arc::new).collect();
-        let mut by_path: HashMap<_, Vec<_>> = HashMap::new();
-        for row in &rows {
-            by_path.entry(row.path).or_default().push(row.clone());
-        }
-        Operations(Arc::new(Table { rows, by_path }))
-    }
-
-    /// All rows, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Operation> {
-        self.0.rows.iter().map(|o| &**o)
-    }
-
-    /// The row of a method and a path with its `{parameters}`. HEAD is answered by GET's row.
-    pub fn find(&self, method: &Method, path: &str) -> Option<Arc<Operation>> {
-        let method = if method == Method::HEAD { &Method::GET } else { method };
-        self.0.by_path.get(path)?.iter().find(|o| o.method == *method).cloned()
-    }
-
-    /// The row of a request that the router has matched; none for a fallback.
-    pub fn of(&self, request: &Request) -> Option<Arc<Operation>> {
-        let path = request.extensions().get::<MatchedPath>()?;
-        self.find(request.method(), path.as_str())
-    }
-}
-
-/// Puts the matched row on the request as `Arc<Operation>`, for the layers inside and the handler:
-/// `router.layer(map_request_with_state(operations, mark))`, added after the layers that read it.
-pub async fn mark(State(operations): State<Operations>, mut request: Request) -> Request {
-    if let Some(operation) = operations.of(&request) {
-        request.extensions_mut().insert(operation);
-    }
-    request
 }
 
 #[cfg(test)]

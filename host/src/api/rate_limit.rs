@@ -1,17 +1,37 @@
 //! The request budget: at most `limit` requests of a key in any 60 seconds, exactly (a sliding log, kept as milliseconds with
 //! counts). In memory: it cannot be unreachable, and what it cannot decide it lets pass (Contract, Limits 4: it fails open).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Mutex;
+
+use quick_cache::unsync::Cache;
 
 /// How far back requests count, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
-/// Who is remembered at most; beyond it idle ones are dropped.
-const KEYS: usize = 100_000;
+/// Who is remembered at most. For one more, one that was not seen lately is forgotten, at a constant cost.
+const REMEMBERED: usize = 100_000;
 
-/// Budgets by key id, or by address for callers without a key.
+/// Budgets by name.
+pub struct RateLimiter(Mutex<Cache<String, Budget>>);
+
+/// The budgets of keys, and those of addresses: a flood from everywhere makes no key's forgotten.
 #[derive(Default)]
-pub struct RateLimiter(Mutex<HashMap<String, Budget>>);
+pub struct Limiters {
+    pub keys: RateLimiter,
+    addresses: RateLimiter,
+}
+
+/// What an address has a budget for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Requests without a valid key.
+    Anonymous,
+    /// `/readyz` and `/metrics`.
+    Probe,
+    /// Pictures and links of tracked messages.
+    Tracking,
+}
 
 #[derive(Default)]
 struct Budget {
@@ -31,21 +51,25 @@ pub struct Standing {
     pub retry_after_s: Option<u64>,
 }
 
+impl Default for RateLimiter {
+    fn default() -> Self {
+        RateLimiter::remembering(REMEMBERED)
+    }
+}
+
 impl RateLimiter {
+    /// One that remembers so many.
+    pub fn remembering(most: usize) -> Self {
+        RateLimiter(Mutex::new(Cache::new(most)))
+    }
+
     /// Counts a request. One over the limit is refused and costs nothing.
     pub fn take(&self, who: &str, limit: u64, now: i64) -> Standing {
-        let Ok(mut budgets) = self.0.lock() else {
-            return Standing { limit, remaining: limit, retry_after_s: None };
-        };
-        if budgets.len() >= KEYS && !budgets.contains_key(who) {
-            budgets.retain(|_, b| b.log.back().is_some_and(|(at, _)| now - at < WINDOW_MS));
-        }
-        if !budgets.contains_key(who) {
-            budgets.insert(who.to_owned(), Budget::default());
-        }
-        budgets
-            .get_mut(who)
-            .map_or(Standing { limit, remaining: limit, retry_after_s: None }, |b| b.take(limit, now))
+        let open = Standing { limit, remaining: limit, retry_after_s: None };
+        let Ok(mut budgets) = self.0.lock() else { return open };
+        let found =
+            budgets.get_mut_or_insert_with(who, || Ok::<_, std::convert::Infallible>(Budget::default()));
+        found.ok().flatten().map_or(open, |mut budget| budget.take(limit, now))
     }
 
     /// Callers that are remembered now.
@@ -55,6 +79,35 @@ impl RateLimiter {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+impl Limiters {
+    /// Counts a request of an address.
+    pub fn take_of_address(&self, class: Class, ip: IpAddr, limit: u64, now: i64) -> Standing {
+        self.addresses.take(&format!("{class:?} {}", site(ip)), limit, now)
+    }
+
+    /// Counts something that a name stands for, such as a record that is asked for without a key.
+    pub fn take_of_name(&self, name: &str, limit: u64, now: i64) -> Standing {
+        self.addresses.take(name, limit, now)
+    }
+
+    /// Callers that are remembered now.
+    pub fn len(&self) -> usize {
+        self.keys.len() + self.addresses.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What one party has of addresses: of IPv6 a network of 64 bits, within which it can take any (RFC 4291 section 2.5.4).
+pub fn site(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX))),
+        v4 => v4,
     }
 }
 
@@ -97,6 +150,30 @@ mod tests {
         assert_eq!(limiter.take("k", 1000, 59_999).retry_after_s, Some(1));
         assert_eq!(limiter.take("k", 1000, 60_000).retry_after_s, None);
         assert_eq!(limiter.take("k", 1000, 60_000).retry_after_s, Some(1));
+    }
+
+    #[test]
+    fn floods_from_everywhere_are_remembered_within_a_cap() {
+        let limiter = RateLimiter::remembering(1_000);
+        for i in 0..100_000 {
+            limiter.take("regular", 1_000_000, i);
+            limiter.take(&format!("flood {i}"), 10, i);
+            assert!(limiter.len() <= 1_000);
+        }
+        // Who is seen again and again stays: all of the last minute's requests are counted.
+        let standing = limiter.take("regular", 1_000_000, 99_999);
+        assert_eq!(standing.remaining, 1_000_000 - 60_001);
+    }
+
+    #[test]
+    fn a_network_of_64_bits_is_one_caller() {
+        let limiters = Limiters::default();
+        let take =
+            |ip: &str| limiters.take_of_address(Class::Anonymous, ip.parse().unwrap(), 2, 0).retry_after_s;
+        assert_eq!((take("2001:db8::1"), take("2001:db8::ffff:2")), (None, None));
+        assert!(take("2001:db8:0:0:9::3").is_some());
+        assert_eq!((take("2001:db8:0:1::1"), take("192.0.2.1"), take("192.0.2.2")), (None, None, None));
+        assert_eq!((take("::ffff:192.0.2.1"), take("192.0.2.1").is_some()), (None, true));
     }
 
     proptest! {

@@ -4,33 +4,66 @@ use std::future::ready;
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Extension, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use secrecy::ExposeSecret;
 use serde_json::json;
+use subtle::ConstantTimeEq;
+use tokio::sync::Mutex;
 
-use crate::api::operation::Operations;
-use crate::api::rate_limit::RateLimiter;
-use crate::api::{docs, metrics, openapi};
+use crate::api::caller::client_ip;
+use crate::api::operations::Operations;
+use crate::api::rate_limit::{Class, Limiters};
+use crate::api::{docs, metrics, openapi, peer};
 use crate::app::App;
 
+/// Requests per minute of one address to `/readyz` and `/metrics`: balancers and collectors ask every few seconds.
+const PROBES_PER_MINUTE: u64 = 300;
+/// How long the store's last word is believed, in milliseconds.
+const READINESS_LIFE_MS: i64 = 1_000;
+
 /// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
-pub fn routes(operations: &Operations, limiter: Arc<RateLimiter>, app: &App) -> Router<App> {
+pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Router<App> {
     let (rows, address): (Vec<_>, _) = (operations.iter().cloned().collect(), app.config.public_address());
     // Written when it is first asked for: it takes many times its size to put together, and most servers are never asked.
     let document =
         Arc::new(LazyLock::new(move || Bytes::from(openapi::document(&rows, &address).to_string())));
+    let probes = Router::new()
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics_with_token))
+        .layer(from_fn_with_state((app.clone(), limiters.clone()), within_probes))
+        .layer(Extension(limiters))
+        .layer(Extension(Arc::<Readiness>::default()));
     Router::new()
         .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
-        .route(
-            "/metrics",
-            get(move |State(app): State<App>| async move { metrics_text(&app, &limiter).await }),
-        )
         .route("/openapi.json", get(move || ready(json_text(StatusCode::OK, Bytes::clone(&document)))))
+        .merge(probes)
         .merge(docs::routes::<App>())
+}
+
+/// `/metrics` alone, without a token: for a listener of its own.
+pub fn metrics_routes(app: App) -> Router {
+    let text = |State(app): State<App>| async move { metrics_text(&app, 0).await };
+    Router::new().route("/metrics", get(text)).with_state(app)
+}
+
+/// Refuses whoever probes too often, before the store is asked anything.
+async fn within_probes(
+    State((app, limiters)): State<(App, Arc<Limiters>)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let ip = client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
+    let standing = limiters.take_of_address(Class::Probe, ip, PROBES_PER_MINUTE, app.now());
+    let Some(seconds) = standing.retry_after_s else { return next.run(request).await };
+    let body = json!({ "status": "rate_limited" }).to_string();
+    let mut response = json_text(StatusCode::TOO_MANY_REQUESTS, body);
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
 }
 
 fn json_text(status: StatusCode, text: impl Into<Bytes>) -> Response {
@@ -46,32 +79,65 @@ async fn healthz() -> Response {
     json_text(StatusCode::OK, body.to_string())
 }
 
-/// Fit to take requests: the store answers and has this program's schema.
-async fn readyz(State(app): State<App>) -> Response {
-    if app.is_draining() {
-        return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "stopping" }).to_string());
-    }
-    let allocation = app.runtime.status();
-    match app.db.check().await {
-        Ok(()) => {
-            let connectors: Vec<String> = app
-                .runtime
-                .list()
-                .iter()
-                .map(|c| format!("{}@{}", c.manifest.name, c.manifest.version))
-                .collect();
-            let body = json!({ "status": "ready", "connectors": connectors, "instances": format!("{:?}", allocation.allocation) });
-            json_text(StatusCode::OK, body.to_string())
+/// What the store last said, and when.
+#[derive(Default)]
+struct Readiness(Mutex<Option<(i64, bool)>>);
+
+impl Readiness {
+    /// Whether the store answers and has this program's schema. It is asked once a second at most, however many ask.
+    async fn is_ready(&self, app: &App) -> bool {
+        let mut last = self.0.lock().await;
+        let now = app.now();
+        if let Some((_, is_ready)) = last.filter(|(at, _)| (0..READINESS_LIFE_MS).contains(&(now - at))) {
+            return is_ready;
         }
-        Err(e) => {
+        let checked = app.db.check().await;
+        if let Err(e) = &checked {
             tracing::error!(error = %format!("{e:#}"), "not ready");
-            json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "unavailable" }).to_string())
         }
+        *last = Some((now, checked.is_ok()));
+        checked.is_ok()
     }
 }
 
-async fn metrics_text(app: &App, limiter: &RateLimiter) -> Response {
-    let mut response = metrics::text(app, limiter.len()).await.into_response();
+/// Fit to take requests: the store answers and has this program's schema.
+async fn readyz(State(app): State<App>, Extension(readiness): Extension<Arc<Readiness>>) -> Response {
+    if app.is_draining() {
+        return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "stopping" }).to_string());
+    }
+    if !readiness.is_ready(&app).await {
+        return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "unavailable" }).to_string());
+    }
+    let connectors: Vec<String> =
+        app.runtime.list().iter().map(|c| format!("{}@{}", c.manifest.name, c.manifest.version)).collect();
+    let instances = format!("{:?}", app.runtime.status().allocation);
+    let body = json!({ "status": "ready", "connectors": connectors, "instances": instances });
+    json_text(StatusCode::OK, body.to_string())
+}
+
+/// The metrics, to whoever has their token. Without one set there are none at this address.
+async fn metrics_with_token(
+    State(app): State<App>,
+    Extension(limiters): Extension<Arc<Limiters>>,
+    headers: HeaderMap,
+) -> Response {
+    let Some(token) = &app.config.metrics_token else {
+        let message = "metrics are served with --metrics-token-file or --metrics-listen";
+        return json_text(StatusCode::NOT_FOUND, json!({ "status": "off", "message": message }).to_string());
+    };
+    let given = headers.get(header::AUTHORIZATION).and_then(|v| v.as_bytes().strip_prefix(b"Bearer "));
+    if !given.is_some_and(|given| given.ct_eq(token.expose_secret().as_bytes()).into()) {
+        let message = "send the metrics token as `Authorization: Bearer <token>`";
+        let body = json!({ "status": "unauthenticated", "message": message }).to_string();
+        let mut response = json_text(StatusCode::UNAUTHORIZED, body);
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        return response;
+    }
+    metrics_text(&app, limiters.len()).await
+}
+
+async fn metrics_text(app: &App, callers: usize) -> Response {
+    let mut response = metrics::text(app, callers).await.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(metrics::CONTENT_TYPE));
     response
 }

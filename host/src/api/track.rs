@@ -1,29 +1,56 @@
 //! `/t`: pictures and links of messages that were sent from here. Whoever reads such a message comes here, without a key; what is asked for
 //! is in the signed address, and a link leads nowhere but where the message said that it leads.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Extension, Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
 use http::{HeaderValue, Method, StatusCode, header};
 
 use crate::api::caller::client_ip;
 use crate::api::peer;
+use crate::api::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
-use crate::tracking::PATH;
 use crate::tracking::hits::{self, Visitor};
+use crate::tracking::{PATH, Target};
 
 /// A transparent picture of one pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
 
-pub fn routes() -> Router<App> {
-    Router::new().route(&format!("{PATH}/{{target}}"), get(hit))
+/// Hits per minute of one address: the picture proxy of a large provider has many.
+const PER_ADDRESS: u64 = 600;
+/// Hits per minute of one message.
+const PER_RECORD: u64 = 120;
+
+pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
+    Router::new().route(&format!("{PATH}/{{target}}"), get(visited)).layer(Extension(limiters))
 }
 
-async fn hit(State(app): State<App>, Path(signed): Path<String>, request: Request) -> Response {
-    let Some(target) = hits::target(&app, &signed) else { return answer(StatusCode::NOT_FOUND, None) };
-    let destination = match hits::destination(&app, &target).await {
+async fn visited(
+    State(app): State<App>,
+    Extension(limiters): Extension<Arc<Limiters>>,
+    Path(signed): Path<String>,
+    request: Request,
+) -> Response {
+    let ip = client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
+    let is_head = request.method() == Method::HEAD;
+    let user_agent = request.headers().get(header::USER_AGENT).and_then(|v| v.to_str().ok());
+    let user_agent = user_agent.unwrap_or_default().to_owned();
+    drop(request);
+    hit(&app, &limiters, &signed, &Visitor { ip, user_agent: &user_agent, is_head }).await
+}
+
+async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>) -> Response {
+    let Some(target) = hits::target(app, signed) else { return answer(StatusCode::NOT_FOUND, None) };
+    let now = app.now();
+    let of_address = limiters.take_of_address(Class::Tracking, visitor.ip, PER_ADDRESS, now);
+    if of_address.retry_after_s.is_some() {
+        return over(&target, of_address);
+    }
+    let destination = match hits::destination(app, &target).await {
         Ok(found) => found,
         Err(e) => {
             tracing::error!(error = %e, "where a link leads cannot be read");
@@ -33,21 +60,28 @@ async fn hit(State(app): State<App>, Path(signed): Path<String>, request: Reques
     if target.link.is_some() && destination.is_none() {
         return answer(StatusCode::NOT_FOUND, None);
     }
-    let headers = request.headers();
-    let user_agent = headers.get(header::USER_AGENT).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let visitor = Visitor {
-        ip: client_ip(peer(&request), headers, &app.config.trusted_proxies),
-        user_agent,
-        is_head: request.method() == Method::HEAD,
-    };
+    let of_record = limiters.take_of_name(&format!("record {}", target.tracking_id), PER_RECORD, now);
     // Whoever reads mail is not kept waiting, and not turned away, because something cannot be counted.
-    if let Err(e) = hits::note(&app, &target, &visitor).await {
+    if of_record.retry_after_s.is_none()
+        && let Err(e) = hits::note(app, &target, visitor).await
+    {
         tracing::warn!(error = %e, "a hit could not be kept");
     }
     match destination {
         Some(url) => answer(StatusCode::FOUND, Some(&url)),
         None => answer(StatusCode::OK, None),
     }
+}
+
+/// What an address gets that asks too often: the picture costs nothing, a link is looked up.
+fn over(target: &Target, standing: Standing) -> Response {
+    if target.link.is_none() {
+        return answer(StatusCode::OK, None);
+    }
+    let mut response = answer(StatusCode::TOO_MANY_REQUESTS, None);
+    let seconds = HeaderValue::from(standing.retry_after_s.unwrap_or(1));
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    response
 }
 
 fn answer(status: StatusCode, location: Option<&str>) -> Response {

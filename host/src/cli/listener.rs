@@ -5,6 +5,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -16,19 +17,26 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use ipnet::IpNet;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 use tower_http::timeout::TimeoutBody;
 
+use crate::api::rate_limit::site;
 use crate::metrics::Metrics;
+use crate::shares::Shares;
 
 /// Open connections at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
+/// Open connections of one address at most, of a network of 64 bits with IPv6. Trusted proxies may have all: they bring many clients.
+const MAX_CONNECTIONS_OF_ADDRESS: usize = 512;
 /// File descriptors that are not for clients: the database, connectors' connections, files.
 const OTHER_FILES: usize = 512;
-/// For a request's head to arrive, and for a kept connection to stay idle: longer than the 60 s of usual balancers, so that it is
+/// For the head of the first request to arrive: who connects has something to say.
+const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// For the head of a later request to arrive, and for a kept connection to stay idle: longer than the 60 s of usual balancers, so that it is
 /// they who close, and never we in the moment in which they send.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
 /// Longest pause inside a request's body.
@@ -43,15 +51,25 @@ pub struct Listener {
     socket: TcpListener,
     room: Arc<Semaphore>,
     max_connections: usize,
+    of_address: Shares,
+    first_head_timeout: Duration,
+    trusted_proxies: Vec<IpNet>,
 }
 
 impl Listener {
-    /// Binds the address. The error names it.
-    pub async fn bind(address: SocketAddr) -> Result<Listener> {
+    /// Binds the address. The error names it. Proxies may have any number of connections.
+    pub async fn bind(address: SocketAddr, trusted_proxies: &[IpNet]) -> Result<Listener> {
         let socket =
             TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
         let max_connections = connections_allowed();
-        Ok(Listener { socket, room: Arc::new(Semaphore::new(max_connections)), max_connections })
+        Ok(Listener {
+            socket,
+            room: Arc::new(Semaphore::new(max_connections)),
+            max_connections,
+            of_address: Shares::new(MAX_CONNECTIONS_OF_ADDRESS),
+            first_head_timeout: FIRST_HEAD_TIMEOUT,
+            trusted_proxies: trusted_proxies.to_vec(),
+        })
     }
 
     /// The address that it really has.
@@ -62,7 +80,8 @@ impl Listener {
     /// Serves until `stop` says so; then takes no more connections, and returns when those that are open are done with
     /// their request. How long that may take is the caller's to say.
     pub async fn serve(self, service: Router, metrics: Metrics, stop: watch::Receiver<bool>) {
-        let Listener { socket, room, max_connections } = self;
+        let Listener { socket, room, max_connections, of_address, first_head_timeout, trusted_proxies } =
+            self;
         let mut stopping = stop.clone();
         loop {
             let accepted = tokio::select! {
@@ -78,10 +97,22 @@ impl Listener {
                     continue;
                 }
             };
+            let is_proxy = trusted_proxies.iter().any(|n| n.contains(&peer.ip().to_canonical()));
+            let own_place = match of_address.of(&site(peer.ip()).to_string()).try_acquire_owned() {
+                Ok(own_place) => Some(own_place),
+                Err(_) if is_proxy => None,
+                Err(_) => {
+                    // Closed without a word: an answer would cost more than the connection.
+                    metrics.refused_connections.inc();
+                    continue;
+                }
+            };
             let (service, metrics, stop) = (service.clone(), metrics.clone(), stop.clone());
             tokio::spawn(async move {
+                let _own_place = own_place;
                 metrics.connections.inc();
-                if let Err(e) = connection(stream, peer, service, stop).await {
+                let served = connection((stream, peer), service, first_head_timeout, stop).await;
+                if let Err(e) = served {
                     metrics.broken_connections.inc();
                     tracing::debug!(%peer, error = %e, "connection closed");
                 }
@@ -105,16 +136,19 @@ async fn accept(
 }
 
 async fn connection(
-    stream: TcpStream,
-    peer: SocketAddr,
+    (stream, peer): (TcpStream, SocketAddr),
     service: Router,
+    first_head_timeout: Duration,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), hyper::Error> {
     // Answers are written whole; waiting for more to send with them only delays them.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_PAUSE));
+    let has_asked = Arc::new(AtomicBool::new(false));
+    let asks = has_asked.clone();
     let service = service_fn(move |request: Request<Incoming>| {
+        asks.store(true, Ordering::Relaxed);
         let mut service = service.clone();
         let mut request = request.map(|body| Body::new(TimeoutBody::new(BODY_PAUSE, body)));
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -124,8 +158,16 @@ async fn connection(
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_header_size(HEAD_BYTES);
     let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
+    let first_head = async {
+        tokio::time::sleep(first_head_timeout).await;
+        if has_asked.load(Ordering::Relaxed) {
+            // It has begun; from here on the other bounds hold.
+            std::future::pending::<()>().await;
+        }
+    };
     tokio::select! {
         done = connection.as_mut() => return done,
+        () = first_head => return Ok(()),
         _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
     }
     connection.await
@@ -149,4 +191,101 @@ fn connections_allowed() -> usize {
         );
     }
     allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+
+    /// A served listener, and what stops it when it is dropped.
+    async fn served(
+        change: impl FnOnce(&mut Listener),
+        proxies: &[IpNet],
+    ) -> (SocketAddr, watch::Sender<bool>) {
+        let mut listener = Listener::bind("127.0.0.1:0".parse().unwrap(), proxies).await.unwrap();
+        change(&mut listener);
+        let address = listener.address().unwrap();
+        let (stop, stopping) = watch::channel(false);
+        let service = Router::new().route("/", get(|| async { "ok" }));
+        tokio::spawn(listener.serve(service, Metrics::default(), stopping));
+        (address, stop)
+    }
+
+    /// Whether a request on this connection is answered.
+    async fn is_answered(stream: &mut TcpStream) -> bool {
+        let mut first = [0; 12];
+        stream.write_all(ASK).await.is_ok()
+            && stream.read_exact(&mut first).await.is_ok()
+            && &first == b"HTTP/1.1 200"
+    }
+
+    #[tokio::test]
+    async fn one_address_has_some_connections_and_not_all() {
+        let (address, _stop) = served(|l| l.of_address = Shares::new(3), &[]).await;
+        let mut open = Vec::new();
+        for _ in 0..3 {
+            open.push(TcpStream::connect(address).await.unwrap());
+            assert!(is_answered(open.last_mut().unwrap()).await);
+        }
+        let mut fourth = TcpStream::connect(address).await.unwrap();
+        assert!(!is_answered(&mut fourth).await, "it is closed");
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        let mut other = socket.connect(address).await.unwrap();
+        assert!(is_answered(&mut other).await, "another address has its own");
+        drop(open);
+        // The server sees them end a moment later.
+        while !is_answered(&mut TcpStream::connect(address).await.unwrap()).await {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_trusted_proxy_may_have_any_number() {
+        let proxy = ["127.0.0.1/32".parse().unwrap()];
+        let (address, _stop) = served(|l| l.of_address = Shares::new(1), &proxy).await;
+        let mut open = Vec::new();
+        for _ in 0..5 {
+            open.push(TcpStream::connect(address).await.unwrap());
+            assert!(is_answered(open.last_mut().unwrap()).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn who_says_nothing_whole_is_not_waited_for() {
+        let (address, _stop) = served(|l| l.first_head_timeout = Duration::from_millis(20), &[]).await;
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
+        let mut rest = Vec::new();
+        // Ends, whether in order or reset: nobody waits for the rest of the head.
+        let _ = stream.read_to_end(&mut rest).await;
+        assert!(rest.is_empty());
+        // Who has asked once may stay for longer than that.
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        assert!(is_answered(&mut stream).await);
+        tokio::time::timeout(Duration::from_millis(60), stream.read_to_end(&mut rest)).await.ok();
+        rest.clear();
+        assert!(is_answered_after(&mut stream).await);
+    }
+
+    /// The same for a connection whose earlier answer was read only in part.
+    async fn is_answered_after(stream: &mut TcpStream) -> bool {
+        let mut seen = Vec::new();
+        stream.write_all(ASK).await.is_ok()
+            && loop {
+                let mut byte = [0];
+                match stream.read_exact(&mut byte).await {
+                    Ok(_) => seen.push(byte[0]),
+                    Err(_) => break false,
+                }
+                if seen.ends_with(b"HTTP/1.1 200") {
+                    break true;
+                }
+            }
+    }
 }

@@ -18,7 +18,9 @@ use crate::cli::{Cli, block_on, store};
 use crate::clock::{Clock, Entropy};
 use crate::config::Config;
 use crate::outbox;
+use crate::retention;
 use crate::sandbox_provider::{self, Sandbox};
+use crate::supervise::{Backoff, supervised};
 use crate::sync::{listen, poll};
 use crate::telemetry;
 
@@ -92,8 +94,12 @@ async fn serve(resolved: Resolved) -> Result<()> {
     store::make_data_dir(&config)?;
     // Held until the process ends, whichever way it does.
     let _lock = store::Lock::take(&config)?;
-    let listener = Listener::bind(config.listen).await?;
+    let listener = Listener::bind(config.listen, &config.trusted_proxies).await?;
     config.listen = listener.address()?;
+    let metrics_listener = match config.metrics_listen {
+        Some(address) => Some(Listener::bind(address, &[]).await?),
+        None => None,
+    };
     let started = tokio::select! {
         started = start(config) => started?,
         () = signals.end() => return Ok(()),
@@ -101,9 +107,15 @@ async fn serve(resolved: Resolved) -> Result<()> {
     let Started { app, service, _watch } = started;
 
     let (stop, stopping) = watch::channel(false);
-    let poll = tokio::spawn(poll::run(app.clone(), stopping.clone()));
-    let listening = tokio::spawn(listen::run(app.clone(), stopping.clone()));
-    let mut sending = tokio::spawn(outbox::run(app.clone(), stopping.clone()));
+    let poll = in_background(&app, &stopping, "poll", poll::run);
+    let listening = in_background(&app, &stopping, "listen", listen::run);
+    let forgetting = in_background(&app, &stopping, "retention", retention::run);
+    let mut sending = in_background(&app, &stopping, "outbox", outbox::run);
+    if let Some(listener) = metrics_listener {
+        tracing::info!("metrics on http://{}/metrics", listener.address()?);
+        let routes = api::system::metrics_routes(app.clone());
+        tokio::spawn(listener.serve(routes, app.metrics.clone(), stopping.clone()));
+    }
     let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
     tracing::info!(
         public_url = app.config.public_address(),
@@ -135,11 +147,25 @@ async fn serve(resolved: Resolved) -> Result<()> {
     serving.abort();
     poll.abort();
     listening.abort();
+    forgetting.abort();
     // A message that is being handed over right now is not left half-way if it can be helped.
     let _ = tokio::time::timeout_at(deadline, &mut sending).await;
     sending.abort();
     close(&app, deadline).await;
     Ok(())
+}
+
+/// Runs a loop beside the requests, and again whenever it panics.
+fn in_background<F: Future<Output = ()> + Send + 'static>(
+    app: &App,
+    stopping: &watch::Receiver<bool>,
+    work: &'static str,
+    run: fn(App, watch::Receiver<bool>) -> F,
+) -> tokio::task::JoinHandle<()> {
+    let (app, stopping) = (app.clone(), stopping.clone());
+    let (metrics, stop) = (app.metrics.clone(), stopping.clone());
+    let start = move || run(app.clone(), stopping.clone());
+    tokio::spawn(supervised(metrics, work, stop, Backoff::default(), start))
 }
 
 /// What is left to do for the store. Every acknowledged write is on disk already; here only figures are at stake.

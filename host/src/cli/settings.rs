@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
+use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::api::caller;
@@ -82,7 +83,8 @@ pub struct Settings {
         value_parser = BoolishValueParser::new(),
     )]
     watch_connectors: Option<bool>,
-    /// Private network that providers may be in, for example 10.1.0.0/16 (repeatable); public addresses are always allowed
+    /// Private network that providers may be in, for example 10.1.0.0/16 (repeatable); public addresses are always allowed. Only in these
+    /// networks credentials go over plain http, or to a mail server without TLS
     #[arg(
         long,
         help_heading = "Connectors",
@@ -136,6 +138,12 @@ pub struct Settings {
     /// Requests per minute from one address without a valid API key [default: 300]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
     anonymous_rate_limit: Option<u64>,
+    /// Address to serve /metrics on by itself, without a token: one that only collectors reach [default: none]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
+    metrics_listen: Option<SocketAddr>,
+    /// File with the bearer token that /metrics beside the API asks for [default: none, and no metrics there]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_TOKEN_FILE", value_name = "FILE")]
+    metrics_token_file: Option<PathBuf>,
     /// How long /readyz says 503 after SIGTERM before connections are refused [default: 1000]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
     drain_delay_ms: Option<u64>,
@@ -218,6 +226,8 @@ impl Settings {
             freshness_ms: self.freshness_ms.or(file.freshness_ms),
             poll_interval_ms: self.poll_interval_ms.or(file.poll_interval_ms),
             anonymous_rate_limit: self.anonymous_rate_limit.or(file.anonymous_rate_limit),
+            metrics_listen: self.metrics_listen.or(file.metrics_listen),
+            metrics_token_file: self.metrics_token_file.or(file.metrics_token_file),
             drain_delay_ms: self.drain_delay_ms.or(file.drain_delay_ms),
             group_commit: self.group_commit.or(file.group_commit),
         }
@@ -240,6 +250,7 @@ impl Settings {
         ensure!(poll_interval_ms >= 100, "poll_interval_ms must be 100 or more");
         let drain_delay_ms = self.drain_delay_ms.unwrap_or(DRAIN_DELAY_MS);
         ensure!(drain_delay_ms <= MAX_DRAIN_DELAY_MS, "drain_delay_ms must be {MAX_DRAIN_DELAY_MS} or less");
+        let metrics_token = self.metrics_token_file.as_deref().map(read_secret).transpose()?;
         let connectors_named = self.connectors.is_some();
         let config = Config {
             listen: self.listen.unwrap_or(default.listen),
@@ -257,6 +268,8 @@ impl Settings {
             poll_interval_ms,
             pull_page: default.pull_page,
             anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
+            metrics_token: metrics_token.map(SecretString::from),
+            metrics_listen: self.metrics_listen,
             compile_program: std::env::current_exe().ok(),
         };
         Ok(Resolved {
@@ -294,7 +307,9 @@ fn parse_file(text: &str) -> Result<Settings> {
         Ok(settings) => Ok(settings),
         Err(e) => {
             // The crate's own text is a drawing of several lines; the first lines of its message say enough.
-            let line = e.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1);
+            let line = e
+                .span()
+                .map_or(0, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
             bail!("line {line}: {}", e.message().trim().replace('\n', ": "))
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::storage::sql::{Reader, Row, query};
+use crate::storage::sql::{On, Reader, Row, query};
 use anyhow::Result;
 use model::Instant;
 use serde_json::Value;
@@ -86,12 +86,25 @@ pub async fn by_hash(reader: &Reader, hash: &str) -> Result<Option<ApiKey>> {
     query("select * from api_keys where hash = $1").bind(hash).fetch_optional(reader, api_key).await
 }
 
-pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<ApiKey>> {
-    query("select * from api_keys where organization_id = $1 and application_id = $2 and id = $3")
+/// A key of the application; if `family` is a key, of those that descend from it, and itself.
+pub async fn find(
+    on: impl Into<On<'_>>,
+    tenant: &Tenant,
+    family: Option<&str>,
+    id: &str,
+) -> Result<Option<ApiKey>> {
+    let sql = "with recursive ancestors (id, created_by) as ( \
+                   select id, created_by from api_keys \
+                   where organization_id = $1 and application_id = $2 and id = $3 \
+                   union select k.id, k.created_by from api_keys k join ancestors a on k.id = a.created_by) \
+               select * from api_keys where organization_id = $1 and application_id = $2 and id = $3 \
+               and ($4 = '' or exists (select 1 from ancestors a where a.id = $4))";
+    query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
         .bind(id)
-        .fetch_optional(reader, api_key)
+        .bind(family.unwrap_or_default())
+        .fetch_optional(on, api_key)
         .await
 }
 
@@ -106,17 +119,32 @@ pub async fn names(reader: &Reader, tenant: &Tenant) -> Result<HashMap<String, S
     Ok(found.into_iter().collect())
 }
 
-/// Keys of the application, newest last, after an id.
-pub async fn list(reader: &Reader, tenant: &Tenant, after_id: &str, limit: i64) -> Result<Vec<ApiKey>> {
-    let sql = "select * from api_keys where organization_id = $1 and application_id = $2 and id > $3 \
+/// Keys of the application, newest last, after an id; if `family` is a key, those that descend from it, and itself.
+pub async fn list(
+    reader: &Reader,
+    tenant: &Tenant,
+    family: Option<&str>,
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<ApiKey>> {
+    let all = "select * from api_keys where organization_id = $1 and application_id = $2 and id > $3 \
                order by id limit $4";
-    query(sql)
+    let descendants = "with recursive family (id) as ( \
+                           select id from api_keys where organization_id = $1 and application_id = $2 and id = $5 \
+                           union select k.id from family f cross join api_keys k \
+                           where k.application_id = $2 and k.created_by = f.id) \
+                       select k.* from family f cross join api_keys k where k.id = f.id and k.id > $3 \
+                       order by k.id limit $4";
+    let page = query(if family.is_some() { descendants } else { all })
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
         .bind(after_id)
-        .bind(limit)
-        .fetch_all(reader, api_key)
-        .await
+        .bind(limit);
+    let page = match family {
+        Some(id) => page.bind(id),
+        None => page,
+    };
+    page.fetch_all(reader, api_key).await
 }
 
 /// Every key of every application, for the operator's command.

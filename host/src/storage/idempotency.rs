@@ -131,12 +131,6 @@ pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str)
     Ok(())
 }
 
-/// Forgets keys claimed before `before`.
-pub async fn delete_older(tx: &mut Tx, before: i64) -> Result<u64> {
-    let done = query("delete from idempotency where claimed_at < $1").bind(before).execute(&mut *tx).await?;
-    Ok(done)
-}
-
 /// Takes every answer away, as if the process had died before each commit. For tests of what a retry then does.
 pub async fn unanswer_all(tx: &mut Tx) -> Result<()> {
     query("update idempotency set answered_at = null, status = null, headers = null, answer = null")

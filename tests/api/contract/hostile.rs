@@ -231,3 +231,60 @@ async fn a_misfit_in_the_address_is_no_server_error() {
         }
     }
 }
+
+/// Bodies that cost more to understand than to send: each is refused with the place at fault, by every operation alike.
+#[tokio::test]
+async fn bodies_that_are_bombs_are_refused() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let zeros = |n: usize| format!("[{}0]", "0,".repeat(n - 1));
+    let bombs = [
+        (format!("{{\"{}\":{}}}", "k".repeat(300_000), zeros(800_000)), 400, "body"),
+        (format!("{{\"a\":{}}}", zeros(900_000)), 400, "a"),
+        (format!("{{\"a\":{}1{}}}", "[".repeat(100), "]".repeat(100)), 400, ""),
+        (format!("{}1{}", "[".repeat(900_000), "]".repeat(900_000)), 400, ""),
+        (
+            format!("{{{}\"z\":0}}", (0..90_000).map(|i| format!("\"k{i}\":0,")).collect::<String>()),
+            400,
+            "body",
+        ),
+        (format!("{{\"a\":[{}0]}}", format!("{},", zeros(9_000)).repeat(100)), 400, ""),
+        (format!("{{\"a\":\"{}\"}}", "x".repeat(3 << 20)), 413, ""),
+    ];
+    for path in ["/v1/api-keys", "/v1/connections", "/v1/email/send", "/v1/calendars/freebusy/query"] {
+        for (body, status, param) in &bombs {
+            // Files may come with a message: it may be larger, but not longer.
+            let status = if path == "/v1/email/send" { 400 } else { *status };
+            for key in [None, Some("bomb")] {
+                let mut ask = api.post(path, json!({})).raw("application/json", body.clone());
+                if let Some(key) = key {
+                    ask = ask.keyed(key);
+                }
+                let answer = ask.send().await;
+                assert_eq!(answer.status, status, "{path}: {}", answer.answer);
+                if !param.is_empty() {
+                    assert_eq!(&answer.answer["error"]["param"], param);
+                }
+            }
+        }
+    }
+}
+
+/// What is ignored is named, but not without end.
+#[tokio::test]
+async fn unknown_fields_are_named_up_to_a_number() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let mut body = json!({ "name": "x", "scopes": ["calendar.read"] });
+    for i in 0..900 {
+        body[format!("unknown{i}")] = json!(i);
+    }
+    let made = api.post("/v1/api-keys", body).send().await.expect(201);
+    assert_eq!(made["warnings"].as_array().map(Vec::len), Some(100));
+    let long = json!({ "name": "x", "scopes": ["calendar.read"], "rateLimitPerMinute": "9".repeat(100_000) });
+    let error = api.post("/v1/api-keys", long).send().await.refused(400, "invalid_parameter");
+    assert!(
+        error["message"].as_str().is_some_and(|m| m.len() < 1_000),
+        "what was given is not sent back whole"
+    );
+}

@@ -38,6 +38,55 @@ async fn keys_of_two_applications_do_not_meet() {
     assert_ne!(first["id"], second["id"]);
 }
 
+/// Nor do those of two API keys of one application: what an answer holds, such as a key that was made, is for who asked alone.
+#[tokio::test]
+async fn an_answer_is_not_replayed_to_another_api_key() {
+    let server = TestServer::start().await;
+    let (one, two) = (server.client().await, server.client_with(&["api_keys.write", "calendar.read"]).await);
+    let body = json!({ "name": "worker", "scopes": ["calendar.read"] });
+    let first = one.post("/v1/api-keys", body.clone()).keyed("k").send().await.expect(201);
+    let other = two.post("/v1/api-keys", body.clone()).keyed("k").send().await;
+    assert_eq!(other.header("idempotent-replayed"), None);
+    let other = other.expect(201);
+    assert_ne!((&first["id"], &first["key"]), (&other["id"], &other["key"]));
+    let again = one.post("/v1/api-keys", body).keyed("k").send().await.expect(201);
+    assert_eq!(first, again);
+}
+
+/// A connection that cannot be used now says nothing of the request: once it can be, the same attempt succeeds.
+#[tokio::test]
+async fn a_conflict_of_the_moment_is_not_the_answer_for_good() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    let path = format!("/v1/calendars/{calendar}/events");
+    let fault = json!({ "status": 401, "times": 1 });
+    server.provider("alice").post("/sandbox/faults", fault).send().await.expect(201);
+    api.post(&path, lunch()).keyed("k").send().await.refused(409, "reauth_required");
+    api.post(&path, lunch()).keyed("k").send().await.refused(409, "reauth_required");
+    let refresh = format!("/v1/connections/{}/refresh", connection["id"].as_str().expect("an id"));
+    api.post(refresh, json!({})).send().await.expect(200);
+    let made = api.post(&path, lunch()).keyed("k").send().await;
+    assert_eq!(made.header("idempotent-replayed"), None);
+    let made = made.expect(201);
+    assert_eq!(api.post(&path, lunch()).keyed("k").send().await.expect(201), made);
+}
+
+/// White space, the order of names and their spelling make no other request.
+#[tokio::test]
+async fn the_same_request_may_be_written_differently() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let send = |text: &str| api.post("/v1/api-keys", json!({})).raw("application/json", text.to_owned());
+    let first = r#"{"name":"w","scopes":["calendar.read"],"rate_limit_per_minute":5}"#;
+    let other = "{ \"rateLimitPerMinute\": 5,\n \"scopes\": [\"calendar.read\"], \"name\": \"w\" }";
+    let made = send(first).keyed("k").send().await.expect(201);
+    assert_eq!(send(other).keyed("k").send().await.expect(201), made);
+    let different = first.replace("\"w\"", "\"v\"");
+    send(&different).keyed("k").send().await.refused(409, "idempotency_key_reused");
+}
+
 /// A process that died between the provider's answer and its own commit: the retry finds the event that is there.
 #[tokio::test]
 async fn a_retry_after_a_crash_finds_what_the_first_attempt_left() {

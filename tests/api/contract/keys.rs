@@ -1,7 +1,9 @@
 //! Contract, Authentication: how a key is carried, what it may do, from where, and for how long.
 
+#![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
+
 use harness::TestServer;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Both forms of carrying the key are equal; contradicting ones are refused.
 #[tokio::test]
@@ -89,6 +91,91 @@ async fn a_key_makes_keys() {
     assert_eq!(error["param"], "scopes[0]");
     let wrong = json!({ "name": "x", "scopes": ["calendar.red"] });
     api.post("/v1/api-keys", wrong).send().await.refused(400, "invalid_parameter");
+}
+
+/// Every restriction of a key holds for the keys that it makes: inherited where they name none, narrowed where they do, never widened.
+#[tokio::test]
+async fn a_key_gives_no_more_than_it_has() {
+    let server = TestServer::start().await;
+    let texts = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+    let expiry = server.app.now() + 86_400_000;
+    let maker = server
+        .key("test", |key| {
+            key.scopes = texts(&["api_keys.write", "calendar.read"]);
+            key.allowed_domains = texts(&["app.example.com", "www.example.com"]);
+            key.allowed_ips = texts(&["127.0.0.0/8"]);
+            key.connection_ids = texts(&["con_1", "con_2"]);
+            key.rate_limit_per_minute = 50;
+            key.expires_at = Some(expiry);
+        })
+        .await;
+    let make = |change: Value| {
+        let mut body = json!({ "name": "x", "scopes": ["calendar.read"] });
+        body.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());
+        maker.post("/v1/api-keys", body).header("origin", "https://app.example.com").send()
+    };
+    let made = make(json!({})).await.expect(201);
+    assert_eq!(made["allowedDomains"], json!(["app.example.com", "www.example.com"]));
+    assert_eq!(made["allowedIps"], json!(["127.0.0.0/8"]));
+    assert_eq!(made["connectionIds"], json!(["con_1", "con_2"]));
+    assert_eq!(made["rateLimitPerMinute"], 50);
+    assert_eq!(made["expiresAt"], "2026-03-02T08:00:00.000Z");
+    let narrower = json!({ "allowedDomains": ["www.example.com"], "allowedIps": ["127.0.0.1", "127.1.0.0/16"], "connectionIds": ["con_2"],
+        "rateLimitPerMinute": 7, "expiresAt": "2026-03-01T09:00:00.000Z" });
+    let made = make(narrower.clone()).await.expect(201);
+    for (name, value) in narrower.as_object().expect("an object") {
+        assert_eq!(&made[name], value, "{name}");
+    }
+    for (field, value, param) in [
+        ("allowedDomains", json!(["www.example.com", "other.example.com"]), "allowedDomains[1]"),
+        ("allowedIps", json!(["126.0.0.0/7"]), "allowedIps[0]"),
+        ("allowedIps", json!(["127.0.0.1", "192.0.2.1"]), "allowedIps[1]"),
+        ("allowedIps", json!(["::/0"]), "allowedIps[0]"),
+        ("connectionIds", json!(["con_1", "con_3"]), "connectionIds"),
+        ("rateLimitPerMinute", json!(51), "rateLimitPerMinute"),
+        ("rateLimitPerMinute", json!(0), "rateLimitPerMinute"),
+        ("expiresAt", json!("2026-03-02T08:00:01Z"), "expiresAt"),
+        ("expiresAt", json!("2026-03-01T07:00:00Z"), "expiresAt"),
+    ] {
+        let error = make(json!({ field: value })).await.refused(400, "invalid_parameter");
+        assert_eq!(error["param"], param, "{error:#}");
+    }
+}
+
+/// A key that is bound to connections sees and revokes itself and the keys that descend from it, and nobody else's.
+#[tokio::test]
+async fn a_bound_key_manages_its_descendants_alone() {
+    let server = TestServer::start().await;
+    let scopes = json!(["api_keys.write", "calendar.read"]);
+    let all = server.client().await;
+    let make = async |by: &harness::Actor, name: &str, bound: Value| {
+        let body = json!({ "name": name, "scopes": scopes, "connectionIds": bound });
+        let made = by.post("/v1/api-keys", body).send().await.expect(201);
+        let mut actor = server.anonymous();
+        actor.key = Some(made["key"].as_str().expect("a key").to_owned());
+        (actor, format!("/v1/api-keys/{}", made["id"].as_str().expect("an id")))
+    };
+    let (bound, own_path) = make(&all, "bound", json!(["con_1"])).await;
+    let (child, child_path) = make(&bound, "child", json!([])).await;
+    let (_, grandchild_path) = make(&child, "grandchild", json!([])).await;
+    let (_, stranger_path) = make(&all, "stranger", json!(["con_1"])).await;
+    let names = async |actor: &harness::Actor| {
+        let keys = actor.all("/v1/api-keys?limit=1").await;
+        let mut names: Vec<_> = keys.iter().map(|k| k["name"].as_str().expect("a name").to_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&bound).await, ["bound", "child", "grandchild"]);
+    assert_eq!(names(&child).await, ["child", "grandchild"]);
+    assert_eq!(names(&all).await.len(), 5, "an unbound key manages the whole application");
+    for path in [&stranger_path, &own_path] {
+        child.get(path).send().await.refused(404, "not_found");
+        child.delete(path).send().await.refused(404, "not_found");
+    }
+    bound.get(&grandchild_path).send().await.expect(200);
+    bound.delete(&grandchild_path).send().await.expect(204);
+    bound.delete(&child_path).send().await.expect(204);
+    all.get(&stranger_path).send().await.expect(200);
 }
 
 /// Exact host names: whatever else somebody writes there would never match, or match too much.

@@ -34,3 +34,43 @@ async fn one_key_does_not_use_up_anothers_budget() {
     one.get("/v1/connections").send().await.refused(429, "rate_limited");
     other.get("/v1/connections").send().await.expect(200);
 }
+
+/// Keys that do not exist are looked for within the address's budget; a key that is known from there goes on working.
+#[tokio::test]
+async fn invented_keys_do_not_reach_the_store() {
+    let server = TestServer::builder().config(|c| c.anonymous_per_minute = 5).start().await;
+    let known = server.client().await;
+    known.get("/v1/connections").send().await.expect(200);
+    let fresh = server.client().await;
+    let mut invented = server.anonymous();
+    for i in 0..20 {
+        invented.key = Some(server.app.keyring.new_api_key().key);
+        let answer = invented.get("/v1/connections").send().await;
+        // The first of them was the known key's own first use.
+        match i {
+            0..4 => answer.refused(401, "invalid_api_key"),
+            _ => answer.refused(429, "rate_limited"),
+        };
+    }
+    fresh.get("/v1/connections").send().await.refused(429, "rate_limited");
+    // What was looked up lately is believed for a second; beyond that the store is asked again, whatever others do.
+    server.clock.advance_ms(5_000);
+    known.get("/v1/connections").send().await.expect(200);
+    server.clock.advance_ms(60_000);
+    fresh.get("/v1/connections").send().await.expect(200);
+}
+
+/// Probes ask the store at most once a second, and an address asks them a bounded number of times.
+#[tokio::test]
+async fn probes_are_bounded() {
+    let server = TestServer::start().await;
+    let anybody = server.anonymous();
+    for _ in 0..300 {
+        anybody.get("/readyz").send().await.expect(200);
+    }
+    let over = anybody.get("/readyz").send().await;
+    assert_eq!((over.status, over.header("retry-after")), (429, Some("60")));
+    anybody.get("/healthz").send().await.expect(200);
+    server.clock.advance_ms(60_000);
+    anybody.get("/readyz").send().await.expect(200);
+}

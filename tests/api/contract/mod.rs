@@ -1,8 +1,13 @@
 //! Promises of the contract that cut across operations.
 
+mod feeds;
 mod hostile;
 mod idempotency;
 mod isolation;
 mod keys;
 mod limits;
 mod operations;
+mod quarantine;
+mod races;
+mod scans;
+mod throttling;

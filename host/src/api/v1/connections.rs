@@ -135,5 +135,5 @@ async fn refresh(
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
     let connection = find(&app, &asker, &id).await?;
-    Ok(connections::refresh(&app, connection, &attempt).await?)
+    Ok(connections::refresh::refresh(&app, connection, &attempt).await?)
 }

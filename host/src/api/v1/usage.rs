@@ -18,7 +18,7 @@ use crate::api::rate_limit::{Standing, WINDOW_MS};
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
 use crate::storage::usage::Bucket;
-use crate::storage::{api_keys, connections, usage};
+use crate::storage::{api_keys, connections, items, usage};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")
@@ -52,7 +52,8 @@ async fn get(
     answer.rate_limit.limit_per_minute = caller.key.rate_limit_per_minute;
     answer.rate_limit.reset_at = Some(Instant::from_millis(app.now() + WINDOW_MS));
     answer.rate_limit.remaining = i64::try_from(standing.remaining).unwrap_or(i64::MAX);
-    let (changes, bytes) = usage::storage(app.db.reader(), tenant, answer.period_start.as_millis()).await?;
+    let changes = usage::changes(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
+    let bytes = items::bytes(app.db.reader(), tenant).await?;
     answer.sync.changes = changes;
     answer.webhooks.events = changes;
     answer.storage_bytes = bytes;

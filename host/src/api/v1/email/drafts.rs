@@ -12,7 +12,7 @@ use crate::api::asker::{Params, Path};
 use crate::api::contents::manner;
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::json::{self, LargeBody};
+use crate::api::json::{self, Body};
 use crate::api::mail::query;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
@@ -29,6 +29,7 @@ pub fn routes() -> Routes<App> {
         .summary("Create a draft")
         .description("It is stored in the drafts folder of the account, where other clients see it too.")
         .body::<NewDraft>()
+        .takes_files()
         .returns::<Resource<Draft>>()
         .get("/v1/email/drafts", "email.read", Additive, list_drafts)
         .summary("List drafts, newest first")
@@ -43,6 +44,7 @@ pub fn routes() -> Routes<App> {
         .summary("Change a draft")
         .description("A JSON merge patch. Needs the etag, because editors that save by themselves race. Files that are not named stay; a file in the list can be one that is there, by its `id`.")
         .body::<DraftPatch>()
+        .takes_files()
         .returns::<Resource<Draft>>()
         .delete("/v1/email/drafts/{draftId}", "email.write", Additive, delete)
         .summary("Destroy a draft")
@@ -58,7 +60,7 @@ async fn create(
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
-    LargeBody(body): LargeBody,
+    Body(body): Body,
 ) -> Result<Answer, ApiError> {
     Ok(drafts::create(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
 }
@@ -90,7 +92,7 @@ async fn update(
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
-    LargeBody(mut body): LargeBody,
+    Body(mut body): Body,
 ) -> Result<Answer, ApiError> {
     let has_etag = headers.contains_key(header::IF_MATCH) || body.get("etag").is_some_and(|e| !e.is_null());
     if !has_etag {
@@ -107,7 +109,7 @@ async fn delete(
     attempt: Attempt,
     headers: HeaderMap,
     Path(id): Path<String>,
-    LargeBody(mut body): LargeBody,
+    Body(mut body): Body,
 ) -> Result<Answer, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     Ok(drafts::delete(&app, &asker, &id, expected, &attempt).await?)
@@ -119,7 +121,7 @@ async fn send(
     attempt: Attempt,
     headers: HeaderMap,
     Path(id): Path<String>,
-    LargeBody(mut body): LargeBody,
+    Body(mut body): Body,
 ) -> Result<Answer, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let (given, unknown) = json::typed::<SendDraft>(body)?;

@@ -8,7 +8,7 @@ use model::resource::Resource;
 
 use crate::answer::{Answer, Attempt};
 use crate::api::error::ApiError;
-use crate::api::json::{self, LargeBody};
+use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::app::App;
@@ -25,6 +25,7 @@ pub fn routes() -> Routes<App> {
         .summary("Send a message")
         .description("202 with the message as it stands: `delivery` tells how far it got, and so do its events. It is sent once, however often the request is repeated under its Idempotency-Key, and whatever breaks in between; where nobody can know whether the provider took it, `delivery.error` says `outcome_unknown`. With `sendAt` it is sent then; DELETE of the message takes it back until it is being sent.")
         .body::<SendMessage>()
+        .takes_files()
         .returns::<Resource<EmailMessage>>()
 }
 
@@ -33,9 +34,9 @@ async fn send(
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
-    LargeBody(body): LargeBody,
+    Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    let (new, unknown) = json::typed::<SendMessage>(body)?;
+    let (new, unknown) = json::typed_with_files::<SendMessage>(&app, &asker.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     if new.connection_id.is_empty() {
         return Err(invalid(Code::MissingField, "connectionId", "connectionId is required").into());

@@ -13,7 +13,7 @@ use crate::api::asker::{Params, Path};
 use crate::api::contents::manner;
 use crate::api::error::ApiError;
 use crate::api::etag;
-use crate::api::json::{self, Body, LargeBody};
+use crate::api::json::{self, Body};
 use crate::api::mail::{self, fields, filters, images, query};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
@@ -38,6 +38,7 @@ pub fn routes() -> Routes<App> {
         .summary("Put a message into a folder, without sending it")
         .description("The whole message in `rawBase64`, or its parts. Into the inbox where `folderIds` is empty.")
         .body::<NewMessage>()
+        .takes_files()
         .returns::<Resource<EmailMessage>>()
         .get("/v1/email/messages/{messageId}", "email.read", Mvp, get)
         .summary("Read a message")
@@ -67,9 +68,9 @@ async fn create(
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
-    LargeBody(body): LargeBody,
+    Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    let (new, unknown) = json::typed::<NewMessage>(body)?;
+    let (new, unknown) = json::typed_with_files::<NewMessage>(&app, &asker.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     Ok(append::append(&app, &asker, new, warnings, &attempt).await?)
 }

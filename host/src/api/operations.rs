@@ -1,0 +1,46 @@
+//! The table of all operations: the row of a request.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request};
+use http::Method;
+
+use crate::api::operation::Operation;
+
+/// The table of operations, cheap to clone.
+#[derive(Clone)]
+pub struct Operations(Arc<Table>);
+
+struct Table {
+    rows: Vec<Arc<Operation>>,
+    by_path: HashMap<&'static str, Vec<Arc<Operation>>>,
+}
+
+impl Operations {
+    pub fn new(rows: Vec<Operation>) -> Self {
+        let rows: Vec<Arc<Operation>> = rows.into_iter().map(Arc::new).collect();
+        let mut by_path: HashMap<_, Vec<_>> = HashMap::new();
+        for row in &rows {
+            by_path.entry(row.path).or_default().push(row.clone());
+        }
+        Operations(Arc::new(Table { rows, by_path }))
+    }
+
+    /// All rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Operation> {
+        self.0.rows.iter().map(|o| &**o)
+    }
+
+    /// The row of a method and a path with its `{parameters}`. HEAD is answered by GET's row.
+    pub fn find(&self, method: &Method, path: &str) -> Option<Arc<Operation>> {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        self.0.by_path.get(path)?.iter().find(|o| o.method == *method).cloned()
+    }
+
+    /// The row of a request that the router has matched; none for a fallback.
+    pub fn of(&self, request: &Request) -> Option<Arc<Operation>> {
+        let path = request.extensions().get::<MatchedPath>()?;
+        self.find(request.method(), path.as_str())
+    }
+}

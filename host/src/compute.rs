@@ -1,0 +1,136 @@
+//! Work that keeps a processor busy: parsing large bodies, building and cleaning messages. It runs where it holds no worker of the
+//! runtime, no more of it at once than there are processors, and of one tenant at most half of that: who asks for much waits for
+//! its own work and not others for it.
+
+use std::sync::Arc;
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::shares::Shares;
+
+/// Input up to this many bytes is worked on at once: a millisecond or so, less than a change of threads is worth.
+const INLINE_BYTES: usize = 32 << 10;
+
+/// The places for such work. Cheap to clone.
+#[derive(Clone)]
+pub struct Compute(Arc<Places>);
+
+struct Places {
+    all: Arc<Semaphore>,
+    tenants: Shares,
+}
+
+/// A place, until it is dropped.
+pub struct Place {
+    _own: Option<OwnedSemaphorePermit>,
+    _one: Option<OwnedSemaphorePermit>,
+}
+
+impl Default for Compute {
+    fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        Compute::new(processors.max(2))
+    }
+}
+
+impl Compute {
+    /// With so many places, half of them for one tenant.
+    pub fn new(places: usize) -> Self {
+        let tenants = Shares::new((places / 2).max(1));
+        Compute(Arc::new(Places { all: Arc::new(Semaphore::new(places)), tenants }))
+    }
+
+    /// Runs `work` on `bytes` of a tenant's input. It waits for a place where that is much.
+    pub async fn run<T>(&self, tenant: &str, bytes: usize, work: impl FnOnce() -> T) -> T {
+        if bytes <= INLINE_BYTES {
+            return work();
+        }
+        let _place = self.place(tenant).await;
+        off_worker(work)
+    }
+
+    /// Waits for a place. A tenant's own places first: while one waits for those it takes none of the others'.
+    pub async fn place(&self, tenant: &str) -> Place {
+        // Only a closed semaphore fails, and nobody closes these.
+        let own = self.0.tenants.of(tenant).acquire_owned().await.ok();
+        let one = self.0.all.clone().acquire_owned().await.ok();
+        Place { _own: own, _one: one }
+    }
+}
+
+/// Runs `work` on `bytes` of input without waiting for a place: for code that cannot wait, whose callers are bounded otherwise.
+pub fn at_once<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    if bytes <= INLINE_BYTES { work() } else { off_worker(work) }
+}
+
+/// Runs `work` on this thread, after the runtime has given what else this worker had to do to another one.
+fn off_worker<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        // A runtime of one thread has nowhere to go; neither has a thread of no runtime.
+        _ => work(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const MUCH: usize = INLINE_BYTES + 1;
+
+    /// Every worker has heavy work that does not end, and a small request is served all the same.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn heavy_work_holds_no_worker() {
+        let compute = Compute::new(4);
+        let (at_work, end) = (Arc::new(Barrier::new(5)), Arc::new(Barrier::new(5)));
+        let heavy: Vec<_> = ["a", "a", "b", "b"]
+            .map(|tenant| {
+                let (compute, at_work, end) = (compute.clone(), at_work.clone(), end.clone());
+                tokio::spawn(async move {
+                    let work = || {
+                        at_work.wait();
+                        end.wait();
+                    };
+                    compute.run(tenant, MUCH, work).await;
+                })
+            })
+            .into();
+        tokio::task::spawn_blocking(move || at_work.wait()).await.expect("all four are at work");
+        let small = tokio::spawn(async { 1 }).await.expect("a worker is free");
+        assert_eq!(small, 1);
+        end.wait();
+        for work in heavy {
+            work.await.expect("it ends");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn one_tenant_leaves_places_for_others() {
+        let compute = Compute::new(2);
+        let (end, ended) = mpsc::channel::<()>();
+        let (started, has_started) = tokio::sync::oneshot::channel();
+        let first = tokio::spawn({
+            let compute = compute.clone();
+            let work = move || (started.send(()), ended.recv().is_err());
+            async move { compute.run("greedy", MUCH, work).await }
+        });
+        has_started.await.expect("it starts");
+        let waiting: Vec<_> = (0..10)
+            .map(|_| {
+                let compute = compute.clone();
+                tokio::spawn(async move { compute.run("greedy", MUCH, || ()).await })
+            })
+            .collect();
+        compute.run("modest", MUCH, || ()).await;
+        assert!(waiting.iter().all(|w| !w.is_finished()), "the greedy one waits for itself");
+        drop(end);
+        assert!(first.await.expect("it ends").1);
+        for work in waiting {
+            work.await.expect("it ends");
+        }
+    }
+}
