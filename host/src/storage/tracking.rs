@@ -124,7 +124,20 @@ pub async fn set_sent(tx: &mut Tx, message_id: &str, at: i64) -> Result<()> {
     Ok(())
 }
 
-pub async fn add_event(tx: &mut Tx, tracking_id: &str, e: &Event) -> Result<()> {
+/// Events of each of two sorts that a record keeps: hits (opens, clicks), which anybody can cause who has the message, and arrivals
+/// (replies, bounces, complaints). Neither can crowd out the other.
+pub const MAX_HITS: i64 = 10_000;
+pub const MAX_ARRIVALS: i64 = 1_000;
+
+/// Adds an event; false when the record has as many of its sort as it keeps.
+pub async fn add_event(tx: &mut Tx, tracking_id: &str, e: &Event) -> Result<bool> {
+    let (count, most) = match e.kind.as_str() {
+        "open" | "click" => ("update tracking set hits = hits + 1 where id = $1 and hits < $2", MAX_HITS),
+        _ => ("update tracking set arrivals = arrivals + 1 where id = $1 and arrivals < $2", MAX_ARRIVALS),
+    };
+    if query(count).bind(tracking_id).bind(most).execute(&mut *tx).await? == 0 {
+        return Ok(false);
+    }
     let sql = "insert into tracking_events (id, tracking_id, kind, at, link_index, ip, user_agent, classification, \
                reason, detail) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     query(sql)
@@ -140,7 +153,7 @@ pub async fn add_event(tx: &mut Tx, tracking_id: &str, e: &Event) -> Result<()> 
         .bind(&e.detail)
         .execute(&mut *tx)
         .await?;
-    Ok(())
+    Ok(true)
 }
 
 /// Says otherwise of events of a kind since a time from one network: they were a machine's.
@@ -164,11 +177,41 @@ pub async fn reclassify(
     Ok(())
 }
 
-/// Events since a time, newest first.
-pub async fn events(on: impl Into<On<'_>>, tracking_id: &str, since: i64, limit: i64) -> Result<Vec<Event>> {
-    query("select * from tracking_events where tracking_id = $1 and at >= $2 order by at desc, id desc limit $3")
+/// The newest events, newest first.
+pub async fn newest(reader: &Reader, tracking_id: &str, limit: i64) -> Result<Vec<Event>> {
+    query("select * from tracking_events where tracking_id = $1 order by at desc, id desc limit $2")
         .bind(tracking_id)
+        .bind(limit)
+        .fetch_all(reader, event)
+        .await
+}
+
+/// Replies, bounces and complaints, oldest first.
+pub async fn arrivals(reader: &Reader, tracking_id: &str) -> Result<Vec<Event>> {
+    query(
+        "select * from tracking_events where tracking_id = $1 and kind in ('reply', 'bounce', 'complaint') \
+         order by at, id limit $2",
+    )
+    .bind(tracking_id)
+    .bind(MAX_ARRIVALS)
+    .fetch_all(reader, event)
+    .await
+}
+
+/// Events of a kind from one network since a time, newest first.
+pub async fn of_network(
+    on: impl Into<On<'_>>,
+    tracking_id: &str,
+    (kind, since, ip): (&str, i64, Option<&str>),
+    limit: i64,
+) -> Result<Vec<Event>> {
+    let sql = "select * from tracking_events where tracking_id = $1 and kind = $2 and at >= $3 \
+               and coalesce(ip, '') = $4 order by at desc limit $5";
+    query(sql)
+        .bind(tracking_id)
+        .bind(kind)
         .bind(since)
+        .bind(ip.unwrap_or_default())
         .bind(limit)
         .fetch_all(on, event)
         .await
@@ -252,17 +295,5 @@ pub async fn due_reports(reader: &Reader, now: i64, limit: i64) -> Result<Vec<Re
 /// It was read.
 pub async fn remove_report(tx: &mut Tx, item_id: &str) -> Result<()> {
     query("delete from email_reports where item_id = $1").bind(item_id).execute(&mut *tx).await?;
-    Ok(())
-}
-
-/// Forgets everything of a connection.
-pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
-    for sql in [
-        "delete from tracking_events where tracking_id in (select id from tracking where connection_id = $1)",
-        "delete from tracking where connection_id = $1",
-        "delete from email_reports where connection_id = $1",
-    ] {
-        query(sql).bind(connection_id).execute(&mut *tx).await?;
-    }
     Ok(())
 }

@@ -8,7 +8,7 @@ use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelive
 use serde_json::json;
 
 use crate::app::App;
-use crate::connections;
+use crate::connections::{self, throttle};
 use crate::error::{Error, Result};
 use crate::ids;
 use crate::log::Origin;
@@ -17,9 +17,10 @@ use crate::resources::mail::{attachments, own};
 use crate::resources::{Asker, Kind};
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
-use crate::storage::outbox::{self, Outgoing};
+use crate::storage::locked::ConnectionLock;
+use crate::storage::outbox;
 use crate::storage::tracking::{self as table, Event, Record, Report};
-use crate::tenant::Tenant;
+use crate::supervise::guarded;
 use crate::tracking::hits::tell;
 
 /// Reports read in one round.
@@ -30,7 +31,7 @@ const RETRY_AFTER_MS: [i64; 4] = [60_000, 600_000, 3_600_000, 6 * 3_600_000];
 const MAX_REPORT: u64 = 4 << 20;
 
 /// Looks at a message that was told just now, in the transaction that stores it.
-pub async fn look(tx: &mut Tx, app: &App, place: &Place, changed: &Changed) -> Result<()> {
+pub async fn look(tx: &mut Tx, app: &App, place: &Place, changed: &Changed<'_>) -> Result<()> {
     let is_news = changed.change == Change::Created && place.origin == Origin::Provider;
     if !is_news || changed.kind != Kind::EmailMessage {
         return Ok(());
@@ -90,8 +91,9 @@ async fn replied(tx: &mut Tx, app: &App, item: &Item, message: &EmailMessage) ->
             reason: None,
             detail: Some(json!({ "messageId": item.id }).to_string()),
         };
-        table::add_event(tx, &record.id, &event).await?;
-        tell(tx, app, &record, &event, json!({ "messageId": item.id })).await?;
+        if table::add_event(tx, &record.id, &event).await? {
+            tell(tx, app, &record, &event, json!({ "messageId": item.id })).await?;
+        }
     }
     Ok(())
 }
@@ -99,7 +101,12 @@ async fn replied(tx: &mut Tx, app: &App, item: &Item, message: &EmailMessage) ->
 /// One round: reads the reports that are due.
 pub async fn tick(app: &App) -> anyhow::Result<()> {
     for report in table::due_reports(app.db.reader(), app.now(), BATCH).await? {
-        if let Err(e) = one(app, &report).await {
+        if let Some(until) = throttle::until(app, &report.tenant, &report.connection_id).await? {
+            // The provider wants to be left alone: that it was not asked is no attempt.
+            put_off(app, report, until).await?;
+            continue;
+        }
+        if let Err(e) = guarded(&app.metrics, "report", one(app, &report)).await {
             tracing::warn!(message = %report.item_id, error = %e, "a report could not be read");
             again(app, report).await?;
         }
@@ -109,12 +116,23 @@ pub async fn tick(app: &App) -> anyhow::Result<()> {
 
 async fn again(app: &App, report: Report) -> anyhow::Result<()> {
     let wait = usize::try_from(report.attempts).ok().and_then(|n| RETRY_AFTER_MS.get(n)).copied();
-    let (now, next) = (app.now(), Report { attempts: report.attempts + 1, ..report });
+    let next = Report { attempts: report.attempts + 1, ..report };
+    write(app, next, wait.map(|wait| app.now() + wait)).await
+}
+
+async fn put_off(app: &App, report: Report, until: i64) -> anyhow::Result<()> {
+    write(app, report, Some(until)).await
+}
+
+/// `at`: when it is to be read; none: never.
+async fn write(app: &App, next: Report, at: Option<i64>) -> anyhow::Result<()> {
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                match wait {
-                    Some(wait) => table::add_report(tx, &next, now + wait).await,
+                // An account that was disconnected meanwhile leaves nothing behind.
+                let lock = ConnectionLock::take(tx, &next.tenant, &next.connection_id).await?;
+                match at.filter(|_| lock.is_some()) {
+                    Some(at) => table::add_report(tx, &next, at).await,
                     None => table::remove_report(tx, &next.item_id).await,
                 }
             })
@@ -132,8 +150,9 @@ async fn one(app: &App, report: &Report) -> Result<()> {
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            if let (Some(read), Some(sent)) = (&read, &sent) {
-                keep(tx, &app, &report.tenant, sent, read).await?;
+            let lock = ConnectionLock::take(tx, &report.tenant, &report.connection_id).await?;
+            if let (Some(lock), Some(read), Some(sent)) = (&lock, &read, &sent) {
+                keep(tx, &app, lock, &sent.id, read).await?;
             }
             table::remove_report(tx, &report.item_id).await?;
             Ok::<_, Error>(())
@@ -165,14 +184,15 @@ async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
 async fn keep(
     tx: &mut Tx,
     app: &App,
-    tenant: &Tenant,
-    sent: &Outgoing,
+    lock: &ConnectionLock,
+    id: &str,
     report: &DeliveryReport,
 ) -> Result<()> {
-    let Some(item) = items::find_for_write(tx, tenant, &sent.id).await? else { return Ok(()) };
+    let Some(row) = outbox::lock_outgoing(tx, lock, id).await? else { return Ok(()) };
+    let Some(item) = items::lock_item(tx, lock, id).await? else { return Ok(()) };
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let mut delivery: MessageDelivery = message.delivery.unwrap_or_default();
-    let record = table::of_message(&mut *tx, &sent.id).await?;
+    let record = table::of_message(&mut *tx, id).await?;
     let mut word = "updated";
     for reported in &report.recipients {
         let Some(told) = told(report, reported, &mut delivery.recipients, app.clock.now()) else { continue };
@@ -183,10 +203,9 @@ async fn keep(
     }
     delivery.state = state(&delivery);
     let recipients = serde_json::to_string(&delivery.recipients)?;
-    outbox::set_recipients(tx, &sent.id, (crate::outbox::word(delivery.state), &recipients), app.now())
-        .await?;
+    outbox::set_recipients(tx, &row, (crate::outbox::word(delivery.state), &recipients), app.now()).await?;
     let place = Place {
-        tenant: tenant.clone(),
+        tenant: lock.tenant.clone(),
         connection_id: item.connection_id.clone(),
         kind: Kind::EmailMessage,
         parent_id: String::new(),

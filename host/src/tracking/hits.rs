@@ -20,8 +20,8 @@ const SAME_OPEN_MS: i64 = 60_000;
 const BURST_MS: i64 = 3_000;
 /// So many links at the least make a burst.
 const BURST_LINKS: usize = 3;
-/// Events of one record that are kept; a machine that comes for ever is not worth more.
-const MAX_EVENTS: i64 = 10_000;
+/// Hits of one network that are compared with a new one: more do not come within the times above (`api::track`).
+const COMPARED: i64 = 200;
 /// Bytes of a `User-Agent` that are kept.
 const USER_AGENT: usize = 256;
 
@@ -80,39 +80,37 @@ fn word(value: &impl serde::Serialize) -> String {
 }
 
 async fn keep(tx: &mut Tx, app: &App, record: &Record, mut event: Event) -> Result<()> {
-    let lately = table::events(&mut *tx, &record.id, event.at - SAME_OPEN_MS, MAX_EVENTS).await?;
-    let same = |e: &&Event| e.kind == event.kind && e.ip == event.ip && e.user_agent == event.user_agent;
-    if event.kind == "open" && lately.iter().any(|e| same(&e)) {
+    let span_ms = if event.kind == "open" { SAME_OPEN_MS } else { BURST_MS };
+    let since = event.at - span_ms;
+    let like_it = (event.kind.as_str(), since, event.ip.as_deref());
+    let lately = table::of_network(&mut *tx, &record.id, like_it, COMPARED).await?;
+    if event.kind == "open" && lately.iter().any(|e| e.user_agent == event.user_agent) {
         return Ok(());
     }
-    if lately.len() as i64 >= MAX_EVENTS {
-        return Ok(());
-    }
-    if event.kind == "click" && is_burst(record, &event, &lately)? {
+    let urls: Vec<String> = serde_json::from_str(&record.urls)?;
+    let is_burst = event.kind == "click" && is_burst(&urls, &event, &lately);
+    if is_burst {
         let (bot, reason) = (word(&Classification::Bot), word(&ClassificationReason::AllLinksBurst));
-        let since = event.at - BURST_MS;
-        let of = ("click", since, event.ip.as_deref());
-        table::reclassify(tx, &record.id, of, (&bot, &reason)).await?;
         (event.classification, event.reason) = (bot, Some(reason));
     }
-    table::add_event(tx, &record.id, &event).await?;
-    let urls: Vec<String> = serde_json::from_str(&record.urls)?;
+    if !table::add_event(tx, &record.id, &event).await? {
+        return Ok(());
+    }
+    if is_burst {
+        let of = ("click", since, event.ip.as_deref());
+        let reason = event.reason.as_deref().unwrap_or_default();
+        table::reclassify(tx, &record.id, of, (&event.classification, reason)).await?;
+    }
     let url = event.link_index.and_then(|n| usize::try_from(n).ok()).and_then(|n| urls.get(n));
     tell(tx, app, record, &event, json!({ "url": url })).await
 }
 
 /// Whether all links of the message were followed from one network at once.
-fn is_burst(record: &Record, event: &Event, lately: &[Event]) -> Result<bool> {
-    let urls: Vec<String> = serde_json::from_str(&record.urls)?;
-    let mut links: Vec<i64> = lately
-        .iter()
-        .filter(|e| e.kind == "click" && e.ip == event.ip && e.at >= event.at - BURST_MS)
-        .filter_map(|e| e.link_index)
-        .chain(event.link_index)
-        .collect();
+fn is_burst(urls: &[String], event: &Event, lately: &[Event]) -> bool {
+    let mut links: Vec<i64> = lately.iter().filter_map(|e| e.link_index).chain(event.link_index).collect();
     links.sort_unstable();
     links.dedup();
-    Ok(urls.len() >= BURST_LINKS && links.len() == urls.len())
+    urls.len() >= BURST_LINKS && links.len() == urls.len()
 }
 
 /// Tells of what happened to a message, in the log.

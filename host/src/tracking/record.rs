@@ -16,9 +16,7 @@ use crate::storage::items;
 use crate::storage::tracking::{self as table, Count, Event};
 
 /// Events that are shown.
-const SHOWN: usize = 100;
-/// Events that are read for bounces and the like.
-const READ: i64 = 10_000;
+const SHOWN: i64 = 100;
 
 /// What is kept of a bounce, a complaint or a reply.
 #[derive(Default, Deserialize)]
@@ -45,7 +43,8 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     let urls: Vec<String> = serde_json::from_str(&record.urls)?;
     let opens = table::counts(reader, id, "open").await?;
     let clicks = table::counts(reader, id, "click").await?;
-    let events = table::events(reader, id, i64::MIN, READ).await?;
+    let newest = table::newest(reader, id, SHOWN).await?;
+    let arrivals = table::arrivals(reader, id).await?;
     let mut shown = TrackingRecord {
         id: record.id,
         message_id: Some(record.message_id),
@@ -60,10 +59,10 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     };
     let count = |n: usize| clicks.iter().find(|c| usize::try_from(c.link_index) == Ok(n));
     shown.links = urls.iter().enumerate().map(|(n, url)| link(n, url, count(n))).collect();
-    for event in events.iter().rev() {
+    for event in &arrivals {
         sort(&mut shown, event)?;
     }
-    shown.events = events.iter().take(SHOWN).map(|e| printed(e, &urls)).collect::<Result<_>>()?;
+    shown.events = newest.iter().map(|e| printed(e, &urls)).collect::<Result<_>>()?;
     Ok(Answer::ok(serde_json::to_string(&shown)?))
 }
 

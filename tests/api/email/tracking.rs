@@ -1,9 +1,12 @@
 //! What becomes known of a message after it left: opens and clicks, which come to the service; replies, delivery reports and
 //! complaints, which come to the mailbox.
 
+#![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
+
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
+use switchboard::storage::tracking;
 
 use crate::email::mailbox::{Letter, Mailbox, Provider, letter, text, until, written};
 
@@ -355,3 +358,74 @@ async fn records_of_others() {
 }
 
 on_every_mailbox!(delivery_reports, a_bounce_of_a_real_server, answers);
+
+/// Whoever has a message can come to its addresses as often as they like: what is counted of that is bounded, by record and by
+/// address, and readers are not turned away for it.
+#[tokio::test]
+async fn hits_are_bounded() {
+    let service = Provider::Sandbox.server().config(|c| c.public_url = Some(US.to_owned()));
+    let mailbox = Mailbox::open_with(Provider::Sandbox, service).await.expect("the sandbox is always there");
+    let (sent, html) = offered(&mailbox).await;
+    let (link, picture) = (values(&html, "href")[0].to_owned(), values(&html, "src")[0].to_owned());
+    mailbox.server.clock.advance_ms(60_000);
+    // Each looks like another reader, so none is taken for the same open.
+    for n in 0..300 {
+        assert_eq!(fetched(&mailbox, Method::GET, &picture, &format!("{PERSON} {n}")).await.status(), 200);
+        assert_eq!(followed(&mailbox, &link, PERSON).await, "https://shop.test/?a=1&b=2");
+    }
+    let seen = record(&mailbox, &sent).await;
+    let counted = seen["opens"]["total"].as_i64().expect("a number")
+        + seen["links"][0]["total"].as_i64().expect("a number");
+    assert_eq!(counted, 120, "as many as a record takes in a minute");
+    assert_eq!(seen["events"].as_array().map(Vec::len), Some(100));
+    // The address has had its minute: a picture costs nothing, a link has to be looked up.
+    assert_eq!(fetched(&mailbox, Method::GET, &picture, PERSON).await.status(), 200);
+    let over = fetched(&mailbox, Method::GET, &link, PERSON).await;
+    assert_eq!((over.status().as_u16(), over.headers()["retry-after"].to_str().ok()), (429, Some("60")));
+    mailbox.server.clock.advance_ms(60_000);
+    assert_eq!(followed(&mailbox, &link, PERSON).await, "https://shop.test/?a=1&b=2");
+}
+
+/// A record keeps so many hits and so many arrivals, each counted by itself: a flood of opens hides no bounce.
+#[tokio::test]
+async fn a_record_keeps_a_bounded_number_of_events() {
+    let service = Provider::Sandbox.server().config(|c| c.public_url = Some(US.to_owned()));
+    let mailbox = Mailbox::open_with(Provider::Sandbox, service).await.expect("the sandbox is always there");
+    let (sent, _) = offered(&mailbox).await;
+    let id = text(&sent["tracking"]["trackingId"]);
+    let add = async |kind: &'static str, times: i64| {
+        let id = id.clone();
+        let added: anyhow::Result<i64> = mailbox
+            .server
+            .app
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    let mut added = 0;
+                    for n in 0..times {
+                        let event = tracking::Event {
+                            id: format!("{kind} {n}"),
+                            kind: kind.to_owned(),
+                            at: n,
+                            link_index: None,
+                            ip: None,
+                            user_agent: None,
+                            classification: "unknown".to_owned(),
+                            reason: None,
+                            detail: None,
+                        };
+                        added += i64::from(tracking::add_event(tx, &id, &event).await?);
+                    }
+                    Ok(added)
+                })
+            })
+            .await;
+        added.expect("they are written")
+    };
+    assert_eq!(add("open", tracking::MAX_HITS + 50).await, tracking::MAX_HITS);
+    assert_eq!(add("click", 5).await, 0);
+    assert_eq!(add("bounce", tracking::MAX_ARRIVALS + 50).await, tracking::MAX_ARRIVALS);
+    let seen = record(&mailbox, &sent).await;
+    assert_eq!(seen["opens"]["total"], tracking::MAX_HITS);
+    assert_eq!(seen["bounces"].as_array().map(|b| b.len() as i64), Some(tracking::MAX_ARRIVALS));
+}
