@@ -1,13 +1,14 @@
 //! Hostile components. Each gets one defined error within its limit, frees what it held, and leaves its neighbour's calls
 //! alone; the process lives. The table of what each got is printed (`--nocapture`).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use switchboard::runtime::{Blame, Code, Error, Limits, PoolStatus, Runtime};
+use switchboard::runtime::{Blame, Code, Config, Error, Limits, Lookup, OwnProvider, PoolStatus, Runtime};
 
-use crate::world::{Fixed, SELF_HOSTED, World, call, probe, provider, tight};
+use crate::world::{Fixed, SELF_HOSTED, World, call, guest, manifest, probe, provider, tight};
 
 /// The guest, and the code that it must get.
 const CASES: [(&str, Code); 20] = [
@@ -165,6 +166,20 @@ async fn a_call_that_nobody_waits_for_is_stopped() {
     assert!(started.elapsed() < Duration::from_millis(250), "long before its CPU budget is spent");
 }
 
+/// A blob costs the host more than its content: blobs without any come to an end too.
+#[tokio::test]
+async fn the_smallest_blobs_are_counted() {
+    let world = World::start(Limits { host_calls: 2_000_000, cpu_ms: 20_000, ..tight() }, &[]).await;
+    world.install("blob_tiny", "").await;
+    let mut call = call("blob-tiny");
+    call.context.timeout_ms = None;
+    let answer = world.runtime.call(call).await.unwrap();
+    let (count, bytes) = (answer.blobs.count(), answer.blobs.in_memory());
+    println!("{count} blobs, {bytes} bytes");
+    assert!((1_000..=4_096).contains(&count), "{count} blobs");
+    assert!(bytes >= 256 * count as u64, "what each takes beside its content is counted: {bytes} bytes");
+}
+
 /// Method, URL, one header, and the error's code as the connector sees it.
 type Attempt<'a> = (&'a str, &'a str, Option<(&'a str, &'a str)>, &'a str);
 
@@ -245,6 +260,76 @@ async fn the_settings_cannot_open_private_networks() {
         let detail = error.unwrap_err().author.detail;
         println!("{server:<30} {detail}");
         assert!(detail.starts_with("denied: "), "{server}: {detail}");
+    }
+}
+
+/// Names as a test wants them.
+struct Table;
+
+impl Lookup for Table {
+    fn addresses(&self, host: &str) -> std::io::Result<Vec<IpAddr>> {
+        Ok(match host {
+            "public.test" => vec![IpAddr::from([1, 1, 1, 1])],
+            "own.test" => vec![IpAddr::from([127, 0, 0, 1])],
+            // One of its addresses is allowed: that one gets the request.
+            "both.test" => vec![IpAddr::from([1, 1, 1, 1]), IpAddr::from([127, 0, 0, 1])],
+            _ => Vec::new(),
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn credentials_go_over_plain_http_to_the_operators_networks_alone() {
+    let origin = provider().await;
+    let port: u16 = origin.rsplit(':').next().unwrap().parse().unwrap();
+    let names = |config: &mut Config| config.lookup = Arc::new(Table);
+    let world = World::with(tight(), &["127.0.0.0/8"], names).await;
+    world.install("http_probe", SELF_HOSTED).await;
+    let send = async |host: &str| {
+        let server = format!("http://{host}:{port}");
+        let credentials = Arc::new(Fixed("Bearer t-0123456789", None));
+        world.runtime.call(probe("GET", &format!("{server}/echo"), None, &server, credentials)).await
+    };
+    for host in ["own.test", "both.test"] {
+        assert!(send(host).await.unwrap().body.contains("\"length\":19"), "{host}");
+    }
+    let detail = send("public.test").await.unwrap_err().author.detail;
+    assert!(detail.starts_with("denied: ") && detail.contains("use https"), "{detail}");
+    let exposed = async |url: &str| world.runtime.is_exposed("t1", &url.parse().unwrap()).await;
+    assert!(exposed("http://public.test/").await && exposed("http://1.1.1.1/").await);
+    for url in ["https://public.test/", "http://own.test/", "http://both.test/", "http://none.test/", &origin]
+    {
+        assert!(!exposed(url).await, "{url}");
+    }
+}
+
+/// What the host serves by itself is there for one connector, at one address and port.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hosts_own_provider_is_for_its_connector_alone() {
+    let (origin, neighbour) = (provider().await, provider().await);
+    let address = origin.trim_start_matches("http://").parse().unwrap();
+    let own = |config: &mut Config| {
+        config.own_provider = Some(OwnProvider { connector: "http-probe".to_owned(), address });
+    };
+    let world = World::with(tight(), &[], own).await;
+    world.install("http_probe", SELF_HOSTED).await;
+    let other = world.write("other", &manifest("other", "1.0.0", SELF_HOSTED), "other", &guest("http_probe"));
+    world.runtime.install(&other).await.unwrap();
+    let send = async |connector: &str, server: &str| {
+        let credentials = Arc::new(Fixed("Bearer t-0123456789", None));
+        let mut call = probe("GET", &format!("{server}/echo"), None, server, credentials);
+        call.connector = connector.to_owned();
+        world.runtime.call(call).await
+    };
+    assert!(send("http-probe", &origin).await.unwrap().body.contains("\"length\":19"));
+    for (connector, server) in [
+        ("other", &*origin),
+        ("http-probe", &*neighbour),
+        ("http-probe", &origin.replace("127.0.0.1", "127.0.0.2")),
+        ("http-probe", &origin.replace("127.0.0.1", "localhost")),
+    ] {
+        let detail = send(connector, server).await.unwrap_err().author.detail;
+        assert!(detail.starts_with("denied: "), "{connector} {server}: {detail}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sandbox, tried with components that behave and components that do not (`guests/`).
 
 mod bundled;
+mod discovery;
 mod hostile;
 mod install;
 mod speed;

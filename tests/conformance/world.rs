@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use switchboard::runtime::{
     Blobs, Call, CallContext, Config, Credentials, HttpSettings, Limits, NoCredentials, PoolStatus, Runtime,
-    Secret, Surface, Verb,
+    Secret, Surface, SystemLookup, Verb,
 };
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
@@ -98,21 +98,29 @@ pub struct World {
 impl World {
     /// An empty one.
     pub async fn start(limits: Limits, egress_allow: &[&str]) -> World {
+        World::with(limits, egress_allow, |_| {}).await
+    }
+
+    /// An empty one, with a change of what its runtime is told.
+    pub async fn with(limits: Limits, egress_allow: &[&str], change: impl FnOnce(&mut Config)) -> World {
         let dir = tempfile::tempdir().unwrap();
         let clock_ms = Arc::new(AtomicI64::new(START_MS));
         let clock = clock_ms.clone();
-        let config = Config {
+        let mut config = Config {
             cache_dir: dir.path().join("cache"),
             store_dir: dir.path().join("store"),
             bundle_dir: Some(dir.path().join("bundle")),
             artefact_key: [7; 32],
             egress_allow: egress_allow.iter().map(|net| net.parse().unwrap()).collect(),
             approved_origins: Vec::new(),
+            own_provider: None,
+            lookup: Arc::new(SystemLookup),
             limits,
             now: Arc::new(move || clock.load(Ordering::SeqCst)),
             http: HttpSettings::default(),
             compile_in_child: None,
         };
+        change(&mut config);
         let runtime = Runtime::start(config.clone()).await.unwrap();
         World { runtime, clock_ms, config, dir }
     }

@@ -8,10 +8,11 @@ use url::Url;
 
 use crate::contacts::VERSIONS;
 use crate::contacts::books::versions_at;
-use crate::webdav::Client;
+use crate::text::without_prefix;
 use crate::webdav::discovery::{CALENDARS, CONTACTS, Found, Service, discover};
 use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{CALDAV, DAV, Element};
+use crate::webdav::{Client, elsewhere, origin_of};
 
 /// What the principal says.
 #[derive(Default)]
@@ -34,6 +35,17 @@ impl Principal {
         self.homes(service).next().cloned()
     }
 
+    /// The origins of everything that later calls use, but for the given server's own.
+    fn origins(&self, base: &Url) -> Vec<String> {
+        let places = [&self.url, &self.outbox, &self.inbox].into_iter().flatten();
+        let places = places.chain(self.homes.iter().map(|(_, home)| home));
+        let other = places.filter(|url| url.origin() != base.origin());
+        let mut origins: Vec<String> = other.map(|url| url.origin().ascii_serialization()).collect();
+        origins.sort();
+        origins.dedup();
+        origins
+    }
+
     fn forget(&mut self, service: &Service) {
         self.homes.retain(|(setting, _)| *setting != service.setting);
     }
@@ -45,6 +57,22 @@ fn is_lasting(failure: &Failure) -> bool {
 }
 
 pub fn check(cx: &Context) -> Outcome<Account> {
+    match account(cx) {
+        // Once the host has accepted that server too, it asks again.
+        Err(failure)
+            if origin_of(&failure)
+                .is_some_and(|origin| origin.starts_with("https:") && !cx.is_accepted(origin)) =>
+        {
+            let known = cx.connection.settings.get("discoveredOrigins").and_then(Value::as_array);
+            let known = known.into_iter().flatten().filter_map(|origin| Some(origin.as_str()?.to_owned()));
+            let new = origin_of(&failure).map(str::to_owned);
+            Ok(Account { discovered_origins: known.chain(new).collect(), ..Account::default() })
+        }
+        found => found,
+    }
+}
+
+fn account(cx: &Context) -> Outcome<Account> {
     let client = Client::new(cx)?;
     let mut principal = principal(&client)?;
     let mut classes = Vec::new();
@@ -71,6 +99,9 @@ pub fn check(cx: &Context) -> Outcome<Account> {
             "the server at settings.serverUrl does not offer calendars (RFC 4791 calendar-access)",
         ));
     };
+    for place in [&mut principal.outbox, &mut principal.inbox] {
+        place.take_if(|url| !client.reaches(url));
+    }
     let mut settings = settings(&principal, &classes);
     settings.extend(versions.map(|versions| (VERSIONS.to_owned(), json!(versions))));
     let mails = mails(cx, &principal.addresses);
@@ -90,15 +121,14 @@ pub fn check(cx: &Context) -> Outcome<Account> {
         surfaces: surfaces.into_iter().filter(|(_, s)| has(s)).map(|(name, _)| name.to_owned()).collect(),
         provider_scopes: Vec::new(),
         settings,
+        discovered_origins: principal.origins(client.base()),
     })
 }
 
 /// The account's mail addresses, lower case.
 fn mails(cx: &Context, addresses: &[String]) -> Vec<String> {
-    let given = addresses.iter().filter_map(|address| {
-        let scheme = address.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("mailto:"));
-        scheme.map(|_| address[7..].to_lowercase())
-    });
+    let given =
+        addresses.iter().filter_map(|address| without_prefix(address, "mailto:")).map(str::to_lowercase);
     let username = cx.connection.username.iter().filter(|name| name.contains('@'));
     given.chain(username.map(|name| name.to_lowercase())).collect()
 }
@@ -144,24 +174,17 @@ fn take(client: &Client, all: &mut Principal, found: Found, service: &Service) -
         }
         Found::Principal(url) => url,
     };
-    let own = client.base().origin();
-    let moved = |url: &Url| {
-        let place = url.origin().ascii_serialization();
-        Failure::invalid(format!(
-            "the provider keeps this account at {place}; give that as settings.serverUrl"
-        ))
-    };
-    if url.origin() != own {
-        return Err(moved(&url));
+    if !client.reaches(&url) {
+        return Err(elsewhere(&url));
     }
     let mut read = read(client, url)?;
-    let elsewhere = read.homes.iter().map(|(_, home)| home).find(|home| home.origin() != own).map(moved);
-    read.homes.retain(|(setting, home)| home.origin() == own && all.homes.iter().all(|(s, _)| s != setting));
+    let other = read.homes.iter().map(|(_, home)| home).find(|home| !client.reaches(home)).map(elsewhere);
+    read.homes.retain(|(setting, home)| client.reaches(home) && all.homes.iter().all(|(s, _)| s != setting));
     let missing = read.homes(service).next().is_none();
     let homes = all.homes.drain(..).chain(read.homes.drain(..)).collect();
     let first = if all.url.is_some() { std::mem::take(all) } else { read };
     *all = Principal { homes, ..first };
-    elsewhere.filter(|_| missing).map_or(Ok(()), Err)
+    other.filter(|_| missing).map_or(Ok(()), Err)
 }
 
 fn read(client: &Client, url: Url) -> Outcome<Principal> {

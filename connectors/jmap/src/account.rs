@@ -10,13 +10,25 @@ use url::Url;
 
 use crate::client::Client;
 use crate::send::identities;
-use crate::session::{Endpoint, Found, find};
+use crate::session::{Endpoint, Found, find, moved_to};
 
 /// Finds the session, and tries that its API answers.
 pub fn check(cx: &Context) -> Outcome<Account> {
-    let found = find(cx)?;
+    let found = match find(cx) {
+        Ok(found) => found,
+        // Once the host has accepted that place too, it asks again.
+        Err(failure) => {
+            let origin = moved_to(cx, &failure).ok_or(failure)?;
+            let settled = cx.connection.settings.get("discoveredOrigins").and_then(Value::as_array);
+            let settled = settled.into_iter().flatten().filter_map(|known| Some(known.as_str()?.to_owned()));
+            return Ok(Account {
+                discovered_origins: settled.chain([origin]).collect(),
+                ..Account::default()
+            });
+        }
+    };
     let identities = match read_identities(&Client::at(cx, found.endpoint.clone())) {
-        // The API is at a place that the settings do not name yet; what was found will. Or the account may not see its identities.
+        // The API is at a place that the host has to accept first: then it asks again. Or the account may not see its identities.
         Err(failure) if is_no_answer(&failure) => Vec::new(),
         read => read?,
     };
@@ -35,6 +47,7 @@ pub fn check(cx: &Context) -> Outcome<Account> {
         surfaces: vec!["email".to_owned()],
         provider_scopes: Vec::new(),
         settings: settings(&found.endpoint),
+        discovered_origins: found.origins,
     })
 }
 

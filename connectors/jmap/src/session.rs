@@ -51,8 +51,6 @@ pub struct Endpoint {
     /// A template with `accountId`.
     pub upload_url: String,
     pub account_id: String,
-    /// Origins of those URLs that are not the one of `serverUrl`.
-    pub api_origins: Vec<String>,
     /// The account can send (RFC 8621 section 7).
     pub submission: bool,
     pub read_only: bool,
@@ -70,6 +68,8 @@ pub struct Found {
     pub username: String,
     /// The account's name, for people.
     pub name: String,
+    /// Origins of the session and of its URLs that are not the one of `serverUrl`.
+    pub origins: Vec<String>,
 }
 
 /// Looks for the session: where it was before, at the URL that the user gave, at the well-known place.
@@ -155,7 +155,7 @@ fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
     for _ in 0..=MAX_REDIRECTS {
         let request = http::Request::get(at.as_str()).header("accept", "application/json");
         let response = cx.send(request).map_err(|failure| match failure.code.as_str() {
-            // The host lets through what the settings name, and no more.
+            // The host lets through what the user named and what it has accepted, and no more.
             code::FORBIDDEN if at.origin() != base.origin() => moved(&at),
             _ => failure,
         })?;
@@ -176,7 +176,13 @@ fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
 fn moved(to: &Url) -> Failure {
     let place = to.origin().ascii_serialization();
     Failure::invalid(format!("the provider keeps this account at {place}; give that as settings.serverUrl"))
-        .with_detail(serde_json::json!({ "session": "moved" }))
+        .with_detail(serde_json::json!({ "session": "moved", "origin": place }))
+}
+
+/// Where the session is, when that is a place which the host has to accept first.
+pub fn moved_to(cx: &Context, failure: &Failure) -> Option<String> {
+    let origin = failure.detail.as_ref()?.get("origin")?.as_str()?;
+    (!cx.is_accepted(origin)).then(|| origin.to_owned())
 }
 
 fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
@@ -197,9 +203,9 @@ fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
     // Some servers leave submission out of the account's capabilities and name the account for it all the same.
     let can_send = account.account_capabilities.contains_key(SUBMISSION)
         || session.primary_accounts.get(SUBMISSION).is_some_and(|primary| primary == id);
+    let origins = origins(base, &[at.as_str(), &api_url, &download_url, &upload_url]);
     let endpoint = Endpoint {
         session_url: at.to_string(),
-        api_origins: origins(base, &[at.as_str(), &api_url, &download_url, &upload_url]),
         account_id: id.clone(),
         submission: can_send && session.capabilities.contains_key(SUBMISSION),
         read_only: account.is_read_only,
@@ -212,7 +218,7 @@ fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
         upload_url,
     };
     let name = account.name.clone();
-    Ok(Found { endpoint, username: session.username, name })
+    Ok(Found { endpoint, username: session.username, name, origins })
 }
 
 /// The primary account for mail, else the user's own one that has mail, else any.

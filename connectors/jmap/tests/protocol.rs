@@ -1,5 +1,6 @@
 //! The connector against a server in memory: what a real one does seldom, late or wrong.
 
+#![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
 mod fake;
@@ -8,6 +9,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use connector_jmap::Jmap;
+use connector_sdk::http::SendError;
 use connector_sdk::testing::{Recorded, response};
 use connector_sdk::{Answer, Context, Email as _, Lifecycle as _, code};
 use fake::{Shared, URL, open};
@@ -499,7 +501,7 @@ fn a_recorded_session_of_a_real_server_is_read() {
     let settings = json!({
         "sessionUrl": "https://cyrus.test/jmap/", "apiUrl": "https://cyrus.test/jmap/",
         "downloadUrl": "https://cyrus.test/jmap/download/{accountId}/{blobId}/{name}?accept={type}",
-        "uploadUrl": "https://cyrus.test/jmap/upload/{accountId}/", "accountId": "alice", "apiOrigins": [],
+        "uploadUrl": "https://cyrus.test/jmap/upload/{accountId}/", "accountId": "alice",
         "submission": true, "readOnly": false, "maxObjectsInGet": 4096, "maxSizeUpload": 1_073_741_824,
         "maxSizeAttachmentsPerEmail": 10_485_760,
     });
@@ -519,8 +521,44 @@ fn a_session_at_another_origin_names_it() {
         ],
     )
     .unwrap();
-    assert_eq!(account.settings["apiOrigins"], json!(["https://api.jmap.test", "https://www.jmap.test"]));
+    assert_eq!(account.discovered_origins, ["https://api.jmap.test", "https://www.jmap.test"]);
     assert_eq!(account.email.as_deref(), Some("ann@jmap.test"), "the login name is an address");
+}
+
+/// The server sends to a host of its API, as Fastmail does: that one is named, and once the host has accepted it the session is read.
+#[test]
+fn a_session_at_another_host_is_read_once_that_is_accepted() {
+    let answer = |request: &connector_sdk::http::Request| {
+        let accepted = request.headers.iter().any(|(_, value)| value == "accepted");
+        Ok(match request.url.as_str() {
+            "https://jmap.test/.well-known/jmap" => {
+                response(301, &[("location", "https://api.jmap.test/session")], "")
+            }
+            _ if !accepted => return Err(SendError::new("denied", "the manifest does not allow this place")),
+            "https://api.jmap.test/session" => response(200, &[], &fake::session().to_string()),
+            "https://api.jmap.test/api" => identities(json!([])),
+            other => panic!("{other}"),
+        })
+    };
+    let mut connection = Connection::default();
+    connection.settings.insert("serverUrl".into(), "https://jmap.test/".into());
+    let first = Blobs::around(Recorded::answering(answer));
+    let account = Jmap::check(&Context::new(&first, connection.clone())).unwrap();
+    assert_eq!(account.discovered_origins, ["https://api.jmap.test"]);
+    assert_eq!(account.external_account_id, "", "nothing more is known yet");
+
+    connection.settings.insert("discoveredOrigins".into(), json!(account.discovered_origins));
+    // Accepted, and still denied: the address is not public. To name it again would lead nowhere.
+    let failure = Jmap::check(&Context::new(&first, connection.clone())).unwrap_err();
+    assert!(failure.message.contains("https://api.jmap.test"), "{}", failure.message);
+    let second = Blobs::around(Recorded::answering(move |request| {
+        let mut request = request.clone();
+        request.headers.push(("x-host".into(), "accepted".into()));
+        answer(&request)
+    }));
+    let account = Jmap::check(&Context::new(&second, connection)).unwrap();
+    assert_eq!(account.discovered_origins, ["https://api.jmap.test"]);
+    assert_eq!(account.settings["apiUrl"], "https://api.jmap.test/api");
 }
 
 #[test]

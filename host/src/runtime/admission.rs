@@ -57,8 +57,8 @@ impl Admission {
     ) -> Result<Admitted, Error> {
         // The narrow gates first: who waits there holds nothing that others need.
         let gates = [
-            (self.tenants.of(tenant), 1),
-            (self.connectors.of(connector), 1),
+            (Some(self.tenants.of(tenant)), 1),
+            (Some(self.connectors.of(connector)), 1),
             (if background { Some(self.background.clone()) } else { None }, 1),
             (Some(self.instances.clone()), 1),
             (Some(self.memory_mib.clone()), memory_mib.min(self.limits.total_memory_mib)),
@@ -134,7 +134,7 @@ impl Drop for Place<'_> {
 }
 
 /// One semaphore per name, forgotten when nobody uses it.
-struct Gates {
+pub(crate) struct Gates {
     each: usize,
     by_name: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
@@ -143,21 +143,21 @@ struct Gates {
 const SWEEP_FROM: usize = 1_024;
 
 impl Gates {
-    fn new(each: usize) -> Self {
+    pub(crate) fn new(each: usize) -> Self {
         Gates { each, by_name: Mutex::default() }
     }
 
-    fn of(&self, name: &str) -> Option<Arc<Semaphore>> {
+    pub(crate) fn of(&self, name: &str) -> Arc<Semaphore> {
         let mut by_name = self.by_name.lock().expect("no panic while choosing a gate");
         if let Some(gate) = by_name.get(name) {
-            return Some(gate.clone());
+            return gate.clone();
         }
         if by_name.len() >= SWEEP_FROM {
             by_name.retain(|_, gate| Arc::strong_count(gate) > 1);
         }
         let gate = Arc::new(Semaphore::new(self.each));
         by_name.insert(name.to_owned(), gate.clone());
-        Some(gate)
+        gate
     }
 }
 

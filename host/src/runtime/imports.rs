@@ -83,6 +83,6 @@ impl blob::Host for State {
 
     fn create(&mut self, content: Vec<u8>, content_type: Option<String>) -> wasmtime::Result<Option<String>> {
         self.host_calls.count()?;
-        Ok(self.blobs.create(&content, content_type.filter(|t| t.len() <= 255)))
+        Ok(self.blobs.create(&content, content_type))
     }
 }

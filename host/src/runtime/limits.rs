@@ -47,6 +47,18 @@ pub struct Limits {
     pub http_total_response_bytes: u64,
     /// Bytes of all headers of one request, and of one response.
     pub http_header_bytes: usize,
+    /// Lookups of names at once, of all tenants and of one, each with a thread; and how long one is waited for, ms.
+    pub lookups: usize,
+    pub lookups_per_tenant: usize,
+    pub lookup_timeout_ms: u64,
+    /// Time of a mail server's greeting, encryption and login together, ms; and of its answer to any later command of the host's own.
+    pub handshake_ms: u64,
+    /// Bytes that a mail server may send until it is asked to log in, and in answer to each command of the host's own.
+    pub handshake_bytes: usize,
+    /// How long one IDLE lasts, ms. A server may end it after half an hour (RFC 2177 section 3); routers forget silent lines sooner.
+    pub idle_ms: u64,
+    /// Bytes that a server may send in a minute on a line that waits for news. A change of one message's flags is some 40 bytes.
+    pub idle_bytes_per_minute: usize,
     /// Bytes of all blobs of a call.
     pub blob_bytes: u64,
     /// Largest component that is accepted, bytes.
@@ -83,6 +95,13 @@ impl Default for Limits {
             http_response_bytes: 8 << 20,
             http_total_response_bytes: 64 << 20,
             http_header_bytes: 64 << 10,
+            lookups: 64,
+            lookups_per_tenant: 4,
+            lookup_timeout_ms: 8_000,
+            handshake_ms: 45_000,
+            handshake_bytes: 256 << 10,
+            idle_ms: 9 * 60_000,
+            idle_bytes_per_minute: 1 << 20,
             blob_bytes: 150 << 20,
             component_bytes: 40 << 20,
             guest_threads: 2,

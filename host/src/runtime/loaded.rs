@@ -47,7 +47,13 @@ impl Loaded {
 
 impl std::fmt::Debug for Loaded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {} ({})", self.manifest.name, self.manifest.version, &self.digest[..12])
+        write!(
+            f,
+            "{} {} ({})",
+            self.manifest.name,
+            self.manifest.version,
+            self.digest.get(..12).unwrap_or(&self.digest)
+        )
     }
 }
 

@@ -63,10 +63,11 @@ pub use crate::runtime::listening::Listening;
 pub use crate::runtime::loaded::Loaded;
 pub use crate::runtime::log::{LogLevel, LogLine};
 pub use crate::runtime::manifest::{
-    Auth, AuthKind, HostRule, Level, Manifest, MemoryClass, Setting, SurfaceVersion,
+    Auth, AuthKind, DISCOVERED, HostRule, Level, Manifest, MemoryClass, RelatedHosts, Setting, SurfaceVersion,
 };
 pub use crate::runtime::outbound::{
-    Credentials, HttpSettings, Listener, Login, LoginSecret, News, NoCredentials, Secret, check_server,
+    BadOrigin, Credentials, HttpSettings, Listener, Login, LoginSecret, Lookup, News, NoCredentials,
+    OwnProvider, Secret, SystemLookup, check_origins, check_server,
 };
 pub use crate::runtime::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::runtime::state::Progress;
@@ -89,6 +90,10 @@ pub struct Config {
     /// Origins beside the one in a connection's settings that connectors for self-hosted providers may use with that
     /// connection's credentials: where such providers spread an account over several hosts.
     pub approved_origins: Vec<url::Url>,
+    /// A provider that this process serves by itself, and who may reach it.
+    pub own_provider: Option<OwnProvider>,
+    /// How the names of providers are looked up: [`SystemLookup`], but in tests.
+    pub lookup: Arc<dyn Lookup>,
     pub limits: Limits,
     /// The clock: ms since 1970.
     pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
@@ -211,8 +216,13 @@ impl Runtime {
     fn prepare(config: Config) -> anyhow::Result<Runtime> {
         let (engine, allocation) = engine::start(&config.limits)?;
         let limits = config.limits;
-        let egress =
-            outbound::Egress::new(config.http, config.egress_allow, config.approved_origins, &limits)?;
+        let rules = outbound::Rules {
+            allowed: config.egress_allow,
+            approved: config.approved_origins,
+            own: config.own_provider,
+            lookup: config.lookup,
+        };
+        let egress = outbound::Egress::new(config.http, rules, &limits)?;
         let now: NowMs = config.now;
         let sandbox = Arc::new(Sandbox { limits: limits.clone(), egress: Arc::new(egress), now });
         let compiler = Compiler::new(config.compile_in_child);
@@ -251,6 +261,11 @@ impl Runtime {
         };
         let done = self.0.guests.run(computes, work).await;
         done.unwrap_or_else(|| Err(Error::new(Code::Host, "the call was stopped")))
+    }
+
+    /// Whether a request over plain http to this URL would go to where anybody may read it: credentials are not sent there.
+    pub async fn is_exposed(&self, tenant: &str, url: &url::Url) -> bool {
+        self.0.sandbox.egress.is_exposed(tenant, url).await
     }
 
     /// The connectors in service, by name.

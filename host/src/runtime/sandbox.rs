@@ -29,6 +29,9 @@ pub(crate) struct Sandbox {
     pub(crate) now: NowMs,
 }
 
+/// Longest time after which a connector may say that a repeat does better: quotas of providers are a day's at most.
+const LONGEST_WAIT_MS: u64 = 24 * 60 * 60_000;
+
 /// Whose call it is, and what it may use.
 struct Context {
     tenant: String,
@@ -155,7 +158,7 @@ impl Sandbox {
         table.set_max_capacity(2_000);
         let state = State {
             cpu: cx.cpu,
-            memory: Memory::new(loaded.memory_mib << 20),
+            memory: Memory::new(loaded.memory_mib << 20, cx.blobs.clone()),
             log,
             blobs: cx.blobs,
             wasi_http: WasiHttp::new(egress.clone()),
@@ -244,7 +247,7 @@ fn of_failure(failure: Failure, state: &State) -> Error {
         _ if failure.message.trim().is_empty() => {}
         _ => error.message = harmless(&clean(failure.message), 300),
     }
-    error.retry_after_ms = failure.retry_after_ms.map(u64::from);
+    error.retry_after_ms = failure.retry_after_ms.map(|ms| u64::from(ms).min(LONGEST_WAIT_MS));
     error.provider_status = failure.http_status;
     error
 }

@@ -186,8 +186,9 @@ impl Cpu {
     }
 }
 
-/// Sums the linear memories of a call: wasmtime's own limits are per memory.
+/// Sums the linear memories of a call, and with them the blobs that are kept in memory: wasmtime's own limits are per memory.
 pub(crate) struct Memory {
+    blobs: Blobs,
     pub(crate) used: usize,
     pub(crate) peak: usize,
     pub(crate) max: usize,
@@ -197,8 +198,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(max: usize) -> Self {
-        Memory { used: 0, peak: 0, max, refused: false, last_growth: 0 }
+    pub(crate) fn new(max: usize, blobs: Blobs) -> Self {
+        Memory { blobs, used: 0, peak: 0, max, refused: false, last_growth: 0 }
     }
 }
 
@@ -206,7 +207,8 @@ impl ResourceLimiter for Memory {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         let growth = desired.saturating_sub(current);
         let next = self.used.saturating_add(growth);
-        if next > self.max {
+        let blobs = usize::try_from(self.blobs.in_memory()).unwrap_or(usize::MAX);
+        if next.saturating_add(blobs) > self.max {
             self.refused = true;
             return Ok(false);
         }
@@ -278,13 +280,22 @@ mod tests {
 
     #[test]
     fn memories_are_summed() {
-        let mut m = Memory::new(100);
+        let mut m = Memory::new(100, Blobs::new(0));
         assert!(m.memory_growing(0, 60, None).unwrap());
         assert!(!m.memory_growing(0, 60, None).unwrap());
         assert!(m.refused);
         assert!(m.memory_growing(60, 100, None).unwrap());
         m.memory_grow_failed(wasmtime::Error::msg("the pool is full")).unwrap();
         assert_eq!((m.used, m.peak), (60, 100));
+    }
+
+    #[test]
+    fn blobs_in_memory_are_the_calls_memory() {
+        let blobs = Blobs::default();
+        let mut m = Memory::new(1 << 20, blobs.clone());
+        assert!(m.memory_growing(0, 900 << 10, None).unwrap());
+        let _id = blobs.create(&[7; 100 << 10], None).unwrap();
+        assert!(!m.memory_growing(900 << 10, 1_000 << 10, None).unwrap() && m.refused);
     }
 
     #[tokio::test]

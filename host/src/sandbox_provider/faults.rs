@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::sandbox_provider::Sandbox;
 use crate::sandbox_provider::auth::Login;
@@ -35,6 +36,9 @@ pub struct Fault {
     pub delay_ms: u64,
     /// Does the request, then waits before it answers, at most 120,000.
     pub answer_delay_ms: u64,
+    /// Does the request, and answers it when the account's faults are deleted, after 120,000 ms at the latest. `GET /sandbox/faults`
+    /// says how many answers are held.
+    pub held_answer: bool,
     /// Does the request, then drops the connection without an answer.
     pub lost_answer: bool,
     /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
@@ -59,6 +63,7 @@ impl Default for Fault {
             retry_after_s: None,
             delay_ms: 0,
             answer_delay_ms: 0,
+            held_answer: false,
             lost_answer: false,
             garbled: false,
             sync_token_only: false,
@@ -83,9 +88,9 @@ impl Fault {
         if !(1..=1000).contains(&self.times) {
             return Err(Problem::field("times", "times must be 1 to 1000"));
         }
-        let delays = self.delay_ms > 0 || self.answer_delay_ms > 0;
+        let delays = self.delay_ms > 0 || self.answer_delay_ms > 0 || self.held_answer;
         if self.status.is_none() && !delays && !self.lost_answer && !self.garbled {
-            let message = "give status, delayMs, answerDelayMs, lostAnswer or garbled";
+            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer or garbled";
             return Err(Problem::field("status", message));
         }
         if [self.status.is_some(), self.lost_answer, self.garbled].into_iter().filter(|is| *is).count() > 1 {
@@ -119,13 +124,36 @@ impl Fault {
     }
 }
 
-/// The waiting faults of all accounts.
+/// The waiting faults of all accounts, and the answers that are held.
 #[derive(Debug, Default)]
-pub struct Faults(Mutex<HashMap<String, Vec<Fault>>>);
+pub struct Faults {
+    planned: Mutex<HashMap<String, Vec<Fault>>>,
+    /// By account: who is dropped lets its receivers go.
+    held: Mutex<HashMap<String, watch::Sender<()>>>,
+}
 
 impl Faults {
     fn with<T>(&self, act: impl FnOnce(&mut HashMap<String, Vec<Fault>>) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.planned.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn with_held<T>(&self, act: impl FnOnce(&mut HashMap<String, watch::Sender<()>>) -> T) -> T {
+        act(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the account's answers are let go.
+    async fn hold(&self, mail: &str) {
+        let mut released = self.with_held(|held| held.entry(mail.to_owned()).or_default().subscribe());
+        let _ = tokio::time::timeout(Duration::from_millis(MAX_DELAY_MS), released.changed()).await;
+    }
+
+    /// How many answers of the account are held.
+    fn held(&self, mail: &str) -> usize {
+        self.with_held(|held| held.get(mail).map_or(0, watch::Sender::receiver_count))
+    }
+
+    fn let_go(&self, mail: &str) {
+        self.with_held(|held| held.remove(mail));
     }
 
     /// The first fault that hits, one hit used up.
@@ -160,10 +188,12 @@ pub struct LoseAnswer;
 
 /// The layer round every request of `/sandbox/v1`.
 pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
-    let fault = request.extensions().get::<Login>().and_then(|login| {
+    let login = request.extensions().get::<Login>().map(|login| login.mail.clone());
+    let fault = login.as_ref().and_then(|mail| {
         let uri = request.uri();
-        sandbox.faults().take(&login.mail, request.method(), uri.path(), uri.query().unwrap_or_default())
+        sandbox.faults().take(mail, request.method(), uri.path(), uri.query().unwrap_or_default())
     });
+    let held_for = login.filter(|_| fault.as_ref().is_some_and(|f| f.held_answer));
     if let Some(fault) = &fault {
         if fault.delay_ms > 0 {
             tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
@@ -175,6 +205,9 @@ pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, nex
     let answer = next.run(request).await;
     if let Some(fault) = fault.as_ref().filter(|f| f.answer_delay_ms > 0) {
         tokio::time::sleep(Duration::from_millis(fault.answer_delay_ms)).await;
+    }
+    if let Some(mail) = held_for {
+        sandbox.faults().hold(&mail).await;
     }
     if fault.as_ref().is_some_and(|f| f.garbled) {
         return garbled(answer).await;
@@ -270,11 +303,12 @@ pub async fn create(
 /// `GET /sandbox/faults`
 pub async fn list(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> Json<Value> {
     let faults = sandbox.faults().with(|all| all.get(&login.mail).cloned().unwrap_or_default());
-    Json(json!({ "faults": faults }))
+    Json(json!({ "faults": faults, "held": sandbox.faults().held(&login.mail) }))
 }
 
 /// `DELETE /sandbox/faults`
 pub async fn clear(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> StatusCode {
     sandbox.faults().with(|all| all.remove(&login.mail));
+    sandbox.faults().let_go(&login.mail);
     StatusCode::NO_CONTENT
 }

@@ -112,8 +112,10 @@ pub fn few(field: &str, count: usize, max: usize) -> Result<(), Problem> {
 
 /// Refuses what does not look like `#3b82f6`.
 pub fn colour(value: Option<&String>) -> Result<(), Problem> {
-    let is_hex =
-        |c: &String| c.len() == 7 && c.starts_with('#') && c[1..].bytes().all(|b| b.is_ascii_hexdigit());
+    let is_hex = |c: &String| {
+        let digits = c.strip_prefix('#').filter(|digits| digits.len() == 6);
+        digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
     match value {
         Some(value) if !is_hex(value) => Err(Problem::field("colour", "colour must look like #3b82f6")),
         _ => Ok(()),

@@ -152,6 +152,13 @@ impl<'a> Context<'a> {
         self.host.log(level, message, fields);
     }
 
+    /// Whether the host has accepted this origin (`https://host[:port]`) as one of the account's, after a `check` that named it among
+    /// `discoveredOrigins`: requests to it go out, with the connection's credentials.
+    pub fn is_accepted(&self, origin: &str) -> bool {
+        let origins = self.connection.settings.get("discoveredOrigins").and_then(Value::as_array);
+        origins.into_iter().flatten().any(|accepted| accepted == origin)
+    }
+
     /// A text among the connection's settings; empty counts as missing.
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.connection.settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())

@@ -34,10 +34,26 @@ macro_rules! export_surface {
             const fn implements<C: $crate::$implements>() {}
             implements::<$connector>();
         };
+        $crate::export_world!($world, $export, $connector);
+    };
+}
+
+#[cfg(not(feature = "unexported"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_world {
+    ($world:ident, $export:ident, $connector:ty) => {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
             type Export = $crate::private::Guest<$connector>;
     $crate::private::$world::$export!(Export with_types_in $crate::private::$world);
         };
     };
+}
+
+#[cfg(feature = "unexported")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_world {
+    ($world:ident, $export:ident, $connector:ty) => {};
 }

@@ -38,35 +38,24 @@ pub struct ApiKey {
 }
 
 /// A key to make. Its scopes are among those of the key that makes it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(extend("required" = ["name", "scopes"]))]
 pub struct NewApiKey {
     /// 1 to 100 characters.
     pub name: String,
-    /// At least one.
+    /// At least one, and only such as the key that asks has.
     pub scopes: Vec<String>,
-    /// Exact host names, without scheme, port or wildcard.
+    /// Exact host names, without scheme, port or wildcard. Absent: those of the key that asks; if that has some, only such.
     pub allowed_domains: Vec<String>,
-    /// Addresses or CIDR ranges.
+    /// Addresses or CIDR ranges. Absent: those of the key that asks; if that has some, only within them.
     pub allowed_ips: Vec<String>,
-    pub rate_limit_per_minute: i64,
+    /// At most what the key that asks has. Absent: 1000, or that if it is less.
+    pub rate_limit_per_minute: Option<i64>,
+    /// Absent: those of the key that asks; if that has some, only such.
     pub connection_ids: Vec<String>,
+    /// Absent: when the key that asks expires, and never after that.
     pub expires_at: Option<Instant>,
-}
-
-impl Default for NewApiKey {
-    fn default() -> Self {
-        NewApiKey {
-            name: String::new(),
-            scopes: Vec::new(),
-            allowed_domains: Vec::new(),
-            allowed_ips: Vec::new(),
-            rate_limit_per_minute: 1000,
-            connection_ids: Vec::new(),
-            expires_at: None,
-        }
-    }
 }
 
 /// A key that was just made: the only answer that shows it.

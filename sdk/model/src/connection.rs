@@ -36,6 +36,9 @@ pub struct Connection {
     pub provider_scopes: Vec<String>,
     /// IANA name.
     pub time_zone: Option<String>,
+    /// Where the credentials go beside the servers that were given: origins `https://host[:port]` that the provider named when the
+    /// account was connected, each in the domain of a given server or known to belong to it.
+    pub discovered_origins: Vec<String>,
     /// Of the access token; the tokens themselves are never shown.
     pub token_expires_at: Option<Instant>,
     pub last_refresh_at: Option<Instant>,

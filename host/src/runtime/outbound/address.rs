@@ -12,6 +12,8 @@ use hyper_util::client::legacy::connect::dns::Name;
 use ipnet::IpNet;
 use tower::{BoxError, Service};
 
+use crate::runtime::outbound::names::Names;
+
 /// No address of this name may be connected to. Found again in the client's error.
 #[derive(Debug)]
 pub(crate) struct Prohibited;
@@ -24,16 +26,40 @@ impl fmt::Display for Prohibited {
 
 impl Error for Prohibited {}
 
-/// Whether `address` may be connected to. `allowed` are the operator's networks beside the public ones.
-pub(crate) fn permitted(address: IpAddr, allowed: &[IpNet]) -> bool {
-    let embedded = match address {
+/// Credentials would go over plain http to an address where anybody may read them. Found again in the client's error.
+#[derive(Debug)]
+pub(crate) struct Unencrypted;
+
+impl fmt::Display for Unencrypted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("credentials go over http to addresses alone that the operator allows")
+    }
+}
+
+impl Error for Unencrypted {}
+
+/// Whether the operator named a network with `address` in it.
+pub(crate) fn is_allowed(address: IpAddr, allowed: &[IpNet]) -> bool {
+    let embedded = embedded(address);
+    allowed.iter().any(|net| net.contains(&address) || net.contains(&embedded))
+}
+
+/// The IPv4 address that is meant, where one is.
+fn embedded(address: IpAddr) -> IpAddr {
+    match address {
         IpAddr::V4(v4) => IpAddr::V4(v4),
         IpAddr::V6(v6) => embedded_v4(v6).map_or(address, IpAddr::V4),
-    };
-    if allowed.iter().any(|net| net.contains(&address) || net.contains(&embedded)) {
-        return true;
     }
-    match embedded {
+}
+
+/// Whether `address` may be connected to. `allowed` are the operator's networks beside the public ones.
+pub(crate) fn permitted(address: IpAddr, allowed: &[IpNet]) -> bool {
+    is_allowed(address, allowed) || is_public(address)
+}
+
+/// Whether `address` is one that everybody can reach.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match embedded(address) {
         IpAddr::V4(v4) => public_v4(v4),
         IpAddr::V6(v6) => public_v6(v6),
     }
@@ -79,10 +105,30 @@ fn public_v6(address: Ipv6Addr) -> bool {
     global && !assigned && !documentation
 }
 
-/// The resolver of all clients.
+/// The resolver of one tenant's clients.
 #[derive(Clone)]
 pub(crate) struct Resolver {
+    pub(crate) names: Arc<Names>,
+    pub(crate) tenant: Arc<str>,
     pub(crate) allowed: Arc<[IpNet]>,
+    /// Of requests with credentials over plain http: public addresses are refused.
+    pub(crate) is_plain: bool,
+}
+
+impl Resolver {
+    async fn resolve(self, host: Name) -> Result<std::vec::IntoIter<SocketAddr>, BoxError> {
+        let found = self.names.resolve(&self.tenant, host.as_str()).await?;
+        let good: Vec<IpAddr> = found.into_iter().filter(|a| permitted(*a, &self.allowed)).collect();
+        if good.is_empty() {
+            return Err(Prohibited.into());
+        }
+        let good: Vec<SocketAddr> = good
+            .into_iter()
+            .filter(|a| !self.is_plain || is_allowed(*a, &self.allowed))
+            .map(|a| SocketAddr::new(a, 0))
+            .collect();
+        if good.is_empty() { Err(Unencrypted.into()) } else { Ok(good.into_iter()) }
+    }
 }
 
 impl Service<Name> for Resolver {
@@ -95,16 +141,7 @@ impl Service<Name> for Resolver {
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        let allowed = self.allowed.clone();
-        Box::pin(async move {
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let good: Vec<SocketAddr> =
-                found.iter().copied().filter(|a| permitted(a.ip(), &allowed)).collect();
-            if good.is_empty() && !found.is_empty() {
-                return Err(Prohibited.into());
-            }
-            Ok(good.into_iter())
-        })
+        Box::pin(self.clone().resolve(name))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
-use http::header::{ACCEPT, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, USER_AGENT};
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::client::legacy;
@@ -18,8 +18,10 @@ use rustls::pki_types::pem::PemObject;
 use tower::ServiceExt;
 use tower_http::decompression::{Decompression, DecompressionBody};
 
+use crate::runtime::outbound::address::Resolver;
 use crate::runtime::outbound::body::ClientBody;
 use crate::runtime::outbound::connect::Connector;
+use crate::runtime::outbound::names::Names;
 
 /// Clients kept; beyond it the one unused for longest goes, with its idle connections.
 const KEPT: usize = 512;
@@ -57,6 +59,7 @@ pub(crate) struct Clients {
     connect_timeout: Duration,
     tls: rustls::ClientConfig,
     allowed: Arc<[IpNet]>,
+    names: Arc<Names>,
     pool: Mutex<Pool>,
 }
 
@@ -67,12 +70,17 @@ struct Pool {
 }
 
 impl Clients {
-    pub(crate) fn new(settings: HttpSettings, allowed: Arc<[IpNet]>) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        settings: HttpSettings,
+        allowed: Arc<[IpNet]>,
+        names: Arc<Names>,
+    ) -> anyhow::Result<Self> {
         Ok(Clients {
             user_agent: HeaderValue::try_from(settings.user_agent).context("the name that providers see")?,
             connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
             tls: tls(&settings.extra_roots_pem)?,
             allowed,
+            names,
             pool: Mutex::default(),
         })
     }
@@ -91,7 +99,7 @@ impl Clients {
             let oldest = pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
             oldest.map(|key| pool.clients.remove(&key));
         }
-        let client = self.build();
+        let client = self.build(tenant);
         pool.clients.insert(key, (client.clone(), now));
         client
     }
@@ -103,19 +111,28 @@ impl Clients {
         tls
     }
 
-    fn build(&self) -> Client {
+    fn build(&self, tenant: &str) -> Client {
         let mut tls = self.tls.clone();
         // The roots are shared, the sessions are not.
         tls.resumption = Resumption::in_memory_sessions(32);
-        let connector = Connector::new(tls, self.allowed.clone(), self.connect_timeout);
-        let http = legacy::Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_TIME)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .timer(TokioTimer::new())
-            .http2_adaptive_window(true)
-            .build(connector);
-        Client { http: Decompression::new(http), user_agent: self.user_agent.clone() }
+        let resolver = Resolver {
+            names: self.names.clone(),
+            tenant: tenant.into(),
+            allowed: self.allowed.clone(),
+            is_plain: false,
+        };
+        let plain = Resolver { is_plain: true, ..resolver.clone() };
+        let http = |resolver| {
+            let http = legacy::Client::builder(TokioExecutor::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(IDLE_TIME)
+                .pool_max_idle_per_host(IDLE_CONNECTIONS)
+                .timer(TokioTimer::new())
+                .http2_adaptive_window(true)
+                .build(Connector::new(tls.clone(), resolver, self.connect_timeout));
+            Decompression::new(http)
+        };
+        Client { http: http(resolver), plain: http(plain), user_agent: self.user_agent.clone() }
     }
 }
 
@@ -123,16 +140,22 @@ impl Clients {
 #[derive(Clone)]
 pub(crate) struct Client {
     http: Decompression<legacy::Client<Connector, ClientBody>>,
+    /// For credentials over plain http, with connections of its own: those are to other addresses.
+    plain: Decompression<legacy::Client<Connector, ClientBody>>,
     user_agent: HeaderValue,
 }
 
 impl Client {
-    /// Sends a request to an absolute URL, and waits for the head of the answer.
+    /// Sends a request to an absolute URL, and waits for the head of the answer. Credentials go over plain http to addresses alone
+    /// that the operator allows.
     pub(super) async fn send(&self, mut request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
         let headers = request.headers_mut();
         headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
-        self.http.clone().oneshot(request).await
+        let is_plain =
+            request.uri().scheme_str() == Some("http") && request.headers().contains_key(AUTHORIZATION);
+        let http = if is_plain { &self.plain } else { &self.http };
+        http.clone().oneshot(request).await
     }
 }
 

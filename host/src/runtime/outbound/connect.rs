@@ -2,7 +2,6 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,7 +11,6 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
-use ipnet::IpNet;
 use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
@@ -34,8 +32,8 @@ pub(super) struct Connector {
 
 impl Connector {
     /// `tls` without protocols to agree on: HTTP/1.1 and HTTP/2 are offered. `within` is for everything, TLS included.
-    pub(super) fn new(tls: rustls::ClientConfig, allowed: Arc<[IpNet]>, within: Duration) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(Resolver { allowed });
+    pub(super) fn new(tls: rustls::ClientConfig, resolver: Resolver, within: Duration) -> Self {
+        let mut tcp = HttpConnector::new_with_resolver(resolver);
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         // Shared out among the addresses of a name, so that one that is silent does not use it up.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,11 +15,14 @@ use http_body_util::BodyExt;
 use hyper_util::client::legacy;
 
 use crate::runtime::bindings::http::{BlobInfo, Err, Req, Res};
-use crate::runtime::outbound::address::{Prohibited, permitted};
+use crate::runtime::outbound::address::{Prohibited, Unencrypted, permitted};
 use crate::runtime::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
 use crate::runtime::outbound::client::Answer;
 use crate::runtime::outbound::policy::{Permit, Refusal};
 use crate::runtime::outbound::{CallEgress, Secret, headers, refused};
+
+/// Bytes of a body that are looked through for credentials at a time, on its way to a blob.
+const REDACTED: usize = 256 << 10;
 
 /// How often a request is sent again that the provider has not begun to work on.
 const REPEATS: usize = 2;
@@ -149,7 +153,8 @@ impl CallEgress {
             // A name is checked by the resolver; an address as host needs the operator's leave, public or not.
             let allowed = &self.shared.allowed;
             let leave = allowed.iter().any(|net| net.contains(&address)) && permitted(address, allowed);
-            if !leave {
+            let port = permit.url.port_or_known_default().unwrap_or_default();
+            if !leave && !self.shared.is_own(&self.connector, SocketAddr::new(address, port)) {
                 return Err(refused("denied", "the operator does not allow requests to this address"));
             }
         }
@@ -173,8 +178,10 @@ impl CallEgress {
             tracing::info!(connector = &*self.connector, slot, "no usable credentials: {error:#}");
             refused("auth-expired", "the connection has no usable credentials")
         })?;
-        if let Some(secret) = &secret {
-            self.redactor.lock().expect("no panic while redacting").add(secret.expose());
+        if let Some(secret) = &secret
+            && !self.redactor.lock().expect("no panic while redacting").add(secret.expose())
+        {
+            return Err(refused("auth-expired", "the credentials changed too often in one call"));
         }
         Ok(secret)
     }
@@ -265,7 +272,8 @@ impl CallEgress {
                 return Err(full());
             }
             pending.extend_from_slice(&piece);
-            if *decode == Decode::Raw {
+            // In pieces much larger than what is looked at twice, however small those are that come.
+            if *decode == Decode::Raw && pending.len() >= REDACTED {
                 let redactor = self.redactor.lock().expect("no panic while redacting");
                 redactor.redact(&mut pending);
                 let done = pending.len().saturating_sub(redactor.overlap());
@@ -318,6 +326,9 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
 fn explain(error: &(dyn Error + 'static)) -> Err {
     if causes(error).any(|cause| cause.is::<Prohibited>()) {
         return refused("denied", "the operator does not allow requests to this host's address");
+    }
+    if causes(error).any(|cause| cause.is::<Unencrypted>()) {
+        return refused("denied", "credentials are not sent over http to a public address: use https");
     }
     let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
     if causes(error).any(|cause| cause.downcast_ref().is_some_and(is_late)) {

@@ -7,6 +7,8 @@ mod client;
 mod connect;
 mod exchange;
 mod headers;
+mod names;
+mod origins;
 mod policy;
 mod redact;
 pub(crate) mod tcp;
@@ -14,6 +16,7 @@ pub(crate) mod tcp;
 mod tests;
 pub(crate) mod wasi_http;
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,7 +24,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use ipnet::IpNet;
 use tokio::sync::Semaphore;
-use url::Url;
+use url::{Host, Url};
 use zeroize::Zeroizing;
 
 use crate::runtime::bindings::http::{self, BlobInfo, Req, Res};
@@ -31,6 +34,8 @@ use crate::runtime::spawned::Spawned;
 use crate::runtime::state::State;
 
 pub use client::HttpSettings;
+pub use names::{Lookup, SystemLookup};
+pub use origins::{BadOrigin, check_origins};
 pub(crate) use policy::Policy;
 pub use tcp::{Listener, News, check_server};
 
@@ -106,12 +111,39 @@ impl Credentials for NoCredentials {
     }
 }
 
+/// A provider that this process serves by itself.
+#[derive(Clone, Debug)]
+pub struct OwnProvider {
+    /// The connector that may reach it, and no other.
+    pub connector: String,
+    /// The one address and port that it may reach, whatever else is there.
+    pub address: SocketAddr,
+}
+
+/// Where requests may go, beside what connectors' manifests and connections' settings say.
+pub(crate) struct Rules {
+    /// The operator's networks beside public addresses.
+    pub(crate) allowed: Vec<IpNet>,
+    pub(crate) approved: Vec<Url>,
+    pub(crate) own: Option<OwnProvider>,
+    pub(crate) lookup: Arc<dyn Lookup>,
+}
+
+#[cfg(test)]
+impl Rules {
+    fn of_tests(allowed: Vec<IpNet>) -> Self {
+        Rules { allowed, approved: Vec::new(), own: None, lookup: Arc::new(SystemLookup) }
+    }
+}
+
 /// What all calls share.
 pub(crate) struct Egress {
     /// Requests run here and not on the guests' threads.
     runtime: tokio::runtime::Handle,
     clients: client::Clients,
     allowed: Arc<[IpNet]>,
+    own: Option<OwnProvider>,
+    names: Arc<names::Names>,
     total: Arc<Semaphore>,
     pub(crate) approved: Vec<Url>,
     limits: Limits,
@@ -123,16 +155,12 @@ pub(crate) struct Egress {
 
 impl Egress {
     /// Must be called inside the tokio runtime that requests are to run on.
-    pub(crate) fn new(
-        settings: HttpSettings,
-        allowed: Vec<IpNet>,
-        approved: Vec<Url>,
-        limits: &Limits,
-    ) -> anyhow::Result<Self> {
-        let allowed: Arc<[IpNet]> = allowed.into();
+    pub(crate) fn new(settings: HttpSettings, rules: Rules, limits: &Limits) -> anyhow::Result<Self> {
+        let allowed: Arc<[IpNet]> = rules.allowed.into();
+        let names = Arc::new(names::Names::new(rules.lookup, limits));
         let runtime = tokio::runtime::Handle::current();
         let connect_timeout = Duration::from_millis(settings.connect_timeout_ms);
-        let clients = client::Clients::new(settings, allowed.clone())?;
+        let clients = client::Clients::new(settings, allowed.clone(), names.clone())?;
         let lines = Arc::default();
         tcp::Pool::tend(&lines, &runtime);
         Ok(Egress {
@@ -140,12 +168,33 @@ impl Egress {
             line_tls: Arc::new(clients.line_tls()),
             clients,
             allowed,
+            own: rules.own,
+            names,
             total: Arc::new(Semaphore::new(limits.http_total_concurrent)),
-            approved,
+            approved: rules.approved,
             limits: limits.clone(),
             lines,
             connect_timeout,
         })
+    }
+
+    /// Whether this is where the connector's provider is, in this very process.
+    fn is_own(&self, connector: &str, address: SocketAddr) -> bool {
+        self.own.as_ref().is_some_and(|own| own.connector == connector && own.address == address)
+    }
+
+    /// Whether a request over plain http would go to where anybody may read it: to addresses that are public and that the operator
+    /// has not named. False where nothing is found out: then the request fails by itself.
+    pub(crate) async fn is_exposed(&self, tenant: &str, url: &Url) -> bool {
+        let addresses = match url.host() {
+            _ if url.scheme() != "http" => return false,
+            Some(Host::Ipv4(v4)) => vec![IpAddr::V4(v4)],
+            Some(Host::Ipv6(v6)) => vec![IpAddr::V6(v6)],
+            Some(Host::Domain(name)) => self.names.resolve(tenant, name).await.unwrap_or_default(),
+            None => return false,
+        };
+        let is_exposed = |a: &IpAddr| address::is_public(*a) && !address::is_allowed(*a, &self.allowed);
+        !addresses.is_empty() && addresses.iter().all(is_exposed)
     }
 }
 
@@ -174,6 +223,8 @@ pub(crate) struct Meter {
     sent: AtomicU64,
     sent_bytes: AtomicU64,
     received_bytes: AtomicU64,
+    /// Of lines: what went into blobs, before it was decoded.
+    coded_bytes: AtomicU64,
     /// Of `wasi:http`: request bodies in memory.
     held_bytes: AtomicU64,
     retry_after_ms: AtomicU64,
@@ -220,10 +271,7 @@ fn refused(code: &str, message: impl Into<String>) -> http::Err {
 impl CallEgress {
     /// Takes every credential of this call out of `text`.
     pub(crate) fn redact(&self, text: String) -> String {
-        let mut bytes = text.into_bytes();
-        self.redactor.lock().expect("no panic while redacting").redact(&mut bytes);
-        // Overwriting whole credentials with ASCII leaves UTF-8 intact unless a credential is cut out of a character.
-        String::from_utf8(bytes).unwrap_or_default()
+        self.redactor.lock().expect("no panic while redacting").redact_text(text)
     }
 
     fn remaining(&self) -> Duration {

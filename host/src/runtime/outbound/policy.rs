@@ -1,5 +1,5 @@
 //! Where a request may go, and with which credentials: the manifest's rules, and for self-hosted providers the origins of the
-//! connection's settings. One parser reads a URL, once.
+//! connection's settings and those that belong to them (`origins`). One parser reads a URL, once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use crate::runtime::manifest::{HostRule, Manifest};
+use crate::runtime::outbound::origins::accepted;
 use crate::runtime::outbound::tcp::{BadServer, Server};
 
 /// The rules of one call.
@@ -43,19 +44,11 @@ impl Policy {
     /// The rules of `manifest` for a connection with `settings`. `approved` are the operator's further origins, which only
     /// connectors for self-hosted providers may use.
     pub(crate) fn new(manifest: Arc<Manifest>, settings: &Map<String, Value>, approved: &[Url]) -> Self {
-        let mut origins: Vec<Url> = manifest
-            .hosts_from_settings
-            .iter()
-            .filter_map(|name| settings.get(name))
-            .flat_map(|value| match value {
-                Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
-                one => one.as_str().into_iter().collect::<Vec<_>>(),
-            })
-            .filter_map(|text| parse(text).ok())
-            .collect();
+        let mut origins = settings_origins(&manifest, settings);
         if !origins.is_empty() {
             origins.extend_from_slice(approved);
         }
+        origins.extend(accepted(&manifest, settings));
         let servers = manifest
             .servers_from_settings
             .iter()
@@ -99,6 +92,16 @@ impl Policy {
         }
         Ok(Permit { slot: slot.map(str::to_owned), url, literal })
     }
+}
+
+/// The URLs that the user named under `hosts_from_settings`.
+pub(super) fn settings_origins(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Url> {
+    let values = manifest.hosts_from_settings.iter().filter_map(|name| settings.get(name));
+    let texts = values.flat_map(|value| match value {
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    texts.filter_map(|text| parse(text).ok()).collect()
 }
 
 /// An absolute http or https URL that no two parsers read differently.

@@ -1,23 +1,41 @@
 //! Takes credentials out of what comes back: a provider that echoes a request must not show the connector a token. The bytes
 //! of the secret itself are found, and their base64 at every alignment, in both alphabets.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use memchr::memmem;
+use sha2::{Digest, Sha256};
 
 /// Secrets shorter than this are not looked for: they would be found in text that means something else.
 const SHORTEST: usize = 8;
 
+/// Credentials of one call: more are not used. Each is looked for on its own, so that the work is so many times the text at most.
+const MOST: usize = 8;
+
 /// Finds and overwrites credentials.
 #[derive(Default)]
 pub(crate) struct Redactor {
-    needles: Vec<Vec<u8>>,
+    /// What was added, as hashes.
+    known: Vec<[u8; 32]>,
+    /// The longest first, each once.
+    needles: Vec<memmem::Finder<'static>>,
 }
 
 impl Redactor {
     /// Adds the secrets of an `Authorization` header value: the token, or for Basic the encoded and the decoded pair. A bare
-    /// password is not looked for: people choose words, and words appear in calendars.
-    pub(crate) fn add(&mut self, authorization: &str) {
+    /// password is not looked for: people choose words, and words appear in calendars. False where there are too many; what was
+    /// added before is known already.
+    pub(crate) fn add(&mut self, authorization: &str) -> bool {
+        let hash: [u8; 32] = Sha256::digest(authorization).into();
+        if self.known.contains(&hash) {
+            return true;
+        }
+        if self.known.len() == MOST {
+            return false;
+        }
+        self.known.push(hash);
         let (scheme, token) = authorization.split_once(' ').unwrap_or(("", authorization));
         let token = token.trim();
         let mut secrets = vec![token.as_bytes().to_vec()];
@@ -26,41 +44,52 @@ impl Redactor {
         {
             secrets.push(pair);
         }
+        let mut needles: BTreeSet<Vec<u8>> = self.needles.iter().map(|n| n.needle().to_vec()).collect();
         for secret in secrets.into_iter().filter(|s| s.len() >= SHORTEST) {
             for offset in 0..3 {
-                self.needles.extend(base64_cores(&secret, offset));
+                needles.extend(base64_cores(&secret, offset));
             }
             let escaped: String = url::form_urlencoded::byte_serialize(&secret).collect();
-            self.needles.push(escaped.into_bytes());
-            self.needles.push(secret);
+            needles.insert(escaped.into_bytes());
+            needles.insert(secret);
         }
-        self.needles.sort_unstable_by_key(|n| std::cmp::Reverse(n.len()));
-        self.needles.dedup();
+        self.needles = needles.iter().map(|needle| memmem::Finder::new(needle).into_owned()).collect();
+        self.needles.sort_by_key(|finder| std::cmp::Reverse(finder.needle().len()));
+        true
     }
 
     /// Whether a credential is in `bytes`.
     #[cfg(test)]
     pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
-        self.needles.iter().any(|needle| memmem::find(bytes, needle).is_some())
+        self.needles.iter().any(|finder| finder.find(bytes).is_some())
     }
 
     /// Overwrites every credential in `bytes` with asterisks; the length stays.
     pub(crate) fn redact(&self, bytes: &mut [u8]) -> bool {
         let mut found = false;
-        for needle in &self.needles {
+        for finder in &self.needles {
             let mut from = 0;
-            while let Some(at) = memmem::find(&bytes[from..], needle) {
-                bytes[from + at..from + at + needle.len()].fill(b'*');
-                from += at + needle.len();
+            while let Some(at) = finder.find(&bytes[from..]) {
+                let end = from + at + finder.needle().len();
+                bytes[from + at..end].fill(b'*');
+                from = end;
                 found = true;
             }
         }
         found
     }
 
+    /// `text` with every credential overwritten.
+    pub(crate) fn redact_text(&self, text: String) -> String {
+        let mut bytes = text.into_bytes();
+        self.redact(&mut bytes);
+        // Overwriting whole credentials with ASCII leaves UTF-8 intact unless a credential is cut out of a character.
+        String::from_utf8(bytes).unwrap_or_default()
+    }
+
     /// How many bytes at the end of a piece may be the beginning of a credential.
     pub(crate) fn overlap(&self) -> usize {
-        self.needles.first().map_or(0, |longest| longest.len() - 1)
+        self.needles.first().map_or(0, |longest| longest.needle().len() - 1)
     }
 }
 
@@ -95,6 +124,22 @@ mod tests {
             }
         }
         assert!(r.finds(b"tok-123%2F45%2B678%7E9") || r.finds(b"tok-123%2F45%2B678~9"));
+    }
+
+    #[test]
+    fn what_is_looked_for_is_a_set_with_an_end() {
+        let mut r = Redactor::default();
+        let token = |n: usize| format!("Bearer tok-{n}-0123456789");
+        assert!(r.add(&token(0)) && r.add(&token(1)));
+        let each = r.needles.len() / 2;
+        // A call sends hundreds of requests with the same two.
+        for n in 0..1_000 {
+            assert!(r.add(&token(n % 2)));
+        }
+        assert_eq!(r.needles.len(), 2 * each);
+        let added = (2..1_000).filter(|n| r.add(&token(*n))).count();
+        assert_eq!((added, r.needles.len()), (MOST - 2, MOST * each));
+        assert!(r.finds(b"tok-0-0123456789") && r.finds(b"tok-7-0123456789"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::runtime::bindings::http::{Req, Segment};
 use crate::runtime::blobs::Blobs;
 use crate::runtime::limits::Limits;
 use crate::runtime::manifest::Manifest;
-use crate::runtime::outbound::{CallEgress, Credentials, Egress, HttpSettings, Meter, Policy, Secret};
+use crate::runtime::outbound::{CallEgress, Credentials, Egress, HttpSettings, Meter, Policy, Rules, Secret};
 
 struct Token;
 
@@ -97,7 +97,7 @@ fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Ar
     let policy = Policy::new(Arc::new(manifest.unwrap()), settings.as_object().unwrap(), &[]);
     let allow = vec!["127.0.0.0/8".parse().unwrap()];
     let egress = CallEgress {
-        shared: Arc::new(Egress::new(settings_of_http, allow, Vec::new(), &limits).unwrap()),
+        shared: Arc::new(Egress::new(settings_of_http, Rules::of_tests(allow), &limits).unwrap()),
         policy,
         credentials: Arc::new(Token),
         tenant: "t".to_owned(),

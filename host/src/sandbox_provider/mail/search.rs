@@ -137,8 +137,8 @@ fn term(part: &Part) -> Result<Term, Problem> {
         None => (false, part.text.as_str()),
     };
     let plain = plain.saturating_sub(usize::from(is_negated));
-    let operator = text.find(':').filter(|colon| *colon < plain);
-    let test = match operator.map(|colon| (&text[..colon], &text[colon + 1..])) {
+    let operator = text.split_once(':').filter(|(name, _)| name.len() < plain);
+    let test = match operator {
         Some((name, value)) => test(name, value)?.unwrap_or_else(|| Test::Word(text.to_owned())),
         None => Test::Word(text.to_owned()),
     };

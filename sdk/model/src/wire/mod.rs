@@ -203,15 +203,23 @@ pub struct Account {
     pub surfaces: Vec<String>,
     /// The provider's own names of what was granted, where it tells.
     pub provider_scopes: Vec<String>,
-    /// What the connector wants back with every call (found home sets, principal URL); no secrets.
+    /// What the connector wants back with every call (found home sets, principal URL); no secrets, at most 64 KiB. Settings that the
+    /// manifest declares are the user's: the host ignores them here.
     pub settings: serde_json::Map<String, Value>,
+    /// Where the provider keeps the account beside the servers that the user gave: origins `https://host[:port]`, at most 16 and all
+    /// that there are now. The host takes those that belong to a given server: in the same registrable domain (public suffix list),
+    /// on the same host, or named by the manifest (`related_hosts`). It sends credentials there from then on. Any other fails the
+    /// check. Where some are new to it, the host runs `check` again, with all of them as the setting `discoveredOrigins`: so a
+    /// connector that cannot go on without one answers with no more than this field.
+    pub discovered_origins: Vec<String>,
 }
 
 /// Body that goes with every call: what the connector must know of the connection. Host puts it under `connection`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Connection {
-    /// What the user gave (`serverUrl`) merged with what `check` found.
+    /// What the user gave (`serverUrl`) merged with what `check` found. `discoveredOrigins`, a list of texts, are the origins that
+    /// `check` found and the host accepted.
     pub settings: serde_json::Map<String, Value>,
     /// The account's addresses, lower case: who "self" is.
     pub addresses: Vec<String>,

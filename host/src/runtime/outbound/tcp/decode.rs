@@ -49,9 +49,12 @@ impl Decoder {
                 LENIENT.decode(group).unwrap_or_default()
             }
             Decoder::QuotedPrintable(open) => {
+                // In what was left there is no line end: however small the pieces are, each byte is looked at once.
+                let before = open.len();
+                let last = piece.iter().rposition(|b| *b == b'\n');
                 open.extend(piece);
-                let end = match open.iter().rposition(|b| *b == b'\n') {
-                    Some(at) => at + 1,
+                let end = match last {
+                    Some(at) => before + at + 1,
                     None if open.len() > LONGEST_LINE => open.len(),
                     None => return Vec::new(),
                 };

@@ -11,16 +11,18 @@ use io_imap::rfc2177::idle::{ImapIdle, ImapIdleEvent, ImapIdleOptions, ImapIdleY
 use io_imap::rfc3501::examine::{ImapMailboxExamine, ImapMailboxExamineOptions};
 use io_imap::types::mailbox::Mailbox;
 use io_imap::types::response::Data;
+use tokio::time::Instant;
 
 use crate::runtime::bindings::tcp::Err;
 use crate::runtime::outbound::CallEgress;
 use crate::runtime::outbound::tcp::line::Line;
+use crate::runtime::outbound::tcp::meter::Allowance;
 use crate::runtime::outbound::tcp::opening::{ANSWER, PIECE, imap_run, said};
 use crate::runtime::outbound::tcp::refused;
 use crate::runtime::outbound::tcp::server::Protocol;
 
-/// How long one IDLE lasts. A server may end it after half an hour (RFC 2177 section 3); routers forget silent lines sooner.
-const RENEW: Duration = Duration::from_secs(9 * 60);
+/// News is told no more often than this.
+const QUIET: Duration = Duration::from_secs(1);
 /// Longest response of the server, bytes: what it says here are counts and flags.
 const LONGEST: u32 = 64 << 10;
 
@@ -47,42 +49,92 @@ impl CallEgress {
         if !capabilities.iter().any(has_idle) {
             return Err(refused("unsupported", "the server does not tell of changes by itself"));
         }
+        let limits = &self.shared.limits;
+        let answer = ANSWER.min(Duration::from_millis(limits.handshake_ms));
+        line.allow(Allowance::Once(limits.handshake_bytes));
         let mut fragments = Fragmentizer::new(LONGEST);
         let examine = ImapMailboxExamine::new(Mailbox::Inbox, ImapMailboxExamineOptions::default());
-        let examined = imap_run(&mut line, &mut fragments, examine).await?;
+        let examined = tokio::time::timeout(answer, imap_run(&mut line, &mut fragments, examine)).await;
+        let examined =
+            examined.map_err(|_| refused("timeout", "the server did not open the inbox in time"))??;
         examined.map_err(|_| refused("unavailable", "the server does not open the inbox"))?;
         tell(News::Listening);
+        line.allow(Allowance::PerMinute(limits.idle_bytes_per_minute));
+        let renew = Duration::from_millis(limits.idle_ms);
+        let mut wait = Wait { tell, renew, answer, told_at: None, is_more: false };
         loop {
-            idle(&mut line, &mut fragments, tell).await?;
+            wait.idle(&mut line, &mut fragments).await?;
         }
     }
 }
 
-/// One IDLE, from its begin to its end.
-async fn idle(line: &mut Line, fragments: &mut Fragmentizer, tell: &Listener<'_>) -> Result<(), Err> {
-    let over = Arc::new(AtomicBool::new(false));
-    let mut work = ImapIdle::new(over.clone(), ImapIdleOptions::default());
-    let mut read: Option<Vec<u8>> = None;
-    loop {
-        match work.resume(fragments, read.take().as_deref()) {
-            ImapCoroutineState::Complete(done) => {
-                return done.map_err(|_| refused("closed", "the server ended the wait"));
-            }
-            ImapCoroutineState::Yielded(ImapIdleYield::WantsWrite(bytes)) => said(line, &bytes).await?,
-            ImapCoroutineState::Yielded(ImapIdleYield::Event(event)) => {
-                if is_change(&event) {
-                    tell(News::Changed);
+/// How a wait is done.
+struct Wait<'a> {
+    tell: &'a Listener<'a>,
+    /// How long one IDLE lasts, and how long its end may take.
+    renew: Duration,
+    answer: Duration,
+    /// When news was told last, and whether there has been more since: a server that tells of every message of a thousand makes
+    /// the host read once, not a thousand times.
+    told_at: Option<Instant>,
+    is_more: bool,
+}
+
+impl Wait<'_> {
+    fn changed(&mut self) {
+        let is_soon = self.told_at.is_some_and(|at| at.elapsed() < QUIET);
+        self.is_more = is_soon;
+        if !is_soon {
+            self.told_at = Some(Instant::now());
+            (self.tell)(News::Changed);
+        }
+    }
+
+    /// Until when nothing has to be told.
+    fn tell_at(&self) -> Option<Instant> {
+        self.told_at.filter(|_| self.is_more).map(|at| at + QUIET)
+    }
+
+    fn tell_rest(&mut self) {
+        if self.tell_at().is_some_and(|at| at <= Instant::now()) {
+            self.changed();
+        }
+    }
+
+    /// One IDLE, from its begin to its end. Its time is one, whatever the server says meanwhile.
+    async fn idle(&mut self, line: &mut Line, fragments: &mut Fragmentizer) -> Result<(), Err> {
+        let over = Arc::new(AtomicBool::new(false));
+        let mut work = ImapIdle::new(over.clone(), ImapIdleOptions::default());
+        let mut read: Option<Vec<u8>> = None;
+        let mut until = Instant::now() + self.renew;
+        loop {
+            match work.resume(fragments, read.take().as_deref()) {
+                ImapCoroutineState::Complete(done) => {
+                    return done.map_err(|_| refused("closed", "the server ended the wait"));
+                }
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsWrite(bytes)) => said(line, &bytes).await?,
+                ImapCoroutineState::Yielded(ImapIdleYield::Event(event)) => {
+                    if is_change(&event) {
+                        self.changed();
+                    }
+                }
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) if Instant::now() >= until => {
+                    if over.swap(true, Ordering::SeqCst) {
+                        return Err(refused("timeout", "the server did not end the wait in time"));
+                    }
+                    // Its time is over, which is no failure: the wait ends in order and begins anew.
+                    until = Instant::now() + self.answer;
+                }
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) => {
+                    let next = self.tell_at().map_or(until, |at| at.min(until));
+                    match line.read(PIECE, next.saturating_duration_since(Instant::now())).await {
+                        Ok(bytes) => read = Some(bytes),
+                        Err(silent) if silent.code == "timeout" => {}
+                        Err(e) => return Err(e),
+                    }
+                    self.tell_rest();
                 }
             }
-            ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) if over.load(Ordering::SeqCst) => {
-                read = Some(line.read(PIECE, ANSWER).await?);
-            }
-            ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) => match line.read(PIECE, RENEW).await {
-                Ok(bytes) => read = Some(bytes),
-                // Silence is no failure here: the wait ends in order and begins anew.
-                Err(silent) if silent.code == "timeout" => over.store(true, Ordering::SeqCst),
-                Err(e) => return Err(e),
-            },
         }
     }
 }

@@ -16,6 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::runtime::bindings::tcp::Err;
 use crate::runtime::outbound::connect::acknowledge;
+use crate::runtime::outbound::tcp::meter::{Allowance, Metered, is_too_much};
 use crate::runtime::outbound::tcp::refused;
 use crate::runtime::outbound::tcp::server::Server;
 
@@ -24,8 +25,8 @@ const PIECE: usize = 64 << 10;
 
 /// The socket of a line.
 pub(crate) enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Plain(Metered),
+    Tls(Box<TlsStream<Metered>>),
 }
 
 /// A line to a server.
@@ -36,8 +37,12 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Connects to the first of the addresses that answers.
-    pub(crate) async fn connect(addresses: &[SocketAddr], within: Duration) -> Result<Line, Err> {
+    /// Connects to the first of the addresses that answers. The server may send at most what `allowance` says.
+    pub(crate) async fn connect(
+        addresses: &[SocketAddr],
+        within: Duration,
+        allowance: Allowance,
+    ) -> Result<Line, Err> {
         let attempt = async {
             for address in addresses {
                 if let Ok(stream) = TcpStream::connect(address).await {
@@ -50,7 +55,7 @@ impl Line {
             Ok(Some(stream)) => {
                 // Commands are small and wait for their answers: held back, each would cost 40 ms.
                 let _ = stream.set_nodelay(true);
-                Ok(Line { stream: Stream::Plain(stream), ahead: Vec::new() })
+                Ok(Line { stream: Stream::Plain(Metered::new(stream, allowance)), ahead: Vec::new() })
             }
             Ok(None) => Err(refused("connect", "no connection could be made")),
             Err(_) => Err(refused("timeout", "no connection could be made in time")),
@@ -74,6 +79,7 @@ impl Line {
             .map_err(|_| refused("tls", "the host is no name that a certificate can be for"))?;
         let stream = match timeout(within, TlsConnector::from(tls).connect(name, stream)).await {
             Ok(Ok(stream)) => stream,
+            Ok(Err(e)) if is_too_much(&e) => return Err(too_much()),
             Ok(Err(e)) => return Err(refused("tls", why_not(&e))),
             Err(_) => return Err(refused("timeout", "the TLS handshake took too long")),
         };
@@ -93,15 +99,15 @@ impl Line {
     }
 
     async fn fill(&mut self, within: Duration) -> Result<(), Err> {
-        let mut piece = vec![0; PIECE];
+        let mut piece = Vec::with_capacity(PIECE);
         acknowledge(self.socket());
-        match timeout(within, self.stream.read(&mut piece)).await {
+        match timeout(within, self.stream.read_buf(&mut piece)).await {
             Ok(Ok(0)) => Err(closed()),
-            Ok(Ok(n)) => {
-                piece.truncate(n);
+            Ok(Ok(_)) => {
                 self.ahead = piece;
                 Ok(())
             }
+            Ok(Err(e)) if is_too_much(&e) => Err(too_much()),
             Ok(Err(_)) => Err(closed()),
             Err(_) => Err(refused("timeout", "the server did not answer in time")),
         }
@@ -109,9 +115,18 @@ impl Line {
 
     fn socket(&self) -> &TcpStream {
         match &self.stream {
-            Stream::Plain(socket) => socket,
-            Stream::Tls(stream) => stream.get_ref().0,
+            Stream::Plain(metered) => &metered.socket,
+            Stream::Tls(stream) => &stream.get_ref().0.socket,
         }
+    }
+
+    /// From now on the server may send what `allowance` says, whatever it sent before. What was read ahead is not counted again.
+    pub(crate) fn allow(&mut self, allowance: Allowance) {
+        let metered = match &mut self.stream {
+            Stream::Plain(metered) => metered,
+            Stream::Tls(stream) => stream.get_mut().0,
+        };
+        metered.allow(allowance);
     }
 
     pub(crate) async fn write(&mut self, bytes: &[u8], within: Duration) -> Result<(), Err> {
@@ -155,6 +170,10 @@ impl Line {
 
 fn closed() -> Err {
     refused("closed", "the server ended the connection")
+}
+
+fn too_much() -> Err {
+    refused("too-large", "the server sends more than there is to be said")
 }
 
 /// What is wrong with the certificate, where that is what is wrong.

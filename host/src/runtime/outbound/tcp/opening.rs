@@ -25,7 +25,9 @@ use secrecy::SecretString;
 
 use crate::runtime::bindings::tcp::Err;
 use crate::runtime::log::harmless;
+use crate::runtime::outbound::redact::Redactor;
 use crate::runtime::outbound::tcp::line::Line;
+use crate::runtime::outbound::tcp::meter::Allowance;
 use crate::runtime::outbound::tcp::refused;
 use crate::runtime::outbound::tcp::server::{Server, Tls};
 use crate::runtime::outbound::{Login, LoginSecret};
@@ -43,11 +45,13 @@ pub(crate) struct Way<'a> {
     pub(crate) addresses: &'a [std::net::SocketAddr],
     pub(crate) tls: std::sync::Arc<rustls::ClientConfig>,
     pub(crate) connect_within: Duration,
+    /// What the server may send until it is asked to log in, and then again.
+    pub(crate) allowance: Allowance,
 }
 
 impl Way<'_> {
     async fn connect(&self) -> Result<Line, Err> {
-        Line::connect(self.addresses, self.connect_within).await
+        Line::connect(self.addresses, self.connect_within, self.allowance).await
     }
 
     async fn encrypt(&self, line: Line) -> Result<Line, Err> {
@@ -73,8 +77,7 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     let mut fragments = Fragmentizer::new(LONGEST);
     let mut line: Option<Line> = None;
     let mut read: Option<Vec<u8>> = None;
-    // The last line that the server said since it was asked last.
-    let mut answer = Vec::new();
+    let mut last = LastLine::default();
     let opened = loop {
         let step = opening.resume(&mut fragments, read.take().as_deref());
         let wanted = match step {
@@ -88,20 +91,17 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
             }
             ImapSessionOpenYield::WantsUnixConnect(_) => return Err(refused("denied", "no local sockets")),
             ImapSessionOpenYield::WantsTlsUpgrade => {
-                agreed(&answer)?;
+                agreed(&last.line)?;
                 let plain = line.take().ok_or_else(|| refused("invalid", "nothing to encrypt"))?;
                 line = Some(way.encrypt(plain).await?);
             }
             ImapSessionOpenYield::WantsRead => {
                 let bytes = connected(&mut line)?.read(PIECE, ANSWER).await?;
-                answer.extend_from_slice(&bytes);
-                // However much it says, it takes no more room than the longest line.
-                let before = answer.trim_ascii_end().iter().rposition(|byte| *byte == b'\n');
-                answer.drain(..before.map_or(0, |end| end + 1));
+                last.add(&bytes);
                 read = Some(bytes);
             }
             ImapSessionOpenYield::WantsWrite(bytes) => {
-                answer.clear();
+                last = LastLine::default();
                 said(connected(&mut line)?, &bytes).await?;
             }
         }
@@ -111,8 +111,28 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     if opened.pre_authenticated {
         return Err(refused("unsupported", "the server lets anybody in without credentials"));
     }
+    line.allow(way.allowance);
     let capabilities = imap_login(&mut line, &mut fragments, way.server, login, &opened.capability).await?;
     Ok((line, capabilities.iter().map(ToString::to_string).collect()))
+}
+
+/// The last line that the server said since it was asked last. However it is cut into pieces, each byte is looked at once.
+#[derive(Default)]
+struct LastLine {
+    line: Vec<u8>,
+    is_whole: bool,
+}
+
+impl LastLine {
+    fn add(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if std::mem::take(&mut self.is_whole) {
+                self.line.clear();
+            }
+            self.line.extend_from_slice(piece);
+            self.is_whole = piece.ends_with(b"\n");
+        }
+    }
 }
 
 /// The server has to agree to STARTTLS (RFC 9051 section 6.2.1); the state machine takes any answer for consent.
@@ -230,6 +250,7 @@ pub(crate) async fn smtp(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     let mut line = line.ok_or_else(|| refused("connect", "no connection was made"))?;
     guard(&line, way.server)?;
     let capabilities: Vec<String> = opened.capabilities.iter().map(|c| c.clone().into_owned()).collect();
+    line.allow(way.allowance);
     smtp_login(&mut line, way.server, login, &capabilities, domain).await?;
     Ok((line, capabilities))
 }
@@ -319,19 +340,25 @@ fn broken(e: &impl Display) -> Err {
     refused(code, harmless(&lower(&text), 200))
 }
 
-/// Authentication failed: for good, or because the server cannot tell now.
+/// Authentication failed: for good, or because the server cannot tell now, or because what it says is no answer at all.
 fn refusal(e: &impl Display, login: &Login) -> Err {
     let text = e.to_string();
     let lowered = text.to_ascii_lowercase();
-    // 454: temporary authentication failure (RFC 4954 section 4.7.1); IMAP says it in words.
-    let is_temporary = ["rejected 4", "temporar", "try again", "unavailable", "bye ", "eof"]
+    // What the server itself says begins behind these words of the state machines: NO and BAD, or a reply with 5.
+    let is_answer = ["imap login failed: ", "imap authenticate ", "smtp auth "]
         .iter()
-        .any(|sign| lowered.contains(sign));
-    let hidden = match &login.secret {
-        LoginSecret::Password(secret) | LoginSecret::Token(secret) => text.replace(secret.as_str(), "***"),
-    };
-    let code = if is_temporary { "unavailable" } else { "auth-expired" };
-    refused(code, format!("the server refused the credentials ({})", harmless(&lower(&hidden), 160)))
+        .any(|s| lowered.starts_with(s))
+        && [" failed: no ", " failed: bad ", " failed: rejected 5"].iter().any(|said| lowered.contains(said));
+    // 454: temporary authentication failure (RFC 4954 section 4.7.1); IMAP says it in words.
+    let is_temporary = ["temporar", "try again", "unavailable"].iter().any(|sign| lowered.contains(sign));
+    let (LoginSecret::Password(secret) | LoginSecret::Token(secret)) = &login.secret;
+    let mut redactor = Redactor::default();
+    redactor.add(&format!("Bearer {}", secret.as_str()));
+    let hidden = harmless(&lower(&redactor.redact_text(text.replace(secret.as_str(), "***"))), 160);
+    match is_answer && !is_temporary {
+        true => refused("auth-expired", format!("the server refused the credentials ({hidden})")),
+        false => refused("unavailable", format!("the server did not let us in ({hidden})")),
+    }
 }
 
 fn lower(text: &str) -> String {

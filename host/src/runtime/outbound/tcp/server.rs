@@ -1,12 +1,14 @@
 //! Which server a connection's settings name, and whether it may be connected to.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 use serde_json::{Map, Value};
 
 use crate::runtime::bindings::tcp::Err;
-use crate::runtime::outbound::address::permitted;
+use crate::runtime::outbound::address::{is_allowed, permitted};
+use crate::runtime::outbound::names::Names;
 use crate::runtime::outbound::tcp::refused;
 
 /// A server as the settings name it.
@@ -94,15 +96,23 @@ impl Server {
     }
 
     /// The addresses of the server that may be connected to.
-    pub(crate) async fn addresses(&self, allowed: &[IpNet]) -> Result<Vec<SocketAddr>, Err> {
-        let found: Vec<SocketAddr> = match self.host.parse::<IpAddr>() {
-            Ok(address) => vec![SocketAddr::new(address, self.port)],
-            Err(_) => tokio::net::lookup_host((self.host.as_str(), self.port))
-                .await
-                .map_err(|_| refused("connect", format!("no address was found for {}", self.host)))?
-                .collect(),
+    pub(crate) async fn addresses(
+        &self,
+        names: &Names,
+        tenant: &str,
+        allowed: &[IpNet],
+    ) -> Result<Vec<SocketAddr>, Err> {
+        let found = match self.host.parse::<IpAddr>() {
+            Ok(address) => vec![address],
+            Err(_) => names.resolve(tenant, &self.host).await.map_err(|e| match e.kind() {
+                ErrorKind::TimedOut => {
+                    refused("timeout", format!("no address of {} came in time", self.host))
+                }
+                _ => refused("connect", format!("no address was found for {}", self.host)),
+            })?,
         };
-        let good: Vec<SocketAddr> = found.into_iter().filter(|a| self.may_be(a.ip(), allowed)).collect();
+        let good = found.into_iter().filter(|address| self.may_be(*address, allowed));
+        let good: Vec<SocketAddr> = good.map(|address| SocketAddr::new(address, self.port)).collect();
         if !good.is_empty() {
             return Ok(good);
         }
@@ -116,8 +126,7 @@ impl Server {
 
     /// What is not encrypted goes where the operator said that it may.
     fn may_be(&self, address: IpAddr, allowed: &[IpNet]) -> bool {
-        permitted(address, allowed)
-            && (self.tls != Tls::None || allowed.iter().any(|net| net.contains(&address)))
+        permitted(address, allowed) && (self.tls != Tls::None || is_allowed(address, allowed))
     }
 }
 
@@ -134,9 +143,13 @@ fn is_host(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
+    use crate::runtime::limits::Limits;
+    use crate::runtime::outbound::SystemLookup;
 
     fn of(value: Value) -> Result<Server, BadServer> {
         Server::of(json!({ "imap": value }).as_object().unwrap(), "imap")
@@ -164,6 +177,7 @@ mod tests {
     #[tokio::test]
     async fn addresses_are_held_against_the_policy() {
         let allowed = ["127.0.0.0/8".parse().unwrap()];
+        let names = Names::new(Arc::new(SystemLookup), &Limits::default());
         let at = |host: &str, tls| Server { host: host.into(), port: 143, tls };
         for (server, allowed, code) in [
             (at("127.0.0.1", Tls::Implicit), &[][..], "denied"),
@@ -171,9 +185,9 @@ mod tests {
             (at("::ffff:10.0.0.1", Tls::Implicit), &allowed[..], "denied"),
             (at("1.1.1.1", Tls::None), &allowed[..], "denied"),
         ] {
-            assert_eq!(server.addresses(allowed).await.unwrap_err().code, code, "{server:?}");
+            assert_eq!(server.addresses(&names, "t", allowed).await.unwrap_err().code, code, "{server:?}");
         }
-        assert_eq!(at("127.0.0.1", Tls::None).addresses(&allowed).await.unwrap().len(), 1);
-        assert_eq!(at("1.1.1.1", Tls::Implicit).addresses(&[]).await.unwrap().len(), 1);
+        assert_eq!(at("127.0.0.1", Tls::None).addresses(&names, "t", &allowed).await.unwrap().len(), 1);
+        assert_eq!(at("1.1.1.1", Tls::Implicit).addresses(&names, "t", &[]).await.unwrap().len(), 1);
     }
 }

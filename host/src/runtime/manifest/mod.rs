@@ -21,12 +21,20 @@
 //! "calendar.read" = ["https://api.example.com/calendar.readonly"]
 //! ```
 
+mod hosts;
+
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::runtime::surface::Surface;
+
+pub use hosts::{HostRule, RelatedHosts};
+
+/// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,
+/// no user gives it, and no `check` writes it.
+pub const DISCOVERED: &str = "discoveredOrigins";
 
 /// A connector's manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +70,11 @@ pub struct Manifest {
     /// authenticated with the connection's credentials; private addresses only where the operator allows them.
     #[serde(default)]
     pub servers_from_settings: Vec<String>,
+    /// Hosts of other domains on which a provider keeps part of an account, by the domain of the server that the user named.
+    /// Where a connector finds other hosts than that server, they must be in its domain or be named here
+    /// (`discoveredOrigins` of `wire::Account`).
+    #[serde(default)]
+    pub related_hosts: Vec<RelatedHosts>,
     /// The IMAP server among them at whose inbox the host waits for news (IDLE, RFC 2177) while a mailbox is followed. What
     /// changed is read by calls as always. Default: none, the mailbox is polled.
     #[serde(default)]
@@ -110,38 +123,6 @@ pub enum MemoryClass {
     Standard,
     /// 256 MiB by default.
     Large,
-}
-
-/// A place that the connector may send requests to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HostRule {
-    /// A host name, or `*.example.com` for the names one label below (only without `inject`). No addresses.
-    pub host: String,
-    /// "https" (default) or "http".
-    #[serde(default = "https")]
-    pub scheme: String,
-    /// Default: the scheme's own.
-    #[serde(default)]
-    pub port: Option<u16>,
-    /// The path must be this or below it. Default "/".
-    #[serde(default = "root")]
-    pub path_prefix: String,
-    /// Allowed methods, upper case. Default: all but CONNECT and TRACE.
-    #[serde(default)]
-    pub methods: Vec<String>,
-    /// The credential slot that goes with requests to this place; without it they go without credentials, as pre-signed
-    /// upload URLs need.
-    #[serde(default)]
-    pub inject: Option<String>,
-}
-
-fn https() -> String {
-    "https".to_owned()
-}
-
-fn root() -> String {
-    "/".to_owned()
 }
 
 /// How an account is opened.
@@ -284,6 +265,9 @@ impl Manifest {
         for rule in &self.hosts {
             rule.check().with_context(|| format!("hosts: {}", rule.host))?;
         }
+        for related in &self.related_hosts {
+            related.check().with_context(|| format!("related_hosts: {}", related.domain))?;
+        }
         self.check_settings()?;
         self.auth.check()
     }
@@ -291,6 +275,10 @@ impl Manifest {
     fn check_settings(&self) -> anyhow::Result<()> {
         for (n, s) in self.settings.iter().enumerate() {
             ensure!(!s.name.is_empty(), "settings: name must not be empty");
+            ensure!(
+                s.name != DISCOVERED,
+                "settings: {DISCOVERED} is the host's own: it keeps there what `check` found and it accepted"
+            );
             ensure!(
                 self.settings[..n].iter().all(|e| e.name != s.name),
                 "settings: {} is named twice",
@@ -313,43 +301,6 @@ impl Manifest {
             ensure!(
                 self.servers_from_settings.contains(name),
                 "idle_server: \"{name}\" is not one of servers_from_settings"
-            );
-        }
-        Ok(())
-    }
-}
-
-impl HostRule {
-    fn check(&self) -> anyhow::Result<()> {
-        ensure!(matches!(&*self.scheme, "https" | "http"), "scheme: must be \"https\" or \"http\"");
-        let name = self.host.strip_prefix("*.").unwrap_or(&self.host);
-        ensure!(
-            name.len() <= 253 && name.contains('.') || name == "localhost",
-            "host: must be a full host name"
-        );
-        let label = |l: &str| {
-            (1..=63).contains(&l.len())
-                && l.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
-        };
-        ensure!(name.split('.').all(label), "host: write it in lower case, without scheme, port or path");
-        let numeric = name.rsplit('.').next().is_some_and(|l| l.bytes().all(|b| b.is_ascii_digit()));
-        ensure!(!numeric, "host: must be a name, not an address");
-        if self.host.starts_with("*.") {
-            ensure!(name.contains('.'), "host: a wildcard needs at least two labels after it");
-            // Below many wildcards anybody can rent a host: a credential sent there is a credential given away.
-            ensure!(self.inject.is_none(), "inject: credentials go to exact hosts only, not to a wildcard");
-        }
-        ensure!(self.path_prefix.starts_with('/'), "path_prefix: must start with /");
-        ensure!(!self.path_prefix.contains(['?', '#', '\\', '%']), "path_prefix: must be a plain path");
-        for method in &self.methods {
-            let ok = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
-            ensure!(ok, "methods: \"{method}\" must be upper case");
-            ensure!(!matches!(&**method, "CONNECT" | "TRACE"), "methods: {method} is never allowed");
-        }
-        if let Some(slot) = &self.inject {
-            ensure!(
-                !slot.is_empty() && slot != "none",
-                "inject: leave it out where no credentials are wanted"
             );
         }
         Ok(())

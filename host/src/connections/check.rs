@@ -1,0 +1,169 @@
+//! `lifecycle.check`: whose account it is, and where it is. The connector says so; which places get the credentials is decided here.
+
+use std::sync::Arc;
+
+use model::wire::{Account, Connection as WireConnection};
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::connections::credentials::{Fixed, Given};
+use crate::connections::{account, call, refusal, sandbox_url};
+use crate::error::{Code, Error, Refusal, Result};
+use crate::runtime::{BadOrigin, DISCOVERED, Loaded, Manifest, Surface, Verb, check_origins};
+use crate::storage::connections::Connection;
+use crate::tenant::Tenant;
+
+/// How often a connector is asked in one check: a provider may send from one of its hosts to the next, and each has to be allowed
+/// before it is read.
+const ROUNDS: usize = 4;
+
+/// An account that was found.
+pub struct Checked {
+    pub account: Account,
+    /// The given settings, what the connector wants back, and the origins that were accepted.
+    pub settings: Map<String, Value>,
+}
+
+/// Asks the provider whose account it is. `settings` are the user's, or those of the connection so far.
+pub async fn run(
+    app: &App,
+    tenant: &Tenant,
+    (connector, id): (&Arc<Loaded>, &str),
+    settings: &Map<String, Value>,
+    given: &Given,
+) -> Result<Checked> {
+    let manifest = &*connector.manifest;
+    let mut settings = settings.clone();
+    if !connector.surfaces.contains(&Surface::Lifecycle) {
+        let external_account_id = given.username.clone().unwrap_or_else(|| id.to_owned());
+        let account = Account { external_account_id, surfaces: surfaces(connector), ..Account::default() };
+        return Ok(Checked { account, settings });
+    }
+    let mut allowed = discovered(manifest, &settings);
+    for _ in 0..ROUNDS {
+        remember(&mut settings, &allowed);
+        let wire = WireConnection {
+            settings: settings.clone(),
+            addresses: Vec::new(),
+            username: given.username.clone(),
+        };
+        let target = call::Target {
+            provider: &manifest.name,
+            tenant,
+            connection_id: id,
+            wire,
+            credentials: Arc::new(Fixed::new(given)?),
+        };
+        let answer = ask(app, &target).await?;
+        let found = check_origins(manifest, &settings, &answer.discovered_origins)
+            .map_err(|bad| elsewhere(manifest, &bad))?;
+        if found.iter().all(|origin| allowed.contains(origin)) {
+            let mut account = account::bounded(answer)?;
+            settings.remove(FORMERLY);
+            account::merge(manifest, &mut settings, std::mem::take(&mut account.settings));
+            remember(&mut settings, &found);
+            return Ok(Checked { account, settings });
+        }
+        let new = found.into_iter().filter(|origin| !allowed.contains(origin)).collect::<Vec<_>>();
+        allowed.extend(new);
+    }
+    let message = format!(
+        "the provider sends from one address to the next, {ROUNDS} times over: {}",
+        allowed.join(", ")
+    );
+    Err(Refusal::new(Code::ProviderRejected, message).param("settings").into())
+}
+
+/// The connector's surfaces beside its lifecycle.
+pub fn surfaces(connector: &Loaded) -> Vec<String> {
+    let names =
+        connector.surfaces.iter().filter(|s| **s != Surface::Lifecycle).map(|s| s.as_str().to_owned());
+    names.collect()
+}
+
+async fn ask(app: &App, target: &call::Target<'_>) -> Result<Account> {
+    let op = call::Op { surface: Surface::Lifecycle, verb: Verb::Check, name: "check" };
+    let checked: Result<call::Reply<Account>, _> =
+        call::run(app, target, op, &json!({}), call::Options::default()).await;
+    checked.map(|reply| reply.body).map_err(|e| refusal::of_check(target.provider, &e))
+}
+
+/// The provider keeps the account where the user did not want his credentials to go.
+fn elsewhere(manifest: &Manifest, bad: &BadOrigin) -> Error {
+    let setting =
+        manifest.hosts_from_settings.first().map_or("settings".to_owned(), |name| format!("settings.{name}"));
+    let message = format!(
+        "the provider keeps this account at {:?}, which {}: the credentials are not sent there; if it is right, connect with it as {setting}",
+        bad.origin, bad.why
+    );
+    Refusal::new(Code::ProviderRejected, message).param(&setting).into()
+}
+
+fn remember(settings: &mut Map<String, Value>, origins: &[String]) {
+    match origins {
+        [] => settings.remove(DISCOVERED),
+        some => settings.insert(DISCOVERED.to_owned(), json!(some)),
+    };
+}
+
+/// Where connectors kept such origins when `check` could still name servers: they count where they pass today's rules.
+const FORMERLY: &str = "apiOrigins";
+
+/// The origins among stored settings that credentials may go to.
+fn discovered(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<String> {
+    let stored = settings.get(DISCOVERED).or_else(|| settings.get(FORMERLY)).and_then(Value::as_array);
+    let texts = stored.into_iter().flatten().filter_map(|text| Some(vec![text.as_str()?.to_owned()]));
+    let mut good: Vec<String> = Vec::new();
+    for text in texts.take(64) {
+        let accepted = check_origins(manifest, settings, &text).unwrap_or_default();
+        good.extend(accepted.into_iter().filter(|origin| !good.contains(origin)).collect::<Vec<_>>());
+    }
+    good
+}
+
+/// The origins beside its servers to which a connection's credentials go. None while its connector is not installed: then they go nowhere.
+pub fn discovered_of(app: &App, connection: &Connection) -> Vec<String> {
+    let connector = app.runtime.find(&connection.provider);
+    connector.map(|connector| discovered(&connector.manifest, &connection.settings)).unwrap_or_default()
+}
+
+/// A connection's settings as a call needs them.
+pub fn settings_of(app: &App, connection: &Connection) -> Map<String, Value> {
+    let mut settings = connection.settings.clone();
+    remember(&mut settings, &discovered_of(app, connection));
+    if let Some(url) = sandbox_url(app, &connection.provider) {
+        settings.insert("serverUrl".into(), url.into());
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_of_earlier_versions_count_as_far_as_they_are_safe() {
+        let manifest = Manifest::parse(
+            r#"
+            name = "x"
+            version = "1.0.0"
+            title = "X"
+            surfaces = ["email"]
+            hosts_from_settings = ["serverUrl"]
+            settings = [{ name = "serverUrl", description = "." }]
+            "#,
+        )
+        .unwrap();
+        let stored = [
+            "https://evil.net",
+            "https://api.example.com",
+            "http://www.example.com",
+            "https://api.example.com",
+        ];
+        let former = json!({ "serverUrl": "https://example.com", FORMERLY: stored });
+        assert_eq!(discovered(&manifest, former.as_object().unwrap()), ["https://api.example.com"]);
+        // What the host itself keeps goes before it.
+        let both = json!({ "serverUrl": "https://example.com", FORMERLY: stored, DISCOVERED: ["https://b.example.com"] });
+        assert_eq!(discovered(&manifest, both.as_object().unwrap()), ["https://b.example.com"]);
+    }
+}

@@ -1,0 +1,107 @@
+//! How much a server may send while the host itself speaks to it: counted at the socket, so that the bytes of a TLS handshake count too.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// What a read counts as at the least, bytes: a server that sends single bytes costs the host a wake-up for each.
+const READ_COSTS: usize = 64;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// What a server may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Allowance {
+    /// Anything: the line is a connector's, and counted against its call.
+    Unlimited,
+    /// So many bytes.
+    Once(usize),
+    /// So many bytes in any minute.
+    PerMinute(usize),
+}
+
+/// The server has sent more than that. Found again in the error of a read, or of a TLS handshake.
+#[derive(Debug)]
+struct TooMuch;
+
+impl std::fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the server sent more than it may")
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+pub(crate) fn is_too_much(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<TooMuch>())
+}
+
+/// A socket that fails once the server has sent more than it may.
+pub(crate) struct Metered {
+    pub(crate) socket: TcpStream,
+    allowance: Allowance,
+    left: usize,
+    /// When a minute's bytes are there anew.
+    until: Instant,
+}
+
+impl Metered {
+    pub(crate) fn new(socket: TcpStream, allowance: Allowance) -> Self {
+        let mut metered = Metered { socket, allowance, left: 0, until: Instant::now() };
+        metered.allow(allowance);
+        metered
+    }
+
+    pub(crate) fn allow(&mut self, allowance: Allowance) {
+        self.allowance = allowance;
+        self.until = Instant::now() + MINUTE;
+        self.left = match allowance {
+            Allowance::Unlimited => usize::MAX,
+            Allowance::Once(bytes) | Allowance::PerMinute(bytes) => bytes,
+        };
+    }
+
+    fn count(&mut self, bytes: usize) -> io::Result<()> {
+        match self.allowance {
+            Allowance::Unlimited => return Ok(()),
+            Allowance::PerMinute(_) if Instant::now() >= self.until => self.allow(self.allowance),
+            Allowance::Once(_) | Allowance::PerMinute(_) => {}
+        }
+        let cost = bytes.max(READ_COSTS);
+        self.left = self.left.checked_sub(cost).ok_or_else(|| io::Error::other(TooMuch))?;
+        Ok(())
+    }
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let metered = self.get_mut();
+        let before = buffer.filled().len();
+        match Pin::new(&mut metered.socket).poll_read(cx, buffer) {
+            Poll::Ready(Ok(())) => Poll::Ready(metered.count(buffer.filled().len() - before)),
+            other => other,
+        }
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(cx)
+    }
+}
