@@ -6,6 +6,7 @@ use crate::ids::Kind;
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::log::{self as table, Entry};
+use crate::storage::usage::{self, Bucket};
 use crate::tenant::Tenant;
 
 /// Who caused a change.
@@ -77,7 +78,19 @@ pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<Note>) -
 
 /// Appends lines whose numbers were taken before.
 pub async fn insert(tx: &mut Tx, app: &App, tenant: &Tenant, first: i64, notes: Vec<Note>) -> Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
     let at = app.now();
+    let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
+    let bucket = Bucket {
+        tenant: tenant.clone(),
+        key_id: String::new(),
+        day: crate::usage::day(at),
+        surface: String::new(),
+        outcome: usage::CHANGE.to_owned(),
+    };
+    usage::add(tx, &bucket, count).await?;
     for (sequence, note) in (first..).zip(notes) {
         let changed_fields = note.changed_fields.map(|f| serde_json::to_string(&f)).transpose()?;
         let entry = Entry {

@@ -124,6 +124,11 @@ impl Counters {
     }
 }
 
+/// The day of a moment (ms since 1970) as usage counts by it: `YYYY-MM-DD`, UTC.
+pub fn day(ms: i64) -> String {
+    Instant::from_millis(ms).timestamp().strftime("%Y-%m-%d").to_string()
+}
+
 fn buckets(pending: &Pending) -> Vec<(Bucket, i64)> {
     let of_key = |of_key: &OfKey| {
         let id = of_key.key.as_ref().map_or(String::new(), |key| key.0.clone());
@@ -132,7 +137,7 @@ fn buckets(pending: &Pending) -> Vec<(Bucket, i64)> {
             let bucket = Bucket {
                 tenant: tenant.clone(),
                 key_id: id.clone(),
-                day: Instant::from_millis(kind.day * DAY_MS).timestamp().strftime("%Y-%m-%d").to_string(),
+                day: day(kind.day * DAY_MS),
                 surface: kind.surface.to_owned(),
                 outcome: kind.outcome.to_owned(),
             };

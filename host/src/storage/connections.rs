@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::storage::sql::{Reader, Row, query};
+use crate::storage::sql::{On, Query, Reader, Row, query};
 use anyhow::Result;
 use serde_json::{Map, Value};
 
+use crate::storage::locked::ConnectionLock;
 use crate::storage::{Tx, json, json_text};
 use crate::tenant::Tenant;
 
@@ -82,11 +83,16 @@ fn connection(row: &Row<'_>) -> Result<Connection> {
     })
 }
 
+/// A query for a live connection of the tenant.
+macro_rules! find {
+    () => {
+        "select * from connections where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null"
+    };
+}
+
 /// A live connection of the tenant.
 pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
-    let sql = "select * from connections where organization_id = $1 and application_id = $2 and id = $3 \
-               and deleted_at is null";
-    query(sql)
+    query(find!())
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
         .bind(id)
@@ -127,41 +133,64 @@ pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMa
     Ok(counts.into_iter().collect())
 }
 
-/// Writes the whole row.
-pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
-    let sql = "insert into connections (id, organization_id, application_id, provider, connector_version, status, \
-               status_reason, status_changed_at, display_name, email, external_account_id, username, addresses, \
-               surfaces, requested_scopes, granted_scopes, provider_scopes, time_zone, settings, credentials, \
-               credentials_version, token_expires_at, last_refresh_at, last_refresh_error, failing_since, tags, metadata, \
-               etag, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-               $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30) \
-               on conflict (id) do update set connector_version = excluded.connector_version, \
-               status = excluded.status, status_reason = excluded.status_reason, \
-               status_changed_at = excluded.status_changed_at, display_name = excluded.display_name, \
-               email = excluded.email, username = excluded.username, addresses = excluded.addresses, \
-               surfaces = excluded.surfaces, granted_scopes = excluded.granted_scopes, \
-               provider_scopes = excluded.provider_scopes, time_zone = excluded.time_zone, \
-               settings = excluded.settings, credentials = excluded.credentials, \
-               credentials_version = excluded.credentials_version, token_expires_at = excluded.token_expires_at, \
-               last_refresh_at = excluded.last_refresh_at, last_refresh_error = excluded.last_refresh_error, \
-               failing_since = excluded.failing_since, tags = excluded.tags, metadata = excluded.metadata, \
-               etag = excluded.etag, updated_at = excluded.updated_at";
-    query(sql)
+/// The same in a write transaction, which locks the row: see `ConnectionLock`.
+pub(super) async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => find!(),
+        Tx::Postgres(_) => concat!(find!(), " for update"),
+    };
+    let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    of.fetch_optional(&mut *tx, connection).await
+}
+
+/// Writes a new row.
+pub async fn insert(tx: &mut Tx, c: &Connection) -> Result<()> {
+    let sql = "insert into connections (connector_version, status, status_reason, status_changed_at, display_name, \
+               email, username, addresses, surfaces, granted_scopes, provider_scopes, time_zone, settings, \
+               credentials, credentials_version, token_expires_at, last_refresh_at, last_refresh_error, failing_since, \
+               tags, metadata, etag, updated_at, id, organization_id, application_id, provider, external_account_id, \
+               requested_scopes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+               $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)";
+    changeable(sql, c)
         .bind(&c.id)
         .bind(&c.tenant.organization_id)
         .bind(&c.tenant.application_id)
         .bind(&c.provider)
+        .bind(&c.external_account_id)
+        .bind(json_text(&c.requested_scopes))
+        .bind(c.created_at)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Writes all changeable columns of a live connection. There is no other way to write credentials, so that none come back to a
+/// connection that was disconnected meanwhile.
+pub async fn update(tx: &mut Tx, lock: &ConnectionLock, c: &Connection) -> Result<()> {
+    lock.covers(&c.id)?;
+    let sql = "update connections set connector_version = $1, status = $2, status_reason = $3, \
+               status_changed_at = $4, display_name = $5, email = $6, username = $7, addresses = $8, surfaces = $9, \
+               granted_scopes = $10, provider_scopes = $11, time_zone = $12, settings = $13, credentials = $14, \
+               credentials_version = $15, token_expires_at = $16, last_refresh_at = $17, last_refresh_error = $18, \
+               failing_since = $19, tags = $20, metadata = $21, etag = $22, updated_at = $23 \
+               where id = $24 and deleted_at is null";
+    changeable(sql, c).bind(&lock.id).execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// The statement with the columns that an update can change, as its first 23 parameters.
+fn changeable<'q>(sql: &'static str, c: &'q Connection) -> Query<'q> {
+    query(sql)
         .bind(&c.connector_version)
         .bind(&c.status)
         .bind(&c.status_reason)
         .bind(c.status_changed_at)
         .bind(&c.display_name)
         .bind(&c.email)
-        .bind(&c.external_account_id)
         .bind(&c.username)
         .bind(json_text(&c.addresses))
         .bind(json_text(&c.surfaces))
-        .bind(json_text(&c.requested_scopes))
         .bind(json_text(&c.granted_scopes))
         .bind(json_text(&c.provider_scopes))
         .bind(&c.time_zone)
@@ -175,56 +204,38 @@ pub async fn upsert(tx: &mut Tx, c: &Connection) -> Result<()> {
         .bind(json_text(&c.tags))
         .bind(json_text(&c.metadata))
         .bind(&c.etag)
-        .bind(c.created_at)
         .bind(c.updated_at)
-        .execute(&mut *tx)
-        .await?;
+}
+
+/// Until when the provider wants to be left alone by a live connection, ms; a past time says nothing.
+pub async fn throttled_until(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<i64>> {
+    let sql = "select throttled_until from connections where organization_id = $1 and application_id = $2 \
+               and id = $3 and deleted_at is null";
+    let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    Ok(of.fetch_optional(on, |row| row.get("throttled_until")).await?.flatten())
+}
+
+/// Notes that the provider wants to be left alone until then, unless it is longer already.
+pub async fn set_throttled(tx: &mut Tx, tenant: &Tenant, id: &str, until: i64) -> Result<()> {
+    let sql = "update connections set throttled_until = $1 where organization_id = $2 and application_id = $3 \
+               and id = $4 and deleted_at is null and coalesce(throttled_until, 0) < $1";
+    let of = query(sql).bind(until).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    of.execute(&mut *tx).await?;
     Ok(())
 }
 
-/// Writes how a live connection stands and nothing else: the rest of the row may be somebody else's to change at the same
-/// moment. False when it is gone.
-pub async fn set_state(tx: &mut Tx, c: &Connection) -> Result<bool> {
-    let sql = "update connections set status = $1, status_reason = $2, status_changed_at = $3, failing_since = $4, \
-               last_refresh_error = $5, etag = $6, updated_at = $7 where id = $8 and deleted_at is null";
-    let done = query(sql)
-        .bind(&c.status)
-        .bind(&c.status_reason)
-        .bind(c.status_changed_at)
-        .bind(c.failing_since)
-        .bind(&c.last_refresh_error)
-        .bind(&c.etag)
-        .bind(c.updated_at)
-        .bind(&c.id)
-        .execute(&mut *tx)
-        .await?;
-    Ok(done > 0)
-}
-
-/// Whether it is still there: what is read from a provider must not outlive the connection that it was read through. The row
-/// is the transaction's from here on: two that store what they read of one account do so one after the other.
-pub async fn hold(tx: &mut Tx, id: &str) -> Result<bool> {
-    let sql = match tx {
-        // Its write transactions are one after the other anyway.
-        Tx::Sqlite(_) => "select id from connections where id = $1 and deleted_at is null",
-        Tx::Postgres(_) => "select id from connections where id = $1 and deleted_at is null for update",
-    };
-    let found = query(sql).bind(id).fetch_optional(&mut *tx, |row| row.get::<String>("id")).await?;
-    Ok(found.is_some())
-}
-
-/// Makes a tombstone: secrets and settings go, the id stays taken. False when there is no live one.
-pub async fn delete(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
+/// Makes a tombstone: secrets and settings go, the id stays taken.
+pub async fn delete(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {
     let sql = "update connections set status = 'revoked', deleted_at = $1, updated_at = $1, credentials = '', \
                settings = '{}', addresses = '[]', username = null, email = null, display_name = null, \
                metadata = '{}', tags = '{}' \
                where organization_id = $2 and application_id = $3 and id = $4 and deleted_at is null";
-    let done = query(sql)
+    query(sql)
         .bind(now)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(id)
+        .bind(&lock.tenant.organization_id)
+        .bind(&lock.tenant.application_id)
+        .bind(&lock.id)
         .execute(&mut *tx)
         .await?;
-    Ok(done > 0)
+    Ok(())
 }

@@ -55,8 +55,12 @@ pub async fn last_sequence(reader: &Reader, tenant: &Tenant) -> Result<i64> {
 }
 
 /// The number of the last line that tells of something in this collection.
-pub async fn last_in(reader: &Reader, parent_id: &str) -> Result<Option<i64>> {
-    query("select max(sequence) as last from log where parent_id = $1")
+pub async fn last_in(reader: &Reader, tenant: &Tenant, parent_id: &str) -> Result<Option<i64>> {
+    let sql = "select max(sequence) as last from log where application_id = $1 and organization_id = $2 and parent_id = $3 \
+               and parent_id <> ''";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
         .bind(parent_id)
         .fetch_one(reader, |row| row.get("last"))
         .await
@@ -65,12 +69,26 @@ pub async fn last_in(reader: &Reader, parent_id: &str) -> Result<Option<i64>> {
 /// Types of resources that one feed tells of, some of them perhaps twice.
 pub type Types = [&'static str; 4];
 
+/// The types, each once; what is left of them is no type.
+fn each_once(types: Types) -> impl Iterator<Item = &'static str> {
+    (0..types.len()).map(move |n| if types[..n].contains(&types[n]) { "" } else { types[n] })
+}
+
 /// The number of the last line that tells of resources of these types in a connection.
-pub async fn last_of(reader: &Reader, connection_id: &str, types: Types) -> Result<Option<i64>> {
-    let sql = "select max(sequence) as last from log where connection_id = $1 \
-               and resource_type in ($2, $3, $4, $5)";
-    let statement = types.into_iter().fold(query(sql).bind(connection_id), |q, name| q.bind(name));
-    statement.fetch_one(reader, |row| row.get("last")).await
+pub async fn last_of(
+    reader: &Reader,
+    tenant: &Tenant,
+    connection_id: &str,
+    types: Types,
+) -> Result<Option<i64>> {
+    // One type after the other: of each the last line is found at once.
+    let sql = "select max(sequence) as last from log where application_id = $1 and connection_id = $2 and resource_type = $3";
+    let mut last = None;
+    for name in each_once(types).filter(|name| !name.is_empty()) {
+        let statement = query(sql).bind(&tenant.application_id).bind(connection_id).bind(name);
+        last = last.max(statement.fetch_one(reader, |row| row.get("last")).await?);
+    }
+    Ok(last)
 }
 
 pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
@@ -109,6 +127,22 @@ macro_rules! select {
     };
 }
 
+/// The lines of one type, in their order.
+macro_rules! of_type {
+    ($type:literal, $name:literal) => {
+        concat!(
+            "select * from (",
+            select!(concat!(
+                "and connection_id = $3 and resource_type = ",
+                $type,
+                " and sequence > $4 and change_type <> 'state' order by sequence limit $5"
+            )),
+            ") as ",
+            $name
+        )
+    };
+}
+
 fn entry(row: &Row<'_>) -> Result<Entry> {
     Ok(Entry {
         sequence: row.get("sequence")?,
@@ -135,8 +169,9 @@ pub async fn of_collection(
     after: i64,
     limit: i64,
 ) -> Result<Vec<Entry>> {
-    let sql =
-        select!("and parent_id = $3 and sequence > $4 and change_type <> 'state' order by sequence limit $5");
+    let sql = select!(
+        "and parent_id = $3 and parent_id <> '' and sequence > $4 and change_type <> 'state' order by sequence limit $5"
+    );
     query(sql)
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)
@@ -155,9 +190,16 @@ pub async fn of_connection(
     after: i64,
     limit: i64,
 ) -> Result<Vec<Entry>> {
-    let sql = select!(
-        "and connection_id = $3 and resource_type in ($6, $7, $8, $9) and sequence > $4 and change_type <> 'state' \
-         order by sequence limit $5"
+    // The lines of each type stand together in their order: so many of each at most are looked at, whatever else the connection has.
+    let sql = concat!(
+        of_type!("$6", "a"),
+        " union all ",
+        of_type!("$7", "b"),
+        " union all ",
+        of_type!("$8", "c"),
+        " union all ",
+        of_type!("$9", "d"),
+        " order by sequence limit $5"
     );
     let statement = query(sql)
         .bind(&tenant.application_id)
@@ -165,30 +207,39 @@ pub async fn of_connection(
         .bind(connection_id)
         .bind(after)
         .bind(limit);
-    types.into_iter().fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
+    each_once(types).fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
 }
 
-/// The highest sequence among lines older than `before`; 0 when there are none. What a clean-up is about to forget.
-pub async fn horizon(tx: &mut Tx, application_id: &str, before: i64) -> Result<i64> {
-    let sql = "select coalesce(max(sequence), 0) as horizon from log where application_id = $1 and at < $2";
-    query(sql).bind(application_id).bind(before).fetch_one(&mut *tx, |row| row.get("horizon")).await
-}
-
-/// Forgets the lines up to `sequence`.
-pub async fn delete_through(tx: &mut Tx, application_id: &str, sequence: i64) -> Result<u64> {
-    let done = query("delete from log where application_id = $1 and sequence <= $2")
-        .bind(application_id)
-        .bind(sequence)
+/// Forgets the oldest lines of an application that are older than `before`, at most so many; how many it forgot. Feeds cannot be read
+/// from before them any more.
+pub async fn forget(tx: &mut Tx, tenant: &Tenant, before: i64, most: i64) -> Result<u64> {
+    let oldest = query("select sequence, at from log where application_id = $1 order by sequence limit $2")
+        .bind(&tenant.application_id)
+        .bind(most)
+        .fetch_all(&mut *tx, |row| Ok((row.get::<i64>("sequence")?, row.get::<i64>("at")?)))
+        .await?;
+    let Some(last) = oldest.iter().filter(|(_, at)| *at < before).map(|(sequence, _)| *sequence).max() else {
+        return Ok(0);
+    };
+    query("update applications set floor_sequence = $1 where id = $2 and organization_id = $3 and floor_sequence < $1")
+        .bind(last)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
         .execute(&mut *tx)
         .await?;
-    Ok(done)
+    query("delete from log where application_id = $1 and sequence <= $2")
+        .bind(&tenant.application_id)
+        .bind(last)
+        .execute(&mut *tx)
+        .await
 }
 
-/// Takes the content out of a connection's lines: what happened stays, what it held is gone with the connection.
-pub async fn forget_bodies(tx: &mut Tx, connection_id: &str) -> Result<()> {
-    query("update log set resource = null where connection_id = $1")
-        .bind(connection_id)
-        .execute(&mut *tx)
+/// Below which sequence the application's log is forgotten.
+pub async fn floor(reader: &Reader, tenant: &Tenant) -> Result<i64> {
+    let floor = query("select floor_sequence from applications where id = $1 and organization_id = $2")
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_optional(reader, |row| row.get("floor_sequence"))
         .await?;
-    Ok(())
+    Ok(floor.unwrap_or(0))
 }

@@ -11,7 +11,7 @@ use crate::storage::sql::{On, Tx, query};
 const TABLE: &str = "schema_migrations";
 const CREATE_TABLE: &str = "create table if not exists schema_migrations (version bigint primary key, name text not null, checksum text not null)";
 
-const MIGRATIONS: &[(i64, &str, &str)] = &[
+pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (1, "tenants and keys", include_str!("../../../migrations/0001_tenants_and_keys.sql")),
     (2, "connections", include_str!("../../../migrations/0002_connections.sql")),
     (3, "items", include_str!("../../../migrations/0003_items.sql")),
@@ -26,6 +26,14 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (12, "email", include_str!("../../../migrations/0012_email.sql")),
     (13, "outbox", include_str!("../../../migrations/0013_outbox.sql")),
     (14, "tracking", include_str!("../../../migrations/0014_tracking.sql")),
+    (20, "indexes", include_str!("../../../migrations/0020_indexes.sql")),
+    (21, "totals", include_str!("../../../migrations/0021_totals.sql")),
+    (22, "retention", include_str!("../../../migrations/0022_retention.sql")),
+    (30, "superseded reads", include_str!("../../../migrations/0030_superseded_reads.sql")),
+    (31, "resumed scans", include_str!("../../../migrations/0031_resumed_scans.sql")),
+    (32, "provider throttling", include_str!("../../../migrations/0032_provider_throttling.sql")),
+    (40, "api key families", include_str!("../../../migrations/0040_api_key_families.sql")),
+    (41, "tracking event counts", include_str!("../../../migrations/0041_tracking_event_counts.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

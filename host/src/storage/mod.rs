@@ -7,14 +7,18 @@ pub mod dialect;
 pub mod idempotency;
 pub mod installation;
 pub mod items;
+pub mod locked;
 pub mod log;
 pub mod mail;
 pub mod migrations;
 pub mod outbox;
 mod postgres;
+pub mod retention;
 pub mod sql;
 mod sqlite;
 pub mod sync_states;
+#[cfg(test)]
+mod tests;
 pub mod tracking;
 pub mod usage;
 mod writer;
@@ -114,8 +118,10 @@ impl Db {
         if self.dialect == Dialect::Postgres {
             return Ok(vec!["ok".to_owned()]);
         }
-        let checked =
-            query("pragma integrity_check").fetch_all(&self.reader, |row| row.columns().next()).await;
+        let checked = query("pragma integrity_check")
+            .endless()
+            .fetch_all(&self.reader, |row| row.columns().next())
+            .await;
         checked.context("cannot check the database")
     }
 

@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::storage::Tx;
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::sql::{On, Reader, Row, query};
 use crate::tenant::Tenant;
 
@@ -117,6 +118,21 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
+/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too: whoever claims it holds no connection's
+/// lock.
+pub async fn lock_outgoing<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    id: &str,
+) -> Result<Option<Locked<'l, Outgoing>>> {
+    let sql = match tx {
+        Tx::Sqlite(_) => "select * from outbox where id = $1 and connection_id = $2",
+        Tx::Postgres(_) => "select * from outbox where id = $1 and connection_id = $2 for update",
+    };
+    let found = query(sql).bind(id).bind(&lock.id).fetch_optional(&mut *tx, outgoing).await?;
+    Ok(found.map(|row| Locked::new(lock, row)))
+}
+
 /// The row of a message that was sent, by its Message-ID.
 pub async fn by_message_id(
     on: impl Into<On<'_>>,
@@ -150,11 +166,23 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
 
 /// Ids of what is to be tried by now.
 pub async fn due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<String>> {
-    query("select id from outbox where next_attempt_at <= $1 order by next_attempt_at limit $2")
-        .bind(now)
-        .bind(limit)
-        .fetch_all(reader, |row| row.get("id"))
-        .await
+    let sql = "select id from outbox where next_attempt_at <= $1 and exists (select 1 from connections c \
+               where c.id = outbox.connection_id and c.deleted_at is null) order by next_attempt_at limit $2";
+    query(sql).bind(now).bind(limit).fetch_all(reader, |row| row.get("id")).await
+}
+
+/// A row that is to be tried by now, whosever: the outbox works for all applications.
+pub async fn find_due(reader: &Reader, id: &str, now: i64) -> Result<Option<Outgoing>> {
+    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2";
+    query(sql).bind(id).bind(now).fetch_optional(reader, outgoing).await
+}
+
+/// Puts a due row off until then, which is no attempt.
+pub async fn postpone(tx: &mut Tx, id: &str, now: i64, until: i64) -> Result<()> {
+    let sql =
+        "update outbox set next_attempt_at = $1, updated_at = $2 where id = $3 and next_attempt_at <= $2";
+    query(sql).bind(until).bind(now).bind(id).execute(&mut *tx).await?;
+    Ok(())
 }
 
 /// Takes a due row for `fence`, if nobody has it. A claim whose time is over is nobody's; nor is one of a process that
@@ -165,7 +193,8 @@ pub async fn claim(
     (fence, until, now): (&str, i64, i64),
     is_dead: impl Fn(&str) -> bool,
 ) -> Result<Option<Outgoing>> {
-    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2";
+    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2 and exists (select 1 from connections c \
+               where c.id = outbox.connection_id and c.deleted_at is null)";
     let Some(row) = query(sql).bind(id).bind(now).fetch_optional(&mut *tx, outgoing).await? else {
         return Ok(None);
     };
@@ -195,18 +224,20 @@ pub async fn handed_over(tx: &mut Tx, id: &str, fence: &str, now: i64) -> Result
 }
 
 /// Writes what became of it, and lets it go. False: the claim is lost, and somebody else says what became of it.
-pub async fn settle(tx: &mut Tx, o: &Outgoing, fence: &str) -> Result<bool> {
+pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fence: &str) -> Result<bool> {
     let sql = "update outbox set state = $1, recipients = $2, next_attempt_at = $3, handed_over_at = $4, \
-               claimed_by = null, claimed_until = null, updated_at = $5, options = $8 where id = $6 and claimed_by = $7";
+               claimed_by = null, claimed_until = null, updated_at = $5, options = $8, attempts = $9 \
+               where id = $6 and claimed_by = $7";
     let written = query(sql)
         .bind(&o.state)
         .bind(&o.recipients)
         .bind(o.next_attempt_at)
         .bind(o.handed_over_at)
         .bind(o.updated_at)
-        .bind(&o.id)
+        .bind(&before.id)
         .bind(fence)
         .bind(&o.options)
+        .bind(o.attempts)
         .execute(&mut *tx)
         .await?;
     Ok(written == 1)
@@ -215,7 +246,7 @@ pub async fn settle(tx: &mut Tx, o: &Outgoing, fence: &str) -> Result<bool> {
 /// Keeps what was learned of the recipients later: bounces.
 pub async fn set_recipients(
     tx: &mut Tx,
-    id: &str,
+    before: &Locked<'_, Outgoing>,
     (state, recipients): (&str, &str),
     now: i64,
 ) -> Result<()> {
@@ -223,27 +254,15 @@ pub async fn set_recipients(
         .bind(state)
         .bind(recipients)
         .bind(now)
-        .bind(id)
+        .bind(&before.id)
         .execute(&mut *tx)
         .await?;
     Ok(())
 }
 
 /// Takes back what nobody works on. False: it is being sent, or is done.
-pub async fn cancel(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
+pub async fn cancel(tx: &mut Tx, before: &Locked<'_, Outgoing>, now: i64) -> Result<bool> {
     let sql = "update outbox set state = 'cancelled', next_attempt_at = null, updated_at = $1 where id = $2 \
                and next_attempt_at is not null and claimed_by is null and handed_over_at is null";
-    Ok(query(sql).bind(now).bind(id).execute(&mut *tx).await? == 1)
-}
-
-/// Forgets everything of a connection.
-pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
-    for sql in [
-        "delete from outbox_contents where id in (select id from outbox where connection_id = $1)",
-        "delete from outbox_contents where id in (select id || '/copy' from outbox where connection_id = $1)",
-        "delete from outbox where connection_id = $1",
-    ] {
-        query(sql).bind(connection_id).execute(&mut *tx).await?;
-    }
-    Ok(())
+    Ok(query(sql).bind(now).bind(&before.id).execute(&mut *tx).await? == 1)
 }

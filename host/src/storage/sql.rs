@@ -1,12 +1,13 @@
 //! A statement and its rows, the same for both engines. SQLite runs on the caller's thread: its reads take microseconds, and
-//! handing one to another thread costs more than the read. PostgreSQL is waited for.
+//! handing one to another thread costs more than the read; one that takes longer is moved (`sqlite.rs`). PostgreSQL is waited for.
 
 use std::borrow::Cow;
 
 use anyhow::{Context, Result};
 use sqlx::postgres::PgRow;
-use sqlx::{PgPool, Row as _};
+use sqlx::{PgPool, Row as _, ValueRef as _};
 
+use crate::error::{Code, Refusal};
 use crate::storage::dialect::Dialect;
 use crate::storage::{postgres, sqlite};
 
@@ -175,6 +176,17 @@ impl<'a> Columns<'a, '_> {
         }
     }
 
+    /// Whether the next column, which stays the next, is null.
+    pub fn is_null(&self) -> Result<bool> {
+        match self.row {
+            Row::Sqlite(row) => Ok(matches!(row.get_ref(self.next)?, rusqlite::types::ValueRef::Null)),
+            Row::Postgres(row) => {
+                let raw = row.try_get_raw(self.next);
+                Ok(raw.with_context(|| format!("column number {}", self.next))?.is_null())
+            }
+        }
+    }
+
     /// The next column.
     #[expect(clippy::should_implement_trait, reason = "each column has a type of its own")]
     pub fn next<T: Column>(&mut self) -> Result<T> {
@@ -191,11 +203,23 @@ impl<'a> Columns<'a, '_> {
 pub struct Query<'q> {
     pub(super) sql: &'static str,
     pub(super) values: Vec<Value<'q>>,
+    /// Whether it may take as long as it takes.
+    pub(super) is_endless: bool,
 }
 
 /// A statement: `$1` stands for the first parameter.
 pub fn query<'q>(sql: &'static str) -> Query<'q> {
-    Query { sql, values: Vec::with_capacity(8) }
+    Query { sql, values: Vec::with_capacity(8), is_endless: false }
+}
+
+/// Seconds after which a read that took too long is worth another try.
+const TRY_AGAIN_S: u64 = 1;
+
+/// A read that took too long, as the error of whoever asked for it: one that is worth another try.
+pub(super) fn too_long(e: anyhow::Error) -> anyhow::Error {
+    tracing::warn!(error = %format!("{e:#}"), "a read took too long and was stopped");
+    let message = "the database could not answer this in time; try again, or ask for less at a time";
+    anyhow::Error::new(Refusal::new(Code::Overloaded, message).retry_after_s(TRY_AGAIN_S))
 }
 
 impl<'q> Query<'q> {
@@ -205,14 +229,20 @@ impl<'q> Query<'q> {
         self
     }
 
-    /// Every row, each through `read`.
+    /// Lets a read take as long as it takes: for commands of the operator.
+    pub fn endless(mut self) -> Self {
+        self.is_endless = true;
+        self
+    }
+
+    /// Every row, each through `read`, which may see the first rows twice.
     pub async fn fetch_all<T>(
         self,
         on: impl Into<On<'_>>,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         match on.into() {
-            On::Reader(Reader::Sqlite(readers)) => readers.with(|c| sqlite::rows(c, &self, &mut read)),
+            On::Reader(Reader::Sqlite(readers)) => readers.rows(&self, &mut read).await,
             On::Tx(Tx::Sqlite(connection)) => sqlite::rows(connection, &self, &mut read),
             // Boxed: what waits for a server is large, and every future that asks a question would be as large.
             On::Reader(Reader::Postgres(pool)) => {

@@ -1,15 +1,18 @@
-//! SQLite, through rusqlite: connections, and statements that run at once on the caller's thread.
+//! SQLite, through rusqlite: connections, and statements that run at once on the caller's thread. A read that turns out to take long is
+//! stopped there, and run again where it keeps nobody waiting but its own caller.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
 
-use crate::storage::sql::{Query, Row, Value};
+use crate::storage::sql::{Query, Row, Value, too_long};
 
 /// Prepared statements that a connection keeps: more than the program has.
 const STATEMENTS: usize = 256;
@@ -20,6 +23,35 @@ const STATEMENTS: usize = 256;
 const PRAGMAS: &str = "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
                        pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000; \
                        pragma wal_autocheckpoint = 4000;";
+
+/// Steps of SQLite's virtual machine between two looks at how many a read has left. Some dozens of steps make a row.
+const LOOK_EVERY: i32 = 1_000;
+/// Looks that a read has on the thread that asked for it: a few milliseconds.
+const AT_ONCE: i64 = 100;
+/// Looks that a read has where nobody waits but who asked for it: some seconds.
+const AT_MOST: i64 = 400_000;
+/// Reads that take long at a time.
+const LONG_READS: usize = 4;
+
+/// How long a read may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// So short that nobody minds its thread being taken.
+    AtOnce,
+    AtMost,
+    /// For commands of the operator.
+    Endless,
+}
+
+impl Patience {
+    fn looks(self) -> i64 {
+        match self {
+            Patience::AtOnce => AT_ONCE,
+            Patience::AtMost => AT_MOST,
+            Patience::Endless => i64::MAX,
+        }
+    }
+}
 
 /// Opens the database, and makes the file if there is none.
 pub fn open(file: &Path) -> Result<Connection> {
@@ -45,24 +77,46 @@ struct Shared {
     keep: usize,
     /// Twice the writer's commits, and one more while one is under way.
     turns: AtomicU64,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Reading>>,
+    /// Whose turn it is to read for long.
+    long: Semaphore,
     /// One for each of `keep` threads, which so finds the pages that it read last in its own processor's cache.
     held: Box<[Mutex<Option<Held>>]>,
+}
+
+/// A connection that reads, and is stopped when it takes too long.
+pub struct Reading {
+    connection: Connection,
+    /// Looks that the read has left.
+    left: Arc<AtomicI64>,
+}
+
+impl Reading {
+    /// Every row of an answer, each through `read`.
+    pub fn rows<T>(
+        &self,
+        query: &Query<'_>,
+        patience: Patience,
+        read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.left.store(patience.looks(), Ordering::Relaxed);
+        rows(&self.connection, query, read)
+    }
 }
 
 /// A connection with a read transaction open.
 struct Held {
     /// The count of commits before it began.
     commits: u64,
-    connection: Connection,
+    connection: Reading,
 }
 
 impl Readers {
     /// Opens the first, so that a database that cannot be read is told at once.
     pub fn open(file: &Path, keep: usize) -> Result<Readers> {
-        let (turns, idle) = (AtomicU64::default(), Mutex::default());
+        let (turns, idle, long) = (AtomicU64::default(), Mutex::default(), Semaphore::new(LONG_READS));
         let held = (0..keep.max(1)).map(|_| Mutex::default()).collect();
-        let shared = Arc::new(Shared { file: file.to_owned(), keep, turns, idle, held });
+        let shared = Arc::new(Shared { file: file.to_owned(), keep, turns, idle, long, held });
         shared.give_back(shared.connect()?);
         Ok(Readers { shared, hold: false })
     }
@@ -73,8 +127,29 @@ impl Readers {
         Readers { shared: self.shared.clone(), hold: true }
     }
 
+    /// The rows of an answer. What cannot be had at once is begun anew where it keeps no other work from running; then `read` sees its first
+    /// rows again. Fails with a refusal when it takes too long there too.
+    pub async fn rows<T>(
+        &self,
+        query: &Query<'_>,
+        read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if !query.is_endless {
+            let found = self.with(|c| c.rows(query, Patience::AtOnce, read));
+            match found {
+                Err(e) if was_stopped(&e) => {}
+                found => return found,
+            }
+        }
+        let patience = if query.is_endless { Patience::Endless } else { Patience::AtMost };
+        let _turn = self.shared.long.acquire().await.context("the database is closed")?;
+        tracing::debug!(sql = query.sql, "a read takes long");
+        let found = aside(|| self.with(|c| c.rows(query, patience, read)));
+        found.map_err(|e| if was_stopped(&e) { too_long(e) } else { e })
+    }
+
     /// Runs `work` on a connection of its own.
-    pub fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    pub fn with<T>(&self, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         match self.commits().filter(|_| self.hold) {
             Some(commits) => self.shared.with_held(commits, work),
             None => self.shared.with_idle(work),
@@ -101,7 +176,11 @@ impl Readers {
     /// passively, which waits for nobody and may do less.
     pub fn close(&self) {
         self.shared.release();
-        let _ = self.shared.with_idle(|c| Ok(c.execute_batch("pragma wal_checkpoint(passive)")?));
+        let checkpoint = |c: &Reading| {
+            c.left.store(Patience::Endless.looks(), Ordering::Relaxed);
+            Ok(c.connection.execute_batch("pragma wal_checkpoint(passive)")?)
+        };
+        let _ = self.shared.with_idle(checkpoint);
         if let Ok(mut idle) = self.shared.idle.lock() {
             idle.clear();
         }
@@ -114,18 +193,22 @@ impl Shared {
         turns.is_multiple_of(2).then_some(turns / 2)
     }
 
-    fn connect(&self) -> Result<Connection> {
-        let connection = open(&self.file)?;
+    fn connect(&self) -> Result<Reading> {
+        let mut connection = open(&self.file)?;
         connection.execute_batch("pragma query_only = on")?;
-        Ok(connection)
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        let looked = left.clone();
+        let is_over = move || looked.fetch_sub(1, Ordering::Relaxed) <= 0;
+        connection.progress_handler(LOOK_EVERY, Some(is_over))?;
+        Ok(Reading { connection, left })
     }
 
-    fn take(&self) -> Result<Connection> {
+    fn take(&self) -> Result<Reading> {
         let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
         idle.map_or_else(|| self.connect(), Ok).context("cannot open the database for reading")
     }
 
-    fn give_back(&self, connection: Connection) {
+    fn give_back(&self, connection: Reading) {
         if let Ok(mut idle) = self.idle.lock()
             && idle.len() < self.keep
         {
@@ -133,7 +216,7 @@ impl Shared {
         }
     }
 
-    fn with_idle<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn with_idle<T>(&self, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         let connection = self.take()?;
         let outcome = work(&connection);
         self.give_back(connection);
@@ -141,7 +224,7 @@ impl Shared {
     }
 
     /// `commits` was counted before: what is read is at least as new.
-    fn with_held<T>(&self, commits: u64, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn with_held<T>(&self, commits: u64, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         let held = self.own().lock().ok().and_then(|mut own| own.take());
         let held = match held {
             Some(held) if held.commits == commits => held,
@@ -150,7 +233,8 @@ impl Shared {
                     self.end(old.connection);
                 }
                 let connection = self.take()?;
-                connection.execute_batch("begin")?;
+                connection.left.store(AT_MOST, Ordering::Relaxed);
+                connection.connection.execute_batch("begin")?;
                 Held { commits, connection }
             }
         };
@@ -190,10 +274,26 @@ impl Shared {
     }
 
     /// A connection that cannot end its transaction is closed.
-    fn end(&self, connection: Connection) {
-        if connection.execute_batch("rollback").is_ok() {
+    fn end(&self, connection: Reading) {
+        connection.left.store(AT_MOST, Ordering::Relaxed);
+        if connection.connection.execute_batch("rollback").is_ok() {
             self.give_back(connection);
         }
+    }
+}
+
+/// Whether a read was stopped because it took too long.
+fn was_stopped(e: &anyhow::Error) -> bool {
+    e.chain()
+        .filter_map(|cause| cause.downcast_ref::<rusqlite::Error>())
+        .any(|cause| cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted))
+}
+
+/// Runs what takes long on this thread, after the other work of the thread has been given to another. A runtime of one thread has no other.
+fn aside<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 
@@ -209,12 +309,19 @@ pub fn rows<T>(
     while let Some(row) = rows.next()? {
         found.push(read(&Row::Sqlite(row))?);
     }
+    drop(rows);
+    #[cfg(test)]
+    crate::storage::tests::recorder::note(connection, query, &statement, found.len());
     Ok(found)
 }
 
 /// How many rows it changed.
 pub fn execute(connection: &Connection, query: &Query<'_>) -> Result<u64> {
-    Ok(prepare(connection, query)?.raw_execute()? as u64)
+    let mut statement = prepare(connection, query)?;
+    let changed = statement.raw_execute()?;
+    #[cfg(test)]
+    crate::storage::tests::recorder::note(connection, query, &statement, changed);
+    Ok(changed as u64)
 }
 
 fn prepare<'c>(connection: &'c Connection, query: &Query<'_>) -> Result<CachedStatement<'c>> {
@@ -264,7 +371,7 @@ mod tests {
         let file = dir.path().join("test.db");
         open(&file).unwrap().execute_batch("create table t (x text)").unwrap();
         let readers = Readers::open(&file, 1).unwrap();
-        let refused = readers.with(|c| execute(c, &query("insert into t values ($1)").bind("a")));
+        let refused = readers.with(|c| execute(&c.connection, &query("insert into t values ($1)").bind("a")));
         assert!(format!("{:#}", refused.unwrap_err()).contains("readonly"));
     }
 
@@ -276,7 +383,8 @@ mod tests {
         writer.execute_batch("create table t (x integer)").unwrap();
         let readers = Readers::open(&file, 1).unwrap().holding();
         let count = || {
-            let read = |c: &Connection| Ok(c.query_row("select count(*) from t", [], |row| row.get(0))?);
+            let read =
+                |c: &Reading| Ok(c.connection.query_row("select count(*) from t", [], |row| row.get(0))?);
             readers.with::<i64>(read).unwrap()
         };
         assert_eq!(count(), 0);
@@ -294,5 +402,43 @@ mod tests {
         readers.commit_begins();
         readers.commit_ended();
         assert_eq!(count(), 2);
+    }
+
+    const ENDLESS: &str =
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) as n from n";
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_read_that_takes_long_keeps_nobody_waiting_and_is_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let readers = Readers::open(&dir.path().join("test.db"), 1).unwrap();
+        let (held, (sender, done)) = (readers.clone(), tokio::sync::oneshot::channel());
+        // The only worker is not taken by it: what is asked of it meanwhile is answered first.
+        let slow = tokio::spawn(async move {
+            let found = held.rows(&query(ENDLESS), &mut |row| row.get::<i64>("n")).await;
+            let _ = sender.send(());
+            found
+        });
+        let mut done = done;
+        while readers.shared.long.available_permits() == LONG_READS {
+            assert!(done.try_recv().is_err(), "it was stopped before it had its time");
+            tokio::task::yield_now().await;
+        }
+        let one = query("select 1 as n");
+        let quick = tokio::spawn(async move { readers.rows(&one, &mut |row| row.get::<i64>("n")).await });
+        assert_eq!(quick.await.unwrap().unwrap(), [1]);
+        assert!(done.try_recv().is_err(), "the slow one was over first");
+        let refused = crate::error::Error::from(slow.await.unwrap().unwrap_err());
+        assert_eq!(refused.code(), Some(crate::error::Code::Overloaded), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_read_may_take_longer_than_a_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let readers = Readers::open(&dir.path().join("test.db"), 1).unwrap();
+        let sql = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000) select i from n";
+        let at_once = readers.with(|c| c.rows(&query(sql), Patience::AtOnce, &mut |row| row.get::<i64>("i")));
+        assert!(was_stopped(&at_once.unwrap_err()));
+        let found = readers.rows(&query(sql), &mut |row| row.get::<i64>("i")).await.unwrap();
+        assert_eq!((found.len(), found.first(), found.last()), (300_000, Some(&1), Some(&300_000)));
     }
 }

@@ -40,7 +40,7 @@ pub async fn add(tx: &mut Tx, bucket: &Bucket, requests: i64) -> Result<()> {
 /// The application's counts from one day to another, both included.
 pub async fn list(reader: &Reader, tenant: &Tenant, from: &str, to: &str) -> Result<Vec<(Bucket, i64)>> {
     let sql = "select key_id, day, surface, outcome, requests from usage where organization_id = $1 \
-               and application_id = $2 and day >= $3 and day <= $4 order by day, key_id";
+               and application_id = $2 and day >= $3 and day <= $4 and outcome <> 'change' order by day, key_id";
     let count = |row: &Row<'_>| {
         let bucket = Bucket {
             tenant: tenant.clone(),
@@ -60,22 +60,18 @@ pub async fn list(reader: &Reader, tenant: &Tenant, from: &str, to: &str) -> Res
         .await
 }
 
-/// Log lines since an instant, and the bytes of the tenant's local copy.
-pub async fn storage(reader: &Reader, tenant: &Tenant, since: i64) -> Result<(i64, i64)> {
-    let lines = query(
-        "select count(*) as n from log where application_id = $1 and organization_id = $2 and at >= $3",
-    )
-    .bind(&tenant.application_id)
-    .bind(&tenant.organization_id)
-    .bind(since)
-    .fetch_one(reader, |row| row.get("n"))
-    .await?;
-    let sql = "select cast(coalesce(sum(length(body)), 0) as bigint) as bytes from items where organization_id = $1 \
-               and application_id = $2";
-    let bytes = query(sql)
+/// The outcome under which changes are counted: those that the log was told of, whoever made them.
+pub const CHANGE: &str = "change";
+
+/// The application's changes from one day to another, both included.
+pub async fn changes(reader: &Reader, tenant: &Tenant, from: &str, to: &str) -> Result<i64> {
+    let sql = "select cast(coalesce(sum(requests), 0) as bigint) as n from usage where organization_id = $1 \
+               and application_id = $2 and key_id = '' and day >= $3 and day <= $4 and outcome = 'change'";
+    query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
-        .fetch_one(reader, |row| row.get("bytes"))
-        .await?;
-    Ok((lines, bytes))
+        .bind(from)
+        .bind(to)
+        .fetch_one(reader, |row| row.get("n"))
+        .await
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::storage::items::{Key, Shown, shown};
+use crate::storage::items::{Key, Shown, shown_from, shown_if_any};
 use crate::storage::sql::{Query, Reader, query};
 use crate::tenant::Tenant;
 
@@ -31,55 +31,107 @@ pub struct List<'a> {
     pub keys: &'a [Key],
     /// The sort text and the id of the item before the page.
     pub after: (&'a str, &'a str),
+    /// Rows to look at: so many are visited at most, however few of them are what is looked for.
     pub limit: i64,
 }
 
-/// The rows of a list; `$within` and `$keyed` are conditions of the statement.
-macro_rules! in_list {
-    ($within:literal, $keyed:literal) => {
+impl List<'_> {
+    /// Whether every row of the place is listed.
+    fn is_whole(&self) -> bool {
+        self.words.is_empty() && self.keys.is_empty() && self.updated_after == i64::MIN
+    }
+}
+
+/// A row that was looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    pub sort_text: &'a str,
+    pub id: &'a str,
+    /// None where it is not what the list asks for.
+    pub shown: Option<Shown<'a>>,
+}
+
+/// The items of a place, all of them; `$within` is a condition of the statement.
+macro_rules! whole {
+    ($within:expr) => {
         concat!(
+            shown_columns!("$9"),
             "where organization_id = $1 and application_id = $2 and ",
             $within,
-            " and kind = $4 and deleted_at is null and sort_text <> '' and updated_at >= $5 ",
-            "and (sort_text, id) > ($6, $7) ",
-            "and search_text like $9 escape '!' and search_text like $10 escape '!' and search_text like $11 escape '!' ",
-            "and search_text like $12 escape '!' and search_text like $13 escape '!' and search_text like $14 escape '!' ",
-            "and search_text like $15 escape '!' and search_text like $16 escape '!' ",
-            $keyed,
-            "order by sort_text, id limit $8"
+            " and kind = $4 and deleted_at is null and sort_text <> '' and (sort_text, id) > ($5, $6) ",
+            "order by sort_text, id limit $7"
         )
     };
 }
 
-/// Has the keys `$18`–`$23`. It is by the first of them that rows are found: few items have it.
-macro_rules! keyed {
-    ($within:literal) => {
+/// The rows that `$seen` looks at, each with its item where that is what is asked for. The items are looked up one by one, so that no more
+/// than those rows are visited.
+macro_rules! sifted {
+    ($seen:expr, $within:expr) => {
         concat!(
-            shown_columns!("$17"),
-            in_list!(
-                $within,
-                "and id in (select item_id from item_keys where application_id = $2 and name = $18 and value = $19) \
-                 and ($20 = '' or exists (select 1 from item_keys k where k.item_id = items.id and k.name = $20 and k.value = $21)) \
-                 and ($22 = '' or exists (select 1 from item_keys k where k.item_id = items.id and k.name = $22 and k.value = $23)) "
-            )
+            shown_columns!("$9", "seen_text, seen_id, ", "from "),
+            $seen,
+            " seen left join items on items.id = seen_id and organization_id = $1 and application_id = $2 and ",
+            $within,
+            " and kind = $4 and deleted_at is null and sort_text <> '' and updated_at >= $8 ",
+            "and search_text like $10 escape '!' and search_text like $11 escape '!' and search_text like $12 escape '!' ",
+            "and search_text like $13 escape '!' and search_text like $14 escape '!' and search_text like $15 escape '!' ",
+            "and search_text like $16 escape '!' and search_text like $17 escape '!' ",
+            "and ($20 = '' or exists (select 1 from item_keys k where k.item_id = items.id and k.name = $20 and k.value = $21)) ",
+            "and ($22 = '' or exists (select 1 from item_keys k where k.item_id = items.id and k.name = $22 and k.value = $23)) ",
+            "order by seen_text, seen_id"
         )
     };
 }
 
-macro_rules! plain {
-    ($within:literal) => {
-        concat!(shown_columns!("$17"), in_list!($within, ""))
+/// The rows of a place.
+macro_rules! of_place {
+    ($within:expr) => {
+        sifted!(
+            concat!(
+                "(select sort_text as seen_text, id as seen_id from items where application_id = $2 and ",
+                $within,
+                " and kind = $4 and deleted_at is null and sort_text <> '' and (sort_text, id) > ($5, $6) ",
+                "order by sort_text, id limit $7)"
+            ),
+            $within
+        )
+    };
+}
+
+/// The rows that have the first of the keys.
+macro_rules! of_key {
+    ($within:expr) => {
+        sifted!(
+            "(select sort_text as seen_text, item_id as seen_id from item_keys where application_id = $2 and name = $18 \
+             and value = $19 and (sort_text, item_id) > ($5, $6) order by sort_text, item_id limit $7)",
+            $within
+        )
+    };
+}
+
+/// Everywhere, but for what is left of connections that were deleted.
+macro_rules! anywhere {
+    () => {
+        concat!("$3 = '' and ", connected!())
     };
 }
 
 fn statement(list: &List<'_>) -> &'static str {
-    match (list.within, list.keys.is_empty()) {
-        (Within::Collection(_), true) => plain!("parent_id = $3"),
-        (Within::Connection(_), true) => plain!("connection_id = $3"),
-        (Within::Application, true) => plain!("$3 = ''"),
-        (Within::Collection(_), false) => keyed!("parent_id = $3"),
-        (Within::Connection(_), false) => keyed!("connection_id = $3"),
-        (Within::Application, false) => keyed!("$3 = ''"),
+    match (list.within, list.is_whole(), list.keys.is_empty()) {
+        (Within::Collection(_), true, _) => whole!("parent_id = $3"),
+        (Within::Connection(_), true, _) => whole!("connection_id = $3"),
+        (Within::Application, true, _) => whole!(anywhere!()),
+        (Within::Collection(_), _, true) => of_place!("parent_id = $3"),
+        (Within::Connection(_), _, true) => of_place!("connection_id = $3"),
+        (Within::Application, _, true) => sifted!(
+            "(select sort_text as seen_text, id as seen_id from items where application_id = $2 and kind = $4 \
+             and deleted_at is null and sort_text <> '' and (sort_text, id) > ($5, $6) order by sort_text, id limit $7)",
+            anywhere!()
+        ),
+        (Within::Collection(_), _, false) => of_key!("parent_id = $3"),
+        (Within::Connection(_), _, false) => of_key!("connection_id = $3"),
+        (Within::Application, _, false) => of_key!(anywhere!()),
     }
 }
 
@@ -93,19 +145,20 @@ fn bind_list<'q>(tenant: &'q Tenant, list: &'q List<'_>, with_provider_data: boo
         .bind(&tenant.application_id)
         .bind(within)
         .bind(list.kind)
-        .bind(list.updated_after)
         .bind(list.after.0)
         .bind(list.after.1)
-        .bind(list.limit);
+        .bind(list.limit)
+        .bind(list.updated_after)
+        .bind(i64::from(with_provider_data));
+    if list.is_whole() {
+        return query;
+    }
     for n in 0..MAX_WORDS {
         query = query.bind(list.words.get(n).map_or_else(|| "%".to_owned(), |word| like(word)));
     }
-    query = query.bind(i64::from(with_provider_data));
-    if !list.keys.is_empty() {
-        for n in 0..MAX_KEYS {
-            let key = list.keys.get(n);
-            query = query.bind(key.map_or("", |k| k.name)).bind(key.map_or("", |k| &k.value));
-        }
+    for n in 0..MAX_KEYS {
+        let key = list.keys.get(n);
+        query = query.bind(key.map_or("", |k| k.name)).bind(key.map_or("", |k| &k.value));
     }
     query
 }
@@ -124,15 +177,26 @@ pub fn like(word: &str) -> String {
     pattern
 }
 
-/// What `read` makes of each item with its sort text, where it lies.
+/// What `read` makes of each row that is looked at, where it lies. Fewer than `limit` are the last.
 pub async fn read_list<T>(
     reader: &Reader,
     tenant: &Tenant,
     list: &List<'_>,
     with_provider_data: bool,
-    mut read: impl FnMut(Shown<'_>) -> Result<T>,
+    mut read: impl FnMut(Seen<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    bind_list(tenant, list, with_provider_data).fetch_all(reader, |row| read(shown(row)?)).await
+    let is_whole = list.is_whole();
+    bind_list(tenant, list, with_provider_data)
+        .fetch_all(reader, |row| {
+            let mut column = row.columns();
+            if is_whole {
+                let found = shown_from(&mut column)?;
+                return read(Seen { sort_text: found.sort_text, id: found.id, shown: Some(found) });
+            }
+            let (sort_text, id) = (column.text()?.unwrap_or_default(), column.text()?.unwrap_or_default());
+            read(Seen { sort_text, id, shown: shown_if_any(&mut column)? })
+        })
+        .await
 }
 
 #[cfg(test)]

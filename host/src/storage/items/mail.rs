@@ -7,17 +7,18 @@ use anyhow::Result;
 use crate::storage::Tx;
 use crate::storage::dialect::among;
 use crate::storage::items::collection::Family;
-use crate::storage::items::{Item, item};
+use crate::storage::items::{Item, item, locked};
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::sql::{Reader, query};
 use crate::tenant::Tenant;
 
 /// Everything that was ever read from these sources of a connection's mail, tombstones included.
-pub async fn ever_of_sources(
+pub async fn lock_ever_of_sources<'l>(
     tx: &mut Tx,
-    connection_id: &str,
+    lock: &'l ConnectionLock,
     family: Family,
     sources: &[&str],
-) -> Result<Vec<Item>> {
+) -> Result<Vec<Locked<'l, Item>>> {
     if sources.is_empty() {
         return Ok(Vec::new());
     }
@@ -27,18 +28,18 @@ pub async fn ever_of_sources(
         "$6",
         ""
     );
-    let of = query(sql).bind(connection_id).bind(family[0]).bind(family[1]).bind(family[2]).bind(family[3]);
-    of.bind(serde_json::to_string(sources)?).fetch_all(&mut *tx, item).await
+    let of = query(sql).bind(&lock.id).bind(family[0]).bind(family[1]).bind(family[2]).bind(family[3]);
+    Ok(locked(lock, of.bind(serde_json::to_string(sources)?).fetch_all(&mut *tx, item).await?))
 }
 
 /// What went since then under these fingerprints, the last first; at most so many.
-pub async fn gone_by_fingerprint(
+pub async fn lock_gone_by_fingerprint<'l>(
     tx: &mut Tx,
-    connection_id: &str,
+    lock: &'l ConnectionLock,
     fingerprints: &[&str],
     since: i64,
     most: i64,
-) -> Result<Vec<Item>> {
+) -> Result<Vec<Locked<'l, Item>>> {
     if fingerprints.is_empty() {
         return Ok(Vec::new());
     }
@@ -48,8 +49,8 @@ pub async fn gone_by_fingerprint(
         "$3",
         " order by deleted_at desc, id limit $4"
     );
-    let of = query(sql).bind(connection_id).bind(since).bind(serde_json::to_string(fingerprints)?).bind(most);
-    of.fetch_all(&mut *tx, item).await
+    let of = query(sql).bind(&lock.id).bind(since).bind(serde_json::to_string(fingerprints)?).bind(most);
+    Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
 }
 
 /// Live items of these kinds that lie directly in a connection.
@@ -70,7 +71,7 @@ pub async fn of_sources(
     let sql = among!(
         reader,
         select!(
-            "where organization_id = $1 and application_id = $2 and connection_id = $3 and parent_id = '' \
+            "where organization_id = $1 and application_id = $2 and connection_id = $3 and parent_id = $5 \
              and kind in ('email_message', 'email_draft') and deleted_at is null and source_id in "
         ),
         "$4",
@@ -81,6 +82,8 @@ pub async fn of_sources(
         .bind(&tenant.application_id)
         .bind(connection_id)
         .bind(serde_json::to_string(sources)?)
+        // No literal: it would have an index of the whole application fit too.
+        .bind("")
         .fetch_all(reader, item)
         .await?;
     let mut by_source: HashMap<_, _> = found.into_iter().map(|i| (i.source_id.clone(), i)).collect();
@@ -88,10 +91,10 @@ pub async fn of_sources(
 }
 
 /// Gives a row another source: what the provider had of it is another thing from now on, or nothing.
-pub async fn set_source(tx: &mut Tx, id: &str, source_id: &str) -> Result<()> {
+pub async fn set_source(tx: &mut Tx, before: &Locked<'_, Item>, source_id: &str) -> Result<()> {
     query("update items set source_id = $1, external_id = $1, fingerprint = null where id = $2")
         .bind(source_id)
-        .bind(id)
+        .bind(&before.id)
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -106,21 +109,25 @@ pub async fn is_known_source(reader: &Reader, connection_id: &str, source_id: &s
     Ok(found.is_some())
 }
 
-/// Live items of a thread.
-pub async fn of_thread(tx: &mut Tx, thread_id: &str) -> Result<Vec<Item>> {
-    let sql = select!("where series_id = $1 and deleted_at is null order by id");
-    query(sql).bind(thread_id).fetch_all(&mut *tx, item).await
+/// Live items of a thread of the locked connection.
+pub async fn lock_of_thread<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    thread_id: &str,
+) -> Result<Vec<Locked<'l, Item>>> {
+    let sql = select!("where series_id = $1 and connection_id = $2 and deleted_at is null order by id");
+    Ok(locked(lock, query(sql).bind(thread_id).bind(&lock.id).fetch_all(&mut *tx, item).await?))
 }
 
 /// Messages of a connection by what others call them, their Message-ID, that are not only the provider's: what no provider has, its
 /// source beginning with `outgoing`, and drafts, also those that went since then.
-pub async fn ours_by_uid(
+pub async fn lock_ours_by_uid<'l>(
     tx: &mut Tx,
-    connection_id: &str,
+    lock: &'l ConnectionLock,
     uids: &[&str],
     outgoing: &str,
     since: i64,
-) -> Result<Vec<Item>> {
+) -> Result<Vec<Locked<'l, Item>>> {
     if uids.is_empty() {
         return Ok(Vec::new());
     }
@@ -133,12 +140,12 @@ pub async fn ours_by_uid(
         "$4",
         " order by id"
     );
-    let of = query(sql).bind(connection_id).bind(outgoing).bind(since).bind(serde_json::to_string(uids)?);
-    of.fetch_all(&mut *tx, item).await
+    let of = query(sql).bind(&lock.id).bind(outgoing).bind(since).bind(serde_json::to_string(uids)?);
+    Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
 }
 
 /// What others are going to call it.
-pub async fn set_uid(tx: &mut Tx, id: &str, uid: &str) -> Result<()> {
-    query("update items set uid = $1 where id = $2").bind(uid).bind(id).execute(tx).await?;
+pub async fn set_uid(tx: &mut Tx, before: &Locked<'_, Item>, uid: &str) -> Result<()> {
+    query("update items set uid = $1 where id = $2").bind(uid).bind(&before.id).execute(tx).await?;
     Ok(())
 }

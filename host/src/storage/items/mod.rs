@@ -1,8 +1,9 @@
 //! The local copy: one row per normalized resource. Tables: `migrations/0003_items.sql`, `0011_contacts_and_tasks.sql`.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::storage::Tx;
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::sql::{Columns, Query, Reader, Row, query};
 use crate::tenant::Tenant;
 
@@ -137,35 +138,56 @@ pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
 /// The columns of `Shown` but for the one that few ask for, which is there if this parameter is 1.
 macro_rules! shown_columns {
     ($with_provider_data:literal) => {
+        shown_columns!($with_provider_data, "", "from items ")
+    };
+    ($with_provider_data:literal, $before:literal, $from:literal) => {
         concat!(
-            "select id, connection_id, kind, parent_id, external_id, series_id, etag, body, metadata, sort_at, sort_text, created_at, ",
+            "select ",
+            $before,
+            "id, connection_id, kind, parent_id, external_id, series_id, etag, body, metadata, sort_at, sort_text, created_at, ",
             "updated_at, case when ",
             $with_provider_data,
-            " = 1 then provider_data end from items "
+            " = 1 then provider_data end as provider_data ",
+            $from
         )
     };
 }
 
+/// That the connection of an item is there: what was read through one that was deleted goes step by step, and is gone at once.
+macro_rules! connected {
+    () => {
+        "exists (select 1 from connections c where c.id = items.connection_id and c.deleted_at is null) "
+    };
+}
+
 mod collection;
+mod former;
 mod keys;
 mod list;
 mod mail;
 mod parts;
 mod refs;
+mod seen;
+mod totals;
 mod window;
 
 pub use collection::{
-    Count, Family, by_external_id, counts, exceptions, exceptions_in, list_top, live_in, live_sources,
-    of_source, snapshot, snapshot_of_connection,
+    Family, exceptions, exceptions_of, ids_of_source, list_top, live_sources, lock_by_external_id,
+    lock_of_source, snapshot, snapshot_of_connection,
 };
+pub use former::{forget_former_sources, leave_source, left_sources};
 pub use keys::{Key, set_keys};
-pub use list::{List, MAX_WORDS, Within, like, read_list};
+pub use list::{List, MAX_WORDS, Seen, Within, like, read_list};
 pub use mail::{
-    ever_of_sources, gone_by_fingerprint, is_known_source, live_of_kinds, of_sources, of_thread, ours_by_uid,
-    set_source, set_uid,
+    is_known_source, live_of_kinds, lock_ever_of_sources, lock_gone_by_fingerprint, lock_of_thread,
+    lock_ours_by_uid, of_sources, set_source, set_uid,
 };
 pub use parts::{Part, parts_of, put_parts};
 pub use refs::{has_refs, linked, namers, set_refs, targets};
+pub use seen::{mark_seen, unseen_sources};
+pub use totals::{Count, bytes, counts};
+#[cfg(test)]
+pub use window::span_of;
 pub use window::{After, Shape, Window, list_window, read_window};
 
 /// In the order of `shown_columns`.
@@ -193,10 +215,18 @@ pub(crate) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<Shown<'a>> 
     })
 }
 
+/// The same where they are all null for what is not asked for.
+pub(crate) fn shown_if_any<'a>(column: &mut Columns<'a, '_>) -> Result<Option<Shown<'a>>> {
+    if column.is_null()? { Ok(None) } else { shown_from(column).map(Some) }
+}
+
 /// The live item of the tenant that `bind_live` names.
 macro_rules! live {
     () => {
-        "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null"
+        concat!(
+            "where organization_id = $1 and application_id = $2 and id = $3 and kind = $4 and deleted_at is null and ",
+            connected!()
+        )
     };
 }
 
@@ -227,8 +257,10 @@ pub async fn find(reader: &Reader, tenant: &Tenant, kind: &str, id: &str) -> Res
 
 /// A live item of the tenant, of whatever kind.
 pub async fn any(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
-    let sql =
-        select!("where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null");
+    let sql = select!(concat!(
+        "where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null and ",
+        connected!()
+    ));
     query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
@@ -237,49 +269,88 @@ pub async fn any(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<It
         .await
 }
 
-/// The same inside a write transaction, tombstones included.
-pub async fn find_for_write(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
-    let sql = select!("where organization_id = $1 and application_id = $2 and id = $3");
-    query(sql)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
+/// An item of the locked connection, to be changed; tombstones included.
+pub async fn lock_item<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    id: &str,
+) -> Result<Option<Locked<'l, Item>>> {
+    let sql =
+        select!("where organization_id = $1 and application_id = $2 and connection_id = $3 and id = $4");
+    let found = query(sql)
+        .bind(&lock.tenant.organization_id)
+        .bind(&lock.tenant.application_id)
+        .bind(&lock.id)
         .bind(id)
         .fetch_optional(&mut *tx, item)
-        .await
+        .await?;
+    Ok(found.map(|item| Locked::new(lock, item)))
 }
 
-/// Writes a row: a new one, or all changeable columns of the one with this id.
-pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
-    let sql = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, \
-               source_id, series_id, provider_etag, etag, hash, body, metadata, provider_data, is_series, sort_at, \
-               until_at, sequence, created_at, updated_at, deleted_at, uid, sort_text, search_text, is_open, flags, \
-               fingerprint, aside) values \
+/// Rows that were read under a lock.
+fn locked(lock: &ConnectionLock, items: Vec<Item>) -> Vec<Locked<'_, Item>> {
+    items.into_iter().map(|item| Locked::new(lock, item)).collect()
+}
+
+/// Writes a new row. Fails when there is one with its id, or one of its kind and place with its external id.
+pub async fn insert<'l>(tx: &mut Tx, lock: &'l ConnectionLock, item: Item) -> Result<Locked<'l, Item>> {
+    lock.covers(&item.connection_id)?;
+    let sql = "insert into items (external_id, source_id, series_id, provider_etag, etag, hash, body, metadata, \
+               provider_data, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at, uid, \
+               sort_text, search_text, is_open, flags, fingerprint, aside, span, id, connection_id, kind, parent_id, \
+               organization_id, application_id) values \
                ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-               $23, $24, $25, $26, $27, $28, $29) on conflict (id) do update set \
-               external_id = excluded.external_id, source_id = excluded.source_id, series_id = excluded.series_id, \
-               provider_etag = excluded.provider_etag, etag = excluded.etag, hash = excluded.hash, \
-               body = excluded.body, metadata = excluded.metadata, provider_data = excluded.provider_data, \
-               is_series = excluded.is_series, sort_at = excluded.sort_at, until_at = excluded.until_at, \
-               sequence = excluded.sequence, created_at = excluded.created_at, updated_at = excluded.updated_at, \
-               deleted_at = excluded.deleted_at, uid = excluded.uid, sort_text = excluded.sort_text, \
-               search_text = excluded.search_text, is_open = excluded.is_open, flags = excluded.flags, \
-               fingerprint = excluded.fingerprint, aside = excluded.aside";
-    query(sql)
+               $23, $24, $25, $26, $27, $28, $29, $30)";
+    totals::count(tx, &lock.tenant, &item).await?;
+    changeable(sql, &item)
         .bind(&item.id)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
         .bind(&item.connection_id)
         .bind(&item.kind)
         .bind(&item.parent_id)
+        .bind(&lock.tenant.organization_id)
+        .bind(&lock.tenant.application_id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(Locked::new(lock, item))
+}
+
+/// Writes all changeable columns of a row.
+pub async fn update(tx: &mut Tx, before: &Locked<'_, Item>, item: &Item) -> Result<()> {
+    ensure!(before.id == item.id, "the row {} was read, and {} is to be written", before.id, item.id);
+    let sql = "update items set external_id = $1, source_id = $2, series_id = $3, provider_etag = $4, etag = $5, \
+               hash = $6, body = $7, metadata = $8, provider_data = $9, is_series = $10, sort_at = $11, \
+               until_at = $12, sequence = $13, created_at = $14, updated_at = $15, deleted_at = $16, uid = $17, \
+               sort_text = $18, search_text = $19, is_open = $20, flags = $21, fingerprint = $22, aside = $23, \
+               span = $24 where id = $25";
+    totals::count(tx, before.tenant(), item).await?;
+    changeable(sql, item).bind(&item.id).execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// The same, and what stands there now.
+pub async fn replace<'l>(tx: &mut Tx, before: Locked<'l, Item>, item: Item) -> Result<Locked<'l, Item>> {
+    update(tx, &before, &item).await?;
+    Ok(before.replaced(item))
+}
+
+/// The statement with the columns that an update can change, as its first 24 parameters. Of a tombstone only its names are kept, and of
+/// mail, which may come back under another name, what its `body` and `metadata` are then (see `resources/mail`).
+fn changeable<'q>(sql: &'static str, item: &'q Item) -> Query<'q> {
+    let is_live = item.deleted_at.is_none();
+    let is_kept = is_live || matches!(item.kind.as_str(), "email_message" | "email_draft");
+    let (body, metadata) = if is_kept { (item.body.as_str(), item.metadata.as_str()) } else { ("{}", "{}") };
+    let (sort_text, search_text) =
+        if is_live { (item.sort_text.as_str(), item.search_text.as_str()) } else { ("", "") };
+    query(sql)
         .bind(&item.external_id)
         .bind(&item.source_id)
         .bind(&item.series_id)
         .bind(&item.provider_etag)
         .bind(&item.etag)
         .bind(&item.hash)
-        .bind(&item.body)
-        .bind(&item.metadata)
-        .bind(&item.provider_data)
+        .bind(body)
+        .bind(metadata)
+        .bind(item.provider_data.as_deref().filter(|_| is_live))
         .bind(i64::from(item.is_series))
         .bind(item.sort_at)
         .bind(item.until_at)
@@ -288,48 +359,24 @@ pub async fn upsert(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
         .bind(item.updated_at)
         .bind(item.deleted_at)
         .bind(&item.uid)
-        .bind(&item.sort_text)
-        .bind(&item.search_text)
+        .bind(sort_text)
+        .bind(search_text)
         .bind(i64::from(item.is_open))
         .bind(item.flags)
         .bind(&item.fingerprint)
-        .bind(&item.aside)
-        .execute(&mut *tx)
-        .await?;
-    Ok(())
+        .bind(item.aside.as_deref().filter(|_| is_live))
+        .bind(window::span_of(item.is_series, item.sort_at, item.until_at))
 }
 
 /// Keeps what only the provider changed of an item: its version, and what the model has no field for.
-pub async fn set_provider_side(
-    tx: &mut Tx,
-    id: &str,
-    provider_etag: &Option<String>,
-    provider_data: &Option<String>,
-    aside: &Option<String>,
-) -> Result<()> {
-    query("update items set provider_etag = $1, provider_data = $2, aside = $3 where id = $4")
-        .bind(provider_etag)
-        .bind(provider_data)
-        .bind(aside)
-        .bind(id)
+pub async fn set_provider_side(tx: &mut Tx, before: &Locked<'_, Item>, item: &Item) -> Result<()> {
+    query("update items set provider_etag = $1, provider_data = $2, aside = $3, sequence = $4 where id = $5")
+        .bind(&item.provider_etag)
+        .bind(&item.provider_data)
+        .bind(&item.aside)
+        .bind(item.sequence)
+        .bind(&before.id)
         .execute(tx)
         .await?;
     Ok(())
-}
-
-/// Removes every item of a connection, and all that hangs on them.
-pub async fn purge(tx: &mut Tx, connection_id: &str) -> Result<()> {
-    for sql in [
-        "delete from item_keys where connection_id = $1",
-        "delete from item_refs where connection_id = $1",
-        "delete from item_parts where connection_id = $1",
-        "delete from email_places where connection_id = $1",
-        "delete from email_thread_refs where connection_id = $1",
-        "delete from email_threads where connection_id = $1",
-        "delete from items where connection_id = $1",
-    ] {
-        query(sql).bind(connection_id).execute(&mut *tx).await?;
-    }
-    crate::storage::tracking::purge(tx, connection_id).await?;
-    crate::storage::outbox::purge(tx, connection_id).await
 }

@@ -27,6 +27,7 @@ pub struct Filter<'a> {
     pub kind: &'a str,
     /// When the message before the page was received, and its id.
     pub before: (i64, &'a str),
+    /// Messages to look at: so many are visited at most, however few of them are what is asked for.
     pub limit: i64,
 }
 
@@ -38,25 +39,36 @@ pub struct Found<'a> {
     pub aside: Option<&'a str>,
 }
 
-/// What `read` makes of each message of a page, where it lies.
+/// A message that was looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    pub sort_at: i64,
+    pub id: &'a str,
+    /// None where it is not what is asked for.
+    pub found: Option<Found<'a>>,
+}
+
+/// What `read` makes of each message of a place that is looked at, newest first, where it lies. Fewer than `limit` are the last.
 pub async fn list_messages<T>(
     reader: &Reader,
     tenant: &Tenant,
     filter: &Filter<'_>,
     with_provider_data: bool,
-    mut read: impl FnMut(Found<'_>) -> Result<T>,
+    mut read: impl FnMut(Seen<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let sql = "select i.id, i.connection_id, i.kind, i.parent_id, i.external_id, i.series_id, i.etag, i.body, i.metadata, \
-               i.sort_at, i.sort_text, i.created_at, i.updated_at, \
+    // The messages are looked up one by one in the order of the place: what is not asked for comes as nulls, and counts for the limit.
+    let sql = "select p.sort_at, p.item_id, i.id, i.connection_id, i.kind, i.parent_id, i.external_id, i.series_id, i.etag, i.body, \
+               i.metadata, i.sort_at, i.sort_text, i.created_at, i.updated_at, \
                case when $18 = 1 then i.provider_data end as provider_data, i.source_id, i.aside \
-               from email_places p join items i on i.id = p.item_id where p.place_id = $3 \
+               from email_places p left join items i on i.id = p.item_id \
                and i.organization_id = $1 and i.application_id = $2 and i.deleted_at is null \
-               and p.sort_at >= $4 and p.sort_at < $5 and (i.flags & $6) = $7 and ($8 = '' or i.kind = $8) \
-               and (p.sort_at, p.item_id) < ($9, $10) \
+               and (i.flags & $6) = $7 and ($8 = '' or i.kind = $8) \
                and i.search_text like $11 escape '!' and i.search_text like $12 escape '!' \
                and i.search_text like $13 escape '!' and i.search_text like $14 escape '!' \
                and i.search_text like $15 escape '!' and i.search_text like $16 escape '!' \
                and i.search_text like $19 escape '!' and i.search_text like $20 escape '!' \
+               where p.place_id = $3 and p.sort_at >= $4 and p.sort_at <= $5 \
+               and case when p.sort_at = $9 then p.item_id < $10 else true end \
                order by p.sort_at desc, p.item_id desc limit $17";
     let word = |n: usize| filter.words.get(n).map_or_else(|| "%".to_owned(), |word| like(word));
     let mut statement = query(sql)
@@ -64,7 +76,8 @@ pub async fn list_messages<T>(
         .bind(&tenant.application_id)
         .bind(filter.place_id)
         .bind(filter.from)
-        .bind(filter.to)
+        // One bound for where the page begins: an engine looks for one, and passes over what another excludes.
+        .bind(filter.before.0.min(filter.to.saturating_sub(1)))
         .bind(filter.mask)
         .bind(filter.flags)
         .bind(filter.kind)
@@ -74,11 +87,18 @@ pub async fn list_messages<T>(
         statement = statement.bind(word(n));
     }
     statement = statement.bind(filter.limit).bind(i64::from(with_provider_data)).bind(word(6)).bind(word(7));
-    statement.fetch_all(reader, |row| read(found(row)?)).await
+    statement.fetch_all(reader, |row| read(seen(row)?)).await
 }
 
-fn found<'a>(row: &'a Row<'_>) -> Result<Found<'a>> {
+fn seen<'a>(row: &'a Row<'_>) -> Result<Seen<'a>> {
     let mut column = row.columns();
-    let shown = crate::storage::items::shown_from(&mut column)?;
-    Ok(Found { shown, source_id: column.text()?.unwrap_or_default(), aside: column.text()? })
+    let (sort_at, id) = (column.next()?, column.text()?.unwrap_or_default());
+    let found = match crate::storage::items::shown_if_any(&mut column)? {
+        None => None,
+        Some(shown) => {
+            let (source_id, aside) = (column.text()?.unwrap_or_default(), column.text()?);
+            Some(Found { shown, source_id, aside })
+        }
+    };
+    Ok(Seen { sort_at, id, found })
 }

@@ -12,7 +12,7 @@ use crate::storage::dialect::among;
 use crate::storage::items::Item;
 use crate::storage::sql::{Reader, Row, query};
 
-pub use list::{Filter, Found, MAX_WORDS, list_messages};
+pub use list::{Filter, Found, MAX_WORDS, Seen, list_messages};
 pub use threads::{
     Listed, Thread, find_thread, known_threads, latest_of, list_threads, merge_thread, messages_of,
     name_thread, new_thread, set_latest, thread_of_provider,
@@ -41,21 +41,26 @@ pub async fn set_places(tx: &mut Tx, item: &Item, places: &[&str]) -> Result<()>
 }
 
 /// Takes a message out of all places.
-pub async fn remove_places(tx: &mut Tx, item_id: &str) -> Result<()> {
-    query("delete from email_places where item_id = $1").bind(item_id).execute(&mut *tx).await?;
+pub async fn remove_places(tx: &mut Tx, item: &Item) -> Result<()> {
+    query("delete from email_places where connection_id = $1 and item_id = $2")
+        .bind(&item.connection_id)
+        .bind(&item.id)
+        .execute(&mut *tx)
+        .await?;
     Ok(())
 }
 
 /// How many messages are in each of these places, and how many of them are unread. Places without messages are left out.
 pub async fn counts(reader: &Reader, place_ids: &[&str]) -> Result<HashMap<String, (i64, i64)>> {
-    let sql = among!(
-        reader,
-        "select p.place_id as place_id, count(*) as n, cast(coalesce(sum(i.is_open), 0) as bigint) as unread \
-         from email_places p join items i on i.id = p.item_id where i.deleted_at is null and p.place_id in ",
-        "$1",
-        " group by p.place_id"
-    );
-    let count = |row: &Row<'_>| Ok((row.get("place_id")?, (row.get("n")?, row.get("unread")?)));
-    let found = query(sql).bind(serde_json::to_string(place_ids)?).fetch_all(reader, count).await?;
-    Ok(found.into_iter().collect())
+    let sql = "select count(*) as n, cast(coalesce(sum(i.is_open), 0) as bigint) as unread \
+               from email_places p join items i on i.id = p.item_id where i.deleted_at is null and p.place_id = $1";
+    let count = |row: &Row<'_>| Ok((row.get::<i64>("n")?, row.get("unread")?));
+    let mut found = HashMap::new();
+    for id in place_ids {
+        let counted = query(sql).bind(*id).fetch_one(reader, count).await?;
+        if counted.0 > 0 {
+            found.insert((*id).to_owned(), counted);
+        }
+    }
+    Ok(found)
 }

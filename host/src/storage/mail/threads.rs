@@ -90,23 +90,29 @@ pub async fn name_thread(tx: &mut Tx, connection_id: &str, refs: &[String], thre
 }
 
 /// Makes a thread part of another one, with all that led to it. Its messages are moved by the caller.
-pub async fn merge_thread(tx: &mut Tx, from: &str, into: &str) -> Result<()> {
+pub async fn merge_thread(tx: &mut Tx, from: &str, into: &str, now: i64) -> Result<()> {
     for sql in [
         "update email_thread_refs set thread_id = $2 where thread_id = $1",
         "update email_threads set merged_into = $2 where merged_into = $1",
-        "update email_threads set merged_into = $2, latest_at = null where id = $1",
     ] {
         query(sql).bind(from).bind(into).execute(&mut *tx).await?;
     }
+    query("update email_threads set merged_into = $2, latest_at = null, emptied_at = $3 where id = $1")
+        .bind(from)
+        .bind(into)
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
     Ok(())
 }
 
-/// Sets when the newest message of a thread came, by what is in it. Nothing is written where that is known.
-pub async fn set_latest(tx: &mut Tx, thread_id: &str) -> Result<()> {
-    let sql = "update email_threads set latest_at = newest.at \
+/// Sets when the newest message of a thread came, by what is in it; of one that is empty, since when. Nothing is written where that is
+/// known.
+pub async fn set_latest(tx: &mut Tx, thread_id: &str, now: i64) -> Result<()> {
+    let sql = "update email_threads set latest_at = newest.at, emptied_at = case when newest.at is null then $2 end \
                from (select max(sort_at) as at from email_places where place_id = $1) as newest \
                where id = $1 and latest_at is distinct from newest.at";
-    query(sql).bind(thread_id).execute(&mut *tx).await?;
+    query(sql).bind(thread_id).bind(now).execute(&mut *tx).await?;
     Ok(())
 }
 
