@@ -77,8 +77,8 @@ fn without_remark(value: &str) -> &str {
         if c.is_numeric() {
             digits += 1;
         } else if c.is_alphabetic() && digits >= WHOLE_NUMBER_DIGITS {
-            let rest = &value[at..];
-            return if marks_extension(rest) { value } else { &value[..at] };
+            let (whole, rest) = value.split_at(at);
+            return if marks_extension(rest) { value } else { whole };
         }
     }
     value

@@ -101,6 +101,31 @@ async fn refused_credentials_need_a_new_connection() {
     api.get(of_it).send().await.refused(409, "reauth_required");
 }
 
+/// The sandbox provider is there for its own connector: with another nothing on this machine is reached, neither it nor its neighbour.
+#[tokio::test]
+async fn the_sandbox_is_for_its_connector_alone() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let neighbour = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    neighbour.set_nonblocking(true).expect("a socket");
+    let ports = [server.address.port(), neighbour.local_addr().expect("an address").port()];
+    for provider in ["dav", "jmap"] {
+        for port in ports {
+            for host in ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]"] {
+                let body = json!({
+                    "provider": provider, "scopes": ["email.read"],
+                    "settings": { "serverUrl": format!("http://{host}:{port}/sandbox/") },
+                    "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
+                });
+                let error = api.post("/v1/connections", body).send().await.refused(400, "provider_rejected");
+                assert_eq!(error["param"], "settings", "{provider} {host}:{port}: {error}");
+            }
+        }
+    }
+    assert!(neighbour.accept().is_err(), "nobody came");
+    api.connect_sandbox().await;
+}
+
 /// How many lines the log has.
 async fn told(server: &TestServer) -> i64 {
     let tenants = api_keys::tenants(server.app.db.reader()).await.expect("a query");

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
+use crate::connections::check::settings_of;
 use crate::connections::credentials::{self, Fixed};
-use crate::connections::sandbox_url;
+use crate::connections::throttle;
 use crate::error::Result;
 use crate::runtime::{self, Answer, Blobs, Call, CallContext, Credentials, Progress, Surface, Verb};
 use crate::storage::connections::Connection;
@@ -28,16 +29,12 @@ impl<'a> Target<'a> {
     /// A stored connection, with its credentials opened.
     pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
         let given = credentials::stored(app, connection)?;
-        let mut settings = connection.settings.clone();
-        if let Some(url) = sandbox_url(app, &connection.provider) {
-            settings.insert("serverUrl".into(), url.into());
-        }
         Ok(Target {
             provider: &connection.provider,
             tenant: &connection.tenant,
             connection_id: &connection.id,
             wire: WireConnection {
-                settings,
+                settings: settings_of(app, connection),
                 addresses: connection.addresses.clone(),
                 username: connection.username.clone(),
             },
@@ -118,7 +115,11 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
         blobs: options.blobs,
         context,
     };
+    if let Some(e) = throttle::refusal_of(app, target).await {
+        return Err(e);
+    }
     let outcome = app.runtime.call(call).await;
+    throttle::note(app, target, &outcome).await;
     count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;
     let body = response.parse().inspect_err(|e| report(target, op, e))?;

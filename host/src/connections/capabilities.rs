@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::capabilities::{
-    Capabilities, EmailFeatures, EmailLimits, EmailOperations, MissingOperation, MissingReason,
+    Alias, Capabilities, EmailFeatures, EmailLimits, EmailOperations, MissingOperation, MissingReason,
     SurfaceCapabilities,
 };
 use model::wire::calendar::CalendarFeatures;
@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::connections::account::{is_address, shown};
 use crate::connections::{find, granted, usable};
 use crate::error::{Result, not_found};
 use crate::resources::{Asker, fetch};
@@ -26,6 +27,9 @@ const PAGE_SIZE: i64 = 200;
 const MAX_FILE_BYTES: i64 = 25 << 20;
 /// Recipients of a message to send.
 const MAX_RECIPIENTS: i64 = 500;
+
+/// Addresses that a connector may name to send from.
+const ALIASES: usize = 500;
 
 /// Asks the connector where it can say more than its manifest.
 pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabilities> {
@@ -132,7 +136,12 @@ fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &
             page_size: Some(PAGE_SIZE),
         };
     }
-    capabilities.aliases = mail.aliases;
+    let aliases = mail.aliases.into_iter().filter(|alias| is_address(&alias.email)).take(ALIASES);
+    let named = |alias: Alias| {
+        let name = alias.name.map(|name| shown(&name)).filter(|name| !name.is_empty());
+        Alias { name, ..alias }
+    };
+    capabilities.aliases = aliases.map(named).collect();
 }
 
 /// What the connector says of a surface.

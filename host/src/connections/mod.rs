@@ -1,29 +1,34 @@
 //! The accounts that users connect: create by credentials, list, read, delete, refresh. Credentials are checked against the
 //! provider before anything is stored, sealed at once, and never leave again.
 
+pub mod account;
 pub mod call;
 pub mod capabilities;
+pub mod check;
 pub mod credentials;
+pub mod refresh;
 pub mod refusal;
 pub mod state;
+pub mod throttle;
 pub mod view;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::wire::{Account, Connection as WireConnection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Attempt};
-use crate::app::App;
-use crate::connections::credentials::{Fixed, Given};
-use crate::error::{Code, Error, Refusal, Result, invalid, not_found, refuse};
+use crate::app::{App, SANDBOX};
+use crate::connections::check::Checked;
+use crate::connections::credentials::Given;
+use crate::error::{Code, Error, Result, invalid, not_found, refuse};
 use crate::ids::Kind;
 use crate::log::{self, Note};
-use crate::runtime::{Loaded, Surface, Verb};
+use crate::runtime::Loaded;
 use crate::storage::connections::{self as table, Connection};
-use crate::storage::{items, sync_states};
+use crate::storage::locked::ConnectionLock;
+use crate::storage::retention::purge;
 use crate::tenant::Tenant;
 
 /// Body of `POST /v1/connections`.
@@ -97,12 +102,12 @@ pub async fn create(
     given.take_servers(&connector, &mut settings_given)?;
     let settings = settings(app, &connector, settings_given)?;
     given.check(&connector)?;
+    refuse_exposed(app, tenant, &connector, &settings).await?;
     let id = app.new_id(Kind::Connection);
-    let account = check(app, tenant, (&connector, &id), &settings, &given).await?;
-    let connection =
-        assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, settings, account)?;
+    let checked = check::run(app, tenant, (&connector, &id), &settings, &given).await?;
+    let connection = assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, checked)?;
     let connection = Connection { tags: new.tags, metadata: new.metadata, ..connection };
-    save(app, connection, "created", Some((attempt, 201, warnings))).await
+    save_new(app, connection, warnings, attempt).await
 }
 
 fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
@@ -183,58 +188,32 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
     Ok(kept)
 }
 
-/// Where the sandbox provider is: this very process, wherever it listens this time. None for every other provider.
-pub fn sandbox_url(app: &App, provider: &str) -> Option<String> {
-    let is_ours = provider == "sandbox" && app.config.sandbox;
-    is_ours.then(|| format!("http://{}/sandbox", app.config.listen))
-}
-
-/// Asks the provider whose account it is.
-async fn check(
+/// Credentials do not go over plain http to where anybody may read them. The egress holds to that; said here, it names the field.
+async fn refuse_exposed(
     app: &App,
     tenant: &Tenant,
-    connector: (&Arc<Loaded>, &str),
+    connector: &Loaded,
     settings: &Map<String, Value>,
-    given: &Given,
-) -> Result<Account> {
-    let (connector, id) = connector;
-    let name = connector.manifest.name.as_str();
-    if !connector.surfaces.contains(&Surface::Lifecycle) {
-        let user = given.username.clone().unwrap_or_else(|| id.to_owned());
-        return Ok(Account {
-            external_account_id: user,
-            surfaces: surfaces(connector),
-            ..Account::default()
-        });
+) -> Result<()> {
+    for name in &connector.manifest.hosts_from_settings {
+        let Some(Ok(url)) = settings.get(name).and_then(Value::as_str).map(url::Url::parse) else { continue };
+        if app.runtime.is_exposed(&tenant.application_id, &url).await {
+            let field = format!("settings.{name}");
+            let message = format!(
+                "{field} is http and leads to a public address, where the credentials could be read on their way: use https"
+            );
+            return Err(invalid(Code::InvalidUrl, field, message));
+        }
     }
-    let wire = WireConnection {
-        settings: settings.clone(),
-        addresses: Vec::new(),
-        username: given.username.clone(),
-    };
-    let target = call::Target {
-        provider: name,
-        tenant,
-        connection_id: id,
-        wire,
-        credentials: Arc::new(Fixed::new(given)?),
-    };
-    let op = call::Op { surface: Surface::Lifecycle, verb: Verb::Check, name: "check" };
-    let checked: Result<call::Reply<Account>, _> =
-        call::run(app, &target, op, &serde_json::json!({}), call::Options::default()).await;
-    match checked {
-        Ok(reply) => Ok(reply.body),
-        Err(e) => Err(refusal::of_check(name, &e)),
-    }
+    Ok(())
 }
 
-fn surfaces(connector: &Loaded) -> Vec<String> {
-    let names =
-        connector.surfaces.iter().filter(|s| **s != Surface::Lifecycle).map(|s| s.as_str().to_owned());
-    names.collect()
+/// Where the sandbox provider is: this very process, wherever it listens this time. None for every other provider.
+pub fn sandbox_url(app: &App, provider: &str) -> Option<String> {
+    let is_ours = provider == SANDBOX && app.config.sandbox;
+    is_ours.then(|| format!("http://{}/sandbox", app.config.own_address()))
 }
 
-#[expect(clippy::too_many_arguments, reason = "one row is put together from everything that was found out")]
 fn assembled(
     app: &App,
     tenant: &Tenant,
@@ -242,11 +221,10 @@ fn assembled(
     connector: &Loaded,
     asked: (Vec<String>, Option<String>),
     given: &Given,
-    mut settings: Map<String, Value>,
-    account: Account,
+    Checked { account, settings }: Checked,
 ) -> Result<Connection> {
     let now = app.now();
-    let has = surfaces(connector);
+    let has = check::surfaces(connector);
     let surfaces: Vec<String> = match account.surfaces.is_empty() {
         true => has,
         false => account.surfaces.iter().filter(|s| has.contains(s)).cloned().collect(),
@@ -256,7 +234,6 @@ fn assembled(
     let mut addresses: Vec<String> =
         account.email.iter().chain(&account.aliases).map(|a| a.to_lowercase()).collect();
     addresses.dedup();
-    settings.extend(account.settings);
     let place = credentials::place(&id, tenant);
     Ok(Connection {
         tenant: tenant.clone(),
@@ -291,73 +268,33 @@ fn assembled(
     })
 }
 
-/// Writes a connection and tells of it, all in one transaction.
-pub async fn save(
+/// Writes a new connection and tells of it, all in one transaction.
+async fn save_new(
     app: &App,
     mut connection: Connection,
-    change: &'static str,
-    answer: Option<(&Attempt, u16, &[Value])>,
+    warnings: &[Value],
+    attempt: &Attempt,
 ) -> Result<Answer> {
-    connection.updated_at = app.now();
     connection.etag = view::etag(&connection);
-    let states = sync_states::of_connection(app.db.reader(), &connection.id).await?;
-    let body = view::json(app, &connection, &states).to_string();
-    let (attempt, status, warnings) = answer
-        .map_or((None, 200, &[][..]), |(attempt, status, warned)| (Some(attempt.clone()), status, warned));
-    let answer = Answer::json(status, body.clone()).warned(warnings).etag(&connection.etag);
-    let (app, kept, held) = (app.clone(), answer.clone(), app.clone());
-    held.db
-        .write(move |tx| {
-            Box::pin(async move {
-                table::upsert(tx, &connection).await?;
-                sync_states::forget_attempts(tx, &connection.id).await?;
-                let note = Note::of_connection(&connection, change, Some(body));
-                log::append(tx, &app, &connection.tenant, vec![note]).await?;
-                if let Some(attempt) = &attempt {
-                    attempt.store(tx, &app.keyring, &kept, app.now()).await?;
-                }
-                Ok::<_, Error>(())
-            })
+    let body = view::json(app, &connection, &[]).to_string();
+    let answer = Answer::json(201, body.clone()).warned(warnings).etag(&connection.etag);
+    let (app, kept, attempt) = (app.clone(), answer.clone(), attempt.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            table::insert(tx, &connection).await?;
+            let note = Note::of_connection(&connection, "created", Some(body));
+            log::append(tx, &app, &connection.tenant, vec![note]).await?;
+            attempt.store(tx, &app.keyring, &kept, app.now()).await?;
+            Ok::<_, Error>(())
         })
-        .await?;
-    held.opened.clear();
+    })
+    .await?;
     Ok(answer)
 }
 
-/// Tries the stored credentials again; what the provider says decides the status.
-pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
-    let _one = app.locks.lock(&format!("refresh:{}", connection.id)).await;
-    let connection = find(app, &connection.tenant, &connection.id).await?;
-    let connector = connector(app, &connection.provider)?;
-    let given = credentials::stored(app, &connection)?;
-    let checked =
-        check(app, &connection.tenant, (&connector, &connection.id), &connection.settings, &given).await;
-    match checked {
-        Ok(account) => {
-            let mut fresh = connection.clone();
-            fresh.connector_version = connector.manifest.version.clone();
-            fresh.settings.extend(account.settings);
-            fresh.last_refresh_at = Some(app.now());
-            fresh.last_refresh_error = None;
-            fresh.failing_since = None;
-            let recovered = fresh.status != "active";
-            state::set_status(app, &mut fresh, "active", None);
-            save(app, fresh, if recovered { "recovered" } else { "updated" }, Some((attempt, 200, &[]))).await
-        }
-        Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
-            state::mark_reauth_required(app, &connection, &r).await?;
-            Err(Refusal { code: Code::ReauthRequired, ..*r }.into())
-        }
-        Err(e) => {
-            if state::is_outage(&e) {
-                state::unanswered(app, &connection).await;
-            }
-            Err(e)
-        }
-    }
-}
-
-/// Disconnects: credentials and the local copy go, the id stays taken, the log keeps that it was there.
+/// Disconnects: the credentials go at once, and nothing of the local copy is found any more; its rows go step by step (`retention`). The id
+/// stays taken, the log keeps that it was there.
 pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
     let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
@@ -365,12 +302,10 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
     held.db
         .write(move |tx| {
             Box::pin(async move {
-                if !table::delete(tx, &connection.tenant, &connection.id, app.now()).await? {
-                    return Err(not_found("connection"));
-                }
-                items::purge(tx, &connection.id).await?;
-                sync_states::purge(tx, &connection.id).await?;
-                crate::storage::log::forget_bodies(tx, &connection.id).await?;
+                let lock = ConnectionLock::take(tx, &connection.tenant, &connection.id).await?;
+                let lock = lock.ok_or_else(|| not_found("connection"))?;
+                table::delete(tx, &lock, app.now()).await?;
+                purge::begin(tx, &connection.tenant, &connection.id).await?;
                 let note = Note::of_connection(&connection, "revoked", None);
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;

@@ -2,11 +2,12 @@
 //! credentials. A change of status is told in the log; a call that changes nothing writes nothing and asks nothing.
 
 use crate::app::App;
-use crate::connections::{find, refusal, view};
+use crate::connections::{refusal, view};
 use crate::error::{Code, Error, Refusal, Result};
 use crate::log::{self, Note};
 use crate::runtime;
 use crate::storage::connections::{self as table, Connection};
+use crate::storage::locked::ConnectionLock;
 use crate::storage::sync_states;
 
 /// A provider that has not answered for so long is down; before that, it is having a moment.
@@ -49,7 +50,7 @@ async fn answered(app: &App, connection: &Connection) {
     if connection.failing_since.is_none() && connection.status != "degraded" {
         return;
     }
-    let turn = change(app, connection, |fresh| {
+    let turn = change(app, connection, |app, fresh| {
         let was_down = fresh.status == "degraded";
         if fresh.failing_since.take().is_none() && !was_down {
             return Turn::Nothing;
@@ -65,16 +66,16 @@ async fn answered(app: &App, connection: &Connection) {
 
 /// The provider gave no answer. Once that has lasted, the connection is degraded: still used, since it may be over.
 pub async fn unanswered(app: &App, connection: &Connection) {
-    let is_long = |c: &Connection| c.failing_since.is_some_and(|since| app.now() - since >= OUTAGE_MS);
-    if connection.failing_since.is_some() && !(is_long(connection) && connection.status == "active") {
+    let is_long = |app: &App, c: &Connection| c.failing_since.is_some_and(|at| app.now() - at >= OUTAGE_MS);
+    if connection.failing_since.is_some() && !(is_long(app, connection) && connection.status == "active") {
         return;
     }
-    let turn = change(app, connection, |fresh| {
+    let turn = change(app, connection, move |app, fresh| {
         if fresh.failing_since.is_none() {
             fresh.failing_since = Some(app.now());
             return Turn::Quiet;
         }
-        if !is_long(fresh) || fresh.status != "active" {
+        if !is_long(app, fresh) || fresh.status != "active" {
             return Turn::Nothing;
         }
         set_status(app, fresh, "degraded", Some("provider_outage"));
@@ -94,7 +95,7 @@ fn report(connection: &Connection, turn: Result<()>) {
 pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refusal) -> Result<()> {
     let at = app.clock.now();
     let error = serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at });
-    change(app, connection, |fresh| {
+    change(app, connection, move |app, fresh| {
         if fresh.status == "reauth_required" {
             return Turn::Nothing;
         }
@@ -115,33 +116,32 @@ pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: 
     connection.status_reason = reason.map(str::to_owned);
 }
 
-/// Decides on the row as it is now, one at a time: the caller's may be older than what another call has just found out.
-async fn change(app: &App, connection: &Connection, act: impl FnOnce(&mut Connection) -> Turn) -> Result<()> {
-    let _one = app.locks.lock(&format!("state:{}", connection.id)).await;
-    let mut fresh = find(app, &connection.tenant, &connection.id).await?;
-    let word = match act(&mut fresh) {
-        Turn::Nothing => return Ok(()),
-        Turn::Quiet => None,
-        Turn::Told(word) => Some(word),
-    };
-    let mut body = None;
-    if word.is_some() {
-        fresh.updated_at = app.now();
-        fresh.etag = view::etag(&fresh);
-        let states = sync_states::of_connection(app.db.reader(), &fresh.id).await?;
-        body = Some(view::json(app, &fresh, &states).to_string());
-    }
+/// Decides on the row as it is under its lock: the caller's may be older than what another call, here or on another host, has just found
+/// out. An account that was disconnected has no state.
+async fn change(
+    app: &App,
+    connection: &Connection,
+    act: impl FnOnce(&App, &mut Connection) -> Turn + Send + 'static,
+) -> Result<()> {
+    let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
     let (app, held) = (app.clone(), app.clone());
     held.db
         .write(move |tx| {
             Box::pin(async move {
-                // Disconnected meanwhile: a tombstone has no state.
-                if table::set_state(tx, &fresh).await?
-                    && let Some(word) = word
-                {
-                    let note = Note::of_connection(&fresh, word, body);
-                    log::append(tx, &app, &fresh.tenant, vec![note]).await?;
-                }
+                let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
+                let mut fresh = Connection::clone(&lock);
+                let word = match act(&app, &mut fresh) {
+                    Turn::Nothing => return Ok(()),
+                    Turn::Quiet => return Ok(table::update(tx, &lock, &fresh).await?),
+                    Turn::Told(word) => word,
+                };
+                fresh.updated_at = app.now();
+                fresh.etag = view::etag(&fresh);
+                table::update(tx, &lock, &fresh).await?;
+                let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
+                let body = view::json(&app, &fresh, &states).to_string();
+                let note = Note::of_connection(&fresh, word, Some(body));
+                log::append(tx, &app, &fresh.tenant, vec![note]).await?;
                 Ok::<_, Error>(())
             })
         })

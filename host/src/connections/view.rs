@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
+use crate::connections::check::discovered_of;
+use crate::runtime::DISCOVERED;
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::SyncState;
 
@@ -23,6 +25,7 @@ pub fn etag(c: &Connection) -> String {
         c.metadata,
         c.connector_version,
         c.settings.get("serverUrl"),
+        c.settings.get(DISCOVERED),
         c.created_at
     ]);
     let hash = Sha256::digest(seen.to_string());
@@ -56,6 +59,7 @@ pub fn json(app: &App, c: &Connection, states: &[SyncState]) -> Value {
         "providerScopes": c.provider_scopes,
         "timeZone": c.time_zone,
         "settings": settings,
+        "discoveredOrigins": discovered_of(app, c),
         "tokenExpiresAt": at(c.token_expires_at),
         "lastRefreshAt": at(c.last_refresh_at),
         "lastRefreshError": error,

@@ -357,7 +357,8 @@ mod tests {
     fn starts(plan: &Plan) -> Vec<String> {
         let free = Vec::new();
         let found = slots::slots(&plan.search(0, |_| Some(&free)), Layout::Overlapping);
-        found.iter().map(|t| Instant::from_millis(t.at.start).to_string()[11..16].to_owned()).collect()
+        let time = |t: i64| Instant::from_millis(t).to_string().chars().skip(11).take(5).collect();
+        found.iter().map(|t| time(t.at.start)).collect()
     }
 
     #[test]

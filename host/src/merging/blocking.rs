@@ -100,7 +100,8 @@ fn halves(name: &Name) -> Vec<(Vec<String>, Vec<String>)> {
     }
     let whole = format!("{}{}", name.family.concat(), name.given.concat());
     let ends = whole.char_indices().map(|(at, _)| at).skip(1).take(2);
-    ends.map(|at| (vec![whole[at..].to_owned()], vec![whole[..at].to_owned()])).collect()
+    let parted = ends.map(|at| whole.split_at(at));
+    parted.map(|(family, given)| (vec![given.to_owned()], vec![family.to_owned()])).collect()
 }
 
 /// Compares the names of two contacts, which is quick where they are written alike.

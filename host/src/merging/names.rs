@@ -116,7 +116,7 @@ pub struct Name {
 
 /// The part of a text that is looked at.
 pub fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_BYTES)]
+    text.split_at(text.floor_char_boundary(MAX_BYTES)).0
 }
 
 /// The words of a text. Marks and letters of every script make words, `々` too; punctuation and spaces part them.

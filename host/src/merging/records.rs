@@ -156,11 +156,11 @@ impl Records {
     }
 
     fn slice(&self, (start, length): (u32, u16)) -> &str {
-        &self.text[start as usize..][..usize::from(length)]
+        self.text.get(start as usize..start as usize + usize::from(length)).unwrap_or_default()
     }
 
     fn keep(&mut self, text: &str) -> (u32, u16) {
-        let text = &text[..text.floor_char_boundary(usize::from(u16::MAX))];
+        let text = text.split_at(text.floor_char_boundary(usize::from(u16::MAX))).0;
         let start = self.text.len();
         self.text.push_str(text);
         (start as u32, text.len() as u16)

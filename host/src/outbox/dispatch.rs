@@ -11,6 +11,7 @@ use model::wire::{Mutated, Sources};
 use crate::app::App;
 use crate::connections;
 use crate::connections::call::{self, Op, Options as CallOptions, Reply, Target};
+use crate::connections::throttle;
 use crate::error::Result;
 use crate::outbox::Options;
 use crate::outbox::outcome::{self, Outcome};
@@ -21,6 +22,7 @@ use crate::resources::{Kind, failed};
 use crate::runtime::{self, Blobs, Progress, Surface, Verb};
 use crate::storage::connections::Connection;
 use crate::storage::items;
+use crate::storage::log;
 use crate::storage::outbox::{self as table, Outgoing};
 
 /// How long a claim lasts: longer than any call.
@@ -32,6 +34,7 @@ const HANDED_OVER: &str = "handed-over";
 pub async fn one(app: &App, id: &str) -> Result<()> {
     let fence = format!("{}/{}", app.boot, app.new_id(crate::ids::Kind::Request));
     let Some(row) = claim(app, id, &fence).await? else { return Ok(()) };
+    let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match connections::find(app, &row.tenant, &row.connection_id).await {
         Err(e) => Outcome::Failed { code: "connection_inactive".into(), message: e.to_string() },
         Ok(connection) => match row.handed_over_at {
@@ -40,7 +43,7 @@ pub async fn one(app: &App, id: &str) -> Result<()> {
         },
     };
     let is_taken = matches!(&outcome, Outcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
-    outcome::keep(app, row.clone(), &fence, outcome).await?;
+    outcome::keep(app, row.clone(), (&fence, as_of), outcome).await?;
     if is_taken && let Err(e) = mark_original(app, &row).await {
         tracing::warn!(message = %row.id, error = %e, "the message that was answered could not be marked");
     }
@@ -70,10 +73,11 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
         ..CallOptions::default()
     };
     let target = Target::of(app, &connection)?;
+    let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let reply: Result<Reply<Mutated>, runtime::Error> =
         call::run(app, &target, op, &args, call_options).await;
     match reply {
-        Ok(reply) => bodies::keep(app, &connection, reply.body.sources, i64::MAX).await.map(|_| ()),
+        Ok(reply) => bodies::keep(app, &connection, reply.body.sources, as_of).await.map(|_| ()),
         Err(e) => Err(failed(app, &connection, &e).await),
     }
 }
@@ -83,8 +87,16 @@ async fn claim(app: &App, id: &str, fence: &str) -> Result<Option<Outgoing>> {
     // On SQLite there is one process at a time: what another one claimed it will not finish.
     let boot = app.db.is_shared().then(String::new).unwrap_or_else(|| app.boot.clone());
     let is_dead = move |by: &str| !boot.is_empty() && !by.starts_with(&boot);
+    let Some(row) = table::find_due(app.db.reader(), &id, now).await? else { return Ok(None) };
+    let held_until = throttle::until(app, &row.tenant, &row.connection_id).await?;
     let claimed = app.db.write(move |tx| {
-        Box::pin(async move { table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await })
+        Box::pin(async move {
+            match held_until {
+                None => table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await,
+                // The provider wants to be left alone: the message waits, and has not been tried.
+                Some(until) => table::postpone(tx, &id, now, until).await.map(|()| None),
+            }
+        })
     });
     Ok(claimed.await?)
 }
@@ -116,7 +128,8 @@ impl Progress for Mark {
 /// Hands it over.
 async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str) -> Result<Outcome> {
     if let Err(e) = connections::usable(connection) {
-        return Ok(Outcome::Later { code: "connection_inactive".into(), message: e.to_string() });
+        let (code, message) = ("connection_inactive".into(), e.to_string());
+        return Ok(Outcome::Later { code, message, retry_after_ms: None });
     }
     let options: Options = serde_json::from_str(&row.options)?;
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
@@ -125,21 +138,13 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
     let to: Vec<String> = recipients.iter().filter(waits).map(|r| r.email.clone()).collect();
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
-    let mime = || Some("message/rfc822".to_owned());
     let no_room = || Outcome::Later {
         code: "overloaded".into(),
         message: "there is no room for the message now".into(),
+        retry_after_ms: None,
     };
     let Some(blob) = blobs.create(message.as_bytes(), mime()) else { return Ok(no_room()) };
-    let copy = table::pieces(app.db.reader(), &table::copy_of(&row.id)).await?.concat();
-    let mut sent_blob = None;
-    if options.save_to_sent && !copy.is_empty() {
-        sent_blob = blobs.create(copy.as_bytes(), mime());
-    } else if let Some((at, field)) = options.bcc.as_ref().filter(|_| options.save_to_sent) {
-        let (head, rest) = message.split_at_checked(*at).unwrap_or((&message, ""));
-        let kept = [head, field, rest].concat();
-        sent_blob = blobs.create(kept.as_bytes(), mime());
-    }
+    let sent_blob = sent_copy(app, row, (&options, &message), &blobs).await?;
     let draft = match &row.draft_id {
         None => None,
         Some(id) => items::find(app.db.reader(), &row.tenant, Kind::EmailDraft.as_str(), id).await?,
@@ -175,6 +180,7 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
             connections::state::note(app, connection, Ok(())).await;
             Ok(Outcome::Told(Box::new(reply.body)))
         }
+        Err(e) if throttle::is_held(&e) => Ok(Outcome::Held { retry_after_ms: e.retry_after_ms }),
         Err(e) => {
             let error = failed(app, connection, &e).await;
             let is_handed_over = table::find(app.db.reader(), &row.tenant, &row.id)
@@ -183,6 +189,29 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
             Ok(outcome::of_error(&e, &error, is_handed_over))
         }
     }
+}
+
+fn mime() -> Option<String> {
+    Some("message/rfc822".to_owned())
+}
+
+/// The sender's own copy, where it is another than the message: its blob.
+async fn sent_copy(
+    app: &App,
+    row: &Outgoing,
+    (options, message): (&Options, &str),
+    blobs: &Blobs,
+) -> Result<Option<String>> {
+    if !options.save_to_sent {
+        return Ok(None);
+    }
+    let copy = table::pieces(app.db.reader(), &table::copy_of(&row.id)).await?.concat();
+    if !copy.is_empty() {
+        return Ok(blobs.create(copy.as_bytes(), mime()));
+    }
+    let Some((at, field)) = &options.bcc else { return Ok(None) };
+    let (head, rest) = message.split_at_checked(*at).unwrap_or((message, ""));
+    Ok(blobs.create([head, field, rest].concat().as_bytes(), mime()))
 }
 
 /// Looks for a message that an earlier attempt may have handed over.
@@ -206,6 +235,7 @@ async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Outcome {
                 false => Outcome::Found(sources),
             }
         }
+        Err(e) if throttle::is_held(&e) => Outcome::Held { retry_after_ms: e.retry_after_ms },
         Err(e) => Outcome::NotFound { message: e.message },
     }
 }

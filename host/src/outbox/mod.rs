@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::storage::outbox as table;
+use crate::supervise::guarded;
 use crate::tracking::arrivals;
 
 /// How often the outbox is looked at when nobody rings.
@@ -63,7 +64,8 @@ pub async fn run(app: App, mut stop: tokio::sync::watch::Receiver<bool>) {
 pub async fn tick(app: &App) -> Result<()> {
     let due = table::due(app.db.reader(), app.now(), BATCH).await?;
     let work = due.into_iter().map(|id| async move {
-        if let Err(e) = dispatch::one(app, &id).await {
+        // One message's fault is no other's; its claim ends by itself, and then it is looked for.
+        if let Err(e) = guarded(&app.metrics, "dispatch", dispatch::one(app, &id)).await {
             tracing::warn!(message = %id, error = %e, "a message could not be sent");
         }
     });

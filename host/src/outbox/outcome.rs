@@ -13,19 +13,25 @@ use crate::log::Origin;
 use crate::outbox::{Options, state_of, word};
 use crate::resources::Kind;
 use crate::resources::apply::{self, Place};
+use crate::resources::differences::Superseded;
 use crate::resources::mail::{OUTGOING, SENT, own};
 use crate::resources::prepare::{Prepared, prepared};
 use crate::runtime;
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::ConnectionLock;
 use crate::storage::mail::remove_places;
 use crate::storage::outbox::{self as table, Outgoing};
 use crate::storage::tracking;
+use crate::sync::page::note_superseded;
 
 /// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.
 const RETRY_AFTER_S: [i64; 10] = [15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000];
 /// After how long a message that may have been handed over is looked for again, seconds. Sent folders take their time.
 const LOOK_AFTER_S: [i64; 4] = [5, 30, 120, 600];
+
+/// The longest that a message waits because the provider said so.
+const LONGEST_WAIT_MS: i64 = 3_600_000;
 
 /// How an attempt ended.
 pub enum Outcome {
@@ -36,7 +42,9 @@ pub enum Outcome {
     /// It may have been handed over, and is not to be found so far.
     NotFound { message: String },
     /// It was not handed over, and may be later.
-    Later { code: String, message: String },
+    Later { code: String, message: String, retry_after_ms: Option<u64> },
+    /// The provider was not asked, because it wants to be left alone for a while: that is no attempt.
+    Held { retry_after_ms: Option<u64> },
     /// It will never be.
     Failed { code: String, message: String },
 }
@@ -54,7 +62,7 @@ pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Outc
         Code::Invalid | Code::Forbidden | Code::Unsupported | Code::UnsupportedSurface | Code::Conflict => {
             Outcome::Failed { code, message }
         }
-        _ => Outcome::Later { code, message },
+        _ => Outcome::Later { code, message, retry_after_ms: e.retry_after_ms },
     }
 }
 
@@ -73,11 +81,11 @@ struct Verdict {
     handed_over_at: Option<i64>,
     sources: Vec<Source>,
     options: Options,
+    attempts: i64,
 }
 
-/// Keeps what became of an attempt.
-pub async fn keep(app: &App, row: Outgoing, fence: &str, outcome: Outcome) -> Result<()> {
-    let verdict = verdict(app, &row, outcome)?;
+/// Keeps what became of an attempt. `as_of`: the log's last sequence before the provider was asked.
+pub async fn keep(app: &App, row: Outgoing, (fence, as_of): (&str, i64), outcome: Outcome) -> Result<()> {
     let place = Place {
         tenant: row.tenant.clone(),
         connection_id: row.connection_id.clone(),
@@ -87,7 +95,10 @@ pub async fn keep(app: &App, row: Outgoing, fence: &str, outcome: Outcome) -> Re
     };
     let (app, fence) = (app.clone(), fence.to_owned());
     let db = app.db.clone();
-    db.write(move |tx| Box::pin(async move { write(tx, &app, &place, &row, &fence, verdict).await })).await
+    db.write(move |tx| {
+        Box::pin(async move { write(tx, &app, &place, &row.id, (&fence, as_of), outcome).await })
+    })
+    .await
 }
 
 fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
@@ -107,6 +118,7 @@ fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
         handed_over_at: row.handed_over_at,
         sources: Vec::new(),
         options,
+        attempts: row.attempts,
     };
     match outcome {
         Outcome::Told(sent) => told(app, row, &mut verdict, *sent),
@@ -132,19 +144,35 @@ fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
                 verdict.error = Some(error("outcome_unknown", &why));
             }
         },
-        Outcome::Later { code, message } => {
+        Outcome::Held { retry_after_ms } => {
+            verdict.attempts -= 1;
+            verdict.next_attempt_at = Some(app.now() + wait_ms(retry_after_ms));
+            if row.handed_over_at.is_some() {
+                verdict.state = DeliveryState::Sending;
+            }
+        }
+        Outcome::Later { code, message, retry_after_ms } => {
             verdict.error = Some(error(&code, &message));
-            verdict.next_attempt_at = retry_at(app, row);
+            // The provider did not take it, whatever was noted when it was about to get it.
+            verdict.handed_over_at = None;
+            verdict.next_attempt_at =
+                retry_at(app, row).map(|at| at.max(app.now() + wait_ms(retry_after_ms)));
             if verdict.next_attempt_at.is_none() {
                 verdict.state = state_of(&verdict.recipients, true);
             }
         }
         Outcome::Failed { code, message } => {
             verdict.error = Some(error(&code, &message));
+            verdict.handed_over_at = None;
             verdict.state = state_of(&verdict.recipients, true);
         }
     }
     Ok(verdict)
+}
+
+/// How long the provider wants to be left alone.
+fn wait_ms(retry_after_ms: Option<u64>) -> i64 {
+    retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0).min(LONGEST_WAIT_MS)
 }
 
 fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
@@ -198,10 +226,16 @@ async fn write(
     tx: &mut Tx,
     app: &App,
     place: &Place,
-    row: &Outgoing,
-    fence: &str,
-    verdict: Verdict,
+    id: &str,
+    (fence, as_of): (&str, i64),
+    outcome: Outcome,
 ) -> Result<()> {
+    // An account that was disconnected meanwhile leaves nothing to be kept.
+    let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
+    let Some(lock) = lock else { return Ok(()) };
+    let Some(row) = table::lock_outgoing(tx, &lock, id).await? else { return Ok(()) };
+    // What a report said of the recipients while the message was handed over stays.
+    let verdict = verdict(app, &row, outcome)?;
     let is_over = verdict.next_attempt_at.is_none();
     let settled = Outgoing {
         state: word(verdict.state).to_owned(),
@@ -209,10 +243,11 @@ async fn write(
         options: serde_json::to_string(&verdict.options)?,
         next_attempt_at: verdict.next_attempt_at,
         handed_over_at: verdict.handed_over_at,
+        attempts: verdict.attempts,
         updated_at: app.now(),
-        ..row.clone()
+        ..Outgoing::clone(&row)
     };
-    if !table::settle(tx, &settled, fence).await? {
+    if !table::settle(tx, &row, &settled, fence).await? {
         // Somebody else took it over: what they find counts.
         return Ok(());
     }
@@ -224,23 +259,30 @@ async fn write(
         tracking::set_sent(tx, &row.id, app.now()).await?;
     }
     if let Some(draft_id) = &row.draft_id {
-        keep_draft(tx, app, place, draft_id, (&verdict, is_over, is_sent)).await?;
+        keep_draft(tx, app, (&lock, place), draft_id, (&verdict, is_over, is_sent)).await?;
     }
-    let sources = named(row, verdict.sources);
-    apply::apply(tx, app, place, &sources).await?;
-    let Some(item) = items::find_for_write(tx, &place.tenant, &row.id).await? else { return Ok(()) };
+    let sources = named(&row, verdict.sources);
+    let superseded = apply::apply_read(tx, app, (&lock, place), &sources, as_of).await?.superseded;
+    note_superseded(tx, app, place, &superseded).await?;
+    let Some(item) = items::lock_item(tx, &lock, &row.id).await? else { return Ok(()) };
     if item.deleted_at.is_some() {
         return Ok(());
     }
     let delivery = MessageDelivery {
         state: verdict.state,
         send_at: row.send_at.map(Instant::from_millis),
-        attempts: row.attempts,
+        attempts: verdict.attempts,
         recipients: verdict.recipients,
         error: verdict.error,
     };
     own::set(tx, app, place, item, &[("delivery", json!(delivery))], event(verdict.state, is_over)).await?;
     Ok(())
+}
+
+/// Has the next pull look for a draft in its mailbox.
+pub async fn look_again(tx: &mut Tx, app: &App, place: &Place, draft: &Item) -> Result<()> {
+    let drafts = Superseded { sources: vec![draft.source_id.clone()], folders: false };
+    note_superseded(tx, app, place, &drafts).await
 }
 
 /// How the change is told.
@@ -272,26 +314,29 @@ fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<Prepared> {
 async fn keep_draft(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&ConnectionLock, &Place),
     draft_id: &str,
     (verdict, is_over, is_sent): (&Verdict, bool, bool),
 ) -> Result<()> {
-    let found = items::find_for_write(tx, &place.tenant, draft_id).await?;
-    let Some(draft) = found.filter(|d: &Item| d.deleted_at.is_none()) else { return Ok(()) };
+    let found = items::lock_item(tx, lock, draft_id).await?;
+    let Some(draft) = found.filter(|d| d.deleted_at.is_none()) else { return Ok(()) };
     let status = match (is_sent, is_over) {
         (true, _) => DraftStatus::Sent,
         (false, true) => DraftStatus::Failed,
         (false, false) => DraftStatus::Sending,
     };
     let error = verdict.error.as_ref().map_or(Value::Null, |e| json!(e));
-    let mut draft =
+    let draft =
         own::set(tx, app, place, draft, &[("status", json!(status)), ("sendError", error)], "updated")
             .await?;
     if is_sent {
-        let source = format!("{SENT}{}", draft.id);
-        items::set_source(tx, &draft.id, &source).await?;
-        remove_places(tx, &draft.id).await?;
-        draft.source_id = source;
+        // A page that was read before it was sent still has it.
+        items::leave_source(tx, &draft.connection_id, &draft.source_id, (draft.sequence, app.now())).await?;
+        items::set_source(tx, &draft, &format!("{SENT}{}", draft.id)).await?;
+        remove_places(tx, &draft).await?;
+    } else if is_over {
+        // While it was being sent nobody looked whether the mailbox still has it.
+        look_again(tx, app, place, &draft).await?;
     }
     Ok(())
 }

@@ -11,18 +11,21 @@ use serde_json::{Value, json};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid, refuse};
+use crate::error::{Code, Error, Result, invalid, not_found, refuse};
 use crate::log::Origin;
 use crate::outbox::Options;
+use crate::outbox::outcome::look_again;
 use crate::resources::apply::{self, Place};
 use crate::resources::commit::place;
 use crate::resources::mail::compose::Composed;
 use crate::resources::mail::prepare::{content, hash};
-use crate::resources::mail::{OUTGOING, own, settle};
+use crate::resources::mail::{OUTGOING, is_only_here, own, settle};
 use crate::resources::prepare::{Prepared, PreparedItem};
 use crate::resources::{Kind, render};
+use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::outbox::{self as table, Outgoing};
 use crate::storage::tracking::{self as tracking_table, Record};
 use crate::tracking;
@@ -46,7 +49,7 @@ pub struct Submission {
 pub async fn submit(
     app: &App,
     connection: &Connection,
-    composed: Composed,
+    mut composed: Composed,
     mut submission: Submission,
     attempt: &Attempt,
 ) -> Result<Answer> {
@@ -62,23 +65,19 @@ pub async fn submit(
         ..MessageDelivery::default()
     };
     let message_id = composed.outgoing.message_id.clone();
-    let with_bcc = composed.built.with_bcc();
-    let mut message = shown(app, &with_bcc, &composed, &delivery)?;
-    let tracked = tracked(app, &composed, &mut submission)?;
-    let bytes =
-        tracked.as_ref().and_then(|t| t.bytes.clone()).unwrap_or_else(|| composed.built.bytes.clone());
-    // The sender's own copy is not tracked: opening it is no open.
-    let copy = tracked.as_ref().filter(|t| t.bytes.is_some()).map(|_| text(with_bcc.clone())).transpose()?;
-    message.tracking = tracked.as_ref().map(|t| t.settings.clone());
+    let original = composed.original.take();
+    let from = composed.outgoing.from.first().cloned().unwrap_or_default();
+    let size = composed.built.bytes.len();
+    let render = || rendered(app, composed, &mut submission, &delivery);
+    let rendered = app.compute.run(&connection.tenant.application_id, size, render).await?;
     let options = Options {
-        from: composed.outgoing.from.first().cloned().unwrap_or_default(),
+        from,
         save_to_sent: submission.save_to_sent,
-        bcc: copy.is_none().then(|| bcc(&bytes, &with_bcc)).flatten(),
+        bcc: rendered.bcc,
         looks: 0,
         rounds: 0,
-        original: composed.original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
-        is_forward: submission.is_forward
-            || composed.original.as_ref().is_some_and(|o| o.mode == ReplyMode::Forward),
+        original: original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
+        is_forward: submission.is_forward || original.is_some_and(|o| o.mode == ReplyMode::Forward),
     };
     let row = Outgoing {
         id: String::new(),
@@ -98,12 +97,55 @@ pub async fn submit(
         created_at: app.now(),
         updated_at: app.now(),
     };
-    let source = prepared(&message_id, message)?;
-    let record = tracked.map(|t| t.record(app, connection));
-    let written = Written { row, message: text(bytes)?, copy, source, record };
+    let source = prepared(&message_id, rendered.shown)?;
+    let record = rendered.tracked.map(|t| t.record(app, connection));
+    let written = Written { row, message: rendered.message, copy: rendered.copy, source, record };
     let answer = store(app, connection, written, submission, attempt).await?;
     app.outbox.notify_one();
     Ok(answer)
+}
+
+/// A message as it is sent, kept and shown.
+struct Rendered {
+    message: String,
+    /// The sender's own copy, where it differs by more than its Bcc.
+    copy: Option<String>,
+    /// Where the sender's copy has its Bcc, and that.
+    bcc: Option<(usize, String)>,
+    shown: EmailMessage,
+    tracked: Option<Tracked>,
+}
+
+/// One copy of a large message is held at a time wherever that can be.
+fn rendered(
+    app: &App,
+    mut composed: Composed,
+    submission: &mut Submission,
+    delivery: &MessageDelivery,
+) -> Result<Rendered> {
+    let tracked_message = tracked(app, &composed, submission)?;
+    let (tracked, sent) = match tracked_message {
+        Some((tracked, sent)) => (Some(tracked), sent),
+        None => (None, None),
+    };
+    composed.outgoing.attachments = Vec::new();
+    let with_bcc = match composed.outgoing.bcc.is_empty() {
+        true => None,
+        false => Some(composed.built.with_bcc()),
+    };
+    let own = with_bcc.as_deref().unwrap_or(&composed.built.bytes);
+    let mut shown = shown(app, own, &composed, delivery)?;
+    shown.tracking = tracked.as_ref().map(|t: &Tracked| t.settings.clone());
+    let (message, copy, bcc) = match (sent, with_bcc) {
+        // The sender's own copy is not tracked: opening it is no open.
+        (Some(sent), own) => (sent, Some(own.unwrap_or(composed.built.bytes)), None),
+        (None, Some(with_bcc)) => {
+            let bcc = bcc(&composed.built.bytes, &with_bcc);
+            (composed.built.bytes, None, bcc)
+        }
+        (None, None) => (composed.built.bytes, None, None),
+    };
+    Ok(Rendered { message: text(message)?, copy: copy.map(text).transpose()?, bcc, shown, tracked })
 }
 
 /// What is written down of a message.
@@ -123,8 +165,6 @@ fn text(bytes: Vec<u8>) -> Result<String> {
 struct Tracked {
     settings: TrackingSettings,
     urls: Vec<String>,
-    /// With links and picture of ours; none where it has no HTML.
-    bytes: Option<Vec<u8>>,
 }
 
 impl Tracked {
@@ -146,8 +186,13 @@ impl Tracked {
     }
 }
 
-/// Makes a message trackable as far as it can be; what cannot be is told.
-fn tracked(app: &App, composed: &Composed, submission: &mut Submission) -> Result<Option<Tracked>> {
+/// Makes a message trackable as far as it can be, with a warning for what cannot be. The bytes are those with links and picture of
+/// ours; none where it has no HTML.
+fn tracked(
+    app: &App,
+    composed: &Composed,
+    submission: &mut Submission,
+) -> Result<Option<(Tracked, Option<Vec<u8>>)>> {
     let Some(mut settings) = submission.tracking.take() else { return Ok(None) };
     for (name, wanted) in [("opens", &mut settings.opens), ("links", &mut settings.links)] {
         if *wanted && !app.config.can_track() {
@@ -179,7 +224,7 @@ fn tracked(app: &App, composed: &Composed, submission: &mut Submission) -> Resul
             Some(built.map_err(|e| anyhow::anyhow!("{}: {}", e.field, e.message))?.bytes)
         }
     };
-    Ok(Some(Tracked { settings, urls: tracked.urls, bytes }))
+    Ok(Some((Tracked { settings, urls: tracked.urls }, bytes)))
 }
 
 fn queued(email: &str) -> RecipientDelivery {
@@ -254,15 +299,16 @@ async fn store(
     db.write(move |tx| {
         Box::pin(async move {
             let Written { row, message, copy, source, record } = written;
-            apply::apply(tx, &app, &place, std::slice::from_ref(&source)).await?;
-            let mut item = settle::of_source(tx, &place, &source.source_id).await?;
+            let lock = apply::lock(tx, &place).await?;
+            apply::apply(tx, &app, &lock, &place, std::slice::from_ref(&source)).await?;
+            let mut item = settle::of_source(tx, &lock, &source.source_id).await?;
             if !submission.metadata.is_empty() {
                 let metadata = serde_json::to_string(&submission.metadata)?;
                 item = apply::set_metadata(tx, &app, &place, item, metadata).await?;
             }
             let row = Outgoing { id: item.id.clone(), ..row };
             if let Some(draft) = &submission.draft {
-                let draft = current_draft(tx, &place, draft).await?;
+                let draft = current_draft(tx, &lock, &draft.id).await?;
                 let status =
                     if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
                 let fields = [
@@ -288,8 +334,8 @@ async fn store(
 }
 
 /// The draft as it is now, if nobody sends it already.
-async fn current_draft(tx: &mut crate::storage::Tx, place: &Place, draft: &Item) -> Result<Item> {
-    let found = items::find_for_write(tx, &place.tenant, &draft.id).await?;
+async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, id: &str) -> Result<Locked<'l, Item>> {
+    let found = items::lock_item(tx, lock, id).await?;
     let found = found.filter(|i| i.deleted_at.is_none());
     let item = found.ok_or_else(|| crate::error::not_found("draft"))?;
     crate::resources::mail::drafts::is_open(&item)?;
@@ -299,20 +345,27 @@ async fn current_draft(tx: &mut crate::storage::Tx, place: &Place, draft: &Item)
 /// Takes back a message that waits to be sent: it is gone, and the draft that it was is a draft again.
 pub async fn cancel(app: &App, connection: &Connection, item: &Item, attempt: &Attempt) -> Result<Answer> {
     let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
-    let (app, attempt, item) = (app.clone(), attempt.clone(), item.clone());
+    let (app, attempt, id) = (app.clone(), attempt.clone(), item.id.clone());
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            let row = table::find(&mut *tx, &place.tenant, &item.id).await?;
-            if row.as_ref().is_some_and(|r| r.next_attempt_at.is_some()) {
-                if !table::cancel(tx, &item.id, app.now()).await? {
-                    let message = "the message is being sent: it can no longer be taken back";
-                    return Err(refuse(Code::InvalidState, message));
-                }
-                table::forget_contents(tx, &item.id).await?;
-                cancelled(tx, &app, &place, &item, row.as_ref().and_then(|r| r.draft_id.as_deref())).await?;
+            let lock = apply::lock(tx, &place).await?;
+            let item = items::lock_item(tx, &lock, &id).await?.filter(|item| item.deleted_at.is_none());
+            let item = item.ok_or_else(|| not_found("message"))?;
+            if !is_only_here(&item.source_id) {
+                // It was sent while the caller looked at it.
+                return Err(too_late());
             }
-            apply::apply(tx, &app, &place, &[Prepared::gone(&item.source_id)]).await?;
+            let source_id = item.source_id.clone();
+            let row = table::lock_outgoing(tx, &lock, &id).await?;
+            if let Some(row) = row.filter(|r| r.next_attempt_at.is_some()) {
+                if !table::cancel(tx, &row, app.now()).await? {
+                    return Err(too_late());
+                }
+                table::forget_contents(tx, &id).await?;
+                cancelled(tx, &app, (&lock, &place), item, row.draft_id.as_deref()).await?;
+            }
+            apply::apply(tx, &app, &lock, &place, &[Prepared::gone(&source_id)]).await?;
             let answer = Answer::no_content();
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
@@ -321,21 +374,26 @@ pub async fn cancel(app: &App, connection: &Connection, item: &Item, attempt: &A
     .await
 }
 
+fn too_late() -> Error {
+    refuse(Code::InvalidState, "the message is being sent: it can no longer be taken back")
+}
+
 async fn cancelled(
-    tx: &mut crate::storage::Tx,
+    tx: &mut Tx,
     app: &App,
-    place: &Place,
-    item: &Item,
+    (lock, place): (&ConnectionLock, &Place),
+    item: Locked<'_, Item>,
     draft_id: Option<&str>,
 ) -> Result<()> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let delivery =
         MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
-    own::set(tx, app, place, item.clone(), &[("delivery", json!(delivery))], "updated").await?;
+    own::set(tx, app, place, item, &[("delivery", json!(delivery))], "updated").await?;
     let Some(draft_id) = draft_id else { return Ok(()) };
-    if let Some(draft) = items::find_for_write(tx, &place.tenant, draft_id).await? {
+    if let Some(draft) = items::lock_item(tx, lock, draft_id).await?.filter(|d| d.deleted_at.is_none()) {
         let fields = [("status", json!(DraftStatus::Draft)), ("sentMessageId", Value::Null)];
-        own::set(tx, app, place, draft, &fields, "updated").await?;
+        let draft = own::set(tx, app, place, draft, &fields, "updated").await?;
+        look_again(tx, app, place, &draft).await?;
     }
     Ok(())
 }

@@ -8,12 +8,13 @@ use crate::app::App;
 use crate::error::{Result, not_found};
 use crate::log::{self, Note, Origin};
 use crate::resources::bind::bind;
+use crate::resources::differences::{Differences, Quiet, Superseded, differences};
 use crate::resources::mail;
-use crate::resources::prepare::{Prepared, PreparedItem};
+use crate::resources::prepare::Prepared;
 use crate::resources::{Kind, render};
 use crate::storage::Tx;
-use crate::storage::connections;
 use crate::storage::items::{self, Item, Key};
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::tenant::Tenant;
 use crate::tracking::arrivals;
 
@@ -39,12 +40,14 @@ pub enum Change {
 
 /// An item that is about to be written.
 #[derive(Clone, Debug)]
-pub struct Changed {
+pub struct Changed<'l> {
     pub kind: Kind,
     pub item: Item,
     pub change: Change,
     /// The row that it replaces.
-    pub before: Option<Item>,
+    pub before: Option<Locked<'l, Item>>,
+    /// The row that was written of it already, so that others find it.
+    pub inserted: Option<Locked<'l, Item>>,
     /// Whom it names, as the provider names them.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
@@ -52,202 +55,153 @@ pub struct Changed {
     pub places: Vec<String>,
 }
 
-impl Changed {
-    /// The sequence of the row that it replaces; 0 for a new one.
-    fn over(&self) -> i64 {
-        self.before.as_ref().map_or(0, |b| b.sequence)
-    }
+/// What was written of sources.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// The last sequence that was given, if anything changed.
+    pub last: Option<i64>,
+    pub superseded: Superseded,
 }
 
-/// What the provider said may be older than what is stored: the row was written after the provider was asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Overtaken;
-
-/// Writes sources and their log lines. Returns the last sequence that was given, if anything changed.
-pub async fn apply(tx: &mut Tx, app: &App, place: &Place, sources: &[Prepared]) -> Result<Option<i64>> {
-    let changed = all_differences(tx, app, place, sources).await?;
-    write(tx, app, place, changed).await
+/// Writes sources that nobody else can have changed meanwhile, and their log lines. Returns the last sequence that was given, if
+/// anything changed.
+pub async fn apply(
+    tx: &mut Tx,
+    app: &App,
+    lock: &ConnectionLock,
+    place: &Place,
+    sources: &[Prepared],
+) -> Result<Option<i64>> {
+    Ok(apply_read(tx, app, (lock, place), sources, i64::MAX).await?.last)
 }
 
-/// The same for what was read while others may have written: nothing is written when it would undo a change that is younger
-/// than `as_of`, the log's last sequence when the provider was asked.
+/// The same for what was read while others may have written. A source is left out when it would undo, rename or delete what was
+/// written after `as_of`, the log's last sequence when the provider was asked. Sequences are the database's, so this holds for
+/// writes of other hosts as well.
 pub async fn apply_read(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&ConnectionLock, &Place),
     sources: &[Prepared],
     as_of: i64,
-) -> Result<Result<Option<i64>, Overtaken>> {
-    let changed = all_differences(tx, app, place, sources).await?;
-    if changed.iter().any(|c| c.over() > as_of) {
-        return Ok(Err(Overtaken));
-    }
-    Ok(Ok(write(tx, app, place, changed).await?))
+) -> Result<Applied> {
+    let differences = all_differences(tx, app, (lock, place), sources, as_of).await?;
+    let Differences { changed, quiet, superseded } = differences;
+    write_quiet(tx, app, place, quiet).await?;
+    let last = write(tx, app, (lock, place), changed).await?;
+    Ok(Applied { last, superseded })
 }
 
-/// Before the first look at what is stored: what is decided on it must still be so when it is written.
-async fn hold(tx: &mut Tx, place: &Place) -> Result<()> {
-    match connections::hold(tx, &place.connection_id).await? {
-        true => Ok(()),
-        // It was disconnected while the provider was asked.
-        false => Err(not_found("connection")),
-    }
+/// Locks the connection, before the first look at what is stored of it: what is decided on that must still be so when it is written.
+/// Fails when the account was disconnected meanwhile.
+pub async fn lock(tx: &mut Tx, place: &Place) -> Result<ConnectionLock> {
+    let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
+    lock.ok_or_else(|| not_found("connection"))
 }
 
-async fn all_differences(
+async fn all_differences<'l>(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&'l ConnectionLock, &Place),
     sources: &[Prepared],
-) -> Result<Vec<Changed>> {
-    hold(tx, place).await?;
+    as_of: i64,
+) -> Result<Differences<'l>> {
     if place.kind.is_mail() {
-        return mail::differences(tx, app, place, sources).await;
+        return mail::differences(tx, app, (lock, place), sources, as_of).await;
     }
-    let mut changed = Vec::new();
-    for source in sources {
-        if source.error.is_none() {
-            changed.extend(differences(tx, app, place, source).await?);
+    let mut all = Differences::default();
+    for source in sources.iter().filter(|source| source.error.is_none()) {
+        let of_source = differences(tx, app, (lock, place), source).await?;
+        match of_source.is_superseded(as_of) {
+            true => all.superseded.sources.push(source.source_id.clone()),
+            false => all.extend(of_source),
         }
     }
-    Ok(changed)
+    Ok(all)
 }
 
-/// Makes tombstones of everything that the provider no longer has; what was written after `as_of` is spared. Returns the
-/// last sequence and the sources that were spared.
+/// Makes tombstones of everything that the provider no longer has; what was written after `as_of` is spared.
 pub async fn remove_sources(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&ConnectionLock, &Place),
     gone: &[String],
     as_of: i64,
-) -> Result<(Option<i64>, Vec<String>)> {
-    hold(tx, place).await?;
-    let mut changed = Vec::new();
-    let mut spared = Vec::new();
+) -> Result<Applied> {
+    let mut all = Differences::default();
     for source_id in gone {
         let source = Prepared::gone(source_id);
-        let of_source = differences(tx, app, place, &source).await?;
-        match of_source.iter().any(|c| c.over() > as_of) {
-            true => spared.push(source_id.clone()),
-            false => changed.extend(of_source),
+        let of_source = differences(tx, app, (lock, place), &source).await?;
+        let is_place = |c: &Changed| matches!(c.kind, Kind::EmailFolder | Kind::EmailLabel);
+        match of_source.is_superseded(as_of) {
+            true if of_source.changed.iter().any(is_place) => all.superseded.folders = true,
+            true => all.superseded.sources.push(source_id.clone()),
+            false => all.extend(of_source),
         }
     }
-    Ok((write(tx, app, place, changed).await?, spared))
+    let last = write(tx, app, (lock, place), all.changed).await?;
+    Ok(Applied { last, superseded: all.superseded })
 }
 
-async fn differences(tx: &mut Tx, app: &App, place: &Place, source: &Prepared) -> Result<Vec<Changed>> {
-    let (connection_id, parent_id) = (place.connection_id.as_str(), place.parent_id.as_str());
-    let stored =
-        items::of_source(tx, connection_id, place.kind.family(), parent_id, &source.source_id).await?;
-    let mut changed = Vec::new();
-    let mut ids: Vec<(String, String)> = Vec::new();
-    for fresh in &source.items {
-        let kind = fresh.kind.as_str();
-        let mut known = stored.iter().find(|i| i.external_id == fresh.external_id && i.kind == kind).cloned();
-        if known.is_none() {
-            // It may have been read from another source before: moved, or split off.
-            known = items::by_external_id(tx, connection_id, kind, parent_id, &fresh.external_id).await?;
-        }
-        let id = known.as_ref().map_or_else(|| app.new_id(fresh.kind.id_kind()), |i| i.id.clone());
-        ids.push((fresh.external_id.clone(), id.clone()));
-        let series_id = fresh.series_external_id.as_ref().and_then(|s| {
-            let new = ids.iter().find(|(external, _)| external == s).map(|(_, id)| id.clone());
-            new.or_else(|| stored.iter().find(|i| i.external_id == *s).map(|i| i.id.clone()))
-        });
-        let row = row(app, place, source, fresh, (id, series_id), known.as_ref());
-        let change = match &known {
-            Some(known) if known.deleted_at.is_none() && known.hash == row.hash => {
-                if known.provider_etag != row.provider_etag || known.provider_data != row.provider_data {
-                    let (etag, data) = (&row.provider_etag, &row.provider_data);
-                    items::set_provider_side(tx, &known.id, etag, data, &known.aside).await?;
-                }
-                continue;
-            }
-            Some(known) if known.deleted_at.is_none() => Change::Updated,
-            _ => Change::Created,
-        };
-        let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
-        changed.push(Changed {
-            kind: fresh.kind,
-            item: row,
-            change,
-            before: known,
-            refs,
-            keys,
-            places: Vec::new(),
-        });
+/// Writes what nobody sees. A write of ours is given a sequence of its own, without a line in the log, so that a page which was read
+/// before it does not undo it.
+async fn write_quiet(tx: &mut Tx, app: &App, place: &Place, quiet: Vec<Quiet<'_>>) -> Result<()> {
+    if quiet.is_empty() {
+        return Ok(());
     }
-    let is_kept = |item: &Item| {
-        source.items.iter().any(|i| i.external_id == item.external_id && i.kind.as_str() == item.kind)
+    let is_read = matches!(place.origin, Origin::Provider | Origin::Backfill);
+    let sequence = match is_read {
+        true => None,
+        false => Some(crate::storage::log::next_sequence(tx, &place.tenant, 1).await?),
     };
-    changed.extend(stored.into_iter().filter(|i| i.deleted_at.is_none() && !is_kept(i)).map(|item| {
-        Changed {
-            kind: Kind::parse(&item.kind).unwrap_or(place.kind),
-            item: Item { deleted_at: Some(app.now()), updated_at: app.now(), ..item.clone() },
-            change: Change::Deleted,
-            before: Some(item),
-            refs: Vec::new(),
-            keys: Vec::new(),
-            places: Vec::new(),
+    for Quiet { before, item } in quiet {
+        let item = Item { sequence: sequence.unwrap_or(before.sequence), ..item };
+        if before.source_id == item.source_id && before.external_id == item.external_id {
+            items::set_provider_side(tx, &before, &item).await?;
+            continue;
         }
-    }));
-    Ok(changed)
-}
-
-pub fn row(
-    app: &App,
-    place: &Place,
-    source: &Prepared,
-    fresh: &PreparedItem,
-    ids: (String, Option<String>),
-    known: Option<&Item>,
-) -> Item {
-    let now = app.now();
-    let live = known.filter(|k| k.deleted_at.is_none());
-    Item {
-        id: ids.0,
-        connection_id: place.connection_id.clone(),
-        kind: fresh.kind.as_str().to_owned(),
-        parent_id: place.parent_id.clone(),
-        external_id: fresh.external_id.clone(),
-        source_id: source.source_id.clone(),
-        series_id: ids.1,
-        provider_etag: source.provider_etag.clone(),
-        etag: String::new(),
-        hash: fresh.hash.clone(),
-        body: fresh.content.body.clone(),
-        metadata: live.map_or_else(|| "{}".to_owned(), |k| k.metadata.clone()),
-        provider_data: fresh.provider_data.clone(),
-        uid: fresh.uid.clone(),
-        is_series: fresh.content.is_series,
-        sort_at: fresh.content.sort_at,
-        until_at: fresh.content.until_at,
-        sort_text: fresh.content.sort_text.clone(),
-        search_text: fresh.content.search_text.clone(),
-        is_open: fresh.content.is_open,
-        flags: fresh.content.flags,
-        fingerprint: fresh.fingerprint.clone(),
-        aside: fresh.aside.clone(),
-        sequence: 0,
-        created_at: live.map_or(now, |k| k.created_at),
-        updated_at: now,
-        deleted_at: None,
+        items::update(tx, &before, &item).await?;
+        leave(tx, app, &before, &item).await?;
     }
+    Ok(())
 }
 
-async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> Result<Option<i64>> {
+/// Keeps the name that an item of the mailbox had until now.
+async fn leave(tx: &mut Tx, app: &App, before: &Item, item: &Item) -> Result<()> {
+    let is_renamed = before.source_id != item.source_id && before.deleted_at.is_none();
+    if !is_renamed || mail::is_only_here(&before.source_id) || mail::is_nameless(&item.source_id) {
+        return Ok(());
+    }
+    let at = (item.sequence, app.now());
+    Ok(items::leave_source(tx, &item.connection_id, &before.source_id, at).await?)
+}
+
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    changed: Vec<Changed<'_>>,
+) -> Result<Option<i64>> {
     if changed.is_empty() {
         return Ok(None);
     }
-    let mut changed = bind(tx, app, place, changed).await?;
+    let mut changed = bind(tx, app, (lock, place), changed).await?;
     let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
     let first = crate::storage::log::next_sequence(tx, &place.tenant, count).await?;
     let mut notes = Vec::with_capacity(changed.len());
     for (sequence, changed) in (first..).zip(&mut changed) {
         changed.item.sequence = sequence;
         changed.item.etag = etag(&changed.item);
-        items::upsert(tx, &place.tenant, &changed.item).await?;
+        if place.kind.is_mail() && changed.change == Change::Deleted {
+            changed.item.body = mail::own_of(&changed.item.body)?;
+        }
+        match changed.before.as_ref().or(changed.inserted.as_ref()) {
+            Some(stored) => items::update(tx, stored, &changed.item).await?,
+            None => drop(items::insert(tx, lock, changed.item.clone()).await?),
+        }
+        if let Some(before) = &changed.before {
+            leave(tx, app, before, &changed.item).await?;
+        }
         if place.kind.is_mail() {
             mail::put(tx, &place.tenant, changed).await?;
             arrivals::look(tx, app, place, changed).await?;
@@ -255,13 +209,13 @@ async fn write(tx: &mut Tx, app: &App, place: &Place, changed: Vec<Changed>) -> 
         notes.push(note(place, changed));
     }
     if place.kind.is_mail() {
-        mail::date_threads(tx, &changed).await?;
+        mail::date_threads(tx, &changed, app.now()).await?;
     }
     log::insert(tx, app, &place.tenant, first, notes).await?;
     Ok(Some(first + count - 1))
 }
 
-fn note(place: &Place, changed: &Changed) -> Note {
+fn note(place: &Place, changed: &Changed<'_>) -> Note {
     let word = match changed.change {
         Change::Created => "created",
         Change::Updated => "updated",
@@ -289,33 +243,34 @@ fn note(place: &Place, changed: &Changed) -> Note {
 }
 
 /// A task that is done has a notification of its own.
-fn is_completion(changed: &Changed, fields: Option<&[String]>) -> bool {
+fn is_completion(changed: &Changed<'_>, fields: Option<&[String]>) -> bool {
     changed.kind == Kind::Task
         && fields.is_some_and(|f| f.iter().any(|f| f == "status"))
         && changed.item.body.contains("\"status\":\"completed\"")
 }
 
 /// Stores new metadata for an item: a change of ours alone, told like any other.
-pub async fn set_metadata(
+pub async fn set_metadata<'l>(
     tx: &mut Tx,
     app: &App,
     place: &Place,
-    mut item: Item,
+    before: Locked<'l, Item>,
     metadata: String,
-) -> Result<Item> {
-    if item.metadata == metadata {
-        return Ok(item);
+) -> Result<Locked<'l, Item>> {
+    if before.metadata == metadata {
+        return Ok(before);
     }
-    item.metadata = metadata;
+    let mut item = Item { metadata, ..Item::clone(&before) };
     item.updated_at = app.now();
     let sequence = crate::storage::log::next_sequence(tx, &place.tenant, 1).await?;
     item.sequence = sequence;
     item.etag = etag(&item);
-    items::upsert(tx, &place.tenant, &item).await?;
+    let stored = items::replace(tx, before, item).await?;
     let changed = Changed {
-        kind: Kind::parse(&item.kind).unwrap_or(place.kind),
+        kind: Kind::parse(&stored.kind).unwrap_or(place.kind),
         before: None,
-        item,
+        inserted: None,
+        item: Item::clone(&stored),
         change: Change::Updated,
         refs: Vec::new(),
         keys: Vec::new(),
@@ -323,7 +278,7 @@ pub async fn set_metadata(
     };
     let note = Note { changed_fields: Some(vec!["metadata".to_owned()]), ..note(place, &changed) };
     log::insert(tx, app, &place.tenant, sequence, vec![note]).await?;
-    Ok(changed.item)
+    Ok(stored)
 }
 
 /// The version of an item: changes with every visible change, and with nothing else.

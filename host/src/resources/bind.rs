@@ -15,9 +15,15 @@ use crate::resources::contacts::{self, MAX_INLINE_MEMBERS};
 use crate::resources::tasks;
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::ConnectionLock;
 
 /// Puts our ids into what changed, and adds what changes with it.
-pub async fn bind(tx: &mut Tx, app: &App, place: &Place, mut changed: Vec<Changed>) -> Result<Vec<Changed>> {
+pub async fn bind<'l>(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&'l ConnectionLock, &Place),
+    mut changed: Vec<Changed<'l>>,
+) -> Result<Vec<Changed<'l>>> {
     if !matches!(place.kind, Kind::Contact | Kind::ContactGroup | Kind::Task) {
         return Ok(changed);
     }
@@ -25,8 +31,11 @@ pub async fn bind(tx: &mut Tx, app: &App, place: &Place, mut changed: Vec<Change
     let mut concerned = BTreeSet::new();
     if names {
         // Rows first, so that names can be looked up among them.
-        for one in &changed {
-            items::upsert(tx, &place.tenant, &one.item).await?;
+        for one in &mut changed {
+            match &one.before {
+                Some(before) => items::update(tx, before, &one.item).await?,
+                None => one.inserted = Some(items::insert(tx, lock, one.item.clone()).await?),
+            }
         }
         for one in &changed {
             concerned.extend(others(tx, place, one).await?);
@@ -42,14 +51,15 @@ pub async fn bind(tx: &mut Tx, app: &App, place: &Place, mut changed: Vec<Change
     }
     let known: HashSet<String> = changed.iter().map(|c| c.item.id.clone()).collect();
     for id in concerned.into_iter().filter(|id| !known.contains(id)) {
-        let Some(item) = items::find_for_write(tx, &place.tenant, &id).await? else { continue };
+        let Some(item) = items::lock_item(tx, lock, &id).await? else { continue };
         if item.deleted_at.is_some() {
             continue;
         }
         let mut one = Changed {
             kind: Kind::parse(&item.kind).unwrap_or(place.kind),
-            item: Item { updated_at: app.now(), ..item.clone() },
+            item: Item { updated_at: app.now(), ..Item::clone(&item) },
             change: Change::Updated,
+            inserted: None,
             refs: Vec::new(),
             keys: Vec::new(),
             places: Vec::new(),
@@ -67,7 +77,7 @@ pub async fn bind(tx: &mut Tx, app: &App, place: &Place, mut changed: Vec<Change
 }
 
 /// The ids of the others that may look different because of this change. Keeps whom it names.
-async fn others(tx: &mut Tx, place: &Place, one: &Changed) -> Result<BTreeSet<String>> {
+async fn others(tx: &mut Tx, place: &Place, one: &Changed<'_>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     if items::targets(tx, &one.item.id).await? != one.refs {
         let other = other_side(one.kind);
@@ -98,7 +108,7 @@ fn other_side(kind: Kind) -> &'static str {
 }
 
 /// The body as it is among the others now.
-async fn settle(tx: &mut Tx, app: &App, one: &mut Changed, names: bool) -> Result<()> {
+async fn settle(tx: &mut Tx, app: &App, one: &mut Changed<'_>, names: bool) -> Result<()> {
     match one.kind {
         Kind::Contact if names => {
             let mut contact: Contact = serde_json::from_str(&one.item.body)?;

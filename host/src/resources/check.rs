@@ -51,8 +51,8 @@ pub fn address(field: &str, email: &str) -> Result<()> {
 
 /// `#rrggbb`.
 pub fn color(color: &str) -> Result<()> {
-    let fits =
-        color.len() == 7 && color.starts_with('#') && color[1..].bytes().all(|b| b.is_ascii_hexdigit());
+    let digits = color.strip_prefix('#').filter(|digits| digits.len() == 6);
+    let fits = digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
     if fits { Ok(()) } else { Err(fault("color", "must look like #1a2b3c")) }
 }
 

@@ -314,14 +314,16 @@ pub async fn delete(
         Err(e) => return Err(e),
     }
     let place = place(&connection, kind, "");
+    page::sweep_contents(app, &place, &item.id).await?;
     let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
     let kept = answer.clone();
     held.db
         .write(move |tx| {
             Box::pin(async move {
-                page::remove_contents_of(tx, &app, &place, &item.id).await?;
+                let lock = apply::lock(tx, &place).await?;
+                page::remove_contents_of(tx, &app, (&lock, &place), &item.id).await?;
                 let source = std::slice::from_ref(&item.source_id);
-                apply::remove_sources(tx, &app, &place, source, i64::MAX).await?;
+                apply::remove_sources(tx, &app, (&lock, &place), source, i64::MAX).await?;
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;
                 Ok::<_, Error>(())
             })

@@ -15,6 +15,7 @@ use crate::resources::{Kind, counts, render};
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::{ConnectionLock, Locked};
 
 /// What the answer to the client needs beside the provider's.
 pub struct Change {
@@ -52,8 +53,9 @@ pub async fn commit(
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            apply::apply(tx, &app, &place, &sources).await?;
-            let answer = shown(tx, &app, &place, &external_id, &change).await?;
+            let lock = apply::lock(tx, &place).await?;
+            apply::apply(tx, &app, &lock, &place, &sources).await?;
+            let answer = shown(tx, &app, (&lock, &place), &external_id, &change).await?;
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })
@@ -65,11 +67,11 @@ pub async fn commit(
 pub async fn shown(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&ConnectionLock, &Place),
     external_id: &str,
     change: &Change,
 ) -> Result<Answer> {
-    let item = stored(tx, app, place, external_id, change).await?;
+    let item = stored(tx, app, (lock, place), external_id, change).await?;
     let text = match place.kind.is_collection() {
         true => counts::printed(tx, &place.tenant, &item, &change.warnings, false).await?,
         false => render::item(&item, &change.warnings, false),
@@ -82,15 +84,15 @@ pub async fn shown(
 }
 
 /// A stored resource, with its new metadata.
-pub async fn stored(
+pub async fn stored<'l>(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&'l ConnectionLock, &Place),
     external_id: &str,
     change: &Change,
-) -> Result<Item> {
+) -> Result<Locked<'l, Item>> {
     let (kind, noun) = (place.kind.as_str(), place.kind.noun());
-    let found = items::by_external_id(tx, &place.connection_id, kind, &place.parent_id, external_id).await?;
+    let found = items::lock_by_external_id(tx, lock, kind, &place.parent_id, external_id).await?;
     let mut item =
         found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {noun}"))?;
     if item.deleted_at.is_some() {

@@ -16,12 +16,12 @@ use crate::resources::collections::{self, Opened};
 use crate::resources::commit::Change;
 use crate::resources::settle::{Done, commit, commit_deletion, conflict, done, gone};
 use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
-use crate::storage::items::{self, Item, List, Shown};
+use crate::storage::items::{self, Item, List, Seen, Shown};
 use crate::storage::log;
 use crate::sync::ensure_fresh;
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
-const MAX_SCANNED: usize = 2_000;
+const MAX_SCANNED: usize = 20_000;
 
 /// A kind of content.
 pub trait Content: Body + Default + Clone + Serialize + DeserializeOwned + Send + Sync {
@@ -238,6 +238,10 @@ pub async fn list(
     loop {
         // One more than wanted tells whether anything comes after.
         let rows = scan(app, asker, list, place.as_ref(), limit + 1, raw, &admits).await?;
+        if scanned > 0 {
+            // Others have their turn between the steps of a long search.
+            tokio::task::yield_now().await;
+        }
         let is_last = rows.len() <= wanted;
         scanned += rows.len();
         let mut left = 0;
@@ -271,9 +275,13 @@ async fn scan(
     let start = Place::default();
     let after = after.unwrap_or(&start);
     let list = List { after: (&after.sort_text, &after.id), limit, ..list.clone() };
-    let print = |row: Shown<'_>| {
-        let is_listed = asker.may_use(row.connection_id) && admits(&row)?;
-        let text = is_listed.then(|| render::shown(&row, &[], raw));
+    let print = |row: Seen<'_>| {
+        let text = match row.shown {
+            Some(shown) if asker.may_use(shown.connection_id) && admits(&shown)? => {
+                Some(render::shown(&shown, &[], raw))
+            }
+            _ => None,
+        };
         Ok((Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, text))
     };
     Ok(items::read_list(app.db.resources(), &asker.tenant, &list, raw, |row| {
@@ -327,8 +335,8 @@ pub fn searchable<'a>(parts: impl IntoIterator<Item = Option<&'a str>>) -> Strin
         if text.len() > MAX {
             break;
         }
-        let end = part.floor_char_boundary(MAX);
-        text.push_str(&crate::folding::search_key(&part[..end]));
+        let (part, _) = part.split_at(part.floor_char_boundary(MAX));
+        text.push_str(&crate::folding::search_key(part));
         text.push('\n');
     }
     // PostgreSQL has no text with U+0000.

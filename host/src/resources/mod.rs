@@ -14,6 +14,7 @@ pub mod commit;
 pub mod contacts;
 pub mod contents;
 pub mod counts;
+pub mod differences;
 pub mod events;
 mod kind;
 pub mod mail;

@@ -1,6 +1,8 @@
 //! What connectors answer, read and made ready to be stored: one function per kind of resource. Derived fields are filled in
 //! here, and names that only the provider knows are taken out: `bind` turns them into ours.
 
+use std::panic::AssertUnwindSafe;
+
 use model::calendar::{Calendar, Event, EventType};
 use model::contacts::{Contact, ContactBook, ContactGroup};
 use model::tasks::{Task, TaskList, TaskStatus};
@@ -14,6 +16,7 @@ use crate::resources::events::bounds;
 use crate::resources::mail;
 use crate::resources::tasks;
 use crate::storage::items::Key;
+use crate::supervise::said;
 
 /// A source, parsed and hashed before the transaction begins.
 #[derive(Clone, Debug)]
@@ -78,9 +81,21 @@ pub struct Content {
     pub keys: Vec<Key>,
 }
 
-/// A connector's sources, ready to be stored.
+/// A connector's sources, ready to be stored. Each by itself: whatever is wrong with one is an error of that source alone.
 pub fn prepared(kind: Kind, sources: Vec<Source>) -> Vec<Prepared> {
-    sources.into_iter().map(|source| prepare(kind, source)).collect()
+    sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source))).collect()
+}
+
+/// Prepares a source that may be such that the code which reads it panics. That is a fault of this program, and no reason to leave the
+/// other sources unread.
+fn isolated(source: Source, prepare: impl FnOnce(Source) -> Prepared) -> Prepared {
+    let (source_id, provider_etag) = (source.external_id.clone(), source.etag.clone());
+    // Nothing but the source itself goes in, and nothing comes out.
+    std::panic::catch_unwind(AssertUnwindSafe(|| prepare(source))).unwrap_or_else(|panic| {
+        tracing::error!(source = %source_id, panic = %said(panic), "an item panicked the host and is quarantined");
+        let error = ("unreadable".to_owned(), "the item cannot be read by this service".to_owned());
+        Prepared { provider_etag, error: Some(error), deleted: false, ..Prepared::gone(&source_id) }
+    })
 }
 
 /// Parses what a connector returned in a place that holds this kind. A source that does not fit the model becomes an error
@@ -127,7 +142,7 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
             .ok_or_else(|| format!("there are no items of kind {name:?} here"))?,
     };
     if kind.is_mail() {
-        return mail::prepared(kind, item);
+        return mail::prepared(kind, item).map(storable);
     }
     let content = content(kind, &item.body).map_err(|e| e.to_string())?;
     let mut hasher = Sha256::new_with_prefix(&content.body);
@@ -135,7 +150,7 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
         hasher.update(b"\n");
         hasher.update(name);
     }
-    Ok(PreparedItem {
+    Ok(storable(PreparedItem {
         kind,
         uid: uid(kind, &item),
         external_id: item.external_id,
@@ -146,7 +161,14 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
         fingerprint: None,
         aside: None,
         partial: None,
-    })
+    }))
+}
+
+/// Takes out of texts that are only looked through what PostgreSQL cannot store. In the body it is written as an escape.
+fn storable(mut item: PreparedItem) -> PreparedItem {
+    item.content.sort_text.retain(|c| c != '\0');
+    item.content.search_text.retain(|c| c != '\0');
+    item
 }
 
 /// Events are named by nobody.
@@ -232,4 +254,21 @@ fn task(mut task: Task) -> serde_json::Result<Content> {
         refs,
         ..Content::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_panics_is_an_error_of_its_own() {
+        let source = Source { external_id: "a".into(), etag: Some("1".into()), ..Source::default() };
+        let hostile = |source: Source| -> Prepared {
+            panic!("{}", "202é0301".get(..source.external_id.len() + 3).expect("whole characters"))
+        };
+        let prepared = isolated(source, hostile);
+        assert_eq!((prepared.source_id.as_str(), prepared.provider_etag.as_deref()), ("a", Some("1")));
+        assert_eq!(prepared.error.expect("an error").0, "unreadable");
+        assert!(!prepared.deleted, "what was read of it earlier stays");
+    }
 }

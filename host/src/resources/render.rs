@@ -23,9 +23,9 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     place(&mut out, item);
     field(&mut out, ",\"externalId\":", item.external_id);
     let body = item.body.trim();
-    if body.len() > 2 {
+    if let Some(members) = body.get(1..body.len().saturating_sub(1)).filter(|members| !members.is_empty()) {
         out.push(',');
-        out.push_str(&body[1..body.len() - 1]);
+        out.push_str(members);
     }
     out.push_str(",\"metadata\":");
     out.push_str(item.metadata);

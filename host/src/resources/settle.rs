@@ -11,16 +11,18 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Code, Error, Result, not_found};
 use crate::log::Origin;
-use crate::resources::apply::{self, Overtaken, Place};
+use crate::resources::apply::{self, Place};
 use crate::resources::collections::Opened;
 use crate::resources::commit::{Change, shown, stored};
+use crate::resources::differences::Superseded;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::{Asker, fetch, mutate, stale, tasks};
 use crate::storage::items::{self, Item};
 use crate::storage::log;
+use crate::sync::page::note_superseded;
 
 /// Times that the provider is asked again.
-const OVERTAKEN: usize = 3;
+pub const READ_AGAIN: usize = 3;
 
 /// A write that the provider has done.
 pub struct Done {
@@ -123,25 +125,26 @@ async fn settle(
 ) -> Result<Answer> {
     let mut as_of = done.as_of;
     let mut sources = prepared(opened.kind, done.mutated.sources);
-    for _ in 0..OVERTAKEN {
-        if let Ok(answer) = store(app, opened, sources.clone(), as_of, told.clone(), attempt).await? {
-            return Ok(answer);
-        }
+    for round in 0..=READ_AGAIN {
+        // In the end what others stored stands, and the next pull reads what this write left behind.
+        let is_last = round == READ_AGAIN;
+        let stored =
+            store(app, opened, (std::mem::take(&mut sources), as_of, is_last), told.clone(), attempt);
+        let superseded = match stored.await? {
+            Ok(answer) => return Ok(answer),
+            Err(superseded) => superseded,
+        };
         as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-        sources = read_again(app, opened, asker, &sources).await;
+        sources = read_again(app, opened, asker, &superseded.sources).await;
     }
-    // What the pull stored stands: it began before this write, so the next one tells of it.
-    match store(app, opened, Vec::new(), as_of, told, attempt).await? {
-        Ok(answer) => Ok(answer),
-        Err(Overtaken) => Err(anyhow::anyhow!("an empty write was overtaken").into()),
-    }
+    Err(anyhow::anyhow!("the last round answers whatever was superseded").into())
 }
 
 /// The sources as the provider has them now; those that it does not tell are left out, and come with the next pull.
-async fn read_again(app: &App, opened: &Opened, asker: &Asker, sources: &[Prepared]) -> Vec<Prepared> {
+async fn read_again(app: &App, opened: &Opened, asker: &Asker, names: &[String]) -> Vec<Prepared> {
     let mut found = Vec::new();
-    for source in sources {
-        match read_source(app, opened, asker, &source.source_id).await {
+    for name in names {
+        match read_source(app, opened, asker, name).await {
             Ok(sources) => found.extend(sources),
             Err(e) => tracing::warn!(error = %e, "the outcome of a write could not be read again"),
         }
@@ -190,45 +193,51 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, item: &Item) -> Resul
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let sources = prepared(opened.kind, read_source(app, opened, asker, &item.source_id).await?);
     let place = Place { origin: Origin::Provider, ..opened.place() };
-    let (app, tenant) = (app.clone(), opened.connection.tenant.clone());
+    let app = app.clone();
     // An instance that only its series knows has no row: its id goes on after the series'.
     let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
     app.clone()
         .db
         .write(move |tx| {
             Box::pin(async move {
-                // Overtaken by a pull: then that is the current version, or the next pull has it.
-                let _ = apply::apply_read(tx, &app, &place, &sources, as_of).await?;
-                let current = items::find_for_write(tx, &tenant, &id).await?;
-                Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag))
+                // Superseded by a pull: then that is the current version, or the next pull has it.
+                let lock = apply::lock(tx, &place).await?;
+                let _ = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
+                let current = items::lock_item(tx, &lock, &id).await?;
+                Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag.clone()))
             })
         })
         .await
 }
 
+/// `is_last`: what is superseded is noted, to be read with the next pull; else it is returned.
 async fn store(
     app: &App,
     opened: &Opened,
-    sources: Vec<Prepared>,
-    as_of: i64,
+    (sources, as_of, is_last): (Vec<Prepared>, i64, bool),
     told: Told,
     attempt: &Attempt,
-) -> Result<Result<Answer, Overtaken>> {
+) -> Result<Result<Answer, Superseded>> {
     let (app, place, attempt) = (app.clone(), opened.place(), attempt.clone());
     app.clone()
         .db
         .write(move |tx| {
             Box::pin(async move {
-                if let Err(overtaken) = apply::apply_read(tx, &app, &place, &sources, as_of).await? {
-                    return Ok(Err(overtaken));
+                let lock = apply::lock(tx, &place).await?;
+                let applied = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
+                let superseded = applied.superseded;
+                match (superseded.is_empty(), is_last) {
+                    (true, _) => {}
+                    (false, true) => note_superseded(tx, &app, &place, &superseded).await?,
+                    (false, false) => return Ok(Err(superseded)),
                 }
                 let answer = match told {
                     Told::Gone => Answer::no_content(),
                     Told::Item { external_id, change } => {
-                        shown(tx, &app, &place, &external_id, &change).await?
+                        shown(tx, &app, (&lock, &place), &external_id, &change).await?
                     }
                     Told::Part { external_id, part, change } => {
-                        let item = stored(tx, &app, &place, &external_id, &change).await?;
+                        let item = stored(tx, &app, (&lock, &place), &external_id, &change).await?;
                         tasks::part_shown(tx, &item, &part, &change).await?
                     }
                 };

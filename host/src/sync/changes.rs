@@ -175,9 +175,12 @@ async fn snapshot(
         after.clear();
     }
     // What happened while the snapshot was walked is on the pages that follow.
+    let newest = log::last_sequence(app.db.reader(), tenant).await?;
     let waiting = feed.entries(app, tenant, position.sequence, 1).await?;
-    let position = Position { snapshot_after: None, kind: 0, ..position };
-    Ok(Page { data, position, has_more: !waiting.is_empty() })
+    let has_more = !waiting.is_empty();
+    let sequence = if has_more { position.sequence } else { position.sequence.max(newest) };
+    let position = Position { sequence, snapshot_after: None, kind: 0, ..position };
+    Ok(Page { data, position, has_more })
 }
 
 async fn tail(
@@ -188,10 +191,16 @@ async fn tail(
     limit: i64,
     with_resource: bool,
 ) -> Result<Page> {
+    // Asked for before the lines: whoever writes takes the next number under the lock of the application's row and holds that to its
+    // commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its last
+    // line and that number.
+    let newest = log::last_sequence(app.db.reader(), tenant).await?;
     let entries = feed.entries(app, tenant, position.sequence, limit + 1).await?;
     let has_more = entries.len() as i64 > limit;
     let read = &entries[..entries.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
-    let sequence = read.last().map_or(position.sequence, |e| e.sequence);
+    let told = read.last().map_or(position.sequence, |e| e.sequence);
+    // A quiet feed keeps up with the log all the same: its cursor must not be from before what the log has forgotten.
+    let sequence = if has_more { told } else { told.max(newest) };
     let mut data = Vec::new();
     for (change, entry) in coalesced(read) {
         let resource = match (&entry.resource, with_resource) {

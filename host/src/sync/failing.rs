@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::app::App;
+use crate::connections::throttle;
 use crate::error::Result;
 use crate::runtime;
 use crate::storage::sync_states::SyncState;
@@ -11,7 +12,9 @@ use crate::sync::save;
 /// Notes the failure in the state, with the time of the next attempt: later with each one, and not before the provider wants it.
 pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {
     let now = app.now();
-    state.consecutive_errors += 1;
+    // Nobody was asked: it is no further failure, and the time to wait is known.
+    let is_held = throttle::is_held(e);
+    state.consecutive_errors += i64::from(!is_held);
     state.status = match e.code {
         runtime::Code::RateLimited => "throttled",
         runtime::Code::AuthExpired | runtime::Code::Forbidden => "blocked",
@@ -19,7 +22,8 @@ pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) 
     }
     .to_owned();
     let asked = e.retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0);
-    let retry_at = now + backoff_ms(state.consecutive_errors).max(asked);
+    let wait = if is_held { asked } else { backoff_ms(state.consecutive_errors).max(asked) };
+    let retry_at = now + wait;
     state.next_pull_at = Some(retry_at);
     let at = |ms| model::Instant::from_millis(ms);
     state.last_error = Some(

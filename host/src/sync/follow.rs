@@ -9,13 +9,15 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Error, Result, not_found};
+use crate::error::{Code, Error, Result, not_found, refuse};
 use crate::log::{self, Note, Origin};
 use crate::resources::Kind;
-use crate::storage::connections::{self, Connection};
+use crate::storage::connections::Connection;
 use crate::storage::items::Item;
+use crate::storage::locked::ConnectionLock;
 use crate::storage::log as log_table;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
+use crate::supervise::guarded;
 use crate::sync::{Scope, changes, pull, state, unreadable, whole};
 use crate::watches::Channel;
 
@@ -28,22 +30,35 @@ pub async fn start(
     (backfill_since, warnings): (Option<i64>, &[Value]),
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let mut state = state(app, connection, scope).await?;
-    let status = if state.followed { 200 } else { 202 };
-    if !state.followed {
-        state.followed = true;
-        state.started_at = Some(app.now());
-        state.backfill_since = backfill_since;
-        state.next_pull_at = Some(app.now());
-        if state.last_success_at.is_none() {
-            state.status = "initial".to_owned();
+    for _ in 0..TRIES {
+        let known = state(app, connection, scope).await?;
+        let mut state = known.clone();
+        let status = if state.followed { 200 } else { 202 };
+        if !state.followed {
+            state.followed = true;
+            state.started_at = Some(app.now());
+            state.backfill_since = backfill_since;
+            state.next_pull_at = Some(app.now());
+            if state.last_success_at.is_none() {
+                state.status = "initial".to_owned();
+            }
+        }
+        let body = serde_json::to_string(&view(app, connection, &state).await?)?;
+        let answer = Answer::json(status, body).warned(warnings);
+        let event = (status == 202).then_some("started");
+        if store(app, connection, (&known, state), event, &answer, attempt).await? {
+            pull_behind(app, connection, scope);
+            return Ok(answer);
         }
     }
-    let answer =
-        Answer::json(status, serde_json::to_string(&view(app, connection, &state).await?)?).warned(warnings);
-    store(app, connection, state, (status == 202).then_some("started"), &answer, attempt).await?;
-    pull_behind(app, connection, scope);
-    Ok(answer)
+    Err(contended())
+}
+
+/// Times that a state is read again because somebody else changed it before it could be written.
+const TRIES: usize = 5;
+
+fn contended() -> Error {
+    refuse(Code::Overloaded, "the sync is being started or reset by others at the same time; try again")
 }
 
 /// Reads everything again. Soft: cursors stay valid and only true differences are told. Hard: every cursor ends, and the
@@ -62,21 +77,26 @@ pub async fn reset(
         false => Vec::new(),
     };
     drop(asked);
-    let mut state = state(app, connection, scope).await?;
-    state.cursor = None;
-    state.next_pull_at = Some(app.now());
-    state.consecutive_errors = 0;
-    if hard {
-        state.epoch += 1;
-        state.seen = 0;
-        state.status = "initial".to_owned();
+    for _ in 0..TRIES {
+        let known = state(app, connection, scope).await?;
+        let mut state = known.clone();
+        state.cursor = None;
+        state.next_pull_at = Some(app.now());
+        state.consecutive_errors = 0;
+        if hard {
+            state.epoch += 1;
+            state.seen = 0;
+            state.status = "initial".to_owned();
+        }
+        let body = serde_json::to_string(&view(app, connection, &state).await?)?;
+        let answer = Answer::accepted(body).warned(warnings);
+        if store(app, connection, (&known, state), Some("reset"), &answer, attempt).await? {
+            app.freshness.forget(&scope.lock_name(connection));
+            pull_behind(app, connection, scope);
+            return Ok(answer);
+        }
     }
-    let answer =
-        Answer::accepted(serde_json::to_string(&view(app, connection, &state).await?)?).warned(warnings);
-    store(app, connection, state, Some("reset"), &answer, attempt).await?;
-    app.freshness.forget(&scope.lock_name(connection));
-    pull_behind(app, connection, scope);
-    Ok(answer)
+    Err(contended())
 }
 
 /// Pulls without anybody waiting for it. However often it is asked for, one pull is next: it finds what all of them asked for.
@@ -87,25 +107,29 @@ pub fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
     tokio::spawn(async move {
         let _one = app.locks.lock(&name).await;
         drop(next);
-        let pulled = match scope.is_whole() {
-            true => whole::run(&app, &connection, &scope, true).await,
-            false => pull::run(&app, &connection, &scope, true).await,
+        let pulled = async {
+            match scope.is_whole() {
+                true => whole::run(&app, &connection, &scope, true).await,
+                false => pull::run(&app, &connection, &scope, true).await,
+            }
         };
-        if let Err(e) = pulled {
+        if let Err(e) = guarded(&app.metrics, "pull", pulled).await {
             // The state tells clients; this line tells the operator.
             tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e, "a pull failed");
         }
     });
 }
 
+/// Writes a state that was made out of `known`. False: that is not what is stored any more.
 async fn store(
     app: &App,
     connection: &Connection,
-    state: SyncState,
+    (known, state): (&SyncState, SyncState),
     event: Option<&'static str>,
     answer: &Answer,
     attempt: &Attempt,
-) -> Result<()> {
+) -> Result<bool> {
+    let known = (known.followed, known.epoch);
     let note = event.map(|word| Note {
         connection_id: Some(connection.id.clone()),
         entry_type: format!("sync.{word}"),
@@ -125,21 +149,24 @@ async fn store(
         .write(move |tx| {
             Box::pin(async move {
                 // The connection, the log, the state, in the order of a pull: two transactions must not wait for each other.
-                if !connections::hold(tx, &state.connection_id).await? {
-                    return Err(not_found("connection"));
+                let lock = ConnectionLock::take(tx, &tenant, &state.connection_id).await?;
+                let lock = lock.ok_or_else(|| not_found("connection"))?;
+                let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
+                if stored.is_some_and(|stored| (stored.followed, stored.epoch) != known) {
+                    return Ok(false);
                 }
                 if let Some(note) = note {
                     log::append(tx, &app, &tenant, vec![note]).await?;
                 }
                 match event {
                     Some("reset") => {
-                        table::reset(tx, &state).await?;
+                        table::reset(tx, &lock, &state).await?;
                         table::forget_attempts(tx, &state.connection_id).await?;
                     }
-                    _ => table::follow(tx, &state).await?,
+                    _ => table::follow(tx, &lock, &state).await?,
                 }
                 attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-                Ok::<_, Error>(())
+                Ok::<_, Error>(true)
             })
         })
         .await
@@ -155,9 +182,14 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
     // Own writes are told too; the log forgets, the state does not.
     let last = match (s.scope_id.as_str(), s.surface.as_str()) {
-        ("", "email") => log_table::last_of(app.db.reader(), &s.connection_id, changes::MAIL).await?,
-        ("", _) => log_table::last_of(app.db.reader(), &s.connection_id, changes::CONTACTS).await?,
-        (collection, _) => log_table::last_in(app.db.reader(), collection).await?,
+        ("", "email") => {
+            log_table::last_of(app.db.reader(), &connection.tenant, &s.connection_id, changes::MAIL).await?
+        }
+        ("", _) => {
+            log_table::last_of(app.db.reader(), &connection.tenant, &s.connection_id, changes::CONTACTS)
+                .await?
+        }
+        (collection, _) => log_table::last_in(app.db.reader(), &connection.tenant, collection).await?,
     };
     Ok(sync::SyncState {
         connection_id: s.connection_id.clone(),

@@ -11,10 +11,12 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::connections;
 use crate::connections::call::Target;
+use crate::connections::throttle;
 use crate::resources::Kind;
 use crate::runtime::{self, Code, Listening, News};
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, Followed};
+use crate::supervise::caught;
 use crate::sync::Scope;
 use crate::sync::follow::pull_behind;
 use crate::watches::Channel;
@@ -81,7 +83,10 @@ async fn keep(app: App, of: Followed) {
     let mut wait = FIRST_WAIT;
     loop {
         let began = Instant::now();
-        let ended = listen(&app, &of).await;
+        let ended = match caught(&app.metrics, "listen", listen(&app, &of)).await {
+            Ok(ended) => ended,
+            Err(said) => Err(runtime::Error::new(Code::Host, said)),
+        };
         app.watches.set(&of.connection_id, Channel::Closed);
         match ended {
             Ok(()) => {}
@@ -107,6 +112,7 @@ async fn listen(app: &App, of: &Followed) -> Result<(), runtime::Error> {
     let failed = |e: &dyn std::fmt::Display| runtime::Error::new(Code::Unavailable, e.to_string());
     let connection = connections::find(app, &of.tenant, &of.connection_id).await.map_err(|e| failed(&e))?;
     connections::usable(&connection).map_err(|e| failed(&e))?;
+    throttle::check(app, &connection).await.map_err(|e| failed(&e))?;
     let target = Target::of(app, &connection).map_err(|e| failed(&e))?;
     let listening = Listening {
         connector: target.provider,

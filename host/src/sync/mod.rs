@@ -11,6 +11,8 @@ pub mod mailbox;
 pub mod page;
 pub mod poll;
 pub mod pull;
+mod reread;
+mod storing;
 pub mod unreadable;
 pub mod whole;
 
@@ -18,6 +20,7 @@ use crate::app::App;
 use crate::error::{Code, Error, Result};
 use crate::resources::Kind;
 use crate::storage::connections::Connection;
+use crate::storage::locked::ConnectionLock;
 use crate::storage::sync_states::{self as table, SyncState};
 
 /// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
@@ -126,8 +129,18 @@ pub async fn state(app: &App, connection: &Connection, scope: &Scope) -> Result<
     }))
 }
 
-/// Writes a state.
+/// Writes what a pull found out of a state. Nothing where the account was disconnected or everything was reset meanwhile.
 pub async fn save(app: &App, state: &SyncState) -> Result<()> {
     let state = state.clone();
-    app.db.write(move |tx| Box::pin(async move { Ok(table::upsert(tx, &state).await?) })).await
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let lock = ConnectionLock::take(tx, &state.tenant(), &state.connection_id).await?;
+                if let Some(lock) = lock {
+                    table::upsert(tx, &lock, &state, state.generation).await?;
+                }
+                Ok(())
+            })
+        })
+        .await
 }

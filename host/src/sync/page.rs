@@ -1,111 +1,273 @@
 //! One page of what a provider has, written with its log lines, the state and the cursor in one transaction.
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
 
 use crate::app::App;
-use crate::error::Result;
-use crate::resources::apply::{self, Overtaken, Place};
+use crate::error::{Error, Result};
+use crate::resources::apply::{self, Applied, Place};
+use crate::resources::differences::Superseded;
 use crate::resources::mail::is_only_here;
 use crate::resources::prepare::Prepared;
+use crate::storage::Tx;
 use crate::storage::items;
+use crate::storage::locked::ConnectionLock;
 use crate::storage::sync_states::{self as table, SyncState};
 use crate::sync::unreadable;
 
 /// An answer of the connector, as it is written.
+#[derive(Clone)]
 pub struct Page {
     pub sources: Vec<Prepared>,
     /// The build of the connector that read them.
     pub connector: Option<String>,
     /// The log's last sequence when the provider was asked for it.
     pub as_of: i64,
-    /// The enumeration that it belongs to.
-    pub enumeration: Option<Enumeration>,
+    /// The scan that it belongs to.
+    pub scan: Option<Scan>,
     /// Everything from here on has been told, ms.
     pub covered_since: Option<i64>,
     pub cursor: Option<String>,
     pub more: bool,
+    /// Records that an earlier page named and that were left out of it: this page is what the provider says of them now.
+    pub reread: Vec<String>,
 }
 
-/// What an enumeration named so far.
-#[derive(Clone)]
-pub struct Enumeration {
-    pub seen: HashSet<String>,
+/// Reading everything that a collection has, page by page. What no page named is gone when the last one was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scan {
+    /// Its number: items are marked with it as they are named.
+    pub generation: i64,
     /// The log's last sequence when it began.
-    pub as_of: i64,
+    pub since: i64,
 }
 
 impl Page {
-    /// Everything that the provider has, where an enumeration ends here.
-    fn whole(&self) -> Option<&Enumeration> {
-        self.enumeration.as_ref().filter(|_| !self.more)
+    /// The scan that ends with this page.
+    fn ended(&self) -> Option<Scan> {
+        self.scan.filter(|_| !self.more)
     }
 }
 
-/// Returns the state as it was written; nothing is when the page is older than what is stored.
+/// How a page is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// All at once.
+    Whole,
+    /// A source that cannot be written is quarantined, and the others are written.
+    Isolated,
+}
+
+/// Returns the state as it was written; none when the state is not of the generation any more in which the pull began, and then nothing
+/// is written. What was written here since the provider was asked is left out of the page and noted: it is read again by itself, so
+/// that somebody who writes the same item all the time keeps nobody else's changes out.
 pub async fn write_page(
-    tx: &mut crate::storage::Tx,
+    tx: &mut Tx,
     app: App,
     place: Place,
-    page: Page,
-    mut state: SyncState,
-) -> Result<Result<SyncState, Overtaken>> {
-    let mut last = match apply::apply_read(tx, &app, &place, &page.sources, page.as_of).await? {
-        Ok(last) => last,
-        Err(overtaken) => return Ok(Err(overtaken)),
+    mut page: Page,
+    (mut state, began_in): (SyncState, i64),
+    mode: Mode,
+) -> Result<Option<SyncState>> {
+    let lock = apply::lock(tx, &place).await?;
+    let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
+    if stored.is_some_and(|stored| stored.generation != began_in) {
+        return Ok(None);
+    }
+    let applied = match mode {
+        Mode::Whole => apply::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
+        Mode::Isolated => apply_isolated(tx, &app, (&lock, &place), &mut page.sources, page.as_of).await?,
     };
-    let whole = page.whole();
-    unreadable::keep(tx, &state, &page.sources, page.connector.as_deref(), whole.map(|w| &w.seen), app.now())
-        .await?;
-    if let Some(whole) = whole {
-        let live =
-            items::live_sources(tx, &place.connection_id, place.kind.family(), &place.parent_id).await?;
-        let mut gone: Vec<String> =
-            live.into_iter().filter(|id| !whole.seen.contains(id) && !is_only_here(id)).collect();
-        let (removed, spared) = apply::remove_sources(tx, &app, &place, &gone, whole.as_of).await?;
-        last = removed.or(last);
-        if !spared.is_empty() {
-            // Written here while the provider was read: whether it is there, the next enumeration will show.
-            state.cursor = None;
-            gone.retain(|id| !spared.contains(id));
-        }
-        if place.kind.is_collection() {
-            last = remove_contents(tx, &app, &place, &gone).await?.or(last);
-        }
+    let Applied { mut last, mut superseded } = applied;
+    unreadable::keep(tx, &state, &page, app.now()).await?;
+    if let Some(scan) = page.scan {
+        let names: Vec<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
+        let inside = (place.kind.family(), place.parent_id.as_str());
+        items::mark_seen(tx, &lock, inside, &names, scan.generation).await?;
+    }
+    if let Some(scan) = page.ended() {
+        let removed = sweep(tx, &app, (&lock, &place), scan).await?;
+        last = removed.last.or(last);
+        superseded.sources.extend(removed.superseded.sources);
+        superseded.folders |= removed.superseded.folders;
     }
     if let Some(last) = last {
         state.latest_sequence = last;
     }
-    table::upsert(tx, &state).await?;
-    Ok(Ok(state))
+    for source_id in &page.reread {
+        table::remove_reread(tx, state.key(), source_id).await?;
+    }
+    // Folders come only with everything else.
+    state.rescan |= superseded.folders;
+    note_superseded(tx, &app, &place, &superseded).await?;
+    match table::upsert(tx, &lock, &state, began_in).await? {
+        true => Ok(Some(state)),
+        false => Ok(None),
+    }
+}
+
+/// Deletes what a scan that has ended did not name. What was written here since it began is spared: whether it is there, another look
+/// will show.
+async fn sweep(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    scan: Scan,
+) -> Result<Applied> {
+    let inside = (place.kind.family(), place.parent_id.as_str());
+    let mut gone = items::unseen_sources(&mut *tx, &lock.id, inside, scan.generation).await?;
+    gone.retain(|source_id| !is_only_here(source_id));
+    let mut removed = apply::remove_sources(tx, app, (lock, place), &gone, scan.since).await?;
+    gone.retain(|id| !removed.superseded.sources.contains(id));
+    if place.kind.is_collection() {
+        removed.last = remove_contents(tx, app, (lock, place), &gone).await?.or(removed.last);
+    }
+    Ok(removed)
+}
+
+/// Sources whose failures say that it is not them: so many, and no other source could be written.
+const HOPELESS: usize = 5;
+
+/// Writes sources in halves, and a half that fails in halves again, each in a savepoint of its own, until what fails is one source:
+/// that is quarantined with its error. Fails when nothing can be written, which is then no source's fault.
+async fn apply_isolated(
+    tx: &mut Tx,
+    app: &App,
+    at: (&ConnectionLock, &Place),
+    sources: &mut [Prepared],
+    as_of: i64,
+) -> Result<Applied> {
+    let mut all = Applied::default();
+    let (mut written, mut failed) = (0, 0);
+    let whole = 0..sources.len();
+    let mut waiting = vec![whole];
+    while let Some(range) = waiting.pop().filter(|range| !range.is_empty()) {
+        tx.batch("savepoint source").await?;
+        let some = &sources[range.clone()];
+        let tried = AssertUnwindSafe(apply::apply_read(tx, app, at, some, as_of)).catch_unwind().await;
+        let error = match tried {
+            Ok(Ok(applied)) => {
+                tx.batch("release savepoint source").await?;
+                all.last = applied.last.or(all.last);
+                all.superseded.sources.extend(applied.superseded.sources);
+                all.superseded.folders |= applied.superseded.folders;
+                written += some.iter().filter(|source| source.error.is_none()).count();
+                continue;
+            }
+            Ok(Err(e)) => e,
+            Err(_) => Error::from(anyhow::anyhow!("a panic while it was written")),
+        };
+        tx.batch("rollback to savepoint source").await?;
+        tx.batch("release savepoint source").await?;
+        if error.code().is_some() {
+            return Err(error);
+        }
+        if range.len() > 1 {
+            let middle = range.start + range.len() / 2;
+            waiting.extend([middle..range.end, range.start..middle]);
+            continue;
+        }
+        failed += 1;
+        if failed >= HOPELESS && written == 0 {
+            return Err(error);
+        }
+        let source = &mut sources[range.start];
+        tracing::error!(connection = %at.1.connection_id, source = %source.source_id, error = %error,
+            "an item cannot be stored and is quarantined");
+        source.items.clear();
+        source.error = Some(("not_storable".to_owned(), "the item cannot be stored".to_owned()));
+    }
+    Ok(all)
+}
+
+/// Notes what was left out, to be read again. Collections come whole with every pull.
+pub async fn note_superseded(tx: &mut Tx, app: &App, place: &Place, superseded: &Superseded) -> Result<()> {
+    if place.kind.is_collection() {
+        return Ok(());
+    }
+    let surface = place.kind.surface().as_str();
+    let of = table::ScopeKey { connection_id: &place.connection_id, surface, scope_id: &place.parent_id };
+    Ok(table::add_rereads(tx, of, &superseded.sources, app.now()).await?)
 }
 
 /// What was in collections that are gone.
 async fn remove_contents(
-    tx: &mut crate::storage::Tx,
+    tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&ConnectionLock, &Place),
     gone: &[String],
 ) -> Result<Option<i64>> {
     let mut last = None;
     for source_id in gone {
-        let collections =
-            items::of_source(tx, &place.connection_id, place.kind.family(), "", source_id).await?;
+        let collections = items::lock_of_source(tx, lock, place.kind.family(), "", source_id).await?;
         for collection in collections {
-            last = remove_contents_of(tx, app, place, &collection.id).await?.or(last);
+            last = remove_contents_of(tx, app, (lock, place), &collection.id).await?.or(last);
         }
     }
     Ok(last)
 }
 
+/// Sources of which one transaction makes tombstones.
+const SWEPT: usize = 200;
+
+/// What is gone with the end of a scan, where that is much: in steps, so that other writes have their turn in between. The few that
+/// are left go with the page, which is where it is settled: a crash before that repeats the end of the scan.
+pub async fn sweep_ahead(app: &App, place: &Place, page: &Page) -> Result<()> {
+    let Some(scan) = page.ended() else { return Ok(()) };
+    let inside = (place.kind.family(), place.parent_id.as_str());
+    let reader = app.db.reader();
+    let named: HashSet<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
+    let mut gone = items::unseen_sources(reader, &place.connection_id, inside, scan.generation).await?;
+    gone.retain(|source_id| !is_only_here(source_id) && !named.contains(source_id.as_str()));
+    if place.kind.is_collection() {
+        for source_id in &gone {
+            let of = (place.connection_id.as_str(), place.kind.family(), "", source_id.as_str());
+            for id in items::ids_of_source(app.db.reader(), of).await? {
+                sweep_contents(app, place, &id).await?;
+            }
+        }
+    }
+    sweep_sources(app, place, &gone, scan.since).await
+}
+
+/// The same for what is in a collection, which lies in `place`.
+pub async fn sweep_contents(app: &App, place: &Place, collection_id: &str) -> Result<()> {
+    let kind = place.kind.contents();
+    let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
+    let reader = app.db.reader();
+    let sources = items::live_sources(reader, &place.connection_id, kind.family(), collection_id).await?;
+    sweep_sources(app, &inside, &sources, i64::MAX).await
+}
+
+async fn sweep_sources(app: &App, place: &Place, gone: &[String], as_of: i64) -> Result<()> {
+    if gone.len() <= SWEPT {
+        return Ok(());
+    }
+    for some in gone.chunks(SWEPT) {
+        let (held, place, some) = (app.clone(), place.clone(), some.to_vec());
+        let removed = app.db.write(move |tx| {
+            Box::pin(async move {
+                let lock = apply::lock(tx, &place).await?;
+                apply::remove_sources(tx, &held, (&lock, &place), &some, as_of).await?;
+                Ok::<_, Error>(())
+            })
+        });
+        removed.await?;
+    }
+    Ok(())
+}
+
 /// Makes tombstones of everything in a collection, which lies in `place`.
 pub async fn remove_contents_of(
-    tx: &mut crate::storage::Tx,
+    tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&ConnectionLock, &Place),
     collection_id: &str,
 ) -> Result<Option<i64>> {
     let kind = place.kind.contents();
     let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
-    let sources = items::live_sources(tx, &place.connection_id, kind.family(), collection_id).await?;
-    Ok(apply::remove_sources(tx, app, &inside, &sources, i64::MAX).await?.0)
+    let sources = items::live_sources(&mut *tx, &place.connection_id, kind.family(), collection_id).await?;
+    Ok(apply::remove_sources(tx, app, (lock, &inside), &sources, i64::MAX).await?.last)
 }

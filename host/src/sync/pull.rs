@@ -1,8 +1,6 @@
 //! One pull: ask the connector what changed since the stored cursor, page by page, and write each page with its cursor in one
-//! transaction. Without a cursor the connector enumerates everything; only when the last page of an enumeration has been
-//! read is what it did not name taken for gone, so that a partial scan never deletes.
-
-use std::collections::HashSet;
+//! transaction. Without a cursor the connector enumerates everything: a scan. It goes on where it stopped, and only when its last page has
+//! been read is what no page named taken for gone, so that a partial scan never deletes.
 
 use model::wire::{ChangesRequest, Source, Sources};
 
@@ -10,17 +8,14 @@ use crate::app::App;
 use crate::connections;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::{Error, Result};
-use crate::log::Origin;
-use crate::resources::apply::{Overtaken, Place};
 use crate::resources::failed;
-use crate::resources::prepare::{Prepared, prepared};
 use crate::runtime::{self, Blame};
 use crate::storage::connections::Connection;
 use crate::storage::log;
 use crate::storage::sync_states::SyncState;
 use crate::sync::failing::note_failure;
-use crate::sync::page::{Enumeration, Page, write_page};
-use crate::sync::{Scope, mailbox, save, state, unreadable};
+use crate::sync::page::{Page, Scan};
+use crate::sync::{Scope, save, state, unreadable};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
@@ -28,8 +23,6 @@ const MAX_PAGES: usize = 10_000;
 const NAMES: u32 = 50;
 /// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
 const HOPELESS: usize = 5;
-/// Times in a row that a page is read again because somebody wrote in the meantime.
-const OVERTAKEN: usize = 3;
 
 /// Brings the copy of a scope up to date. The caller holds the scope's lock.
 pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: bool) -> Result<()> {
@@ -53,13 +46,12 @@ pub async fn run_pages(
         state.status = "initial".to_owned();
         save(app, &state).await?;
     }
-    let is_resumed = state.cursor.is_some();
-    let mut pull =
-        Pull { app, connection, scope, background, was_well_at, restarted: false, is_resumed, pages };
+    let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false, pages };
     match pull.read_to_the_end(&mut state).await {
-        Ok(Ended::ForReset | Ended::Enough) => Ok(()),
+        Ok(Ended::ForReset | Ended::Superseded | Ended::Enough) => Ok(()),
         Ok(Ended::CaughtUp) => {
             app.freshness.set(&scope.lock_name(connection), began);
+            pull.read_superseded(&mut state).await?;
             pull.retry_unreadable(&state).await
         }
         Err(Failed::Provider(e)) => {
@@ -75,11 +67,13 @@ enum Ended {
     CaughtUp,
     /// Somebody wants all of it read again.
     ForReset,
+    /// It was reset, or another process came to the end of the same scan, while a page was read.
+    Superseded,
     /// As many pages as were asked for; the place is kept.
     Enough,
 }
 
-enum Failed {
+pub(super) enum Failed {
     Provider(Box<runtime::Error>),
     Host(Error),
 }
@@ -90,16 +84,14 @@ impl<E: Into<Error>> From<E> for Failed {
     }
 }
 
-struct Pull<'a> {
-    app: &'a App,
-    connection: &'a Connection,
-    scope: &'a Scope,
-    background: bool,
+pub(super) struct Pull<'a> {
+    pub(super) app: &'a App,
+    pub(super) connection: &'a Connection,
+    pub(super) scope: &'a Scope,
+    pub(super) background: bool,
     /// When the stored state became what a quiet pull would make of it.
-    was_well_at: Option<i64>,
+    pub(super) was_well_at: Option<i64>,
     restarted: bool,
-    /// It goes on where an earlier one stopped: what that one saw is not known here.
-    is_resumed: bool,
     /// Pages to read in a first reading.
     pages: usize,
 }
@@ -111,9 +103,9 @@ type Answer = Reply<Sources>;
 type Asked = Result<Answer, runtime::Error>;
 
 /// A page that is to be written: all that is known of it, and what it tells of.
-struct Read {
-    page: Page,
-    sources: Vec<Source>,
+pub(super) struct Read {
+    pub(super) page: Page,
+    pub(super) sources: Vec<Source>,
 }
 
 /// What a page is asked for.
@@ -125,10 +117,10 @@ enum PageOf {
 
 impl Pull<'_> {
     async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<Ended, Failed> {
-        // An enumeration's cursor lives here until its end: a crash starts it again, which repeats work and loses nothing.
-        let mut cursor = state.cursor.clone();
-        let mut enumeration: Option<Enumeration> = None;
-        let mut overtaken = 0;
+        let mut scan = self.resumed(state);
+        let mut is_resumed = scan.is_some();
+        let stored = if is_resumed { &state.scan_cursor } else { &state.cursor };
+        let mut cursor = stored.clone().filter(|_| is_resumed || !state.rescan);
         let mut ahead: Option<(i64, Asked)> = None;
         for number in 0..MAX_PAGES {
             if number >= self.pages && self.is_first_reading(state) {
@@ -146,10 +138,8 @@ impl Pull<'_> {
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
                     // The provider forgot our place: read everything and tell only what differs.
                     self.restarted = true;
-                    self.is_resumed = false;
                     state.provider_resets += 1;
-                    cursor = None;
-                    enumeration = None;
+                    (cursor, scan, is_resumed) = (None, None, false);
                     continue;
                 }
                 Err(e) if e.code == runtime::Code::CursorExpired => return Err(forgetful(&e)),
@@ -165,25 +155,31 @@ impl Pull<'_> {
             }
             let more = answer.more;
             let next = answer.cursor.clone();
-            let mut read = self.arranged(answer, &mut enumeration, as_of);
-            // Somebody who writes the same source all the time must not keep everybody else's changes out: then what was
-            // read is written, and the next pull, which finds those writes at the provider, puts it right.
-            read.page.as_of = if overtaken < OVERTAKEN { as_of } else { i64::MAX };
+            // A mailbox that an earlier version began to read has no marks of what that saw.
+            let is_unmarked = self.is_first_reading(state) && cursor.is_some();
+            if scan.is_none() && answer.body.enumeration && !is_unmarked {
+                scan = Some(Scan { generation: state.generation + 1, since: as_of });
+            }
+            let read = self.arranged(answer, scan, as_of);
             let is_next_wanted =
                 more && number + 1 < self.pages && self.scope.kind.is_mail() && is_initial(state);
-            let stored = match is_next_wanted {
+            let is_stored = match is_next_wanted {
                 true => self.store_and_ask(state, read, &mut ahead).await?,
                 false => self.store(state, read).await?,
             };
-            if stored.is_err() {
-                overtaken += 1;
-                ahead = None;
+            if !is_stored {
+                return Ok(Ended::Superseded);
+            }
+            cursor = next;
+            if more {
                 continue;
             }
-            (cursor, overtaken) = (next, 0);
-            if !more {
+            if !is_resumed || state.cursor.is_none() {
                 return Ok(Ended::CaughtUp);
             }
+            // Its first pages are as old as its beginning: what changed since then is still to be read.
+            (scan, is_resumed) = (None, false);
+            cursor.clone_from(&state.cursor);
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
         Err(Failed::Provider(Box::new(e)))
@@ -195,15 +191,22 @@ impl Pull<'_> {
         state: &mut SyncState,
         read: Read,
         ahead: &mut Option<(i64, Asked)>,
-    ) -> Result<Result<(), Overtaken>, Failed> {
+    ) -> Result<bool, Failed> {
         let (now, next) = (self.now().await?, read.page.cursor.clone());
         let (stored, asked) = tokio::join!(self.store(state, read), self.answer(next));
         *ahead = Some((now, asked));
         stored
     }
 
+    /// The scan that an earlier pull did not come to the end of. Collections are few: they are read from the beginning.
+    fn resumed(&self, state: &SyncState) -> Option<Scan> {
+        let is_resumable = !self.scope.kind.is_collection() && state.scan_cursor.is_some();
+        let since = state.scan_since.filter(|_| is_resumable)?;
+        Some(Scan { generation: state.generation, since })
+    }
+
     /// The log's last sequence: what the provider is asked for from here on is newer.
-    async fn now(&self) -> Result<i64> {
+    pub(super) async fn now(&self) -> Result<i64> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
@@ -217,40 +220,25 @@ impl Pull<'_> {
         self.page(cursor, PageOf::Sources).await
     }
 
-    fn arranged(&self, answer: Answer, enumeration: &mut Option<Enumeration>, as_of: i64) -> Read {
+    fn arranged(&self, answer: Answer, scan: Option<Scan>, as_of: i64) -> Read {
         let Reply { body: Sources { sources, covered_since, .. }, cursor, more, .. } = answer;
-        if answer.body.enumeration && !self.is_resumed {
-            let enumeration = enumeration.get_or_insert(Enumeration { seen: HashSet::new(), as_of });
-            enumeration.seen.extend(sources.iter().map(|s| s.external_id.clone()));
-        }
-        // Only the last page needs to know all that was seen.
-        let enumeration = match (more, &enumeration) {
-            (true, Some(e)) => Some(Enumeration { seen: HashSet::new(), as_of: e.as_of }),
-            (_, e) => (*e).clone(),
-        };
         let connector = unreadable::connector(self.app, self.connection);
         let covered_since = covered_since.map(model::Instant::as_millis);
-        let page = Page { sources: Vec::new(), connector, as_of, enumeration, covered_since, cursor, more };
+        let page = Page {
+            sources: Vec::new(),
+            connector,
+            as_of,
+            scan,
+            covered_since,
+            cursor,
+            more,
+            reread: Vec::new(),
+        };
         Read { page, sources }
     }
 
-    /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
-    async fn ready(&self, sources: Vec<Source>) -> Result<Vec<Prepared>, Failed> {
-        if sources.is_empty() {
-            return Ok(Vec::new());
-        }
-        let kind = self.scope.kind;
-        let ready = tokio::task::spawn_blocking(move || prepared(kind, sources)).await;
-        let mut ready = ready.map_err(anyhow::Error::from)?;
-        if kind.is_mail() {
-            let completed = mailbox::complete(self.app, self.connection, &mut ready, self.background).await;
-            completed.map_err(|e| Failed::Provider(Box::new(e)))?;
-        }
-        Ok(ready)
-    }
-
     /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
-    fn is_first_reading(&self, state: &SyncState) -> bool {
+    pub(super) fn is_first_reading(&self, state: &SyncState) -> bool {
         self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
 
@@ -295,80 +283,10 @@ impl Pull<'_> {
         let options = Options { cursor, background: self.background, ..Options::default() };
         call::run(self.app, &target, op, &args, options).await
     }
-
-    /// Writes a page: items, log lines, state, cursor.
-    async fn store(&self, state: &mut SyncState, read: Read) -> Result<Result<(), Overtaken>, Failed> {
-        let app = self.app;
-        let page = Page { sources: self.ready(read.sources).await?, ..read.page };
-        let is_first = state.last_success_at.is_none();
-        let mut next = state.clone();
-        next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
-        if page.enumeration.is_none() || !page.more || self.is_first_reading(state) {
-            next.cursor = if self.scope.kind.is_collection() { None } else { page.cursor.clone() };
-        }
-        next.covered_since = page.covered_since.filter(|_| is_first && page.more).or(next.covered_since);
-        if !page.more {
-            let now = app.now();
-            next.covered_since = None;
-            next.status = "caught_up".to_owned();
-            next.last_success_at = Some(now);
-            next.next_pull_at = Some(now + app.config.poll_interval_ms);
-            next.consecutive_errors = 0;
-            next.last_error = None;
-        }
-        let says_nothing = !page.more && page.enumeration.is_none() && page.sources.is_empty();
-        let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
-        if says_nothing && !is_due && self.was_well_lately() {
-            // Nothing new: the time of the last look is only worth a write now and then.
-            return Ok(Ok(()));
-        }
-        let place = self.place(if is_first { Origin::Backfill } else { Origin::Provider });
-        let held = app.clone();
-        let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
-        app.coverage.tell(&self.scope.lock_name(self.connection));
-        Ok(written.map(|written| *state = written))
-    }
-
-    /// A good state that was written less than a poll interval ago.
-    fn was_well_lately(&self) -> bool {
-        self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
-    }
-
-    fn place(&self, origin: Origin) -> Place {
-        Place {
-            tenant: self.connection.tenant.clone(),
-            connection_id: self.connection.id.clone(),
-            kind: self.scope.kind,
-            parent_id: self.scope.scope_id.clone(),
-            origin,
-        }
-    }
-
-    /// Asks for each of the sources that could not be read and may be readable by now.
-    async fn retry_unreadable(&self, state: &SyncState) -> Result<()> {
-        if !unreadable::is_retried(self.scope.kind) {
-            return Ok(());
-        }
-        let (app, mut state) = (self.app, state.clone());
-        for error in unreadable::due(app, self.connection, &state).await? {
-            let as_of = self.now().await?;
-            let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
-            let Some(sources) = again else { return Ok(()) };
-            let sources = prepared(self.scope.kind, sources);
-            let connector = unreadable::connector(app, self.connection);
-            let (enumeration, covered_since, cursor) = (None, None, None);
-            let page = Page { sources, connector, as_of, enumeration, covered_since, cursor, more: false };
-            let (held, place, next) = (app.clone(), self.place(Origin::Provider), state.clone());
-            let written = app.db.write(move |tx| Box::pin(write_page(tx, held, place, page, next))).await?;
-            // Overtaken by somebody's write: it is read with the next pull.
-            state = written.unwrap_or(state);
-        }
-        Ok(())
-    }
 }
 
 /// Everything is being read, for the first time or after a reset.
-fn is_initial(state: &SyncState) -> bool {
+pub(super) fn is_initial(state: &SyncState) -> bool {
     state.status == "initial"
 }
 

@@ -2,8 +2,6 @@
 //! have been the provider's of a moment; then set aside until the provider has another version of them, or until somebody
 //! asks for everything again by a reset of the sync or a refresh of the connection.
 
-use std::collections::HashSet;
-
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{ItemError as WireError, Source, SourceRef, Sources};
 
@@ -19,6 +17,7 @@ use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::Scope;
+use crate::sync::page::Page;
 
 /// After how long a version that could not be read is tried again, for each time more.
 const RETRY_AFTER_MS: [i64; 2] = [60_000, 15 * 60_000];
@@ -50,18 +49,14 @@ pub fn connector(app: &App, connection: &Connection) -> Option<String> {
     app.runtime.find(&connection.provider).map(|loaded| loaded.digest.clone())
 }
 
-/// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone. `whole`: everything that
-/// the provider has, where an enumeration ended with this page.
-pub async fn keep(
-    tx: &mut Tx,
-    state: &SyncState,
-    sources: &[Prepared],
-    connector: Option<&str>,
-    whole: Option<&HashSet<String>>,
-    now: i64,
-) -> Result<()> {
+/// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone.
+pub async fn keep(tx: &mut Tx, state: &SyncState, page: &Page, now: i64) -> Result<()> {
     let has_any = table::has_item_errors(tx, state).await?;
-    for source in sources.iter().filter(|source| has_any || source.error.is_some()) {
+    if !has_any && page.sources.iter().all(|source| source.error.is_none()) {
+        return Ok(());
+    }
+    let connector = page.connector.as_deref();
+    for source in page.sources.iter().filter(|source| has_any || source.error.is_some()) {
         let before = match has_any {
             true => table::find_item_error(&mut *tx, state, &source.source_id).await?,
             false => None,
@@ -76,9 +71,11 @@ pub async fn keep(
             }
         }
     }
-    let Some(whole) = whole.filter(|_| has_any) else { return Ok(()) };
-    for source_id in table::unreadable_sources(tx, state).await?.iter().filter(|id| !whole.contains(*id)) {
-        table::clear_item_error(tx, state, source_id).await?;
+    let Some(scan) = page.scan else { return Ok(()) };
+    let names: Vec<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
+    table::mark_item_errors(tx, state, &names, scan.generation).await?;
+    if !page.more {
+        table::clear_unmarked_item_errors(tx, state, scan.generation).await?;
     }
     Ok(())
 }
@@ -174,7 +171,7 @@ pub async fn one_by_one(
 }
 
 /// One source, as the provider has it now.
-async fn read_one(
+pub async fn read_one(
     app: &App,
     connection: &Connection,
     scope: &Scope,

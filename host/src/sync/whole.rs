@@ -4,12 +4,13 @@
 use tokio::sync::OwnedMutexGuard;
 
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::resources::{Kind, collections};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::ConnectionLock;
 use crate::storage::sync_states::{self as table, SyncState};
-use crate::sync::{Scope, ensure_fresh, pull, save};
+use crate::sync::{Scope, ensure_fresh, pull};
 
 /// Collections of one connection that are looked at.
 const MOST: i64 = 1_000;
@@ -39,18 +40,28 @@ pub async fn run(app: &App, connection: &Connection, top: &Scope, background: bo
 
 /// What went wrong inside is what is wrong with the whole; and it is tried again when that may be.
 async fn take_over(app: &App, connection: &Connection, top: &Scope, scope: &Scope) -> Result<()> {
-    let find =
-        |id: String| async move { table::find(app.db.reader(), &connection.id, top.surface(), &id).await };
-    let (whole, inside) = (find(top.scope_id.clone()).await?, find(scope.scope_id.clone()).await?);
-    let (Some(whole), Some(inside)) = (whole, inside) else { return Ok(()) };
-    let state = SyncState {
-        status: inside.status,
-        last_error: inside.last_error,
-        consecutive_errors: inside.consecutive_errors,
-        next_pull_at: inside.next_pull_at,
-        ..whole
-    };
-    save(app, &state).await
+    let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
+    let (top, scope) = (top.clone(), scope.clone());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
+                let whole = table::lock_state(tx, &lock, (top.surface(), &top.scope_id)).await?;
+                let inside = table::lock_state(tx, &lock, (scope.surface(), &scope.scope_id)).await?;
+                let (Some(whole), Some(inside)) = (whole, inside) else { return Ok(()) };
+                let (whole, inside) = (whole.into_row(), inside.into_row());
+                let state = SyncState {
+                    status: inside.status,
+                    last_error: inside.last_error,
+                    consecutive_errors: inside.consecutive_errors,
+                    next_pull_at: inside.next_pull_at,
+                    ..whole
+                };
+                table::upsert(tx, &lock, &state, state.generation).await?;
+                Ok(())
+            })
+        })
+        .await
 }
 
 /// Sees to it that the copy of all of it is fresh enough. A collection that was read before and cannot be now is shown as it
@@ -98,8 +109,21 @@ pub async fn forget_cursors(
         held.push(app.locks.lock(&name).await);
         app.freshness.forget(&name);
     }
-    for state in states(app, connection, top.kind, &live).await? {
-        save(app, &SyncState { cursor: None, seen: 0, ..state }).await?;
-    }
+    let inside: Vec<String> =
+        states(app, connection, top.kind, &live).await?.into_iter().map(|s| s.scope_id).collect();
+    let (tenant, id, surface) = (connection.tenant.clone(), connection.id.clone(), top.surface());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
+                for scope_id in &inside {
+                    if let Some(state) = table::lock_state(tx, &lock, (surface, scope_id)).await? {
+                        table::forget_cursor(tx, &state).await?;
+                    }
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
     Ok(held)
 }

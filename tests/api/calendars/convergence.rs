@@ -4,12 +4,15 @@
 //! `CONVERGENCE_SEED` and `CONVERGENCE_CASES` try other histories than the usual ones. A history that fails is printed as the
 //! list of its steps: it goes below as a test of its own.
 
+#![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use harness::{Actor, TestServer, reconnected};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
+use switchboard::retention;
 use switchboard::storage::{api_keys, log};
 use switchboard::sync::poll;
 use switchboard::tenant::Tenant;
@@ -469,7 +472,9 @@ impl World {
                 self.peek(limit).await;
             }
             Step::Poll => poll::tick(&self.server.app).await.expect("a round"),
-            Step::Clean => poll::clean(&self.server.app).await.expect("a clean-up"),
+            Step::Clean => {
+                retention::clean(&self.server.app).await.expect("a clean-up");
+            }
             Step::Forget => self.fault(json!({ "status": 410, "syncTokenOnly": true })).await,
             Step::Fail(after, times) => {
                 self.fault(json!({ "status": 503, "after": after, "times": times })).await

@@ -146,14 +146,35 @@ async fn a_pull_under_way_does_not_undo_a_start() {
     let before = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
     let before = before.expect("a query").expect("the calendar was read");
     api.post(format!("/v1/calendars/{calendar}/sync/start"), json!({})).send().await.expect(202);
-    let late = before.clone();
-    server
-        .app
-        .db
-        .write(move |tx| Box::pin(async move { sync_states::upsert(tx, &late).await }))
-        .await
-        .expect("the pull writes what it found");
+    switchboard::sync::save(&server.app, &before).await.expect("the pull writes what it found");
     let after = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
     let after = after.expect("a query").expect("a state");
     assert!(!before.followed && after.followed && after.started_at.is_some());
+}
+
+/// A pull that began before a reset, as one of another host may have, writes nothing afterwards: everything is read again.
+#[tokio::test]
+async fn a_pull_under_way_does_not_undo_a_reset() {
+    use switchboard::storage::sync_states;
+
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    api.all(&format!("/v1/calendars/{calendar}/events")).await;
+    let id = connection["id"].as_str().expect("an id");
+    let find = async || {
+        let found = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
+        found.expect("a query").expect("the calendar was read")
+    };
+    let before = find().await;
+    api.post(format!("/v1/calendars/{calendar}/sync/reset"), json!({ "mode": "hard" }))
+        .send()
+        .await
+        .expect(202);
+    let late = sync_states::SyncState { provider_resets: 7, ..before.clone() };
+    switchboard::sync::save(&server.app, &late).await.expect("the pull ends");
+    let after = find().await;
+    assert_eq!((after.epoch, after.provider_resets), (before.epoch + 1, before.provider_resets));
+    assert!(after.generation > before.generation);
 }

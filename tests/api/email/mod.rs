@@ -31,6 +31,7 @@ macro_rules! on_every_mailbox {
 mod appending;
 mod changing;
 mod connecting;
+mod convergence;
 mod conversation;
 mod drafts;
 mod isolation;
@@ -40,7 +41,7 @@ mod push;
 mod reading;
 mod relay;
 mod sending;
-mod sync;
+pub mod sync;
 mod threads;
 mod tracking;
 mod wrong_input;

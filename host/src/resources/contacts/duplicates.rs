@@ -13,7 +13,7 @@ use crate::resources::check::{self, fault};
 use crate::resources::contacts::find;
 use crate::resources::contents::Place;
 use crate::resources::{Asker, Kind, render};
-use crate::storage::items::{self, List, Shown, Within};
+use crate::storage::items::{self, List, Seen, Shown, Within};
 use crate::storage::log;
 
 /// Contacts that one query looks through.
@@ -101,7 +101,7 @@ async fn ranking(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Resu
     if let Some(known) = app.rankings.get(&name, app.now()) {
         return Ok(known);
     }
-    let _turn = app.merging.acquire().await.map_err(|e| anyhow::anyhow!(e))?;
+    let _place = app.merging.place(&asker.tenant.application_id).await;
     if let Some(known) = app.rankings.get(&name, app.now()) {
         return Ok(known);
     }
@@ -136,20 +136,24 @@ async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine)
             after: (&after.sort_text, &after.id),
             limit: ROWS,
         };
-        let take = |row: Shown<'_>| {
-            if asker.may_use(row.connection_id) {
-                engine.add(row.id, &serde_json::from_str::<Contact>(row.body)?);
-            }
-            Ok(Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() })
+        let take = |row: Seen<'_>| {
+            let shown = row.shown.filter(|shown| asker.may_use(shown.connection_id));
+            let contact = shown.map(|shown| serde_json::from_str::<Contact>(shown.body)).transpose()?;
+            Ok((Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, contact))
         };
         let rows = items::read_list(app.db.resources(), &asker.tenant, &list, false, take).await?;
+        for (place, contact) in &rows {
+            if let Some(contact) = contact {
+                engine.add(&place.id, contact);
+            }
+        }
         if engine.len() > MOST {
             let message = format!("more than {MOST} contacts; name a connection or books");
             return Err(refuse(Code::RangeTooLarge, message));
         }
         let is_last = (rows.len() as i64) < ROWS;
         match rows.into_iter().next_back() {
-            Some(last) if !is_last => after = last,
+            Some((last, _)) if !is_last => after = last,
             _ => return Ok(()),
         }
         tokio::task::yield_now().await;

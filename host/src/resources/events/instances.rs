@@ -1,7 +1,7 @@
 //! Instances of series: computed from the stored series and its exceptions, never stored themselves. An instance's id is the
 //! series' id with the original start.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use model::Instant;
 use model::calendar::Event;
@@ -77,17 +77,6 @@ pub fn of_series(series: &Item, exceptions: &[Item], from: i64, to: i64) -> Resu
     Ok(instances.collect())
 }
 
-/// Exceptions of every series in a calendar, by series.
-pub async fn exceptions(app: &App, calendar_id: &str) -> Result<HashMap<String, Vec<Item>>> {
-    let mut by_series: HashMap<String, Vec<Item>> = HashMap::new();
-    for item in items::exceptions_in(app.db.reader(), calendar_id).await? {
-        if let Some(series) = item.series_id.clone() {
-            by_series.entry(series).or_default().push(item);
-        }
-    }
-    Ok(by_series)
-}
-
 /// All rows of a shape in a window.
 pub async fn rows(
     app: &App,
@@ -101,11 +90,9 @@ pub async fn rows(
     loop {
         let window = Window {
             parent_id: calendar_id,
-            kind: Kind::Event.as_str(),
-            from: range.0,
+            from: Some(range.0),
             to: range.1,
             shape,
-            updated_after: i64::MIN,
             after: after.take(),
             limit: PAGE,
         };
@@ -141,9 +128,8 @@ pub async fn instances_between(
             found.push(Instance { id: item.id.clone(), event, stored: Some(item) });
         }
     }
-    let exceptions = exceptions(app, &calendar.id).await?;
-    // An exception may have been moved beyond the rule's own end: every series with exceptions is looked at.
-    for series in series_of(app, asker, calendar, range, &exceptions).await? {
+    let (series, exceptions) = series_between(app, asker, calendar, range).await?;
+    for series in series {
         let own = exceptions.get(&series.id).map_or(&[][..], Vec::as_slice);
         found.extend(of_series(&series, own, from_ms, to_ms)?);
         if found.len() > MAX_EVENTS {
@@ -154,25 +140,32 @@ pub async fn instances_between(
     Ok(found)
 }
 
-/// Series that overlap a range, and those with exceptions whose own times do.
-pub async fn series_of(
+/// Series that take place in a range, and their exceptions. An exception may have been moved to where its series has nothing else, beyond
+/// the rule's own end too: its series takes place there by it.
+pub async fn series_between(
     app: &App,
     asker: &Asker,
     calendar: &Item,
     range: (i64, i64),
-    exceptions: &HashMap<String, Vec<Item>>,
-) -> Result<Vec<Item>> {
+) -> Result<(Vec<Item>, HashMap<String, Vec<Item>>)> {
     let mut series = rows(app, asker, &calendar.id, range, Shape::Series).await?;
-    for (id, own) in exceptions {
-        let overlaps = own.iter().any(|i| i.sort_at < range.1 && i.until_at >= range.0);
-        if overlaps
-            && !series.iter().any(|s| s.id == *id)
-            && let Some(item) = items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), id).await?
+    let mut known: HashSet<String> = series.iter().map(|s| s.id.clone()).collect();
+    let moved = rows(app, asker, &calendar.id, range, Shape::Exceptions).await?;
+    for id in moved.into_iter().filter_map(|exception| exception.series_id) {
+        if known.insert(id.clone())
+            && let Some(item) = items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), &id).await?
         {
             series.push(item);
         }
     }
-    Ok(series)
+    let ids: Vec<&str> = series.iter().map(|s| s.id.as_str()).collect();
+    let mut exceptions: HashMap<String, Vec<Item>> = HashMap::new();
+    for item in items::exceptions_of(app.db.reader(), &ids).await? {
+        if let Some(series) = item.series_id.clone() {
+            exceptions.entry(series).or_default().push(item);
+        }
+    }
+    Ok((series, exceptions))
 }
 
 /// The instance with this suffix; an exception where one is stored.

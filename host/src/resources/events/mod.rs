@@ -60,10 +60,9 @@ fn until(event: &Event) -> i64 {
 
 /// Midnight UTC of the day in `20260301…`.
 fn day_ms(text: &str) -> Option<i64> {
-    let digits = text.get(..8)?;
-    let (year, month, day) =
-        (digits[..4].parse().ok()?, digits[4..6].parse().ok()?, digits[6..8].parse().ok()?);
-    let date = jiff::civil::Date::new(year, month, day).ok()?;
+    // By `get` each: any of the eight bytes may be part of a longer character.
+    let (year, month, day) = (text.get(..4)?.parse(), text.get(4..6)?.parse(), text.get(6..8)?.parse());
+    let date = jiff::civil::Date::new(year.ok()?, month.ok()?, day.ok()?).ok()?;
     let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(midnight.timestamp().as_millisecond())
 }
@@ -109,4 +108,26 @@ pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) 
         return Err(missing());
     }
     Box::pin(instances::by_suffix(app, &stored, suffix)).await?.ok_or_else(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day_ms;
+
+    #[test]
+    fn a_day_is_read_out_of_whatever_a_server_writes() {
+        assert_eq!(day_ms("19700102T090000Z"), Some(86_400_000));
+        for odd in [
+            "",
+            "2026",
+            "202\u{e9}0301",
+            "2026\u{e9}301",
+            "20260\u{e9}1",
+            "2026030\u{e9}",
+            "20261301",
+            "\u{1f600}0301",
+        ] {
+            assert_eq!(day_ms(odd), None, "{odd:?}");
+        }
+    }
 }

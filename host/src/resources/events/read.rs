@@ -175,17 +175,17 @@ async fn scan(
 ) -> Result<Vec<(Place, Option<String>)>> {
     let window = Window {
         parent_id: &query.calendar_id,
-        kind: Kind::Event.as_str(),
-        from: query.start.unwrap_or(i64::MIN / 2),
+        from: query.start,
         to: query.end.unwrap_or(i64::MAX),
         shape: Shape::Any,
-        updated_after: query.updated_after.unwrap_or(i64::MIN),
         after: after.cloned().map(|p| After { sort_at: p.sort_at, id: p.id }),
         limit,
     };
     let with_provider_data = query.with_provider_data;
     let print = |row: Shown<'_>| {
-        let text = is_listed(query, row.body)?.then(|| render::shown(&row, &[], with_provider_data));
+        let is_recent = query.updated_after.is_none_or(|after| row.updated_at >= after);
+        let text =
+            (is_recent && is_listed(query, row.body)?).then(|| render::shown(&row, &[], with_provider_data));
         Ok((Place { sort_at: row.sort_at, id: row.id.to_owned() }, text))
     };
     Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
@@ -212,8 +212,7 @@ async fn expanded(
 ) -> Result<Page> {
     let (start, end) = (query.start.unwrap_or_default(), query.end.unwrap_or_default());
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    let exceptions = instances::exceptions(app, &calendar.id).await?;
-    let series = instances::series_of(app, asker, calendar, (start, end), &exceptions).await?;
+    let (series, exceptions) = instances::series_between(app, asker, calendar, (start, end)).await?;
     let mut from = after.as_ref().map_or(start, |p| p.sort_at.max(start));
     let mut found: Vec<(Item, i64)> = Vec::new();
     while from < end && found.len() <= wanted {

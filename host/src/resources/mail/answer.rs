@@ -6,6 +6,7 @@ use model::email::draft::ReplyMode;
 use model::email::{EmailAddress, EmailMessage};
 
 use crate::app::App;
+use crate::compute;
 use crate::error::Result;
 use crate::resources::Asker;
 use crate::resources::mail::bodies::Fields;
@@ -112,10 +113,10 @@ async fn forward(
         let inner = match html.is_empty() {
             true => format!("<pre>{}</pre>", escaped(&text)),
             // What others wrote is passed on without what could act.
-            false => ::mail::html::safe(
-                &html,
-                &::mail::html::Safe { images: true, cid: &|id| Some(format!("cid:{id}")) },
-            ),
+            false => compute::at_once(html.len(), || {
+                let cid = |id: &str| Some(format!("cid:{id}"));
+                ::mail::html::safe(&html, &::mail::html::Safe { images: true, cid: &cid })
+            }),
         };
         let own = outgoing.html.take().unwrap_or_default();
         outgoing.html =

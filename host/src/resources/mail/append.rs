@@ -63,7 +63,7 @@ pub async fn append(
         with_blobs(app, asker, &connection, attempt, "messages.append", (&args, blobs)).await?;
     let metadata = Some(new.metadata).filter(|m| !m.is_empty());
     let change = Change { status: 201, metadata, warnings };
-    settle::commit(app, asker, &connection, mutated, as_of, Told::item("", change), attempt).await
+    settle::commit(app, asker, &connection, mutated, as_of, Told::item(None, change), attempt).await
 }
 
 /// A change at the provider that brings content along.
@@ -122,6 +122,22 @@ async fn bytes(
         let composed = compose(app, asker, connection, content, key).await?;
         return Ok((composed.built.with_bcc(), composed.outgoing.message_id));
     };
+    let read = || whole(raw);
+    let (bytes, read) = app.compute.run(&asker.tenant.application_id, raw.len(), read).await?;
+    match read.message.internet_message_id.filter(|id| ::mail::check::message_id(id).is_ok()) {
+        Some(id) => Ok((bytes, id)),
+        None => {
+            // Servers and clients find a message by it.
+            let id = message_id(key, connection.email.as_deref());
+            let mut named = format!("Message-ID: <{id}>\r\n").into_bytes();
+            named.extend(bytes);
+            Ok((named, id))
+        }
+    }
+}
+
+/// A message that was given whole, with lines as mail has them.
+fn whole(raw: &str) -> Result<(Vec<u8>, ::mail::read::Mail)> {
     let bytes = BASE64_STANDARD
         .decode(raw.as_bytes())
         .map_err(|_| fault("rawBase64", "must be base64 (RFC 4648 section 4), with padding"))?;
@@ -135,16 +151,7 @@ async fn bytes(
     let bytes = with_crlf(bytes);
     let read =
         read_message(&bytes).map_err(|e| fault("rawBase64", &format!("is no message: {}", e.message)))?;
-    match read.message.internet_message_id.filter(|id| ::mail::check::message_id(id).is_ok()) {
-        Some(id) => Ok((bytes, id)),
-        None => {
-            // Servers and clients find a message by it.
-            let id = message_id(key, connection.email.as_deref());
-            let mut named = format!("Message-ID: <{id}>\r\n").into_bytes();
-            named.extend(bytes);
-            Ok((named, id))
-        }
-    }
+    Ok((bytes, read))
 }
 
 /// Lines that end as those of mail do (RFC 5322 section 2.1): servers refuse bare line feeds, or read them as they like.

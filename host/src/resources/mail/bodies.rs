@@ -21,6 +21,7 @@ use crate::runtime::Surface;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 use crate::storage::log;
+use crate::tenant::Tenant;
 
 /// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
 pub const MAX_BODY: u32 = 2 << 20;
@@ -54,6 +55,13 @@ pub struct Content {
     pub body: Option<EmailBody>,
 }
 
+impl Content {
+    /// How much there is to clean.
+    pub fn bytes(&self) -> usize {
+        self.body.iter().flat_map(|b| [&b.text, &b.html]).flatten().map(String::len).sum()
+    }
+}
+
 /// The rows as they are shown, with what the query wants of them.
 pub async fn printed(
     app: &App,
@@ -71,15 +79,30 @@ pub async fn printed(
         let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
         for chunk in wanted.chunks(AT_ONCE) {
             let read = ask(app, asker, connection, chunk, query.fields, MAX_LISTED_BODY).await?;
-            contents.extend(of_sources(chunk, &read.sources)?);
+            contents.extend(of_sources(chunk, &read.sources));
         }
     }
-    rows.into_iter()
-        .map(|row| match contents.remove(&row.id) {
-            Some(content) => with_content(&row.text, content, query.with_images),
-            None => Ok(row.text),
-        })
-        .collect()
+    let mut texts = Vec::with_capacity(rows.len());
+    for row in rows {
+        texts.push(match contents.remove(&row.id) {
+            Some(content) => shown(app, &asker.tenant, &row.text, content, query.with_images).await?,
+            None => row.text,
+        });
+    }
+    Ok(texts)
+}
+
+/// `with_content` where it holds up nobody: cleaning large HTML takes long.
+pub async fn shown(
+    app: &App,
+    tenant: &Tenant,
+    text: &str,
+    content: Content,
+    with_images: bool,
+) -> Result<String> {
+    app.compute
+        .run(&tenant.application_id, content.bytes(), || with_content(text, content, with_images))
+        .await
 }
 
 /// Asks the provider for messages.
@@ -102,15 +125,19 @@ pub async fn ask(
 }
 
 /// What is not kept, by our ids.
-pub fn of_sources(wanted: &[Wanted], sources: &[Source]) -> Result<HashMap<String, Content>> {
+pub fn of_sources(wanted: &[Wanted], sources: &[Source]) -> HashMap<String, Content> {
     let mut contents = HashMap::new();
     for source in sources {
         let Some(of) = wanted.iter().find(|w| w.source_id == source.external_id) else { continue };
         let Some(item) = source.items.first() else { continue };
-        let message: EmailMessage = item.body.read()?;
+        // One that cannot be read costs the others of its page nothing.
+        let Ok(message) = item.body.read::<EmailMessage>() else {
+            tracing::warn!(message = %of.id, "the connector's answer does not fit the model: its text is left out");
+            continue;
+        };
         contents.insert(of.id.clone(), Content { headers: message.headers, body: message.body });
     }
-    Ok(contents)
+    contents
 }
 
 /// A printed message with its headers and its text.
@@ -158,8 +185,9 @@ pub async fn keep(
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            // Overtaken by a pull: then that is the newer version.
-            let _ = apply::apply_read(tx, &app, &place, &sources, as_of).await?;
+            // Superseded by a pull or a write: that is as new, and the next pull tells which is newer.
+            let lock = apply::lock(tx, &place).await?;
+            let _ = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
             Ok::<_, Error>(None)
         })
     })

@@ -113,7 +113,7 @@ pub async fn compose(
         html: content.body.html,
         headers: content.headers,
         importance: content.importance,
-        attachments: files(app, asker, &content.attachments).await?,
+        attachments: files(app, asker, std::mem::take(&mut content.attachments)).await?,
         ..Outgoing::default()
     };
     match (&original, kept) {
@@ -121,8 +121,15 @@ pub async fn compose(
         (Some(original), None) => answer(app, asker, connection, original, &mut outgoing).await?,
         (None, None) => {}
     }
-    let built = build(&outgoing).map_err(|e| wrong(&e))?;
+    let built = app.compute.run(&asker.tenant.application_id, bytes(&outgoing), || build(&outgoing)).await;
+    let built = built.map_err(|e| wrong(&e))?;
     Ok(Composed { outgoing, built, original })
+}
+
+/// How much is to be built.
+fn bytes(outgoing: &Outgoing) -> usize {
+    let texts = [&outgoing.text, &outgoing.html].into_iter().flatten().map(String::len).sum::<usize>();
+    texts + outgoing.attachments.iter().map(|file| file.content.len()).sum::<usize>()
 }
 
 /// What cannot be written into a message, as the caller's error.
@@ -195,11 +202,11 @@ pub fn within(bytes: usize, field: &str) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of everything that is attached.
-async fn files(app: &App, asker: &Asker, given: &[NewAttachment]) -> Result<Vec<OutgoingFile>> {
+/// The bytes of everything that is attached. What was given is gone with each that is decoded.
+async fn files(app: &App, asker: &Asker, given: Vec<NewAttachment>) -> Result<Vec<OutgoingFile>> {
     let mut files = Vec::with_capacity(given.len());
     let mut bytes = 0;
-    for (i, attachment) in given.iter().enumerate() {
+    for (i, attachment) in given.into_iter().enumerate() {
         let file = file(app, asker, attachment, &format!("attachments[{i}]")).await?;
         bytes += file.content.len();
         within(bytes, &format!("attachments[{i}]"))?;
@@ -208,20 +215,21 @@ async fn files(app: &App, asker: &Asker, given: &[NewAttachment]) -> Result<Vec<
     Ok(files)
 }
 
-async fn file(app: &App, asker: &Asker, given: &NewAttachment, field: &str) -> Result<OutgoingFile> {
+async fn file(app: &App, asker: &Asker, given: NewAttachment, field: &str) -> Result<OutgoingFile> {
     let mut file = OutgoingFile {
-        filename: given.filename.clone(),
-        content_type: given.content_type.clone(),
+        filename: given.filename,
+        content_type: given.content_type,
         inline: given.inline,
-        content_id: given.content_id.clone(),
+        content_id: given.content_id,
         ..OutgoingFile::default()
     };
     match (&given.content_base64, &given.attachment_ref, &given.upload_id) {
         (Some(text), None, None) => {
             let field = format!("{field}.contentBase64");
-            file.content = BASE64_STANDARD
-                .decode(text.as_bytes())
-                .map_err(|_| fault(&field, "must be base64 (RFC 4648 section 4), with padding"))?;
+            let decode = || BASE64_STANDARD.decode(text.as_bytes());
+            let decoded = app.compute.run(&asker.tenant.application_id, text.len(), decode).await;
+            file.content =
+                decoded.map_err(|_| fault(&field, "must be base64 (RFC 4648 section 4), with padding"))?;
         }
         (None, Some(of), None) => {
             let missing = |e: Error| match e.code() {

@@ -1,6 +1,6 @@
 //! What a page of mail changes here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use model::email::EmailMessage;
 use serde_json::{Map, Value};
@@ -8,48 +8,66 @@ use serde_json::{Map, Value};
 use crate::app::App;
 use crate::error::Result;
 use crate::resources::Kind;
-use crate::resources::apply::{Change, Changed, Place, row};
+use crate::resources::apply::{Change, Changed, Place};
+use crate::resources::differences::{Differences, Quiet, Superseded, row};
+use crate::resources::mail::drafts::is_being_sent;
 use crate::resources::mail::identity::{GONE, Known};
 use crate::resources::mail::names::Names;
 use crate::resources::mail::places::{is_place, take_parts};
 use crate::resources::mail::prepare::{Aside, content, hash, with_own};
+use crate::resources::mail::superseded::{announced_uid, is_as_stored, without_renamed};
 use crate::resources::mail::threads::Threads;
 use crate::resources::prepare::{Content, Prepared, PreparedItem};
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::{ConnectionLock, Locked};
 
 /// What is changed while a page is looked at.
-pub(super) struct Page<'a> {
+pub(super) struct Page<'a, 'l> {
     pub(super) app: &'a App,
     pub(super) place: &'a Place,
-    pub(super) known: Known,
+    lock: &'l ConnectionLock,
+    pub(super) known: Known<'l>,
     names: Names,
     threads: Threads,
     /// Rows of sources that the page says are gone, by fingerprint.
-    pub(super) leaving: HashMap<String, Vec<Item>>,
-    pub(super) changed: Vec<Changed>,
+    pub(super) leaving: HashMap<String, Vec<Locked<'l, Item>>>,
+    pub(super) changed: Vec<Changed<'l>>,
+    /// The log's last sequence when the provider was asked.
+    pub(super) as_of: i64,
+    /// What was left out because it was written here since then, by the provider's names.
+    pub(super) superseded: BTreeSet<String>,
+    pub(super) superseded_folders: bool,
 }
 
-/// The rows that these sources change. Writes nothing but threads.
-pub async fn differences(
+/// The rows that these sources change, but for what is stored of them since `as_of`. Writes nothing but threads.
+pub async fn differences<'l>(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    (lock, place): (&'l ConnectionLock, &Place),
     sources: &[Prepared],
-) -> Result<Vec<Changed>> {
+    as_of: i64,
+) -> Result<Differences<'l>> {
+    let (sources, renamed) = without_renamed(tx, &lock.id, sources, as_of).await?;
     let mut page = Page {
         app,
         place,
-        known: Known::of(tx, app, place, sources).await?,
+        lock,
+        known: Known::of(tx, app, lock, &sources).await?,
         names: Names::of(tx, &place.connection_id).await?,
         threads: Threads::default(),
         leaving: HashMap::new(),
         changed: Vec::new(),
+        as_of,
+        superseded: BTreeSet::new(),
+        superseded_folders: false,
     };
-    let read = || sources.iter().filter(|s| s.error.is_none());
+    renamed.into_iter().for_each(|source| page.supersede(source));
+    let read = || sources.iter().copied();
     let mut gone = Vec::new();
     for source in read().filter(|s| s.items.is_empty()) {
-        for item in page.known.of_source(&source.source_id).iter().filter(|i| i.deleted_at.is_none()) {
+        let live = page.known.of_source(&source.source_id).iter().filter(|i| i.deleted_at.is_none());
+        for item in live.filter(|i| !is_being_sent(i)) {
             match &item.fingerprint {
                 Some(print) => page.leaving.entry(print.clone()).or_default().push(item.clone()),
                 None => gone.push(item.clone()),
@@ -64,26 +82,41 @@ pub async fn differences(
             }
         }
         if folders {
-            page.nest(sources);
+            page.nest(&sources);
         }
     }
     gone.extend(std::mem::take(&mut page.leaving).into_values().flatten());
     gone.sort_by(|a, b| a.id.cmp(&b.id));
     for item in gone {
-        page.gone(item);
+        match page.is_younger(&item) {
+            true => page.supersede_item(&item),
+            false => page.gone(item),
+        }
     }
     page.rethread(tx).await?;
-    page.finish(tx).await
+    Ok(page.finish())
 }
 
-impl Page<'_> {
+impl<'l> Page<'_, 'l> {
     async fn told(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
         if is_place(fresh.kind) {
             return self.told_place(tx, source, fresh).await;
         }
         let known = self.known(source, fresh);
+        if let Some(known) = known.as_ref().filter(|known| self.is_younger(known)) {
+            if !is_as_stored(known, source, fresh) {
+                self.supersede(source);
+                self.supersede_item(known);
+            }
+            return Ok(());
+        }
         if source.previous_id.is_some() {
-            self.take_over(source, known.as_ref());
+            let others = self.namesakes(source, known.as_deref());
+            if others.iter().any(|other| self.is_younger(other)) {
+                self.supersede(source);
+                return Ok(());
+            }
+            others.into_iter().for_each(|other| self.nameless(other));
         }
         match &fresh.partial {
             Some(fields) => match known.filter(|k| k.deleted_at.is_none()) {
@@ -96,21 +129,26 @@ impl Page<'_> {
     }
 
     async fn told_place(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
-        let (connection, kind) = (&self.place.connection_id, fresh.kind.as_str());
-        let known = items::by_external_id(tx, connection, kind, "", &fresh.external_id).await?;
+        let (lock, kind) = (self.lock, fresh.kind.as_str());
+        let known = items::lock_by_external_id(tx, lock, kind, "", &fresh.external_id).await?;
         let known = match (&known, &source.previous_id) {
-            (None, Some(before)) => items::by_external_id(tx, connection, kind, "", before).await?,
+            (None, Some(before)) => items::lock_by_external_id(tx, lock, kind, "", before).await?,
             _ => known,
         };
+        if let Some(known) = known.as_ref().filter(|known| self.is_younger(known)) {
+            self.names.add(fresh.kind, &fresh.external_id, &known.id);
+            self.superseded_folders = true;
+            return Ok(());
+        }
         let id = known.as_ref().map_or_else(|| self.app.new_id(fresh.kind.id_kind()), |k| k.id.clone());
         self.names.add(fresh.kind, &fresh.external_id, &id);
-        let item = row(self.app, self.place, source, fresh, (id, None), known.as_ref());
+        let item = row(self.app, self.place, source, fresh, (id, None), known.as_deref());
         self.push(fresh.kind, item, known, Vec::new());
         Ok(())
     }
 
     /// Folders name the folder above them; it may have come with this page, before or after.
-    fn nest(&mut self, sources: &[Prepared]) {
+    fn nest(&mut self, sources: &[&Prepared]) {
         let told = sources.iter().flat_map(|s| &s.items).filter(|i| i.kind == Kind::EmailFolder);
         for fresh in told {
             let Some(id) = self.names.get(Kind::EmailFolder, &fresh.external_id).cloned() else { continue };
@@ -131,7 +169,7 @@ impl Page<'_> {
         tx: &mut Tx,
         source: &Prepared,
         fresh: &PreparedItem,
-        known: Option<Item>,
+        known: Option<Locked<'l, Item>>,
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
         let before = known.as_ref().map(|k| k.body.clone());
@@ -149,13 +187,18 @@ impl Page<'_> {
             known => (known, None),
         };
         let id = known.as_ref().map_or_else(|| self.app.new_id(kind.id_kind()), |k| k.id.clone());
+        let announced = known.as_deref().and_then(announced_uid).cloned();
         let mut aside = Aside::of(fresh.aside.as_deref());
         aside.parts = take_parts(&id, &mut message.attachments);
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
         let mut fresh = PreparedItem { kind, aside: aside.text(), ..fresh.clone() };
+        if announced.is_some() && known.as_ref().is_some_and(|k| k.source_id == source.source_id) {
+            // It is still the version before the one that was announced.
+            fresh.uid = announced;
+        }
         fresh.content = contents_of(message, kind, before.as_deref())?;
         fresh.hash = hash(&fresh.content.body);
-        let mut item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_ref());
+        let mut item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_deref());
         if let Some(known) = &known {
             // Back after it was gone: it was on its way from one name to the next, and keeps what was ours.
             (item.metadata, item.created_at) = (known.metadata.clone(), known.created_at);
@@ -171,7 +214,7 @@ impl Page<'_> {
         &mut self,
         source: &Prepared,
         fresh: &PreparedItem,
-        known: Item,
+        known: Locked<'l, Item>,
         fields: &Map<String, Value>,
     ) -> Result<()> {
         let mut body: Map<String, Value> = serde_json::from_str(&known.body)?;
@@ -210,7 +253,7 @@ impl Page<'_> {
             false => (self.app.new_id(kind.id_kind()), Some(known.clone())),
         };
         let known = Some(known).filter(|_| other.is_none());
-        let item = row(self.app, self.place, source, &fresh, (id, thread), known.as_ref());
+        let item = row(self.app, self.place, source, &fresh, (id, thread), known.as_deref());
         self.push(kind, item, known, places);
         if let Some(other) = other {
             self.gone(other);
@@ -219,7 +262,7 @@ impl Page<'_> {
     }
 
     /// A row as it is to be: told later in the page once more, the last counts.
-    fn push(&mut self, kind: Kind, item: Item, known: Option<Item>, places: Vec<String>) {
+    fn push(&mut self, kind: Kind, item: Item, known: Option<Locked<'l, Item>>, places: Vec<String>) {
         let change = match &known {
             Some(known) if known.deleted_at.is_none() => Change::Updated,
             _ => Change::Created,
@@ -230,18 +273,19 @@ impl Page<'_> {
             None => known,
         };
         let (refs, keys) = (Vec::new(), Vec::new());
-        self.changed.push(Changed { kind, item, change, before, refs, keys, places });
+        self.changed.push(Changed { kind, item, change, before, inserted: None, refs, keys, places });
     }
 
-    pub(super) fn gone(&mut self, item: Item) {
+    pub(super) fn gone(&mut self, item: Locked<'l, Item>) {
         let now = self.app.now();
         let kind = Kind::parse(&item.kind).unwrap_or(Kind::EmailMessage);
-        let tombstone = Item { deleted_at: Some(now), updated_at: now, ..item.clone() };
+        let tombstone = Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) };
         self.changed.push(Changed {
             kind,
             item: tombstone,
             change: Change::Deleted,
             before: Some(item),
+            inserted: None,
             refs: Vec::new(),
             keys: Vec::new(),
             places: Vec::new(),
@@ -252,14 +296,14 @@ impl Page<'_> {
     async fn rethread(&mut self, tx: &mut Tx) -> Result<()> {
         let merged: Vec<String> = self.threads.merged().cloned().collect();
         for from in merged {
-            for item in items::of_thread(tx, &from).await? {
+            for item in items::lock_of_thread(tx, self.lock, &from).await? {
                 if self.changed.iter().any(|c| c.item.id == item.id) {
                     continue;
                 }
                 let message: EmailMessage = serde_json::from_str(&item.body)?;
                 let places = message.folder_ids.into_iter().chain(message.label_ids).collect();
                 let kind = Kind::of(&item)?;
-                let updated = Item { updated_at: self.app.now(), ..item.clone() };
+                let updated = Item { updated_at: self.app.now(), ..Item::clone(&item) };
                 self.push(kind, updated, Some(item), places);
             }
         }
@@ -275,9 +319,9 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// What differs from what is stored. What the provider alone changed is written at once: it is told to nobody.
-    async fn finish(mut self, tx: &mut Tx) -> Result<Vec<Changed>> {
-        let mut out = Vec::with_capacity(self.changed.len());
+    /// What differs from what is stored. What the provider alone changed is told to nobody.
+    fn finish(mut self) -> Differences<'l> {
+        let mut out = Differences::default();
         // Then all of it is written in its order, as names are taken once.
         let names_change_hands = self.changed.iter().any(|c| c.item.source_id.starts_with(GONE));
         for changed in std::mem::take(&mut self.changed) {
@@ -285,25 +329,23 @@ impl Page<'_> {
                 && changed.before.as_ref().is_some_and(|before| before.hash == changed.item.hash)
                 && !names_change_hands;
             if !same {
-                out.push(changed);
+                out.changed.push(changed);
                 continue;
             }
-            let Some(before) = &changed.before else { continue };
-            let item = &changed.item;
-            if before.source_id != item.source_id || before.external_id != item.external_id {
-                // Only its name is another: nobody sees that.
-                let quiet = Item { updated_at: before.updated_at, etag: before.etag.clone(), ..item.clone() };
-                let quiet = Item { sequence: before.sequence, ..quiet };
-                items::upsert(tx, &self.place.tenant, &quiet).await?;
-            } else if before.provider_etag != item.provider_etag
+            let Changed { before: Some(before), item, .. } = changed else { continue };
+            let is_quiet = before.source_id != item.source_id
+                || before.external_id != item.external_id
+                || before.provider_etag != item.provider_etag
                 || before.provider_data != item.provider_data
-                || before.aside != item.aside
-            {
-                let (etag, data) = (&item.provider_etag, &item.provider_data);
-                items::set_provider_side(tx, &item.id, etag, data, &item.aside).await?;
+                || before.aside != item.aside;
+            if is_quiet {
+                let item = Item { updated_at: before.updated_at, etag: before.etag.clone(), ..item };
+                out.quiet.push(Quiet { before, item });
             }
         }
-        Ok(out)
+        let (sources, folders) = (self.superseded.into_iter().collect(), self.superseded_folders);
+        out.superseded = Superseded { sources, folders };
+        out
     }
 }
 

@@ -11,15 +11,17 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::compute;
 use crate::error::{Code, Error, Result, invalid, not_found, refuse};
+use crate::resources::apply;
 use crate::resources::check::fault;
-use crate::resources::commit::Change;
+use crate::resources::commit::{Change, place};
 use crate::resources::contents::Manner;
 use crate::resources::mail::append::{full, with_blobs};
 use crate::resources::mail::bodies::{self, Fields};
 use crate::resources::mail::compose::{Composed, Content, compose};
 use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
-use crate::resources::mail::settle::{self, Told, Written};
+use crate::resources::mail::settle::{self, Named, Told, Written};
 use crate::resources::mail::{read, write};
 use crate::resources::{Asker, Expected, Kind, patch, render};
 use crate::runtime::Blobs;
@@ -111,7 +113,7 @@ async fn save(
     attempt: &Attempt,
 ) -> Result<Answer> {
     let bytes = composed.built.with_bcc();
-    let content = content_of(&bytes);
+    let content = app.compute.run(&asker.tenant.application_id, bytes.len(), || content_of(&bytes)).await;
     let blobs = Blobs::default();
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
     let args = DraftSave {
@@ -121,7 +123,7 @@ async fn save(
         if_match: before.and_then(|item| expected.provider_etag(item)),
     };
     if let Some(item) = before {
-        announce(app, item, &args.internet_message_id).await?;
+        announce(app, connection, item, &args.internet_message_id).await?;
     }
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let saved: Result<Mutated> =
@@ -131,17 +133,23 @@ async fn save(
         (Err(e), Some(item)) => return Err(write::conflict(app, asker, connection, item, e).await),
         (Err(e), None) => return Err(e),
     };
-    let source_id = before.map(|i| i.source_id.clone()).unwrap_or_default();
     let written = Written { own: own.fields(), content };
-    let told = Told::Draft { source_id, change: change.into(), written: written.into() };
+    let told = Told::Draft { named: Named::of(before), change: change.into(), written: written.into() };
     settle::commit(app, asker, connection, mutated, as_of, told, attempt).await
 }
 
 /// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.
-async fn announce(app: &App, item: &Item, message_id: &str) -> Result<()> {
+async fn announce(app: &App, connection: &Connection, item: &Item, message_id: &str) -> Result<()> {
+    let place = place(connection, Kind::EmailMessage, "");
     let (id, message_id) = (item.id.clone(), message_id.to_owned());
     app.db
-        .write(move |tx| Box::pin(async move { Ok::<_, Error>(items::set_uid(tx, &id, &message_id).await?) }))
+        .write(move |tx| {
+            Box::pin(async move {
+                let lock = apply::lock(tx, &place).await?;
+                let item = items::lock_item(tx, &lock, &id).await?.ok_or_else(|| not_found("draft"))?;
+                Ok::<_, Error>(items::set_uid(tx, &item, &message_id).await?)
+            })
+        })
         .await
 }
 
@@ -161,7 +169,9 @@ pub fn printed(
 ) -> Result<String> {
     let text = render::item(item, warnings, with_provider_data);
     let text = match content {
-        Some(content) => bodies::with_content(&text, content.clone(), false)?,
+        Some(content) => {
+            compute::at_once(content.bytes(), || bodies::with_content(&text, content.clone(), false))?
+        }
         None => text,
     };
     without_time(&text)
@@ -193,7 +203,15 @@ async fn current(
     if is_gone(&item) {
         return Ok((item, None));
     }
-    let (item, content) = read::read(app, asker, connection, item, Fields::Full).await?;
+    let id = item.id.clone();
+    let (item, content) = match read::read(app, asker, connection, item, Fields::Full).await {
+        // The provider has sent it by now, or had lost it before: what became of it the outbox is about to say.
+        Err(e) if e.code() == Some(Code::NotFound) => {
+            let item = find(app, asker, &id).await?;
+            return if is_gone(&item) || is_being_sent(&item) { Ok((item, None)) } else { Err(e) };
+        }
+        read => read?,
+    };
     match item.kind == Kind::EmailDraft.as_str() {
         true => Ok((item, Some(content))),
         false => Err(not_found("draft")),
@@ -209,6 +227,13 @@ pub fn is_gone(item: &Item) -> bool {
 pub fn status(item: &Item) -> Result<DraftStatus> {
     let draft: Draft = serde_json::from_str(&item.body)?;
     Ok(draft.status)
+}
+
+/// Whether the outbox has the draft's message. What becomes of the draft is the outbox's to say then: providers take it out of the
+/// mailbox when they have sent it, which is no deletion.
+pub fn is_being_sent(item: &Item) -> bool {
+    item.kind == Kind::EmailDraft.as_str()
+        && status(item).is_ok_and(|s| matches!(s, DraftStatus::Scheduled | DraftStatus::Sending))
 }
 
 /// Only what is not on its way can be changed.
@@ -240,6 +265,8 @@ pub async fn update(
     let connection = asker.connection(app, &item.connection_id, "email.write").await?;
     is_open(&item)?;
     let (item, content) = current(app, asker, &connection, item).await?;
+    // It may have been sent while the provider was asked.
+    is_open(&item)?;
     let content = content.unwrap_or_default();
     if !attempt.resumed {
         manner.expected.check(&item.etag)?;
@@ -308,6 +335,7 @@ pub async fn to_send(
     item: Item,
 ) -> Result<(Item, Content, Own)> {
     let (item, content) = current(app, asker, connection, item).await?;
+    is_open(&item)?;
     let content = content.ok_or_else(|| Error::from(anyhow::anyhow!("a draft without content")))?;
     let draft: Draft = serde_json::from_str(&item.body)?;
     let message: EmailMessage = serde_json::from_str(&item.body)?;

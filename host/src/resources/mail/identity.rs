@@ -8,13 +8,13 @@ use model::email::EmailMessage;
 use crate::app::App;
 use crate::error::Result;
 use crate::resources::Kind;
-use crate::resources::apply::Place;
 use crate::resources::mail::differences::Page;
 use crate::resources::mail::places::is_place;
 use crate::resources::mail::{OUTGOING, is_outgoing};
 use crate::resources::prepare::{Prepared, PreparedItem};
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::mail as table;
 
 /// After how long something that went is no longer taken for what comes.
@@ -27,30 +27,34 @@ pub(super) const GONE: &str = "gone:";
 const MOST_GONE: i64 = 1_000;
 
 /// What is stored of what a page may be about; asked for once.
-pub(super) struct Known {
-    by_source: HashMap<String, Vec<Item>>,
+pub(super) struct Known<'l> {
+    by_source: HashMap<String, Vec<Locked<'l, Item>>>,
     /// What went lately.
-    by_fingerprint: HashMap<String, Vec<Item>>,
+    by_fingerprint: HashMap<String, Vec<Locked<'l, Item>>>,
     /// What others call it that only we know, or only we change.
-    by_uid: HashMap<String, Vec<Item>>,
+    by_uid: HashMap<String, Vec<Locked<'l, Item>>>,
 }
 
-impl Known {
-    pub async fn of(tx: &mut Tx, app: &App, place: &Place, sources: &[Prepared]) -> Result<Known> {
-        let connection = &place.connection_id;
+impl<'l> Known<'l> {
+    pub async fn of(
+        tx: &mut Tx,
+        app: &App,
+        lock: &'l ConnectionLock,
+        sources: &[&Prepared],
+    ) -> Result<Known<'l>> {
         let lately = app.now() - MOVED_WITHIN_MS;
         let names: Vec<&str> = sources
             .iter()
             .flat_map(|s| [Some(s.source_id.as_str()), s.previous_id.as_deref()])
             .flatten()
             .collect();
-        let told = || sources.iter().filter(|s| s.error.is_none()).flat_map(|s| &s.items);
+        let told = || sources.iter().flat_map(|s| &s.items);
         let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
         let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
         let family = Kind::EmailMessage.family();
-        let told_before = items::ever_of_sources(tx, connection, family, &names).await?;
-        let gone = items::gone_by_fingerprint(tx, connection, &prints, lately, MOST_GONE).await?;
-        let ours = items::ours_by_uid(tx, connection, &uids, OUTGOING, lately).await?;
+        let told_before = items::lock_ever_of_sources(tx, lock, family, &names).await?;
+        let gone = items::lock_gone_by_fingerprint(tx, lock, &prints, lately, MOST_GONE).await?;
+        let ours = items::lock_ours_by_uid(tx, lock, &uids, OUTGOING, lately).await?;
         Ok(Known {
             by_source: grouped(told_before, |item| Some(&item.source_id)),
             by_fingerprint: grouped(gone, |item| item.fingerprint.as_ref()),
@@ -59,20 +63,23 @@ impl Known {
     }
 
     /// Everything that was ever read from a source of the page, tombstones included.
-    pub fn of_source(&self, source_id: &str) -> &[Item] {
+    pub fn of_source(&self, source_id: &str) -> &[Locked<'l, Item>] {
         self.by_source.get(source_id).map_or(&[], Vec::as_slice)
     }
 
     /// The message of a source; where it went, its tombstone.
-    fn message_of(&self, source_id: &str) -> Option<&Item> {
+    fn message_of(&self, source_id: &str) -> Option<&Locked<'l, Item>> {
         let mut messages = self.of_source(source_id).iter().filter(|item| is_message(item));
         let first = messages.clone().next();
         messages.find(|item| item.deleted_at.is_none()).or(first)
     }
 }
 
-fn grouped(items: Vec<Item>, name: impl Fn(&Item) -> Option<&String>) -> HashMap<String, Vec<Item>> {
-    let mut groups: HashMap<String, Vec<Item>> = HashMap::new();
+fn grouped<'l>(
+    items: Vec<Locked<'l, Item>>,
+    name: impl Fn(&Item) -> Option<&String>,
+) -> HashMap<String, Vec<Locked<'l, Item>>> {
+    let mut groups: HashMap<String, Vec<Locked<'l, Item>>> = HashMap::new();
     for item in items {
         if let Some(name) = name(&item).cloned() {
             groups.entry(name).or_default().push(item);
@@ -89,22 +96,19 @@ fn is_message(item: &Item) -> bool {
     Kind::of(item).is_ok_and(|kind| !is_place(kind))
 }
 
-impl Page<'_> {
-    /// Under its new name it may have been told as a message of its own, by a look between two steps of the provider's.
-    pub(super) fn take_over(&mut self, source: &Prepared, known: Option<&Item>) {
-        let Some(known) = known else { return };
-        let others: Vec<Item> = self
-            .known
-            .of_source(&source.source_id)
-            .iter()
-            .filter(|item| item.id != known.id && item.deleted_at.is_none() && is_message(item))
-            .cloned()
-            .collect();
-        others.into_iter().for_each(|item| self.nameless(item));
+impl<'l> Page<'_, 'l> {
+    /// Other messages that have the name which a message comes to: it may have been told as a message of its own, by a look between
+    /// two steps of the provider's.
+    pub(super) fn namesakes(&self, source: &Prepared, known: Option<&Item>) -> Vec<Locked<'l, Item>> {
+        let Some(known) = known else { return Vec::new() };
+        let of_source = self.known.of_source(&source.source_id).iter();
+        let is_other =
+            |item: &&Locked<'l, Item>| item.id != known.id && item.deleted_at.is_none() && is_message(item);
+        of_source.filter(is_other).cloned().collect()
     }
 
     /// Gone, and its name is another's: it is written before that one is.
-    fn nameless(&mut self, item: Item) {
+    pub(super) fn nameless(&mut self, item: Locked<'l, Item>) {
         let name = format!("{GONE}{}", item.id);
         self.gone(item);
         if let Some(gone) = self.changed.last_mut() {
@@ -113,7 +117,7 @@ impl Page<'_> {
     }
 
     /// The row that this is told of.
-    pub(super) fn known(&mut self, source: &Prepared, fresh: &PreparedItem) -> Option<Item> {
+    pub(super) fn known(&mut self, source: &Prepared, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
         let before = source.previous_id.as_ref().and_then(|before| self.known.message_of(before));
         let tombstone = match (before, self.known.message_of(&source.source_id)) {
             (Some(item), None) => return Some(item.clone()),
@@ -130,13 +134,13 @@ impl Page<'_> {
         if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
             return Some(item);
         }
-        let taken = |i: &&Item| self.changed.iter().any(|c| c.item.id == i.id);
+        let taken = |i: &&Locked<'l, Item>| self.changed.iter().any(|c| c.item.id == i.id);
         let mut moved = self.known.by_fingerprint.get(print).into_iter().flatten();
         moved.find(|i| !taken(i)).cloned().or(tombstone)
     }
 
     /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
-    fn saved_here(&mut self, fresh: &PreparedItem) -> Option<Item> {
+    fn saved_here(&mut self, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
         let is_leaving = |item: &Item| self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
         let is_announced = |item: &Item| {
@@ -154,7 +158,7 @@ impl Page<'_> {
     }
 
     /// The message of ours that this is the copy of.
-    fn sent_here(&self, fresh: &PreparedItem) -> Option<Item> {
+    fn sent_here(&self, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
         if is_draft(fresh) || is_outgoing(&fresh.external_id) {
             return None;

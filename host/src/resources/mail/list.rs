@@ -16,11 +16,11 @@ use crate::resources::mail::prepare::Aside;
 use crate::resources::mail::{search, threads};
 use crate::resources::{Asker, Kind, render};
 use crate::storage::connections::Connection;
-use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS};
+use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
 use crate::sync::mailbox::{self, Covered};
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
-const MAX_SCANNED: i64 = 5_000;
+const MAX_SCANNED: i64 = 20_000;
 /// How long a list waits for a mailbox that is being read for the first time, when it has nothing to show yet.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -239,16 +239,23 @@ async fn scan(
     let count = usize::try_from(wanted).unwrap_or(usize::MAX);
     loop {
         let step = Filter { before: (before.0, &before.1), limit: wanted + 1, ..filter.clone() };
-        let read = |found: Found<'_>| {
-            let is_listed =
-                admits(asker, query, opened, narrow, &found).map_err(|e| anyhow::anyhow!(e.to_string()))?;
-            let place = (found.shown.sort_at, found.shown.id.to_owned());
-            Ok((place, is_listed.then(|| row(&found, query.with_provider_data))))
+        let read = |seen: Seen<'_>| {
+            let listed = match seen.found {
+                Some(found) => admits(asker, query, opened, narrow, &found)
+                    .map_err(|e| anyhow::anyhow!(e.to_string()))?
+                    .then(|| row(&found, query.with_provider_data)),
+                None => None,
+            };
+            Ok(((seen.sort_at, seen.id.to_owned()), listed))
         };
         let reader = app.db.resources();
         let found =
             table::list_messages(reader, &asker.tenant, &step, query.with_provider_data, read).await?;
         let is_last = (found.len() as i64) <= wanted;
+        if scanned > 0 {
+            // Others have their turn between the steps of a long search.
+            tokio::task::yield_now().await;
+        }
         scanned += found.len() as i64;
         let mut left = found.len();
         for (place, row) in found {

@@ -22,12 +22,13 @@ pub mod prepare;
 pub mod read;
 pub mod search;
 pub mod settle;
+mod superseded;
 pub mod threads;
 pub mod write;
 
 pub use differences::differences;
 pub use places::{date_threads, put};
-pub use prepare::prepared;
+pub use prepare::{own_of, prepared};
 
 use model::email::EmailMessage;
 
@@ -46,6 +47,11 @@ pub fn is_outgoing(source_id: &str) -> bool {
 /// The source of what no provider has: that, or a draft that was sent.
 pub fn is_only_here(source_id: &str) -> bool {
     is_outgoing(source_id) || source_id.starts_with(SENT)
+}
+
+/// Whether an item lost its name at the provider to another one.
+pub fn is_nameless(source_id: &str) -> bool {
+    source_id.starts_with(identity::GONE)
 }
 
 /// What lists filter by.

@@ -11,18 +11,19 @@ use crate::resources::mail::prepare::hash;
 use crate::resources::render;
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::Locked;
 use crate::storage::log as table;
 
 /// Sets these fields of a stored message, and tells of it as `word` (`updated`, `sent`, `bounced`). Nothing is told where nothing changes.
-pub async fn set(
+pub async fn set<'l>(
     tx: &mut Tx,
     app: &App,
     place: &Place,
-    mut item: Item,
+    before: Locked<'l, Item>,
     fields: &[(&str, Value)],
     word: &str,
-) -> Result<Item> {
-    let mut body: Map<String, Value> = serde_json::from_str(&item.body)?;
+) -> Result<Locked<'l, Item>> {
+    let mut body: Map<String, Value> = serde_json::from_str(&before.body)?;
     let mut changed = Vec::new();
     for (name, value) in fields {
         if body.get(*name) != Some(value) {
@@ -31,14 +32,15 @@ pub async fn set(
         }
     }
     if changed.is_empty() {
-        return Ok(item);
+        return Ok(before);
     }
+    let mut item = Item::clone(&before);
     item.body = serde_json::to_string(&body)?;
     item.hash = hash(&item.body);
     item.updated_at = app.now();
     item.sequence = table::next_sequence(tx, &place.tenant, 1).await?;
     item.etag = etag(&item);
-    items::upsert(tx, &place.tenant, &item).await?;
+    let item = items::replace(tx, before, item).await?;
     let kind = Kind::of(&item)?;
     let note = Note {
         connection_id: Some(item.connection_id.clone()),

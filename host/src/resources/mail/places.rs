@@ -18,13 +18,13 @@ pub fn is_place(kind: Kind) -> bool {
 }
 
 /// Keeps where a message is; called for each changed row after it is written.
-pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed) -> Result<()> {
+pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed<'_>) -> Result<()> {
     if is_place(changed.kind) {
         return Ok(());
     }
     let item = &changed.item;
     if changed.before.is_some() {
-        table::remove_places(tx, &item.id).await?;
+        table::remove_places(tx, item).await?;
     }
     if changed.change == Change::Deleted {
         return Ok(());
@@ -36,14 +36,14 @@ pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed) -> Result<()> 
 }
 
 /// Says of the threads of what was written when their newest message came.
-pub async fn date_threads(tx: &mut Tx, written: &[Changed]) -> Result<()> {
+pub async fn date_threads(tx: &mut Tx, written: &[Changed<'_>], now: i64) -> Result<()> {
     let mut threads = BTreeSet::new();
     for changed in written.iter().filter(|c| !is_place(c.kind)) {
         threads.extend(changed.item.series_id.as_deref());
         threads.extend(changed.before.as_ref().and_then(|before| before.series_id.as_deref()));
     }
     for thread in threads {
-        table::set_latest(tx, thread).await?;
+        table::set_latest(tx, thread, now).await?;
     }
     Ok(())
 }

@@ -172,6 +172,13 @@ pub fn with_own(body: String, kind: Kind, before: Option<&str>) -> serde_json::R
     serde_json::to_string(&fields)
 }
 
+/// What is kept of the body of a message or draft that is gone: it may come back under another name, and then has what is ours again.
+pub fn own_of(body: &str) -> serde_json::Result<String> {
+    let mut fields: Map<String, Value> = serde_json::from_str(body)?;
+    fields.retain(|name, _| OWN.contains(&name.as_str()) || OWN_OF_DRAFT.contains(&name.as_str()));
+    serde_json::to_string(&fields)
+}
+
 /// Nothing is without a bound, and what is read on demand is not kept.
 fn tidy(message: &mut EmailMessage) {
     message.body = None;

@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::error::{Code, Result, not_found};
+use crate::error::{Code, Result, not_found, refuse};
 use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
 use crate::resources::mail::drafts::content_of;
 use crate::resources::mail::is_only_here;
@@ -60,22 +60,26 @@ pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Ans
     }
     let (item, content) = match is_only_here(&item.source_id) {
         true => {
-            let content = outgoing(app, &item).await?;
+            let content = outgoing(app, asker, &item).await?;
             (item, content)
         }
         false => read(app, asker, &connection, item, shown.fields).await?,
     };
     let text = render::item(&item, &[], shown.with_provider_data);
-    let text = bodies::with_content(&text, content, shown.with_images)?;
+    let text = bodies::shown(app, &asker.tenant, &text, content, shown.with_images).await?;
     Ok(Answer::ok(text).etag(&item.etag))
 }
 
 /// The text of a message that is on its way. Of one that was sent without a copy there is none.
-async fn outgoing(app: &App, item: &Item) -> Result<Content> {
+async fn outgoing(app: &App, asker: &Asker, item: &Item) -> Result<Content> {
     let pieces = crate::storage::outbox::pieces(app.db.reader(), &item.id).await?;
     Ok(match pieces.is_empty() {
         true => Content::default(),
-        false => content_of(pieces.concat().as_bytes()),
+        false => {
+            let bytes = pieces.iter().map(String::len).sum();
+            let read = || content_of(pieces.concat().as_bytes());
+            app.compute.run(&asker.tenant.application_id, bytes, read).await
+        }
     })
 }
 
@@ -105,7 +109,14 @@ pub async fn read(
         }
         return Box::pin(read(app, asker, connection, moved, fields)).await;
     }
-    let content = bodies::of_sources(&wanted, &sources)?.remove(&item.id).unwrap_or_default();
+    let content = bodies::of_sources(&wanted, &sources).remove(&item.id);
+    if content.is_none() && sources.iter().any(|s| !s.items.is_empty()) {
+        return Err(refuse(
+            Code::ConnectorError,
+            "the connector's answer does not fit the model of a message",
+        ));
+    }
+    let content = content.unwrap_or_default();
     let kept = bodies::keep(app, connection, sources, as_of).await?.unwrap_or_default();
     let item = match kept.into_iter().find(|kept| kept.id == item.id) {
         Some(kept) => kept,

@@ -10,20 +10,21 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
-use crate::resources::apply::{self, Overtaken, Place};
+use crate::resources::apply::{self, Place};
 use crate::resources::commit::{Change, place};
+use crate::resources::differences::Superseded;
 use crate::resources::mail::bodies::Content;
 use crate::resources::mail::{drafts, own};
 use crate::resources::prepare::{Prepared, prepared};
+use crate::resources::settle::READ_AGAIN;
 use crate::resources::{Asker, Kind, fetch, render};
 use crate::runtime::Surface;
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::log;
-
-/// Times that the provider is asked again.
-const OVERTAKEN: usize = 3;
+use crate::sync::page::note_superseded;
 
 /// What the client is told in the end.
 #[derive(Clone)]
@@ -31,12 +32,12 @@ pub enum Told {
     Gone,
     /// The message of this source.
     Item {
-        source_id: String,
+        named: Named,
         change: Arc<Change>,
     },
     /// The draft of this source.
     Draft {
-        source_id: String,
+        named: Named,
         change: Arc<Change>,
         written: Arc<Written>,
     },
@@ -48,9 +49,40 @@ pub struct Written {
     pub content: Content,
 }
 
+/// Which message a write is about.
+#[derive(Clone, Default)]
+pub struct Named {
+    /// Our id; none for a message that is new.
+    id: Option<String>,
+    /// What the provider calls it.
+    source_id: String,
+}
+
+impl Named {
+    pub fn of(item: Option<&Item>) -> Self {
+        match item {
+            Some(item) => Named { id: Some(item.id.clone()), source_id: item.source_id.clone() },
+            None => Named::default(),
+        }
+    }
+
+    /// The message as it is stored: under the provider's name, or, where a pull has not told of that yet, under our id.
+    async fn find<'l>(&self, tx: &mut Tx, lock: &'l ConnectionLock) -> Result<Locked<'l, Item>> {
+        match (of_source(tx, lock, &self.source_id).await, &self.id) {
+            (Ok(item), _) => Ok(item),
+            (Err(e), None) => Err(e),
+            (Err(e), Some(id)) => {
+                let found = items::lock_item(tx, lock, id).await?;
+                found.filter(|item| item.deleted_at.is_none()).ok_or(e)
+            }
+        }
+    }
+}
+
 impl Told {
-    pub fn item(source_id: &str, change: Change) -> Self {
-        Told::Item { source_id: source_id.to_owned(), change: Arc::new(change) }
+    /// `item`: the message that is changed; none for a new one.
+    pub fn item(item: Option<&Item>, change: Change) -> Self {
+        Told::Item { named: Named::of(item), change: Arc::new(change) }
     }
 }
 
@@ -66,34 +98,33 @@ pub async fn commit(
 ) -> Result<Answer> {
     let told = completed(told, &mutated)?;
     let mut sources = prepared(Kind::EmailMessage, mutated.sources);
-    for _ in 0..OVERTAKEN {
-        if let Ok(answer) = store(app, connection, sources.clone(), as_of, told.clone(), attempt).await? {
-            return Ok(answer);
-        }
+    for round in 0..=READ_AGAIN {
+        // In the end what others stored stands, and the next pull reads what this write left behind.
+        let is_last = round == READ_AGAIN;
+        let written = (sources.clone(), as_of, is_last);
+        let superseded = match store(app, connection, written, told.clone(), attempt).await? {
+            Ok(answer) => return Ok(answer),
+            Err(superseded) => superseded,
+        };
         as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+        sources.retain(|s| superseded.sources.contains(&s.source_id));
         sources = read_again(app, asker, connection, sources).await;
     }
-    // What the pull stored stands: it began before this write, so the next one tells of it.
-    match store(app, connection, Vec::new(), i64::MAX, told, attempt).await? {
-        Ok(answer) => Ok(answer),
-        Err(Overtaken) => Err(anyhow::anyhow!("an empty write was overtaken").into()),
-    }
+    Err(anyhow::anyhow!("the last round answers whatever was superseded").into())
 }
 
 /// The answer where the provider had nothing to do.
 pub async fn nothing(app: &App, connection: &Connection, told: Told, attempt: &Attempt) -> Result<Answer> {
-    match store(app, connection, Vec::new(), i64::MAX, told, attempt).await? {
-        Ok(answer) => Ok(answer),
-        Err(Overtaken) => Err(anyhow::anyhow!("an empty write was overtaken").into()),
-    }
+    let stored = store(app, connection, (Vec::new(), i64::MAX, true), told, attempt).await?;
+    Ok(stored.map_err(|_| anyhow::anyhow!("nothing supersedes an empty write"))?)
 }
 
 /// The answer is about what the provider says that the call was about, under the name that it has now.
 fn completed(told: Told, mutated: &Mutated) -> Result<Told> {
-    let (source_id, change, written) = match told {
+    let (Named { id, source_id }, change, written) = match told {
         Told::Gone => return Ok(Told::Gone),
-        Told::Item { source_id, change } => (source_id, change, None),
-        Told::Draft { source_id, change, written } => (source_id, change, Some(written)),
+        Told::Item { named, change } => (named, change, None),
+        Told::Draft { named, change, written } => (named, change, Some(written)),
     };
     let mut change = Change {
         status: change.status,
@@ -112,10 +143,10 @@ fn completed(told: Told, mutated: &Mutated) -> Result<Told> {
         }
         (None, None) => source_id,
     };
-    let change = Arc::new(change);
+    let (named, change) = (Named { id, source_id }, Arc::new(change));
     Ok(match written {
-        None => Told::Item { source_id, change },
-        Some(written) => Told::Draft { source_id, change, written },
+        None => Told::Item { named, change },
+        Some(written) => Told::Draft { named, change, written },
     })
 }
 
@@ -146,27 +177,32 @@ async fn read_again(
     again
 }
 
+/// `is_last`: what is superseded is noted, to be read with the next pull; else it is returned.
 async fn store(
     app: &App,
     connection: &Connection,
-    sources: Vec<Prepared>,
-    as_of: i64,
+    (sources, as_of, is_last): (Vec<Prepared>, i64, bool),
     told: Told,
     attempt: &Attempt,
-) -> Result<Result<Answer, Overtaken>> {
+) -> Result<Result<Answer, Superseded>> {
     let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
     let (app, attempt) = (app.clone(), attempt.clone());
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            if let Err(overtaken) = apply::apply_read(tx, &app, &place, &sources, as_of).await? {
-                return Ok(Err(overtaken));
+            let lock = apply::lock(tx, &place).await?;
+            let applied = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
+            let superseded = applied.superseded;
+            match (superseded.is_empty(), is_last) {
+                (true, _) => {}
+                (false, true) => note_superseded(tx, &app, &place, &superseded).await?,
+                (false, false) => return Ok(Err(superseded)),
             }
             let answer = match told {
                 Told::Gone => Answer::no_content(),
-                Told::Item { source_id, change } => shown(tx, &app, &place, &source_id, &change).await?,
-                Told::Draft { source_id, change, written } => {
-                    shown_draft(tx, &app, &place, (&source_id, &change), &written).await?
+                Told::Item { named, change } => shown(tx, &app, (&lock, &place), &named, &change).await?,
+                Told::Draft { named, change, written } => {
+                    shown_draft(tx, &app, (&lock, &place), (&named, &change), &written).await?
                 }
             };
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
@@ -177,8 +213,14 @@ async fn store(
 }
 
 /// The answer that shows a stored message; its new metadata is stored first.
-async fn shown(tx: &mut Tx, app: &App, place: &Place, source_id: &str, change: &Change) -> Result<Answer> {
-    let mut item = of_source(tx, place, source_id).await?;
+async fn shown(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    named: &Named,
+    change: &Change,
+) -> Result<Answer> {
+    let mut item = named.find(tx, lock).await?;
     if let Some(metadata) = &change.metadata {
         item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
     }
@@ -194,11 +236,11 @@ async fn shown(tx: &mut Tx, app: &App, place: &Place, source_id: &str, change: &
 async fn shown_draft(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
-    (source_id, change): (&str, &Change),
+    (lock, place): (&ConnectionLock, &Place),
+    (named, change): (&Named, &Change),
     written: &Written,
 ) -> Result<Answer> {
-    let mut item = of_source(tx, place, source_id).await?;
+    let mut item = named.find(tx, lock).await?;
     if let Some(metadata) = &change.metadata {
         item = apply::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
     }
@@ -212,8 +254,12 @@ async fn shown_draft(
 }
 
 /// The live message of a source.
-pub async fn of_source(tx: &mut Tx, place: &Place, source_id: &str) -> Result<Item> {
+pub async fn of_source<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    source_id: &str,
+) -> Result<Locked<'l, Item>> {
     let family = Kind::EmailMessage.family();
-    let found = items::of_source(tx, &place.connection_id, family, "", source_id).await?;
+    let found = items::lock_of_source(tx, lock, family, "", source_id).await?;
     found.into_iter().find(|i| i.deleted_at.is_none()).ok_or_else(|| not_found("message"))
 }

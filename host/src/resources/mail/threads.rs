@@ -82,7 +82,7 @@ impl Threads {
             return Ok(id);
         };
         for younger in found {
-            table::merge_thread(tx, &younger, &id).await?;
+            table::merge_thread(tx, &younger, &id, app.now()).await?;
             self.merged.insert(younger, id.clone());
         }
         table::name_thread(tx, &place.connection_id, &refs, &id).await?;

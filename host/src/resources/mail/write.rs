@@ -85,7 +85,7 @@ pub async fn update(
     if !(attempt.resumed && is_same) {
         manner.expected.check(&item.etag)?;
     }
-    let told = Told::item(&item.source_id, change);
+    let told = Told::item(Some(&item), change);
     if is_same {
         return settle::nothing(app, &connection, told, attempt).await;
     }
@@ -123,7 +123,8 @@ async fn printed(
         return Ok(serde_json::from_str(&text)?);
     }
     let (_, content) = read::read(app, asker, connection, item.clone(), Fields::Full).await?;
-    Ok(serde_json::from_str(&bodies::with_content(&text, content, false)?)?)
+    let shown = bodies::shown(app, &asker.tenant, &text, content, false).await?;
+    Ok(serde_json::from_str(&shown)?)
 }
 
 /// A summary repeats a message without its text: that is no wish to empty it.

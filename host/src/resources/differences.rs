@@ -1,0 +1,167 @@
+//! What records of the provider change here, found out before anything is written. Of mail: `mail::differences`.
+
+use crate::app::App;
+use crate::error::Result;
+use crate::resources::Kind;
+use crate::resources::apply::{Change, Changed, Place};
+use crate::resources::mail;
+use crate::resources::prepare::{Prepared, PreparedItem};
+use crate::storage::Tx;
+use crate::storage::items::{self, Item};
+use crate::storage::locked::{ConnectionLock, Locked};
+
+/// A row of which only what nobody sees is another: its names or its version at the provider, what is kept beside it.
+#[derive(Clone, Debug)]
+pub struct Quiet<'l> {
+    pub before: Locked<'l, Item>,
+    pub item: Item,
+}
+
+/// What sources change here.
+#[derive(Debug, Default)]
+pub struct Differences<'l> {
+    pub changed: Vec<Changed<'l>>,
+    pub quiet: Vec<Quiet<'l>>,
+    pub superseded: Superseded,
+}
+
+impl<'l> Differences<'l> {
+    /// Whether a row that these replace was written after `as_of`.
+    pub fn is_superseded(&self, as_of: i64) -> bool {
+        let before = self.changed.iter().filter_map(|c| c.before.as_ref());
+        before.chain(self.quiet.iter().map(|q| &q.before)).any(|b| b.sequence > as_of)
+    }
+
+    pub fn extend(&mut self, other: Differences<'l>) {
+        self.changed.extend(other.changed);
+        self.quiet.extend(other.quiet);
+    }
+}
+
+/// Sources that were left out because what is stored of them was written after the provider was asked: which of the two is newer, only
+/// another look at the provider tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Superseded {
+    /// The provider's names of what can be read again one by one.
+    pub sources: Vec<String>,
+    /// Folders or labels are among the rest: they come only with everything else.
+    pub folders: bool,
+}
+
+impl Superseded {
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty() && !self.folders
+    }
+}
+
+/// What one source of anything but mail changes here.
+pub async fn differences<'l>(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&'l ConnectionLock, &Place),
+    source: &Prepared,
+) -> Result<Differences<'l>> {
+    let parent_id = place.parent_id.as_str();
+    let stored = items::lock_of_source(tx, lock, place.kind.family(), parent_id, &source.source_id).await?;
+    let (mut changed, mut quiet) = (Vec::new(), Vec::new());
+    let mut ids: Vec<(String, String)> = Vec::new();
+    for fresh in &source.items {
+        let kind = fresh.kind.as_str();
+        let mut known = stored.iter().find(|i| i.external_id == fresh.external_id && i.kind == kind).cloned();
+        if known.is_none() {
+            // It may have been read from another source before: moved, or split off.
+            known = items::lock_by_external_id(tx, lock, kind, parent_id, &fresh.external_id).await?;
+        }
+        let id = known.as_ref().map_or_else(|| app.new_id(fresh.kind.id_kind()), |i| i.id.clone());
+        ids.push((fresh.external_id.clone(), id.clone()));
+        let series_id = fresh.series_external_id.as_ref().and_then(|s| {
+            let new = ids.iter().find(|(external, _)| external == s).map(|(_, id)| id.clone());
+            new.or_else(|| stored.iter().find(|i| i.external_id == *s).map(|i| i.id.clone()))
+        });
+        let row = row(app, place, source, fresh, (id, series_id), known.as_deref());
+        let change = match &known {
+            Some(known) if known.deleted_at.is_none() && known.hash == row.hash => {
+                if known.provider_etag != row.provider_etag || known.provider_data != row.provider_data {
+                    let item = Item {
+                        provider_etag: row.provider_etag,
+                        provider_data: row.provider_data,
+                        ..Item::clone(known)
+                    };
+                    quiet.push(Quiet { before: known.clone(), item });
+                }
+                continue;
+            }
+            Some(known) if known.deleted_at.is_none() => Change::Updated,
+            _ => Change::Created,
+        };
+        let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
+        changed.push(Changed {
+            kind: fresh.kind,
+            item: row,
+            change,
+            before: known,
+            inserted: None,
+            refs,
+            keys,
+            places: Vec::new(),
+        });
+    }
+    let is_kept = |item: &Item| {
+        source.items.iter().any(|i| i.external_id == item.external_id && i.kind.as_str() == item.kind)
+    };
+    let is_gone =
+        |i: &Locked<'_, Item>| i.deleted_at.is_none() && !is_kept(i) && !mail::drafts::is_being_sent(i);
+    changed.extend(stored.into_iter().filter(is_gone).map(|item| Changed {
+        kind: Kind::parse(&item.kind).unwrap_or(place.kind),
+        item: Item { deleted_at: Some(app.now()), updated_at: app.now(), ..Item::clone(&item) },
+        change: Change::Deleted,
+        before: Some(item),
+        inserted: None,
+        refs: Vec::new(),
+        keys: Vec::new(),
+        places: Vec::new(),
+    }));
+    Ok(Differences { changed, quiet, superseded: Superseded::default() })
+}
+
+/// The row of an item as it was told; `ids`: its own, and its series'.
+pub fn row(
+    app: &App,
+    place: &Place,
+    source: &Prepared,
+    fresh: &PreparedItem,
+    ids: (String, Option<String>),
+    known: Option<&Item>,
+) -> Item {
+    let now = app.now();
+    let live = known.filter(|k| k.deleted_at.is_none());
+    Item {
+        id: ids.0,
+        connection_id: place.connection_id.clone(),
+        kind: fresh.kind.as_str().to_owned(),
+        parent_id: place.parent_id.clone(),
+        external_id: fresh.external_id.clone(),
+        source_id: source.source_id.clone(),
+        series_id: ids.1,
+        provider_etag: source.provider_etag.clone(),
+        etag: String::new(),
+        hash: fresh.hash.clone(),
+        body: fresh.content.body.clone(),
+        metadata: live.map_or_else(|| "{}".to_owned(), |k| k.metadata.clone()),
+        provider_data: fresh.provider_data.clone(),
+        uid: fresh.uid.clone(),
+        is_series: fresh.content.is_series,
+        sort_at: fresh.content.sort_at,
+        until_at: fresh.content.until_at,
+        sort_text: fresh.content.sort_text.clone(),
+        search_text: fresh.content.search_text.clone(),
+        is_open: fresh.content.is_open,
+        flags: fresh.content.flags,
+        fingerprint: fresh.fingerprint.clone(),
+        aside: fresh.aside.clone(),
+        sequence: 0,
+        created_at: live.map_or(now, |k| k.created_at),
+        updated_at: now,
+        deleted_at: None,
+    }
+}

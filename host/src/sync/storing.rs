@@ -1,0 +1,188 @@
+//! What a pull read, made ready and written.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
+use model::wire::Source;
+
+use crate::error::{Error, Result};
+use crate::log::Origin;
+use crate::resources::apply::Place;
+use crate::resources::prepare::{Prepared, prepared};
+use crate::storage::sync_states::SyncState;
+use crate::supervise::said;
+use crate::sync::page::{Mode, Page, sweep_ahead, write_page};
+use crate::sync::pull::{Failed, Pull, Read, is_initial};
+use crate::sync::{mailbox, reread, unreadable};
+
+impl Pull<'_> {
+    /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
+    async fn ready(&self, sources: Vec<Source>) -> Result<Vec<Prepared>, Failed> {
+        if sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kind = self.scope.kind;
+        let ready = tokio::task::spawn_blocking(move || prepared(kind, sources)).await;
+        let mut ready = ready.map_err(anyhow::Error::from)?;
+        if kind.is_mail() {
+            let completed = mailbox::complete(self.app, self.connection, &mut ready, self.background).await;
+            completed.map_err(|e| Failed::Provider(Box::new(e)))?;
+        }
+        Ok(ready)
+    }
+
+    /// Writes a page: items, log lines, state, cursor.
+    /// False: nothing was written, because it was reset meanwhile or somebody else came to the end of the scan.
+    pub(super) async fn store(&self, state: &mut SyncState, read: Read) -> Result<bool, Failed> {
+        let app = self.app;
+        let page = Page { sources: self.ready(read.sources).await?, ..read.page };
+        let is_first = state.last_success_at.is_none();
+        let mut next = state.clone();
+        next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
+        self.go_on(&mut next, &page);
+        next.covered_since = page.covered_since.filter(|_| is_first && page.more).or(next.covered_since);
+        if !page.more {
+            let now = app.now();
+            next.covered_since = None;
+            next.status = "caught_up".to_owned();
+            next.last_success_at = Some(now);
+            next.next_pull_at = Some(now + app.config.poll_interval_ms);
+            next.consecutive_errors = 0;
+            next.last_error = None;
+        }
+        let says_nothing = !page.more && page.scan.is_none() && page.sources.is_empty();
+        let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
+        if says_nothing && !is_due && self.was_well_lately() {
+            // Nothing new: the time of the last look is only worth a write now and then.
+            return Ok(true);
+        }
+        let origin = if is_first { Origin::Backfill } else { Origin::Provider };
+        sweep_ahead(app, &self.place(origin), &page).await?;
+        let is_written = self.write(state, origin, page, next).await?;
+        app.coverage.tell(&self.scope.lock_name(self.connection));
+        Ok(is_written)
+    }
+
+    /// Where the next page, or the next pull, goes on. Collections are read from the beginning each time.
+    fn go_on(&self, next: &mut SyncState, page: &Page) {
+        let cursor = page.cursor.clone().filter(|_| !self.scope.kind.is_collection());
+        let Some(scan) = page.scan else {
+            next.cursor = cursor;
+            return;
+        };
+        if next.generation != scan.generation {
+            // It begins, and does what another one may have been wanted for.
+            next.rescan = false;
+        }
+        next.generation = scan.generation;
+        if page.more {
+            (next.scan_cursor, next.scan_since) = (cursor, Some(scan.since));
+            return;
+        }
+        // Whoever else is at the same scan has nothing left to do.
+        next.generation += 1;
+        (next.scan_cursor, next.scan_since) = (None, None);
+        next.cursor = cursor;
+    }
+
+    /// Writes a page. When that fails for anything in it, what it is about is found and quarantined, and the rest is written.
+    async fn write(
+        &self,
+        state: &mut SyncState,
+        origin: Origin,
+        page: Page,
+        next: SyncState,
+    ) -> Result<bool> {
+        let began_in = state.generation;
+        let write = |mode: Mode, page: Page, next: SyncState| {
+            let (app, place) = (self.app.clone(), self.place(origin));
+            let written = self.app.db.write(move |tx| {
+                Box::pin(async move { write_page(tx, app, place, page, (next, began_in), mode).await })
+            });
+            // On PostgreSQL a write runs on the caller's task: a panic must not end the pull.
+            AssertUnwindSafe(written).catch_unwind()
+        };
+        let fault =
+            |panic| Err(Error::from(anyhow::anyhow!("a panic while a page was written: {}", said(panic))));
+        let written = match write(Mode::Whole, page.clone(), next.clone()).await.unwrap_or_else(fault) {
+            Err(e) if e.code().is_none() && !page.sources.is_empty() => {
+                tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, error = %e,
+                    "a page cannot be written and is written source by source");
+                write(Mode::Isolated, page, next).await.unwrap_or_else(fault)
+            }
+            written => written,
+        };
+        match written? {
+            Some(written) => {
+                *state = written;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// A good state that was written less than a poll interval ago.
+    fn was_well_lately(&self) -> bool {
+        self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
+    }
+
+    fn place(&self, origin: Origin) -> Place {
+        Place {
+            tenant: self.connection.tenant.clone(),
+            connection_id: self.connection.id.clone(),
+            kind: self.scope.kind,
+            parent_id: self.scope.scope_id.clone(),
+            origin,
+        }
+    }
+
+    /// Asks once more for what was left out of pages because it was written here meanwhile. What the provider does not tell now it is
+    /// asked with the next pull.
+    pub(super) async fn read_superseded(&self, state: &mut SyncState) -> Result<()> {
+        let (app, connection, scope) = (self.app, self.connection, self.scope);
+        let names = reread::due(app, connection, scope).await?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let as_of = self.now().await?;
+        match reread::read(app, connection, scope, &names, self.background).await? {
+            Ok(sources) => self.write_alone(state, prepared(scope.kind, sources), as_of, names).await,
+            Err(e) => {
+                tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e,
+                    "what was written while it was read cannot be read again now");
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes sources that were asked for by themselves.
+    async fn write_alone(
+        &self,
+        state: &mut SyncState,
+        sources: Vec<Prepared>,
+        as_of: i64,
+        reread: Vec<String>,
+    ) -> Result<()> {
+        let connector = unreadable::connector(self.app, self.connection);
+        let (scan, covered_since, cursor) = (None, None, None);
+        let page = Page { sources, connector, as_of, scan, covered_since, cursor, more: false, reread };
+        let next = state.clone();
+        // Where it was reset meanwhile, everything is read again anyway.
+        self.write(state, Origin::Provider, page, next).await.map(|_| ())
+    }
+
+    /// Asks for each of the sources that could not be read and may be readable by now.
+    pub(super) async fn retry_unreadable(&self, state: &SyncState) -> Result<()> {
+        if !unreadable::is_retried(self.scope.kind) {
+            return Ok(());
+        }
+        let (app, mut state) = (self.app, state.clone());
+        for error in unreadable::due(app, self.connection, &state).await? {
+            let as_of = self.now().await?;
+            let again = unreadable::again(app, self.connection, self.scope, &error, self.background).await?;
+            let Some(sources) = again else { return Ok(()) };
+            self.write_alone(&mut state, prepared(self.scope.kind, sources), as_of, Vec::new()).await?;
+        }
+        Ok(())
+    }
+}
