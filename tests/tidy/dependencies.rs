@@ -1,5 +1,7 @@
 //! Where a dependency may be named, and which crate of ours may know which.
 
+#![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
+
 use crate::files::Project;
 use crate::ratchet::Offence;
 

@@ -39,6 +39,10 @@ enum Step {
 /// How long each fuzz target runs: what is in the corpora is tried, and some more.
 const FUZZ_SECONDS: u64 = 60;
 
+/// What `cargo clippy` sets for the compiler it calls, with every warning an error: so set, `cargo build` lints what it builds.
+const LINTING: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
+
 /// Runs the chosen steps; the first that fails ends the run.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let start = Instant::now();
@@ -52,16 +56,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         project::run(&mut fuzz, "cargo fmt --check of the fuzz targets")?;
     }
     if chosen(Step::Connectors) {
-        connectors::run(&connectors::Arguments::default())?;
+        connectors::run(&connectors::Arguments::all(true))?;
+        connectors::linear_guest()?;
     }
-    if chosen(Step::Clippy) {
+    // Where the tests are built too, lints run while they are: the compiler goes over everything once instead of twice.
+    let lints_with_tests = chosen(Step::Clippy) && chosen(Step::Tests) && arguments.cargo_test.is_empty();
+    if chosen(Step::Clippy) && !lints_with_tests {
         project::step("lints");
         let mut clippy = project::cargo();
         clippy.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
         project::run(&mut clippy, "cargo clippy")?;
     }
     if chosen(Step::Tests) {
-        tests(arguments)?;
+        tests(arguments, if lints_with_tests { LINTING.to_vec() } else { Vec::new() })?;
     }
     if chosen(Step::Fuzz) {
         fuzz::all(FUZZ_SECONDS)?;
@@ -81,7 +88,8 @@ fn lock() -> Result<File> {
     Ok(file)
 }
 
-fn tests(arguments: &Arguments) -> Result<()> {
+/// `compiler`: environment of everything that compiles, the same each time, so that nothing is compiled again.
+fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> Result<()> {
     let mut environment = vec![
         ("SWITCHBOARD_TEST_BINARY".to_owned(), path(project::target().join("debug/switchboard"))),
         ("SWITCHBOARD_TEST_BUNDLE".to_owned(), path(connectors::bundle())),
@@ -96,10 +104,15 @@ fn tests(arguments: &Arguments) -> Result<()> {
     }
     let chosen = arguments.cargo_test.iter().any(|argument| argument == "-p");
     if !chosen {
-        project::step("building the tests");
+        project::step(if compiler.is_empty() {
+            "building the tests"
+        } else {
+            "lints, and building the tests"
+        });
         // Bins too, and with the features that `cargo test` builds: tests start the server and kill it.
         let mut build = project::cargo();
-        project::run(build.args(["build", "--workspace", "--all-targets"]), "building the tests")?;
+        build.args(["build", "--workspace", "--all-targets"]).envs(compiler.iter().copied());
+        project::run(&mut build, "building the tests")?;
     }
     let peers = match arguments.no_peers {
         true => {
@@ -120,11 +133,11 @@ fn tests(arguments: &Arguments) -> Result<()> {
     if !chosen {
         command.arg("--workspace");
     }
-    command.args(&arguments.cargo_test).envs(environment);
+    command.args(&arguments.cargo_test).envs(environment).envs(compiler.iter().copied());
     let mut outcome = counted(&mut command);
     let postgres = peers.iter().flat_map(|p| &p.environment).find(|(name, _)| name == "POSTGRES_URL");
     if let (Ok(()), false, Some((_, url))) = (&outcome, chosen, postgres) {
-        outcome = on_postgres(url);
+        outcome = on_postgres(url, &compiler);
     }
     drop(peers);
     for what in &left_out {
@@ -134,12 +147,16 @@ fn tests(arguments: &Arguments) -> Result<()> {
 }
 
 /// The API's tests once more, with PostgreSQL in the place of SQLite.
-fn on_postgres(url: &str) -> Result<()> {
+fn on_postgres(url: &str, compiler: &[(&str, &str)]) -> Result<()> {
     project::step("the API's tests on PostgreSQL");
     let mut command = project::cargo();
-    command.args(["test", "--no-fail-fast", "-p", "switchboard-tests", "--test", "api", "--"]);
+    // The whole workspace, so that everything is built with the features that it was built with before.
+    command.args(["test", "--no-fail-fast", "--workspace", "--test", "api", "--"]);
     command.args(["calendars::", "connections::", "contract::", "email::", "sandbox_connector::", "usage::"]);
-    command.env("SWITCHBOARD_TEST_DATABASE_URL", url).env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
+    command
+        .envs(compiler.iter().copied())
+        .env("SWITCHBOARD_TEST_DATABASE_URL", url)
+        .env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
     counted(&mut command)
 }
 

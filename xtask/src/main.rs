@@ -10,6 +10,7 @@ mod http;
 mod peers;
 mod project;
 mod server;
+mod storm;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Command {
     Connectors(connectors::Arguments),
     /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
     Bench(bench::Arguments),
+    /// Ten well-behaved tenants, and one attacker after the other: how much slower the ten become; writes `xtask/STORM.md`.
+    Storm(storm::Arguments),
     /// A bare axum handler: the baseline of `bench`.
     #[command(hide = true)]
     Bare(bench::bare::Arguments),
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Connectors(arguments) => connectors::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Storm(arguments) => storm::run(&arguments),
         Command::Bare(arguments) => bench::bare::run(&arguments),
     };
     if let Err(error) = done {

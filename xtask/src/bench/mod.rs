@@ -9,7 +9,7 @@ mod keyed_create;
 mod list;
 mod load;
 mod mail;
-mod memory;
+pub mod memory;
 mod merging;
 mod rig;
 mod start;
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return in_release(arguments);
     }
-    connectors::run(&connectors::Arguments::default())?;
+    connectors::run(&connectors::Arguments::all(false))?;
     let rig = Rig { binary: server::build(Build::Release)?, seconds: arguments.seconds };
     let mut rows = Vec::new();
     for (name, case) in CASES {

@@ -28,7 +28,7 @@ pub struct Arguments {
     /// End after the walk instead of leaving the server up; exit code 0 when every answer was as expected.
     #[arg(long)]
     exit: bool,
-    /// Take the server as the tests have it, without optimisation: it is built far sooner.
+    /// Take the server and the connectors as the tests have them: they are built far sooner.
     #[arg(long)]
     dev: bool,
     /// Where the server listens; another free port is taken when this one is in use.
@@ -80,7 +80,7 @@ impl std::str::FromStr for SocketName {
 
 /// Builds, starts, walks, and stays or ends.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    connectors::run(&connectors::Arguments::default())?;
+    connectors::run(&connectors::Arguments::all(arguments.dev))?;
     let binary = server::build(if arguments.dev { Build::Dev } else { Build::Release })?;
     let (data_dir, _lock) = data_dir(arguments)?;
     let listen = server::free_address(arguments.listen)?;

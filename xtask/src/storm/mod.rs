@@ -1,0 +1,177 @@
+//! `cargo xtask storm`: ten well-behaved tenants at a steady rate while one attacker after the other does its worst. What counts is how
+//! much slower the well-behaved become, and that nothing of theirs fails. A minute of load; too much for two tests at once, so it is
+//! no part of `cargo xtask test`.
+
+mod attackers;
+mod tenants;
+mod wire;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::bench::memory::{forget_peak, peak_mib};
+use crate::connectors;
+use crate::project;
+use crate::server::{self, Build, Options, Server};
+use crate::storm::attackers::{ATTACKS, Attacker};
+use crate::storm::tenants::{Seen, quantile_ms};
+
+/// How much slower the slowest of a hundred requests may be than without an attacker.
+const MOST_SLOWER: f64 = 2.0;
+/// The slowest of a hundred `/healthz`, in milliseconds.
+const HEALTH_MS: f64 = 50.0;
+/// Resident memory of the server.
+const MEMORY_MIB: f64 = 512.0;
+/// So few milliseconds are noise of the machine: a limit is never below twice that.
+const NOISE_MS: f64 = 5.0;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Seconds of each attack.
+    #[arg(long, default_value_t = 4)]
+    seconds: u64,
+    /// Only attacks whose name holds this.
+    #[arg(long)]
+    only: Option<String>,
+}
+
+/// Builds the server, lets the storm go over it, prints the table and writes it to `xtask/STORM.md`. An error when a limit is missed.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    if cfg!(debug_assertions) {
+        return in_release(arguments);
+    }
+    connectors::run(&connectors::Arguments::all(false))?;
+    let binary = server::build(Build::Release)?;
+    let data_dir = project::target().join("storm");
+    server::empty(&data_dir)?;
+    let listen = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    // The mail server that never finishes is on this machine.
+    let egress_allow = vec!["127.0.0.1/32".to_owned()];
+    let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let tarpit = runtime.block_on(attackers::tarpit())?;
+    project::step("making the tenants and the attacker's account");
+    let tenants = tenants::make(&server)?;
+    let attacker = Arc::new(Attacker::make(&server, tarpit)?);
+    let length = Duration::from_secs(arguments.seconds);
+    project::step("without an attacker");
+    let mut calm = runtime.block_on(tenants::work(listen, &tenants, length * 2))?;
+    let baseline = Line::of("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
+    let mut lines = vec![baseline];
+    for (name, attack) in ATTACKS {
+        if arguments.only.as_ref().is_some_and(|only| !name.contains(only)) {
+            continue;
+        }
+        project::step(name);
+        let (mut seen, mib) = runtime.block_on(async {
+            forget_peak(server.pid())?;
+            let mut callers = attack(attacker.clone());
+            let seen = tenants::work(listen, &tenants, length).await;
+            callers.shutdown().await;
+            Ok::<_, anyhow::Error>((seen?, peak_mib(server.pid())?))
+        })?;
+        let limit = baseline_limit(lines[0].p99_ms);
+        lines.push(Line::of(name, &mut seen, mib, Some(limit)));
+    }
+    let text = table(&lines);
+    println!("\n{text}");
+    if arguments.only.is_none() {
+        fs::write(project::root().join("xtask/STORM.md"), &text).context("cannot write STORM.md")?;
+    }
+    server.stop()?;
+    match lines.iter().filter(|line| !line.missed.is_empty()).count() {
+        0 => Ok(()),
+        missed => bail!("{missed} of {} attacks harm others", ATTACKS.len()),
+    }
+}
+
+fn baseline_limit(p99_ms: f64) -> f64 {
+    p99_ms.max(NOISE_MS) * MOST_SLOWER
+}
+
+/// What the well-behaved saw during one attack.
+struct Line {
+    name: String,
+    requests: usize,
+    failed: u64,
+    failure: Option<String>,
+    p50_ms: f64,
+    p99_ms: f64,
+    health_p99_ms: f64,
+    mib: f64,
+    missed: Vec<&'static str>,
+}
+
+impl Line {
+    fn of(name: &str, seen: &mut Seen, mib: f64, limit_ms: Option<f64>) -> Line {
+        let p50_ms = quantile_ms(&mut seen.micros, 0.5);
+        let p99_ms = quantile_ms(&mut seen.micros, 0.99);
+        let health_p99_ms = quantile_ms(&mut seen.health_micros, 0.99);
+        let mut missed = Vec::new();
+        // A figure that is no number has met nothing.
+        if limit_ms.is_some_and(|limit| p99_ms.is_nan() || p99_ms > limit) {
+            missed.push("p99");
+        }
+        if health_p99_ms.is_nan() || health_p99_ms > HEALTH_MS {
+            missed.push("healthz");
+        }
+        if mib > MEMORY_MIB {
+            missed.push("memory");
+        }
+        if seen.failed > 0 {
+            missed.push("failures");
+        }
+        let requests = seen.micros.len();
+        let (failed, failure) = (seen.failed, seen.failure.take());
+        Line { name: name.to_owned(), requests, failed, failure, p50_ms, p99_ms, health_p99_ms, mib, missed }
+    }
+}
+
+fn table(lines: &[Line]) -> String {
+    let limit = lines.first().map_or(f64::NAN, |line| baseline_limit(line.p99_ms));
+    let mut text = format!(
+        "# Storm\n\n`cargo xtask storm`: ten tenants at 20 requests a second each, and one attacker after the other. The slowest of a \
+         hundred of their requests may take {limit:.1} ms (twice what it takes when nobody attacks, or twice {NOISE_MS} ms), of `/healthz` \
+         {HEALTH_MS} ms; the server may have {MEMORY_MIB} MiB; nothing of theirs may fail.\n\n\
+         | Attack | Requests | Failed | p50 | p99 | `/healthz` p99 | Memory | |\n|---|---|---|---|---|---|---|---|\n"
+    );
+    for line in lines {
+        let verdict = if line.missed.is_empty() {
+            "met".to_owned()
+        } else {
+            format!("missed: {}", line.missed.join(", "))
+        };
+        text += &format!(
+            "| {} | {} | {} | {:.1} ms | {:.1} ms | {:.1} ms | {:.0} MiB | {verdict} |\n",
+            line.name, line.requests, line.failed, line.p50_ms, line.p99_ms, line.health_p99_ms, line.mib
+        );
+        if let Some(failure) = &line.failure {
+            eprintln!("    {}: {failure}", line.name);
+        }
+    }
+    text
+}
+
+/// The load must be optimised as the server is.
+fn in_release(arguments: &Arguments) -> Result<()> {
+    project::step("building the load generator (release)");
+    let mut command = project::cargo();
+    command.args([
+        "run",
+        "--release",
+        "-p",
+        "xtask",
+        "--",
+        "storm",
+        "--seconds",
+        &arguments.seconds.to_string(),
+    ]);
+    if let Some(only) = &arguments.only {
+        command.args(["--only", only]);
+    }
+    project::run(&mut command, "the storm")
+}
