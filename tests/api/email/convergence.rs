@@ -9,6 +9,7 @@ use harness::Exchange;
 use serde_json::{Value, json};
 use switchboard::app::App;
 use switchboard::sync::poll;
+use tokio::sync::Semaphore;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
 use crate::email::sync::{Replica, start};
@@ -18,6 +19,8 @@ const WRITERS: usize = 4;
 const DRAFTS: usize = 9;
 /// Versions that each draft has.
 const VERSIONS: usize = 4;
+/// Letters that come between two rounds of a pull. Were they to come faster than small pages are read, no pull would ever end.
+const LETTERS: usize = 5;
 
 /// What is to be left of drafts: the subject of those that are there, none for those that were deleted or sent.
 type Expected = BTreeMap<String, Option<String>>;
@@ -81,10 +84,11 @@ async fn write(mailbox: &Mailbox, number: usize) -> Expected {
     expected
 }
 
-/// Another program in the same mailbox.
-async fn write_there(mailbox: &Mailbox, is_over: &AtomicBool) {
+/// Another program in the same mailbox: as many letters as there are permits.
+async fn write_there(mailbox: &Mailbox, letters: &Semaphore) {
     let mut number = 0;
-    while !is_over.load(Ordering::Relaxed) {
+    while let Ok(letter_now) = letters.acquire().await {
+        letter_now.forget();
         let id = format!("there{number}@x.test");
         mailbox.there.deliver(&letter(&format!("There {number}"), &id, "")).await;
         mailbox.there.flag(&id, "starred", true).await;
@@ -97,7 +101,7 @@ async fn write_there(mailbox: &Mailbox, is_over: &AtomicBool) {
 
 /// Everything that pulls: lists that want what the provider has now, the host's own rounds, the outbox; sometimes the provider has
 /// forgotten what was read, and everything is read again.
-async fn pull(mailbox: &Mailbox, host: &App, is_over: &AtomicBool) {
+async fn pull(mailbox: &Mailbox, host: &App, (is_over, letters): (&AtomicBool, &Semaphore)) {
     let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
     let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);
     let mut round = 0;
@@ -111,6 +115,7 @@ async fn pull(mailbox: &Mailbox, host: &App, is_over: &AtomicBool) {
         mailbox.server.clock.advance_ms(60_000);
         poll::tick(host).await.expect("a round");
         mailbox.server.hand_over().await;
+        letters.add_permits(LETTERS.saturating_sub(letters.available_permits()));
     }
 }
 
@@ -120,14 +125,14 @@ async fn everything_that_is_acknowledged_stays(pull_page: u32) {
     let beside = mailbox.server.beside().await;
     let hosts = [Some(mailbox.server.app.clone()), beside.as_ref().map(|b| b.app.clone())];
     let mut replica = start(&mailbox).await;
-    let is_over = Arc::new(AtomicBool::new(false));
+    let (is_over, letters) = (Arc::new(AtomicBool::new(false)), Arc::new(Semaphore::new(LETTERS)));
     let mut behind = Vec::new();
     for host in hosts.into_iter().flatten() {
-        let (mailbox, is_over) = (mailbox.clone(), is_over.clone());
-        behind.push(tokio::spawn(async move { pull(&mailbox, &host, &is_over).await }));
+        let (mailbox, is_over, letters) = (mailbox.clone(), is_over.clone(), letters.clone());
+        behind.push(tokio::spawn(async move { pull(&mailbox, &host, (&is_over, &letters)).await }));
     }
-    let (mailbox_there, over) = (mailbox.clone(), is_over.clone());
-    behind.push(tokio::spawn(async move { write_there(&mailbox_there, &over).await }));
+    let (mailbox_there, letters_there) = (mailbox.clone(), letters.clone());
+    behind.push(tokio::spawn(async move { write_there(&mailbox_there, &letters_there).await }));
     let writers = (0..WRITERS).map(|number| {
         let mailbox = mailbox.clone();
         tokio::spawn(async move { write(&mailbox, number).await })
@@ -141,6 +146,7 @@ async fn everything_that_is_acknowledged_stays(pull_page: u32) {
         }
     }
     is_over.store(true, Ordering::Relaxed);
+    letters.close();
     for task in behind {
         task.await.expect("it goes on to its end");
     }
