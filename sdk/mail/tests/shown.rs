@@ -321,6 +321,24 @@ fn references_without_number_are_shown_as_they_are_meant() {
     assert_eq!(shown(&titled(40_000)), "<p>x</p>");
 }
 
+/// A value that is kept is written longer than it came: it is kept in what was shown, too.
+#[test]
+fn references_that_grow_are_kept_twice_or_not_at_all() {
+    let options = Safe { images: true, ..Safe::default() };
+    let mut kept = 0;
+    for piece in [
+        "& ", "&am ", "&amp ", "&#38;", "\u{a0}x", "&nbsp", "<x", ">", "&quot;", "&nvlt;", "\u{a9}", "&copy;",
+    ] {
+        for bytes in [500, 800, 1_000, 1_400, 1_600, 2_000, 3_000, 10_000] {
+            let source = format!("<p title='{}'>x</p>", piece.repeat(bytes / piece.len()));
+            let once = safe(&source, &options);
+            assert_eq!(safe(&once, &options), once, "{piece:?}, {bytes} bytes");
+            kept += usize::from(once.contains("title"));
+        }
+    }
+    assert!((40..90).contains(&kept), "{kept}");
+}
+
 #[test]
 fn text_of_html() {
     assert_eq!(

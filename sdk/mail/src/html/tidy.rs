@@ -23,8 +23,11 @@ const BREAK: &str = "<!---->";
 /// the next bracket from each such character on, so that a long text of them takes time with the square of its length.
 const TEXT_BYTES: usize = 512;
 
-/// The same for the value of an attribute, which cannot be broken: most of its bytes times those that may begin such characters.
+/// The same for the value of an attribute, which cannot be broken: most of its bytes, as they are written, times its references.
 const VALUE_WORK: usize = 1 << 20;
+
+/// The references that the serializer writes.
+const WRITTEN: [&str; 5] = ["&amp;", "&quot;", "&lt;", "&gt;", "&nbsp;"];
 
 /// The HTML, tidied.
 pub fn tidy(html: &str, options: &Safe<'_>) -> String {
@@ -120,7 +123,7 @@ impl Tree {
 
     /// Character references stay as they are.
     fn attribute(&mut self, name: &str, prefix: &str, value: &str) {
-        if escaped(value).count().saturating_mul(value.len()) > VALUE_WORK {
+        if work(value) > VALUE_WORK {
             return;
         }
         self.out.extend([" ", name, "=\"", prefix]);
@@ -279,6 +282,24 @@ impl Tree {
 /// no-break space in UTF-8.
 fn escaped(text: &str) -> impl Iterator<Item = usize> {
     memchr::memchr2_iter(b'&', 0xC2, text.as_bytes())
+}
+
+/// How many references a value is written with, at most, times its length then: no more for what was written already, so that what is
+/// shown once is shown again.
+fn work(value: &str) -> usize {
+    let (mut references, mut bytes) = (0_usize, value.len());
+    for (at, byte) in value.bytes().enumerate() {
+        let rest = || value.get(at..).unwrap_or_default();
+        bytes += match byte {
+            b'&' if WRITTEN.iter().any(|reference| rest().starts_with(reference)) => 0,
+            b'&' | 0xC2 => 4,
+            b'"' => 5,
+            b'<' | b'>' => 3,
+            _ => continue,
+        };
+        references += 1;
+    }
+    references.saturating_mul(bytes)
 }
 
 fn is_table(kind: Kind) -> bool {
