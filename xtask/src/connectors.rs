@@ -95,9 +95,10 @@ fn toolchain() -> Result<String> {
 }
 
 fn cargo_build(profile: &str, packages: &[String], environment: &str) -> Result<()> {
-    // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs.
+    // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs, and wrappers, of
+    // which one lints what else is built, are another compiler's.
     let script = format!(
-        "set -e\n{environment}\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER\n\
+        "set -e\n{environment}\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS\n\
          exec \"$WASM_CARGO\" build --target {TARGET} --profile {profile} \"$@\""
     );
     let mut command = project::command("bash");
