@@ -20,6 +20,14 @@ pub fn target() -> PathBuf {
     }
 }
 
+/// Runs a command of this program optimised, because what it sends load with has to be as the server is.
+pub fn run_in_release(arguments: &[&str]) -> Result<()> {
+    step("building the load generator (release)");
+    let mut command = cargo();
+    command.args(["run", "--release", "-p", "xtask", "--"]).args(arguments);
+    run(&mut command, &format!("cargo xtask {}", arguments.join(" ")))
+}
+
 /// Says what begins now.
 pub fn step(text: &str) {
     eprintln!("==> {text}");

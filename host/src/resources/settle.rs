@@ -17,7 +17,9 @@ use crate::resources::commit::{Change, shown, stored};
 use crate::resources::differences::Superseded;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::{Asker, fetch, mutate, stale, tasks};
+use crate::storage::Tx;
 use crate::storage::items::{self, Item};
+use crate::storage::locked::ConnectionLock;
 use crate::storage::log;
 use crate::sync::page::note_superseded;
 
@@ -210,7 +212,26 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, item: &Item) -> Resul
         .await
 }
 
-/// `is_last`: what is superseded is noted, to be read with the next pull; else it is returned.
+/// Writes what the provider told after a write. Some: what is superseded and has to be asked for again; in the last round (`is_last`) it
+/// is noted instead, to be read with the next pull.
+pub(super) async fn write_round(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    (sources, as_of, is_last): (&[Prepared], i64, bool),
+) -> Result<Option<Superseded>> {
+    let superseded = apply::apply_read(tx, app, (lock, place), sources, as_of).await?.superseded;
+    if superseded.is_empty() {
+        return Ok(None);
+    }
+    if !is_last {
+        return Ok(Some(superseded));
+    }
+    note_superseded(tx, app, place, &superseded).await?;
+    Ok(None)
+}
+
+/// An error: superseded, as `write_round` says it.
 async fn store(
     app: &App,
     opened: &Opened,
@@ -224,12 +245,9 @@ async fn store(
         .write(move |tx| {
             Box::pin(async move {
                 let lock = apply::lock(tx, &place).await?;
-                let applied = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
-                let superseded = applied.superseded;
-                match (superseded.is_empty(), is_last) {
-                    (true, _) => {}
-                    (false, true) => note_superseded(tx, &app, &place, &superseded).await?,
-                    (false, false) => return Ok(Err(superseded)),
+                let round = (&sources[..], as_of, is_last);
+                if let Some(superseded) = write_round(tx, &app, (&lock, &place), round).await? {
+                    return Ok(Err(superseded));
                 }
                 let answer = match told {
                     Told::Gone => Answer::no_content(),

@@ -81,20 +81,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// The load generator and the bare handler must be optimised as the server is.
 fn in_release(arguments: &Arguments) -> Result<()> {
-    project::step("building the load generator (release)");
-    let mut command = project::cargo();
-    command.args([
-        "run",
-        "--release",
-        "-p",
-        "xtask",
-        "--",
-        "bench",
-        "--seconds",
-        &arguments.seconds.to_string(),
-    ]);
-    if !arguments.only.is_empty() {
-        command.arg("--only").arg(arguments.only.join(","));
+    let (seconds, only) = (arguments.seconds.to_string(), arguments.only.join(","));
+    let mut given = vec!["bench", "--seconds", &seconds];
+    if !only.is_empty() {
+        given.extend(["--only", &only]);
     }
-    project::run(&mut command, "the benchmarks")
+    project::run_in_release(&given)
 }

@@ -16,7 +16,7 @@ use crate::resources::differences::Superseded;
 use crate::resources::mail::bodies::Content;
 use crate::resources::mail::{drafts, own};
 use crate::resources::prepare::{Prepared, prepared};
-use crate::resources::settle::READ_AGAIN;
+use crate::resources::settle::{READ_AGAIN, write_round};
 use crate::resources::{Asker, Kind, fetch, render};
 use crate::runtime::Surface;
 use crate::storage::Tx;
@@ -24,7 +24,6 @@ use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 use crate::storage::locked::{ConnectionLock, Locked};
 use crate::storage::log;
-use crate::sync::page::note_superseded;
 
 /// What the client is told in the end.
 #[derive(Clone)]
@@ -177,7 +176,7 @@ async fn read_again(
     again
 }
 
-/// `is_last`: what is superseded is noted, to be read with the next pull; else it is returned.
+/// An error: superseded, as `write_round` says it.
 async fn store(
     app: &App,
     connection: &Connection,
@@ -191,12 +190,9 @@ async fn store(
     db.write(move |tx| {
         Box::pin(async move {
             let lock = apply::lock(tx, &place).await?;
-            let applied = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
-            let superseded = applied.superseded;
-            match (superseded.is_empty(), is_last) {
-                (true, _) => {}
-                (false, true) => note_superseded(tx, &app, &place, &superseded).await?,
-                (false, false) => return Ok(Err(superseded)),
+            let round = (&sources[..], as_of, is_last);
+            if let Some(superseded) = write_round(tx, &app, (&lock, &place), round).await? {
+                return Ok(Err(superseded));
             }
             let answer = match told {
                 Told::Gone => Answer::no_content(),
