@@ -1,9 +1,10 @@
 //! Work that keeps a processor busy: parsing large bodies, building and cleaning messages. It runs where it holds no worker of the
 //! runtime, no more of it at once than there are processors, and of one tenant at most half of that: who asks for much waits for
-//! its own work and not others for it.
+//! its own work and not others for it. Where everything is busy the threads of this work come after those that answer requests.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -42,7 +43,7 @@ impl Compute {
     }
 
     /// Runs `work` on `bytes` of a tenant's input. It waits for a place where that is much.
-    pub async fn run<T>(&self, tenant: &str, bytes: usize, work: impl FnOnce() -> T) -> T {
+    pub async fn run<T: Send>(&self, tenant: &str, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
         if bytes <= INLINE_BYTES {
             return work();
         }
@@ -60,17 +61,40 @@ impl Compute {
 }
 
 /// Runs `work` on `bytes` of input without waiting for a place: for code that cannot wait, whose callers are bounded otherwise.
-pub fn at_once<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+pub fn at_once<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes <= INLINE_BYTES { work() } else { off_worker(work) }
 }
 
-/// Runs `work` on this thread, after the runtime has given what else this worker had to do to another one.
-fn off_worker<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work` on a thread for it, and waits for that here, after the runtime has given what else this worker had to do to another one.
+fn off_worker<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let busy = || match busy_threads() {
+        Some(threads) => threads.install(work),
+        None => work(),
+    };
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(busy),
         // A runtime of one thread has nowhere to go; neither has a thread of no runtime.
-        _ => work(),
+        _ => busy(),
     }
+}
+
+/// The threads for such work, one per processor; none where the system gives none.
+fn busy_threads() -> Option<&'static ThreadPool> {
+    static THREADS: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let start = || {
+        let threads = ThreadPoolBuilder::new().thread_name(|_| "compute".to_owned());
+        threads.start_handler(|_| come_after_requests()).build().ok()
+    };
+    THREADS.get_or_init(start).as_ref()
+}
+
+/// How much less of a busy processor a thread gets that computes: about a third of what one gets that answers requests.
+const NICENESS: i32 = 5;
+
+/// Where everything is busy, this thread comes after those that answer requests. On Linux alone, where each thread has a niceness of its own.
+pub fn come_after_requests() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(NICENESS);
 }
 
 #[cfg(test)]
@@ -106,6 +130,19 @@ mod tests {
         for work in heavy {
             work.await.expect("it ends");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn heavy_work_comes_after_requests() {
+        let niceness = || rustix::process::getpriority_process(None).expect("every thread has one");
+        let heavy = Compute::new(2).run("a", MUCH, niceness).await;
+        assert_eq!(heavy, (niceness() + NICENESS).min(19));
+        assert_eq!(
+            Compute::new(2).run("a", INLINE_BYTES, niceness).await,
+            niceness(),
+            "little work is done here"
+        );
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -82,7 +82,7 @@ struct Envelope<'a, A> {
 }
 
 /// Runs one operation. An answer that is not of the operation's type counts as the connector's fault.
-pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
+pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     app: &App,
     target: &Target<'_>,
     op: Op,
@@ -122,7 +122,9 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned>(
     throttle::note(app, target, &outcome).await;
     count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;
-    let body = response.parse().inspect_err(|e| report(target, op, e))?;
+    let parsed =
+        app.compute.run(&target.tenant.application_id, response.body.len(), || response.parse()).await;
+    let body = parsed.inspect_err(|e| report(target, op, e))?;
     Ok(Reply { body, cursor: response.cursor, more: response.more, blobs: response.blobs })
 }
 

@@ -147,7 +147,7 @@ fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &
 /// What the connector says of a surface.
 async fn features<F>(app: &App, connection: &Connection, asker: &Asker, surface: Surface) -> Result<F>
 where
-    F: DeserializeOwned + Default,
+    F: DeserializeOwned + Default + Send,
 {
     // An account that cannot be asked now still has an answer: nothing works, and why.
     match usable(connection) {

@@ -125,7 +125,7 @@ pub async fn fetch<A, R>(
 ) -> Result<R>
 where
     A: serde::Serialize + Sync,
-    R: serde::de::DeserializeOwned,
+    R: serde::de::DeserializeOwned + Send,
 {
     let op = Op { surface, verb: Verb::Fetch, name: op };
     let options = Options { request_id: asker.request_id.clone(), ..Options::default() };
@@ -151,7 +151,7 @@ pub async fn mutate<A, R>(
 ) -> Result<R>
 where
     A: serde::Serialize + Sync,
-    R: serde::de::DeserializeOwned,
+    R: serde::de::DeserializeOwned + Send,
 {
     let op = Op { surface, verb: Verb::Mutate, name: op };
     let options = Options {

@@ -11,6 +11,7 @@ use anyhow::Context;
 use futures::FutureExt;
 use futures::future::poll_fn;
 
+use crate::compute::come_after_requests;
 use crate::runtime::spawned::Spawned;
 
 /// The threads for guests that compute.
@@ -37,6 +38,7 @@ impl Guests {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads.max(1))
             .thread_name("guest")
+            .on_thread_start(come_after_requests)
             .enable_all()
             .build()
             .context("starting the threads for connectors")?;

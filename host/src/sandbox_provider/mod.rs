@@ -101,6 +101,7 @@ use axum::http::StatusCode;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
+use crate::compute::Compute;
 use crate::sandbox_provider::auth::Login;
 use crate::sandbox_provider::faults::Faults;
 use crate::sandbox_provider::journal::Journal;
@@ -150,6 +151,7 @@ struct Inner {
     sync_token_ms: i64,
     writes: Semaphore,
     large_bodies: Semaphore,
+    compute: Compute,
 }
 
 struct Store {
@@ -178,7 +180,13 @@ impl Sandbox {
             sync_token_ms: config.sync_token_ms,
             writes: Semaphore::new(MAX_WRITES),
             large_bodies: Semaphore::new(MAX_LARGE_BODIES),
+            compute: Compute::default(),
         })))
+    }
+
+    /// For messages that take long to take apart, of each account as much as it has a share of.
+    fn compute(&self) -> &Compute {
+        &self.0.compute
     }
 
     fn now_ms(&self) -> i64 {

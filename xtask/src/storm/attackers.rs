@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 use crate::http::Client;
@@ -214,6 +215,16 @@ fn revoked_keys(attacker: Arc<Attacker>) -> JoinSet<()> {
         });
     }
     set
+}
+
+/// Where attackers run: apart from those whose requests are measured, and after them and the server where the processors are busy. They come
+/// from other machines, and what it costs them to send is not what this is about.
+pub fn runtime() -> Result<Runtime> {
+    let lowest = || {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::nice(19);
+    };
+    Ok(Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(lowest).build()?)
 }
 
 /// A mail server that greets a letter a second, and never to the end.

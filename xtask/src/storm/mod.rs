@@ -1,5 +1,5 @@
 //! `cargo xtask storm`: ten well-behaved tenants at a steady rate while one attacker after the other does its worst. What counts is how
-//! much slower the well-behaved become, and that nothing of theirs fails. A minute of load; too much for two tests at once, so it is
+//! much slower the well-behaved become, and that nothing of theirs fails. A minute and a half of load; too much for two tests at once, so it is
 //! no part of `cargo xtask test`.
 
 mod attackers;
@@ -32,7 +32,7 @@ const NOISE_MS: f64 = 5.0;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Seconds of each attack.
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 6)]
     seconds: u64,
     /// Only attacks whose name holds this.
     #[arg(long)]
@@ -53,7 +53,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let egress_allow = vec!["127.0.0.1/32".to_owned()];
     let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let tarpit = runtime.block_on(attackers::tarpit())?;
+    let attackers = attackers::runtime()?;
+    let tarpit = attackers.block_on(attackers::tarpit())?;
     project::step("making the tenants and the attacker's account");
     let tenants = tenants::make(&server)?;
     let attacker = Arc::new(Attacker::make(&server, tarpit)?);
@@ -69,7 +70,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         project::step(name);
         let (mut seen, mib) = runtime.block_on(async {
             forget_peak(server.pid())?;
-            let mut callers = attack(attacker.clone());
+            let mut callers = {
+                let _there = attackers.enter();
+                attack(attacker.clone())
+            };
             let seen = tenants::work(listen, &tenants, length).await;
             callers.shutdown().await;
             Ok::<_, anyhow::Error>((seen?, peak_mib(server.pid())?))
@@ -158,20 +162,10 @@ fn table(lines: &[Line]) -> String {
 
 /// The load must be optimised as the server is.
 fn in_release(arguments: &Arguments) -> Result<()> {
-    project::step("building the load generator (release)");
-    let mut command = project::cargo();
-    command.args([
-        "run",
-        "--release",
-        "-p",
-        "xtask",
-        "--",
-        "storm",
-        "--seconds",
-        &arguments.seconds.to_string(),
-    ]);
+    let seconds = arguments.seconds.to_string();
+    let mut given = vec!["storm", "--seconds", &seconds];
     if let Some(only) = &arguments.only {
-        command.args(["--only", only]);
+        given.extend(["--only", only]);
     }
-    project::run(&mut command, "the storm")
+    project::run_in_release(&given)
 }

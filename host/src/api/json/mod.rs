@@ -59,7 +59,7 @@ pub fn typed<T: DeserializeOwned + Serialize>(map: Map<String, Value>) -> Result
 }
 
 /// The same for a body that brings files along: read where it holds up nobody.
-pub async fn typed_with_files<T: DeserializeOwned + Serialize>(
+pub async fn typed_with_files<T: DeserializeOwned + Serialize + Send>(
     app: &App,
     tenant: &Tenant,
     map: Map<String, Value>,

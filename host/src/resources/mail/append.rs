@@ -67,7 +67,7 @@ pub async fn append(
 }
 
 /// A change at the provider that brings content along.
-pub async fn with_blobs<A: serde::Serialize + Sync, R: serde::de::DeserializeOwned>(
+pub async fn with_blobs<A: serde::Serialize + Sync, R: serde::de::DeserializeOwned + Send>(
     app: &App,
     asker: &Asker,
     connection: &Connection,

@@ -79,7 +79,7 @@ pub async fn printed(
         let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
         for chunk in wanted.chunks(AT_ONCE) {
             let read = ask(app, asker, connection, chunk, query.fields, MAX_LISTED_BODY).await?;
-            contents.extend(of_sources(chunk, &read.sources));
+            contents.extend(content_of(app, asker, chunk, &read.sources).await);
         }
     }
     let mut texts = Vec::with_capacity(rows.len());
@@ -124,8 +124,23 @@ pub async fn ask(
     fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await
 }
 
+/// What is not kept of messages, by our ids, read where it holds up nobody.
+pub async fn content_of(
+    app: &App,
+    asker: &Asker,
+    wanted: &[Wanted],
+    sources: &[Source],
+) -> HashMap<String, Content> {
+    app.compute.run(&asker.tenant.application_id, size(sources), || of_sources(wanted, sources)).await
+}
+
+/// Bytes of what sources hold.
+fn size(sources: &[Source]) -> usize {
+    sources.iter().flat_map(|source| &source.items).map(|item| item.body.as_str().len()).sum()
+}
+
 /// What is not kept, by our ids.
-pub fn of_sources(wanted: &[Wanted], sources: &[Source]) -> HashMap<String, Content> {
+fn of_sources(wanted: &[Wanted], sources: &[Source]) -> HashMap<String, Content> {
     let mut contents = HashMap::new();
     for source in sources {
         let Some(of) = wanted.iter().find(|w| w.source_id == source.external_id) else { continue };
@@ -174,7 +189,8 @@ pub async fn keep(
     as_of: i64,
 ) -> Result<Option<Vec<Item>>> {
     let place = apply::Place { origin: Origin::Provider, ..place(connection, Kind::EmailMessage, "") };
-    let mut sources = prepared(Kind::EmailMessage, sources);
+    let (tenant, bytes) = (&connection.tenant.application_id, size(&sources));
+    let mut sources = app.compute.run(tenant, bytes, || prepared(Kind::EmailMessage, sources)).await;
     let names: Vec<String> = sources.iter().map(|source| source.source_id.clone()).collect();
     let stored = items::of_sources(app.db.reader(), &connection.tenant, &connection.id, &names).await?;
     sources.retain(|source| !is_as_stored(source, &stored));

@@ -109,7 +109,7 @@ pub async fn read(
         }
         return Box::pin(read(app, asker, connection, moved, fields)).await;
     }
-    let content = bodies::of_sources(&wanted, &sources).remove(&item.id);
+    let content = bodies::content_of(app, asker, &wanted, &sources).await.remove(&item.id);
     if content.is_none() && sources.iter().any(|s| !s.items.is_empty()) {
         return Err(refuse(
             Code::ConnectorError,

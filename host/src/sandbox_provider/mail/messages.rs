@@ -159,10 +159,10 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Adds what the bytes hold.
-    fn extend(self, shown: &mut Value, raw: &[u8]) {
+    /// The same with what the bytes hold.
+    fn extended(self, mut shown: Value, raw: &[u8]) -> Value {
         if !self.headers && !self.body {
-            return;
+            return shown;
         }
         let (headers, text) = parse::whole(raw);
         if self.headers {
@@ -180,6 +180,7 @@ impl Fields {
                 "cut": is_long(&text.plain) || is_long(&text.html),
             });
         }
+        shown
     }
 }
 
@@ -199,8 +200,8 @@ pub async fn get(
     Path(id): Path<String>,
     Query(fields): Query<Fields>,
 ) -> Result<Response, Problem> {
-    let (mut shown, seq, raw) = sandbox.read(|state| letter(state, &login, &id)).await?;
-    fields.extend(&mut shown, &raw);
+    let (shown, seq, raw) = sandbox.read(|state| letter(state, &login, &id)).await?;
+    let shown = sandbox.compute().run(&login.mail, raw.len(), || fields.extended(shown, &raw)).await;
     Ok(versioned(StatusCode::OK, shown, Some(seq)))
 }
 
@@ -226,11 +227,10 @@ pub async fn batch(
             Ok(batch.ids.iter().filter_map(|id| letter(state, &login, id).ok()).collect::<Vec<_>>())
         })
         .await?;
-    let shown = found.into_iter().map(|(mut shown, _, raw)| {
-        batch.fields.extend(&mut shown, &raw);
-        shown
-    });
-    Ok(Json(json!({ "messages": shown.collect::<Vec<_>>() })))
+    let bytes = found.iter().map(|(_, _, raw)| raw.len()).sum();
+    let all = || found.into_iter().map(|(shown, _, raw)| batch.fields.extended(shown, &raw)).collect();
+    let shown: Vec<Value> = sandbox.compute().run(&login.mail, bytes, all).await;
+    Ok(Json(json!({ "messages": shown })))
 }
 
 /// `GET …/messages/{message}/raw`: as it came.
