@@ -30,8 +30,7 @@ pub struct Place {
 
 impl Default for Compute {
     fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(2, usize::from);
-        Compute::new(processors.max(2))
+        Compute::new(processors())
     }
 }
 
@@ -78,11 +77,17 @@ fn off_worker<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
+/// How much of such work goes on at once: one tenant's never all of it, also where there is one processor.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from).max(2)
+}
+
 /// The threads for such work, one per processor; none where the system gives none.
 fn busy_threads() -> Option<&'static ThreadPool> {
     static THREADS: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let start = || {
-        let threads = ThreadPoolBuilder::new().thread_name(|_| "compute".to_owned());
+        let threads =
+            ThreadPoolBuilder::new().num_threads(processors()).thread_name(|_| "compute".to_owned());
         threads.start_handler(|_| come_after_requests()).build().ok()
     };
     THREADS.get_or_init(start).as_ref()
@@ -99,37 +104,24 @@ pub fn come_after_requests() {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
     use std::sync::mpsc;
 
     use super::*;
 
     const MUCH: usize = INLINE_BYTES + 1;
 
-    /// Every worker has heavy work that does not end, and a small request is served all the same.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    /// The only worker has heavy work that does not end, and a small request is served all the same.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn heavy_work_holds_no_worker() {
-        let compute = Compute::new(4);
-        let (at_work, end) = (Arc::new(Barrier::new(5)), Arc::new(Barrier::new(5)));
-        let heavy: Vec<_> = ["a", "a", "b", "b"]
-            .map(|tenant| {
-                let (compute, at_work, end) = (compute.clone(), at_work.clone(), end.clone());
-                tokio::spawn(async move {
-                    let work = || {
-                        at_work.wait();
-                        end.wait();
-                    };
-                    compute.run(tenant, MUCH, work).await;
-                })
-            })
-            .into();
-        tokio::task::spawn_blocking(move || at_work.wait()).await.expect("all four are at work");
-        let small = tokio::spawn(async { 1 }).await.expect("a worker is free");
-        assert_eq!(small, 1);
-        end.wait();
-        for work in heavy {
-            work.await.expect("it ends");
-        }
+        let (started, has_started) = tokio::sync::oneshot::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let work = move || (started.send(()), ended.recv().is_err());
+        let heavy = tokio::spawn(async move { Compute::new(2).run("a", MUCH, work).await });
+        has_started.await.expect("it starts");
+        assert!(tokio::spawn(async { true }).await.expect("a worker is free"));
+        assert!(!heavy.is_finished(), "it is at work all the time");
+        drop(end);
+        assert!(heavy.await.expect("it ends").1);
     }
 
     #[cfg(target_os = "linux")]
