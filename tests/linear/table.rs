@@ -54,8 +54,10 @@ pub const ROWS: &[Row] = &[
     row("parts", "part.quoted_printable", &[QUOTED, SPACES]),
     row("parts", "part.text", &[QUOTED, SPACES, CHARSETS]),
     row("parts", "part.html", &[TAGS, SPACES, CHARSETS]),
+    row("parts", "part.uuencode", &[UUENCODED, SPACES]),
     row("parts", "part.utf_7", &[CHARSETS, BASE64]),
     row("parts", "part.iso_2022_jp", &[CHARSETS, SPACES]),
+    row("parts", "part.shifted_charsets", &[CHARSETS, SHIFTS]),
     row("parts", "part.other_charsets", &[CHARSETS, SPACES]),
     row("reports", "report.delivery", &[BLOCKS, FOLDS, BOUNDARIES]),
     row("reports", "report.complaint", &[BLOCKS, FOLDS, BOUNDARIES]),
@@ -143,14 +145,14 @@ const HEADERS: &str = "\
     Content-ID: <x>\r\n|Content-Disposition: attachment; filename=a\r\n|References: <a@b>\r\n|A: =?utf-8?q?x?=\r\n|\
     é: x\r\n";
 const BOUNDARIES: &str = "\
-    --b\r\n|--b--\r\n|--b|--|-|\n--|\r\n--b\r\n\r\n|--c\r\n|\
+    --b\r\n|--b--\r\n|--b|--|--b x\r\n|--bb\r\n|--b--x\r\n|--b \t\r\n|-|\n--|\r\n--b\r\n\r\n|--c\r\n|\
     --b\r\nContent-Type: multipart/mixed; boundary=c§\r\n\r\n--c§\r\n|--b\r\nContent-Type: message/rfc822\r\n\r\n|\
     --b\r\nContent-Type: text/html\r\n\r\n<p>x\r\n|text\r\n|--b\r\nContent-Type: text/plain; charset=utf-7\r\n\r\n+\r\n|\
     --b\r\nContent-Type: text/calendar\r\n\r\nBEGIN:VCALENDAR\r\n|\
     --b\r\nContent-Type: image/png\r\nContent-ID: <a§>\r\n\r\nx\r\n";
 const WORDS: &str = "\
     =?|?=|=?utf-8?q?|=?utf-8?b?|=?utf-8?q?=C3=BC?=|=?utf-8?b?w7w=?= |=?a|?|q?|=|=C3|_|=?iso-2022-jp?b?GyRC?= |\
-    =?x-§?q?a?= |=?utf-8*en?q?x?=";
+    =?x-§?q?a?= |=?utf-8*en?q?x?=|=?utf-7?q?+?=|=?koi8-r?q?=C1?=\r\n ";
 const FOLDS: &str = "\
     \r\n |\r\n\t|\n | |\t|a|a b|\r|é|\r\n \r\n ";
 const MAILBOXES: &str = "\
@@ -165,6 +167,10 @@ const IDS: &str = "\
     <a@b>|<|>|a@b |@|<a§@b> |<a@b|<>|,|;|(x)|\"|\\|<mailto:a@b.example>, |no;";
 const BASE64: &str = "\
     QUJD|Q|QU|==|=|\r\n|QUJD\r\n|-|+|/|é| |+AGE-|&|QQ==";
+const UUENCODED: &str = "\
+    begin 644 a\n|begin 644 a\r\n|begin |#0V%T\n|M\n|`\n|end\n|end|#0V%T|\n|M0V%T0V%T\n| |~\n|begin 6444 a\n|be";
+const SHIFTS: &str = "\
+    \u{e}|\u{f}|\u{1b}$)C|\u{1b}$)|\u{1b}|~{|~}|~~|~\n|~|\n|!!|a";
 const QUOTED: &str = "\
     =41|=|==|=4|=\r\n|= |=  \r\n|=\t| |\r\n|a| \r\n|=zz|é|=0D=0A|\n";
 const CHARSETS: &str = "\

@@ -83,12 +83,8 @@ fn attachment(part: &Part) -> Attachment {
         id: part.section.clone(),
         filename: file_name(part),
         content_type: part.kind.clone(),
-        size: encoded.and_then(|size| match part.encoding.as_str() {
-            // Lines of 76 characters and a line break each: 57 bytes in 78 (RFC 2045 section 6.8).
-            "base64" => Some(size.saturating_mul(57) / 78),
-            "quoted-printable" => None,
-            _ => Some(size),
-        }),
+        // How much is left without the encoding is known when it is fetched.
+        size: encoded.filter(|_| !part.is_encoded()),
         encoded_size: encoded,
         inline: disposition == Some(Disposition::Inline) || disposition.is_none() && part.id.is_some(),
         content_id: part.id.clone(),
@@ -165,7 +161,7 @@ mod tests {
         let mut message = model::email::EmailMessage::default();
         fill(&mut message, &parts);
         assert!(message.has_attachments);
-        assert_eq!(message.attachments[0].size, Some(57));
+        assert_eq!((message.attachments[0].size, message.attachments[0].encoded_size), (None, Some(78)));
         message.attachments.remove(0).filename
     }
 
@@ -183,9 +179,29 @@ mod tests {
     }
 
     #[test]
+    fn a_size_is_told_where_it_is_known() {
+        let size = |encoding: &str, octets: &str| {
+            let text = format!(r#"("IMAGE" "PNG" NIL NIL NIL {encoding} {octets})"#);
+            let parts = structure::read(&value::read(text.as_bytes()).unwrap()[0]);
+            let mut message = model::email::EmailMessage::default();
+            fill(&mut message, &parts);
+            message.attachments[0].size
+        };
+        for exact in ["\"7BIT\"", "\"8bit\"", "\"BINARY\"", "NIL", "\"x-unknown\""] {
+            assert_eq!(size(exact, "1234"), Some(1234), "{exact}");
+        }
+        for encoded in ["\"BASE64\"", "\"Quoted-Printable\"", "\"X-UUENCODE\"", "\"uue\""] {
+            assert_eq!(size(encoded, "1234"), None, "{encoded}");
+        }
+        assert_eq!(size("\"7BIT\"", "NIL"), None);
+    }
+
+    #[test]
     fn a_part_that_is_cut_off_is_read_as_far_as_it_goes() {
         let part = TextPart { section: "1".into(), encoding: "base64".into(), charset: Some("utf-8".into()) };
         assert_eq!(text(&part, "plain", b"R3LDvMOfZQ").0, "Grüße");
+        let coded = TextPart { encoding: "x-uuencode".into(), ..part.clone() };
+        assert_eq!(text(&coded, "plain", b"begin 644 a\n#0V%T\n").0, "Cat");
         let part = TextPart { encoding: "\r\nX: y".into(), charset: Some("iso-8859-1\"\r\n".into()), ..part };
         let (text, charset) = text(&part, "plain", b"Gr\xfc\xdfe");
         assert_eq!((text.as_str(), charset.as_deref()), ("Grüße", Some("iso-8859-1")));

@@ -104,7 +104,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
         let Some((uid, fetched)) = fetched(response).filter(|_| command.is_some()) else { return };
         let Some(hint) = group.hints.get(&uid) else { return };
         if fetched.structure.is_some() {
-            lacks_preview |= !args.body && fetched.preview.is_none() && fetched.section("TEXT").is_none();
+            lacks_preview |= fetched.preview.is_none() && fetched.section("TEXT").is_none();
             let body = args.body.then(|| texts.remove(&(at, uid)).unwrap_or_default());
             let source = message::source(&group.place, uid, &fetched, |message, _| {
                 complete(message, args, &fetched, body);
@@ -153,9 +153,9 @@ fn items(session: &Session, args: &MessagesGet) -> Items {
         return message::list_items(&session.capabilities);
     }
     let header = Items::section(Some(Section::Header(None)), Some(MAX_HEADER_BYTES));
-    let items = message::fact_items(&session.capabilities).and(header);
-    // With a text at hand nothing is read for the snippet.
-    if args.body { items } else { message::with_snippet(items, &session.capabilities) }
+    // The snippet comes from where lists have it from, also where the whole text is at hand: the server's preview and the beginning of the
+    // text are not the same, and a message that is read must not change by it.
+    message::with_snippet(message::fact_items(&session.capabilities).and(header), &session.capabilities)
 }
 
 impl Hint {
@@ -241,9 +241,9 @@ fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
 
 /// How many bytes of the part to ask for, that `limit` bytes of text are among them.
 fn encoded(part: &TextPart, limit: u32) -> u32 {
-    match part.encoding.as_str() {
-        "base64" => limit.saturating_add(limit / 2).saturating_add(100),
-        "quoted-printable" => limit.saturating_mul(3),
+    match mail::read::decoding(&part.encoding) {
+        Some("base64" | "uuencode") => limit.saturating_add(limit / 2).saturating_add(100),
+        Some("quoted-printable") => limit.saturating_mul(3),
         _ => limit,
     }
 }
@@ -279,7 +279,6 @@ fn complete(message: &mut EmailMessage, args: &MessagesGet, fetched: &Fetched<'_
         message.headers = mail::read::raw_headers(fetched.header().unwrap_or_default());
     }
     if let Some(body) = body {
-        message.snippet = mail::text::snippet(body.text.as_deref(), body.html.as_deref());
         message.body = Some(body);
     }
 }
@@ -354,12 +353,9 @@ fn section(
     Err(not_found())
 }
 
+/// The encoding that the host undoes.
 fn decoding(part: &Part) -> &'static str {
-    match part.encoding.as_str() {
-        "base64" => "base64",
-        "quoted-printable" => "quoted-printable",
-        _ => "raw",
-    }
+    mail::read::decoding(&part.encoding).unwrap_or("raw")
 }
 
 /// A section that came as a quoted string, as short ones may.

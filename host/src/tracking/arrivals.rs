@@ -63,11 +63,7 @@ fn may_report(message: &EmailMessage) -> bool {
         "text/rfc822-headers",
         "message/global-headers",
     ];
-    let senders = ["mailer-daemon", "postmaster", "complaints", "fbl", "bounce", "no-reply-bounce"];
-    let is_server = |a: &model::email::EmailAddress| {
-        let local = a.email.split('@').next().unwrap_or_default().to_ascii_lowercase();
-        senders.iter().any(|s| local == *s)
-    };
+    let is_server = |a: &model::email::EmailAddress| mail::report::may_report(a.name.as_deref(), &a.email);
     message.attachments.iter().any(|a| types.contains(&a.content_type.as_str()))
         || message.from.iter().chain(&message.sender).any(is_server)
 }

@@ -35,6 +35,11 @@ impl Part {
         self.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// `size` counts an encoding that is undone when the part is read.
+    pub fn is_encoded(&self) -> bool {
+        mail::read::decoding(&self.encoding).is_some()
+    }
+
     /// A file of this part has a name.
     fn is_named(&self) -> bool {
         let names = |params: &[(String, String)], name: &str| {

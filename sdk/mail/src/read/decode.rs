@@ -1,15 +1,15 @@
-//! Bytes of a part into text: transfer encodings (RFC 2045 6) and charsets. Damage is read over: what can be decoded is.
+//! Bytes of a part without their transfer encoding (RFC 2045 6), and as text. Damage is read over: what can be decoded is.
 
 use std::borrow::Cow;
 
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use encoding_rs::{Encoding as Charset, UTF_8, WINDOWS_1252};
-use mail_parser::decoders::charsets::map::charset_decoder;
+use encoding_rs::{Encoding as Charset, UTF_8};
 use memchr::memmem;
 
-use crate::read::quoted_printable;
+use crate::read::charset::{self, End};
+use crate::read::{quoted_printable, uuencode};
 
 /// Takes what senders write: padding or none, bits left over.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -22,6 +22,9 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Where an HTML text without a charset in its Content-Type names it: within this many bytes.
 const META_BYTES: usize = 1024;
 
+/// Names that senders gave to one encoding.
+const UUENCODE: [&str; 4] = ["x-uuencode", "uuencode", "x-uue", "uue"];
+
 /// How the bytes of a part were made fit for transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transfer {
@@ -30,6 +33,8 @@ pub enum Transfer {
     Identity,
     Base64,
     QuotedPrintable,
+    /// Of no standard: `x-uuencode` (RFC 2045 6.3 leaves such names to whoever uses them).
+    Uuencode,
 }
 
 impl Transfer {
@@ -38,7 +43,18 @@ impl Transfer {
         match name.trim() {
             name if name.eq_ignore_ascii_case("base64") => Transfer::Base64,
             name if name.eq_ignore_ascii_case("quoted-printable") => Transfer::QuotedPrintable,
+            name if UUENCODE.iter().any(|known| name.eq_ignore_ascii_case(known)) => Transfer::Uuencode,
             _ => Transfer::Identity,
+        }
+    }
+
+    /// As it is told to others; none where nothing is to be undone.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Transfer::Identity => None,
+            Transfer::Base64 => Some("base64"),
+            Transfer::QuotedPrintable => Some("quoted-printable"),
+            Transfer::Uuencode => Some("uuencode"),
         }
     }
 
@@ -48,6 +64,7 @@ impl Transfer {
             Transfer::Identity => Cow::Borrowed(body),
             Transfer::Base64 => Cow::Owned(base64(body)),
             Transfer::QuotedPrintable => Cow::Owned(quoted_printable::decode(body)),
+            Transfer::Uuencode => Cow::Owned(uuencode::decode(body)),
         }
     }
 
@@ -56,7 +73,7 @@ impl Transfer {
         match self {
             Transfer::Identity => body.len(),
             Transfer::Base64 => body.iter().filter(|byte| is_base64(**byte)).count() * 3 / 4,
-            Transfer::QuotedPrintable => self.decode(body).len(),
+            Transfer::QuotedPrintable | Transfer::Uuencode => self.decode(body).len(),
         }
     }
 }
@@ -66,7 +83,7 @@ fn is_base64(byte: u8) -> bool {
 }
 
 /// Characters that do not belong are left out (RFC 2045 6.8), and several encoded pieces may follow each other.
-fn base64(body: &[u8]) -> Vec<u8> {
+pub fn base64(body: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(body.len() / 4 * 3 + 3);
     let mut piece = Vec::with_capacity(body.len());
     for padded in body.split(|byte| *byte == b'=') {
@@ -83,49 +100,10 @@ fn base64(body: &[u8]) -> Vec<u8> {
 }
 
 /// Bytes of a text in its charset. Line ends become `\n` (RFC 8621 4.1.4) and NUL, which no database stores, goes.
-pub fn text(bytes: Cow<'_, [u8]>, charset: Option<&str>, is_html: bool) -> String {
-    let text = match charset.map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => named_charset(bytes, name),
-        None if is_html => match meta_charset(&bytes) {
-            Some(charset) => charset.decode(&bytes).0.into_owned(),
-            None => unnamed_charset(bytes),
-        },
-        None => unnamed_charset(bytes),
-    };
-    line_feeds(text)
-}
-
-/// ASCII and UTF-8 are told apart from the rest by looking: many senders name one and write the other.
-fn named_charset(bytes: Cow<'_, [u8]>, name: &str) -> String {
-    match Charset::for_label(name.as_bytes()) {
-        Some(charset) if charset == UTF_8 => unnamed_charset(bytes),
-        Some(charset) if charset == WINDOWS_1252 && is_ascii_name(name) => unnamed_charset(bytes),
-        Some(charset) => charset.decode(&bytes).0.into_owned(),
-        // UTF-7, IBM 850 and other names that browsers do not know.
-        None => match charset_decoder(name.as_bytes()) {
-            Some(decode) => decode(&bytes),
-            None => unnamed_charset(bytes),
-        },
-    }
-}
-
-fn is_ascii_name(name: &str) -> bool {
-    name.get(name.len().saturating_sub(5)..).is_some_and(|end| end.eq_ignore_ascii_case("ascii"))
-}
-
-/// UTF-8 if it is, or if only the last character was cut off; else windows-1252, in which every byte means something.
-fn unnamed_charset(bytes: Cow<'_, [u8]>) -> String {
-    match str::from_utf8(&bytes) {
-        Err(error) if error.error_len().is_none() => {
-            let whole = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            String::from_utf8_lossy(whole).into_owned()
-        }
-        Err(_) => WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned(),
-        Ok(text) => match text.strip_prefix('\u{feff}') {
-            Some(text) => text.to_owned(),
-            None => String::from_utf8(bytes.into_owned()).unwrap_or_default(),
-        },
-    }
+pub fn text(bytes: Cow<'_, [u8]>, named: Option<&str>, is_html: bool, end: End) -> String {
+    let named = named.map(str::trim).filter(|name| !name.is_empty());
+    let meta = if named.is_none() && is_html { meta_charset(&bytes) } else { None };
+    line_feeds(charset::text(bytes, named.or(meta.map(Charset::name)), end))
 }
 
 /// What `<meta charset>` or `<meta http-equiv>` at the beginning says.

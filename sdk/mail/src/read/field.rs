@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 use memchr::memmem;
 
+use crate::read::charset::{self, End};
 use crate::read::limits::{HEADER_BYTES, HEADER_FIELDS, PARAMETER_BYTES};
-use crate::read::words;
+use crate::read::{parameters, words};
 
 /// A field as it stands in the message.
 #[derive(Clone, Copy)]
@@ -64,11 +64,7 @@ impl Field<'_> {
         if memmem::find(self.value, b"=?").is_none() {
             return self.raw();
         }
-        let value = self.utf8();
-        match MessageStream::new(&value).parse_unstructured() {
-            HeaderValue::Text(text) => clean(&text),
-            _ => String::new(),
-        }
+        clean(&words::decoded(self.value))
     }
 
     /// The value on one line, as it is.
@@ -78,7 +74,7 @@ impl Field<'_> {
         }
         match str::from_utf8(self.value) {
             Ok(value) => clean(value),
-            Err(_) => clean(&String::from_utf8_lossy(&self.utf8())),
+            Err(_) => clean(&charset::guessed(Cow::Borrowed(self.value), End::Whole)),
         }
     }
 
@@ -95,7 +91,8 @@ impl Field<'_> {
     /// The value as a media type or a disposition with its parameters, decoded (RFC 2231, RFC 2047). Type and names in lower case.
     pub fn parameters(&self) -> Option<ContentType<'static>> {
         let short = self.value.get(..PARAMETER_BYTES).unwrap_or(self.value);
-        let short = Field { name: self.name, value: short };
+        let joined = parameters::joined(short);
+        let short = Field { name: self.name, value: joined.as_deref().unwrap_or(short) };
         let value = short.utf8();
         match MessageStream::new(&value).parse_content_type().into_owned() {
             HeaderValue::ContentType(value) => Some(value),
@@ -103,20 +100,15 @@ impl Field<'_> {
         }
     }
 
-    /// UTF-8 that ends with a line feed, which the parsers of values wait for. Bytes that are not UTF-8 are taken for windows-1252:
-    /// senders that put 8-bit characters into headers without saying so are old ones.
+    /// UTF-8 that ends with a line feed, which the parsers of values wait for, with encoded words that they can decode.
     pub fn utf8(&self) -> Cow<'_, [u8]> {
-        let mut value = match str::from_utf8(self.value) {
-            Ok(_) => Cow::Borrowed(self.value),
-            Err(_) => match charset_decoder(b"windows-1252") {
-                Some(decode) => Cow::Owned(decode(self.value).into_bytes()),
-                None => Cow::Owned(String::from_utf8_lossy(self.value).into_owned().into_bytes()),
-            },
+        let is_plain = self.value.is_ascii() && memmem::find(self.value, b"=?").is_none();
+        let mut value = match is_plain {
+            true => Cow::Borrowed(self.value),
+            false => Cow::Owned(words::rewritten(self.value)),
         };
         if is_slow_to_decode(&value) {
             value.to_mut().iter_mut().filter(|byte| **byte == b'?').for_each(|byte| *byte = b'_');
-        } else if let Some(joined) = words::joined(&value) {
-            value = Cow::Owned(joined);
         }
         if value.last() != Some(&b'\n') {
             value.to_mut().push(b'\n');

@@ -2,12 +2,16 @@
 
 mod attachment;
 mod body;
+mod charset;
 mod decode;
 pub(crate) mod entity;
 pub(crate) mod field;
 mod header;
 pub mod limits;
+mod parameters;
 pub mod quoted_printable;
+mod utf7;
+pub mod uuencode;
 mod words;
 
 use std::collections::HashSet;
@@ -15,6 +19,8 @@ use std::collections::HashSet;
 use memchr::memmem;
 use model::email::{Attachment, CalendarMethod, EmailHeader, EmailMessage};
 
+use crate::read::charset::End;
+use crate::read::decode::Transfer;
 use crate::read::entity::{Entity, Kind};
 use crate::text::snippet;
 
@@ -104,7 +110,13 @@ pub fn raw_headers(block: &[u8]) -> Vec<EmailHeader> {
 /// One part as IMAP gives it: `BODY[n.MIME]` (empty for `text/plain`) and `BODY[n]`, which may be cut anywhere.
 pub fn part(mime_header: &[u8], body: &[u8]) -> Decoded {
     let kind = Kind::new(&field::fields(mime_header), "text/plain");
-    decoded(&kind, body)
+    decoded(&kind, body, End::Cut)
+}
+
+/// The transfer encoding that a Content-Transfer-Encoding names: `base64`, `quoted-printable` or `uuencode`; none where the bytes stand for
+/// themselves.
+pub fn decoding(encoding: &str) -> Option<&'static str> {
+    Transfer::named(encoding).name()
 }
 
 /// The file that `message` listed as an attachment of this id.
@@ -137,12 +149,12 @@ fn headers_of(fields: &[field::Field<'_>]) -> Vec<EmailHeader> {
     fields.iter().map(|field| EmailHeader { name: field.name.to_owned(), value: field.text() }).collect()
 }
 
-fn decoded(kind: &Kind, body: &[u8]) -> Decoded {
+fn decoded(kind: &Kind, body: &[u8], end: End) -> Decoded {
     let named = kind.parameter("charset").map(|name| field::clean(name).to_ascii_lowercase());
     let charset = named.filter(|name| !name.is_empty());
     let bytes = kind.transfer.decode(body);
     if kind.top() == "text" || kind.is_multipart() {
-        let text = decode::text(bytes, charset.as_deref(), kind.media_type == "text/html");
+        let text = decode::text(bytes, charset.as_deref(), kind.media_type == "text/html", end);
         return Decoded { text: Some(text), charset, bytes: Vec::new() };
     }
     Decoded { text: None, charset, bytes: bytes.into_owned() }
@@ -159,7 +171,7 @@ fn joined(
     for entity in
         chosen.iter().filter_map(|index| entities.get(*index)).filter(|entity| is_kind(&entity.kind))
     {
-        let part = decoded(&entity.kind, raw.get(entity.body.clone()).unwrap_or_default());
+        let part = decoded(&entity.kind, raw.get(entity.body.clone()).unwrap_or_default(), End::Whole);
         match whole.as_mut().and_then(|whole| whole.text.as_mut()) {
             None => whole = Some(part),
             Some(text) => {

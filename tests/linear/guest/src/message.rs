@@ -46,8 +46,17 @@ pub const ALL: &[Parser] = &[
     ("part.quoted_printable", |input| part("application/octet-stream", "quoted-printable", input)),
     ("part.text", |input| part("text/plain", "8bit", input)),
     ("part.html", |input| part("text/html", "8bit", input)),
+    ("part.uuencode", |input| {
+        part("application/octet-stream", "x-uuencode", input);
+        part("application/octet-stream", "x-uuencode", &within("begin 644 a\n", input, "\nend\n"));
+    }),
     ("part.utf_7", |input| part("text/plain; charset=utf-7", "8bit", input)),
     ("part.iso_2022_jp", |input| part("text/plain; charset=iso-2022-jp", "8bit", input)),
+    ("part.shifted_charsets", |input| {
+        for charset in ["iso-2022-kr", "iso-2022-cn", "hz-gb-2312"] {
+            part(&format!("text/plain; charset={charset}"), "8bit", input);
+        }
+    }),
     ("part.other_charsets", |input| {
         for charset in ["utf-16", "gb18030", "ibm850", "shift_jis", "x-nothing"] {
             part(&format!("text/plain; charset={charset}"), "8bit", input);

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use mail::read::quoted_printable;
+use mail::read::{quoted_printable, uuencode};
 
 /// Base64 whose last bits and padding nobody checks: mail in the wild has both wrong.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
@@ -23,6 +23,8 @@ pub(crate) enum Decoder {
     Base64(Vec<u8>),
     /// An unfinished line.
     QuotedPrintable(Vec<u8>),
+    /// Of no standard, and met in old mail.
+    Uuencode(uuencode::Decoder),
 }
 
 impl Decoder {
@@ -31,6 +33,7 @@ impl Decoder {
             "raw" => Some(Decoder::Raw),
             "base64" => Some(Decoder::Base64(Vec::new())),
             "quoted-printable" => Some(Decoder::QuotedPrintable(Vec::new())),
+            "uuencode" => Some(Decoder::Uuencode(uuencode::Decoder::default())),
             _ => None,
         }
     }
@@ -61,6 +64,7 @@ impl Decoder {
                 let rest = open.split_off(end);
                 quoted_printable::decode(&std::mem::replace(open, rest))
             }
+            Decoder::Uuencode(decoder) => decoder.decode(&piece),
         }
     }
 
@@ -72,6 +76,7 @@ impl Decoder {
             Decoder::Base64(open) if open.len() == 1 => Vec::new(),
             Decoder::Base64(open) => LENIENT.decode(open).unwrap_or_default(),
             Decoder::QuotedPrintable(open) => quoted_printable::decode(&open),
+            Decoder::Uuencode(decoder) => decoder.finish(),
         }
     }
 }
@@ -134,5 +139,6 @@ mod tests {
         assert_eq!(decoded("base64", b"aGVsbG8gd29ybG", 5), b"hello worl");
         assert_eq!(decoded("base64", b"!!aG\x00Vs#bG8", 3), b"hello");
         assert_eq!(decoded("quoted-printable", b"=ZZ ok == =4", 4), b"=ZZ ok == ");
+        assert_eq!(decoded("uuencode", b"begin 644 a\r\n#0V%T\r\n`\r\nend\r\n", 3), b"Cat");
     }
 }

@@ -216,8 +216,9 @@ impl CallEgress {
         len: u64,
         decode: &str,
     ) -> Result<BlobInfo, Err> {
-        let mut decoder = Decoder::parse(decode)
-            .ok_or_else(|| refused("invalid", "decode: write \"raw\", \"base64\" or \"quoted-printable\""))?;
+        let mut decoder = Decoder::parse(decode).ok_or_else(|| {
+            refused("invalid", "decode: write \"raw\", \"base64\", \"quoted-printable\" or \"uuencode\"")
+        })?;
         let _waiting = self.meter.waiting();
         let spent = || refused("too-large", "the content is larger than a call may hold");
         let mut writer = self.blobs.writer();

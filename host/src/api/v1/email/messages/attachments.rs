@@ -64,6 +64,8 @@ fn json(Fetched { attachment, blob }: Fetched) -> Result<Answer> {
     }
     let bytes =
         blob.read(0, usize::try_from(blob.size()).unwrap_or(usize::MAX)).map_err(anyhow::Error::from)?;
+    // Contract silent: whether a message learns what a fetch tells. It does not: with the size its etag would change, and whoever is subscribed
+    // would be told of an update of a message that nobody touched; the next list would have to take it back, as it does not know it.
     let shown = Attachment {
         size: i64::try_from(bytes.len()).ok(),
         checksum_sha256: Some(attachments::checksum(&bytes)),

@@ -1,0 +1,306 @@
+//! Reading what a program wrote to people: who was not reached, and why. How each one words it is in `formats`; here is what they have
+//! in common, a text of lines in which addresses stand in lists or behind labels.
+
+use std::collections::HashMap;
+
+use crate::read::cut_at;
+use crate::read::field::clean;
+use crate::report::formats::{DELAYS, Format, List, Shape, all};
+use crate::report::lines::{address_after, address_at, address_within, generated_from, indentation};
+use crate::report::status;
+use crate::report::{DIAGNOSTIC_BYTES, RECIPIENTS, ReportedRecipient};
+
+/// Within how many lines with something in them a report says that it is one: the banner of a gateway may stand above.
+const OPENING_LINES: usize = 60;
+/// The same where the sender is no proof.
+const FIRST_LINES: usize = 6;
+/// What is looked at of a line, bytes.
+const LINE_BYTES: usize = 1_000;
+
+/// What a text tells of each recipient; none where it is no report of a known program. `is_sure`: the message is from a mail system.
+pub fn recipients(text: &str, is_sure: bool, is_delay: bool) -> Option<Vec<ReportedRecipient>> {
+    let opening = opening(text, is_sure);
+    let is_delay = is_delay || opening.iter().any(|line| DELAYS.iter().any(|delay| line.contains(delay)));
+    all()
+        .filter(|format| (is_sure || !format.is_common) && opens(format, &opening, is_sure))
+        .map(|format| Reader::new(format, is_delay).read(text))
+        .find(|recipients| !recipients.is_empty())
+}
+
+/// The lines that decide whether it is a report, lower case. Lines that quote are none of them.
+fn opening(text: &str, is_sure: bool) -> Vec<String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.take(if is_sure { OPENING_LINES } else { FIRST_LINES });
+    let lines = lines.filter(|line| !line.starts_with("> ") && !line.starts_with("| "));
+    lines.map(|line| cut_at(line, LINE_BYTES).to_ascii_lowercase()).collect()
+}
+
+fn opens(format: &Format, opening: &[String], is_sure: bool) -> bool {
+    let begins = |line: &str, phrase: &str| {
+        line.trim_start_matches(|c: char| c.is_whitespace() || "-*=#|".contains(c)).starts_with(phrase)
+    };
+    let is =
+        |line: &String, phrase: &&str| if is_sure { line.contains(phrase) } else { begins(line, phrase) };
+    opening.iter().any(|line| format.openings.iter().any(|phrase| is(line, phrase)))
+}
+
+/// What was read of one recipient.
+#[derive(Default)]
+struct Draft {
+    address: Option<String>,
+    original: Option<String>,
+    is_delayed: bool,
+    said: String,
+}
+
+struct Reader<'f> {
+    format: &'f Format,
+    /// What a list without an own word tells.
+    is_delay: bool,
+    list: Option<&'f List>,
+    drafts: Vec<Draft>,
+    /// Where the draft of an address is: a report can name it in a list and in a transcript.
+    places: HashMap<String, usize>,
+    /// The one whose reason is being read, and how far its address was indented.
+    current: Option<(usize, usize)>,
+    /// What is said of all of them, and whether its lines are being read.
+    reason: String,
+    in_reason: bool,
+    /// Whom a transcript asked for last.
+    asked: Option<String>,
+}
+
+impl<'f> Reader<'f> {
+    fn new(format: &'f Format, is_delay: bool) -> Reader<'f> {
+        Reader {
+            format,
+            is_delay,
+            list: None,
+            drafts: Vec::new(),
+            places: HashMap::new(),
+            current: None,
+            reason: String::new(),
+            in_reason: false,
+            asked: None,
+        }
+    }
+
+    fn read(mut self, text: &str) -> Vec<ReportedRecipient> {
+        text.lines().for_each(|line| self.line(cut_at(line, LINE_BYTES)));
+        let shared = self.reason;
+        self.drafts.into_iter().map(|draft| recipient(draft, &shared)).collect()
+    }
+
+    fn line(&mut self, line: &str) {
+        let text = line.trim();
+        if text.is_empty() {
+            self.current = None;
+            self.in_reason &= self.reason.is_empty();
+            return;
+        }
+        let indent = indentation(line);
+        if let Some((current, from)) = self.current
+            && indent > from
+        {
+            return self.more(current, text);
+        }
+        let lower = text.to_ascii_lowercase();
+        if self.labelled(text, &lower, indent) || self.listed(&lower) || self.reasoned(text, &lower) {
+            return;
+        }
+        if self.in_reason {
+            return push(&mut self.reason, text);
+        }
+        let list = self.list;
+        match list {
+            Some(list) if matches!(list.shape, Shape::Transcript) => self.transcript(list, text),
+            Some(list) if self.entry(list, text, indent) => {}
+            _ => {
+                if let Some((current, _)) = self.current {
+                    self.more(current, text);
+                }
+            }
+        }
+    }
+
+    /// `Failed address: a@b.example`
+    fn labelled(&mut self, text: &str, lower: &str, indent: usize) -> bool {
+        for label in self.format.labels {
+            let Some(after) = lower.find(label.phrase).and_then(|at| text.get(at + label.phrase.len()..))
+            else {
+                continue;
+            };
+            let Some((address, rest)) = address_after(after) else { continue };
+            let is_delayed = label.is_delayed.unwrap_or(self.is_delay);
+            self.add(address, None, is_delayed, indent);
+            if let Some((current, _)) = self.current {
+                // Where nothing follows, the label itself says why: `Unknown user: a@b.example`.
+                self.more(current, if label.is_reason { text } else { rest });
+            }
+            self.list = None;
+            self.in_reason = false;
+            return true;
+        }
+        false
+    }
+
+    fn listed(&mut self, lower: &str) -> bool {
+        let Some(list) = self.format.lists.iter().find(|list| lower.contains(list.phrase)) else {
+            return false;
+        };
+        self.list = Some(list);
+        self.current = None;
+        self.in_reason = false;
+        true
+    }
+
+    fn reasoned(&mut self, text: &str, lower: &str) -> bool {
+        let ends = self.format.reasons.iter().filter_map(|phrase| Some(lower.find(phrase)? + phrase.len()));
+        let Some(end) = ends.min() else { return false };
+        self.current = None;
+        self.in_reason = true;
+        push(&mut self.reason, text.get(end..).unwrap_or_default().trim_start_matches(':').trim());
+        true
+    }
+
+    /// A line of a list, if it has an address where the list has them.
+    fn entry(&mut self, list: &List, text: &str, indent: usize) -> bool {
+        let found = match list.shape {
+            Shape::Alone => {
+                address_at(text).filter(|(_, rest)| rest.is_empty() || rest.starts_with(['(', '[']))
+            }
+            Shape::Leading => address_at(text),
+            Shape::Angle => text.starts_with('<').then(|| address_at(text)).flatten(),
+            Shape::Within | Shape::Transcript => address_at(text).or_else(|| address_within(text)),
+        };
+        let Some((address, rest)) = found else {
+            // Exim, of an alias that is not told: `an undisclosed address`.
+            if text == "an undisclosed address" {
+                self.start(
+                    Draft { is_delayed: list.is_delayed.unwrap_or(self.is_delay), ..Draft::default() },
+                    indent,
+                );
+                return true;
+            }
+            return false;
+        };
+        let (original, rest) = generated_from(rest);
+        self.add(address, original, list.is_delayed.unwrap_or(self.is_delay), indent);
+        if let Some((current, _)) = self.current {
+            self.more(current, rest);
+        }
+        true
+    }
+
+    /// What was said to the other server and what it answered: `>>> RCPT To:<a@b.example>`, `<<< 550 no such user`.
+    fn transcript(&mut self, list: &List, text: &str) {
+        let lower = text.to_ascii_lowercase();
+        if let Some(command) = lower.find("rcpt to:").filter(|_| text.starts_with(">>>")) {
+            self.asked = text.get(command + 8..).and_then(address_after).map(|(address, _)| address);
+            return;
+        }
+        let answer = text.strip_prefix("<<<").map(str::trim);
+        let is_failure = answer.unwrap_or(text).starts_with(['4', '5']) || text.starts_with('<');
+        let address = match (answer, self.asked.take()) {
+            _ if text.starts_with(">>>") => return,
+            (Some(_), Some(asked)) => Some(asked),
+            _ => address_within(text).map(|(address, _)| address),
+        };
+        // A transcript also names who did not fail, or the sender: a list above it knows better.
+        let is_listed =
+            self.drafts.is_empty() || address.as_ref().is_some_and(|a| self.places.contains_key(a));
+        match address {
+            Some(address) if is_failure && is_listed => {
+                self.add(address, None, list.is_delayed.unwrap_or(self.is_delay), 0);
+                if let Some((current, _)) = self.current.take() {
+                    self.more(current, answer.unwrap_or(text));
+                }
+            }
+            _ if is_failure => push(&mut self.reason, answer.unwrap_or(text)),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, address: String, original: Option<String>, is_delayed: bool, indent: usize) {
+        match self.places.get(&address) {
+            Some(place) => {
+                self.current = Some((*place, indent));
+                // The second time is often the exacter one.
+                if let Some(draft) = self.drafts.get_mut(*place)
+                    && status::enhanced(&draft.said).is_none()
+                    && draft.said.len() < DIAGNOSTIC_BYTES
+                {
+                    draft.said.clear();
+                }
+            }
+            None => {
+                let place = self.drafts.len();
+                if place < RECIPIENTS {
+                    self.places.insert(address.clone(), place);
+                }
+                self.start(
+                    Draft { address: Some(address), original, is_delayed, said: String::new() },
+                    indent,
+                );
+            }
+        }
+    }
+
+    fn start(&mut self, draft: Draft, indent: usize) {
+        self.current = None;
+        if self.drafts.len() < RECIPIENTS {
+            self.current = Some((self.drafts.len(), indent));
+            self.drafts.push(draft);
+        }
+    }
+
+    fn more(&mut self, place: usize, text: &str) {
+        let Some(draft) = self.drafts.get_mut(place) else { return };
+        let (original, text) = generated_from(text);
+        if draft.original.is_none() {
+            draft.original = original;
+        }
+        push(&mut draft.said, text);
+    }
+}
+
+/// Twice what is kept, for the white space that goes.
+fn push(said: &mut String, text: &str) {
+    if said.len() < 2 * DIAGNOSTIC_BYTES && !text.is_empty() {
+        if !said.is_empty() {
+            said.push(' ');
+        }
+        said.push_str(text);
+    }
+}
+
+fn recipient(draft: Draft, shared: &str) -> ReportedRecipient {
+    // What stands beside the address may be the rest of a sentence: what is said of all is better than no reason.
+    let tells =
+        |said: &str| status::meant(said, if draft.is_delayed { "delayed" } else { "failed" }).is_some();
+    let is_shared = draft.said.is_empty() || (!tells(&draft.said) && tells(shared));
+    let said = if is_shared { shared } else { &draft.said };
+    reported(draft.address, draft.original, draft.is_delayed, said)
+}
+
+/// A recipient of whom a program tells in words.
+pub fn reported(
+    address: Option<String>,
+    original: Option<String>,
+    is_delayed: bool,
+    said: &str,
+) -> ReportedRecipient {
+    let action = if is_delayed { "delayed" } else { "failed" };
+    let diagnostic = clean(said);
+    let diagnostic = cut_at(&diagnostic, DIAGNOSTIC_BYTES).trim().to_owned();
+    let status = status::meant(&diagnostic, action);
+    ReportedRecipient {
+        original_recipient: original,
+        final_recipient: address,
+        bounce: status::bounce(action, status.as_deref()),
+        action: action.to_owned(),
+        status,
+        diagnostic: Some(diagnostic).filter(|text| !text.is_empty()),
+        remote_mta: None,
+    }
+}

@@ -1,0 +1,229 @@
+//! Why a delivery failed, as a status (RFC 3463), and whether for good.
+
+use model::email::tracking::BounceKind;
+
+/// What is searched for a reason, bytes.
+const REASON_BYTES: usize = 4 << 10;
+
+/// What servers say, lower case, with subject and detail of the status that it means (RFC 3463 3). The first that is met decides, so what
+/// is more exact comes first.
+const REASONS: [(&str, &[&str]); 8] = [
+    (
+        "2.2",
+        &[
+            "mailbox full",
+            "mailbox is full",
+            "inbox is full",
+            "inbox full",
+            "account is full",
+            "storage full",
+            "quota",
+            "exceeds allowed size",
+            "exceeded storage",
+            "storage allocation",
+            "out of storage space",
+            "postfach ist voll",
+            "postfach voll",
+            "mailbox size limit",
+        ],
+    ),
+    (
+        "3.4",
+        &[
+            "message too large",
+            "message is too large",
+            "message too big",
+            "message is too big",
+            "message size exceeds",
+            "maximum message size",
+            "size limit exceeded",
+            "exceeds size limit",
+            "exceeds the maximum size",
+            "recipsizelimit",
+            "nachricht zu gro",
+        ],
+    ),
+    (
+        "1.2",
+        &[
+            "host unknown",
+            "unknown host",
+            "host not found",
+            "no such domain",
+            "domain not found",
+            "domain does not exist",
+            "unknown domain",
+            "non-existent host",
+            "nonexistent domain",
+            "name or service not known",
+            "couldn't find any host",
+            "unrouteable mail domain",
+            "nxdomain",
+            "invalid domain",
+        ],
+    ),
+    (
+        "2.1",
+        &[
+            "mailbox disabled",
+            "account disabled",
+            "account has been disabled",
+            "mailbox is disabled",
+            "account is inactive",
+        ],
+    ),
+    (
+        "1.1",
+        &[
+            "user unknown",
+            "unknown user",
+            "unknown recipient",
+            "recipient unknown",
+            "unknown local",
+            "unknown address",
+            "addressee unknown",
+            "no such user",
+            "no such mailbox",
+            "no such recipient",
+            "no such account",
+            "no such address",
+            "no mailbox here by that name",
+            "mailbox not found",
+            "recipient not found",
+            "user not found",
+            "recipnotfound",
+            "recipientnotfound",
+            "couldn't be found",
+            "could not be found",
+            "does not exist",
+            "doesn't exist",
+            "doesn't have a",
+            "not listed in",
+            "not on post office",
+            "not recognized",
+            "invalid recipient",
+            "invalid mailbox",
+            "invalid address",
+            "invalid final delivery userid",
+            "is not a known user",
+            "unbekannt",
+            "existiert nicht",
+        ],
+    ),
+    (
+        "7.1",
+        &[
+            "spam",
+            "blacklist",
+            "blocklist",
+            "blocked",
+            "policy",
+            "access denied",
+            "relaying denied",
+            "relay denied",
+            "relay not permitted",
+            "not permitted to relay",
+            "not authorized",
+            "not accepted for delivery",
+            "reputation",
+        ],
+    ),
+    (
+        "4.7",
+        &[
+            "retry timeout exceeded",
+            "message expired",
+            "delivery expired",
+            "queue.expired",
+            "in the queue too long",
+            "too long in the queue",
+            "cannot send message for",
+            "retry time not reached",
+        ],
+    ),
+    (
+        "4.1",
+        &[
+            "connection timed out",
+            "connection refused",
+            "no route to host",
+            "host not reachable",
+            "connect to",
+            "no answer from host",
+        ],
+    ),
+];
+
+/// The first RFC 3463 status in a text.
+pub fn enhanced(text: &str) -> Option<String> {
+    let words = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|word| word.trim_matches('.'));
+    words.into_iter().find(|word| is_status(word)).map(str::to_owned)
+}
+
+/// A subject has one digit, so that versions and dates are none.
+fn is_status(word: &str) -> bool {
+    let numbers: Vec<&str> = word.splitn(4, '.').collect();
+    matches!(numbers.as_slice(), [class, subject, detail]
+        if matches!(*class, "2" | "4" | "5") && subject.len() == 1 && (1..=3).contains(&detail.len()))
+}
+
+/// The status that a reason gives or, where it gives none, means. `action` tells its class where no reply code does.
+pub fn meant(reason: &str, action: &str) -> Option<String> {
+    let reason = crate::read::cut_at(reason, REASON_BYTES);
+    enhanced(reason).filter(|status| !status.starts_with('2')).or_else(|| derived(reason, action))
+}
+
+fn derived(reason: &str, action: &str) -> Option<String> {
+    let lower = reason.to_lowercase();
+    let code = reply_code(reason);
+    let class = match (code, action) {
+        (Some(code), _) => code.get(..1)?,
+        (None, "failed") => "5",
+        (None, "delayed") => "4",
+        _ => return None,
+    };
+    let known = REASONS.iter().find(|(_, phrases)| phrases.iter().any(|phrase| lower.contains(phrase)));
+    // RFC 5321 4.2.3 says what these two are about; of the others it says no more than that it failed.
+    let by_code = || match code? {
+        "552" | "452" => Some("2.2"),
+        _ => Some("0.0"),
+    };
+    let rest = known.map(|(rest, _)| *rest).or_else(by_code)?;
+    Some(format!("{class}.{rest}"))
+}
+
+/// The first reply code of a failure (RFC 5321 4.2): three digits on their own.
+fn reply_code(text: &str) -> Option<&str> {
+    let words = text.split(|c: char| c.is_whitespace() || "-#:;,()[]<>'\"".contains(c));
+    words.into_iter().find(|word| {
+        let digits = word.as_bytes();
+        matches!(digits, [b'4' | b'5', b'0'..=b'7', last] if last.is_ascii_digit())
+    })
+}
+
+/// One of RFC 3464's words for what a field of Action says; a word that it does not know is kept, in lower case.
+pub fn action(value: &str) -> String {
+    let word = value.trim().split([' ', '(', ';', ',', '\t']).next().unwrap_or_default().to_lowercase();
+    let begins = |with: &[&str]| with.iter().any(|with| word.starts_with(with));
+    let known = match () {
+        () if begins(&["fail", "undeliver", "bounce", "reject", "error", "permanent"]) => "failed",
+        () if begins(&["delay", "defer", "retr", "warn", "transient", "temp"]) => "delayed",
+        () if begins(&["deliver", "success"]) => "delivered",
+        () if begins(&["relay"]) => "relayed",
+        () if begins(&["expan"]) => "expanded",
+        () => return word,
+    };
+    known.to_owned()
+}
+
+/// Hard: it failed for good. Soft: it is delayed, or failed for now. None: it is no failure.
+pub fn bounce(action: &str, status: Option<&str>) -> Option<BounceKind> {
+    match (action, status.and_then(|status| status.bytes().next())) {
+        ("failed", _) => Some(BounceKind::Hard),
+        ("delayed", _) => Some(BounceKind::Soft),
+        ("delivered" | "relayed" | "expanded", _) => None,
+        (_, Some(b'5')) => Some(BounceKind::Hard),
+        (_, Some(b'4')) => Some(BounceKind::Soft),
+        _ => None,
+    }
+}
