@@ -24,7 +24,7 @@ use model::wire::contacts::{ContactWrite, ContactsFeatures, Picture};
 use model::wire::tasks::TasksFeatures;
 use model::wire::{
     Account, ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef,
-    Sources,
+    Sources, SourcesGet,
 };
 
 use crate::calendar::{collections, events, freebusy};
@@ -43,6 +43,10 @@ impl Lifecycle for Dav {
 impl Calendar for Dav {
     fn list_calendars(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         collections::list(cx, args)
+    }
+
+    fn get_events(cx: &Context, args: SourcesGet) -> Outcome<Sources> {
+        calendar::Session::new(cx, args.time_zone.as_deref())?.many(&args)
     }
 
     fn get_event(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -97,6 +101,10 @@ impl Calendar for Dav {
 impl Contacts for Dav {
     fn list_books(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         books::list(cx, args)
+    }
+
+    fn get_contacts(cx: &Context, args: SourcesGet) -> Outcome<Sources> {
+        contacts::Session::new(cx)?.many(&args)
     }
 
     fn get_contact(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -155,6 +163,10 @@ impl Contacts for Dav {
 impl Tasks for Dav {
     fn list_lists(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         lists::list(cx, args)
+    }
+
+    fn get_tasks(cx: &Context, args: SourcesGet) -> Outcome<Sources> {
+        tasks::Session::new(cx, args.time_zone.as_deref())?.many(&args)
     }
 
     fn get_task(cx: &Context, args: SourceRef) -> Outcome<Sources> {

@@ -70,8 +70,12 @@ impl Session {
         cursor: Option<String>,
         limit: u32,
     ) -> Result<Answer<Sources>, Failure> {
-        let args =
-            ChangesRequest { collection: Some(calendar.into()), time_zone: zone(), limit, names_only: false };
+        let args = ChangesRequest {
+            collection: Some(calendar.into()),
+            time_zone: zone(),
+            limit,
+            ..ChangesRequest::default()
+        };
         Dav::changes(&self.cx().at(cursor), args)
     }
 

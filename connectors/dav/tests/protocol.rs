@@ -60,8 +60,7 @@ fn changes(
     cursor: Option<String>,
     limit: u32,
 ) -> Result<connector_sdk::Answer<model::wire::Sources>, connector_sdk::Failure> {
-    let args =
-        ChangesRequest { collection: Some("/cal/work/".into()), time_zone: None, limit, names_only: false };
+    let args = ChangesRequest { collection: Some("/cal/work/".into()), limit, ..ChangesRequest::default() };
     Dav::changes(&Context::new(host, connection()).at(cursor), args)
 }
 

@@ -325,8 +325,8 @@ fn a_big_book_is_read_in_pages() {
     assert_eq!(seen, 600);
     let unreadable = |id: &str| (id.to_owned(), "unreadable".to_owned());
     assert_eq!(errors, [unreadable("/cards/me/00001.vcf"), unreadable("/cards/me/00002.vcf")]);
-    // One list of names and four multigets a page.
-    assert_eq!(methods(&host).len(), 15);
+    // One list of names and one multiget a page.
+    assert_eq!(methods(&host).len(), 6);
 }
 
 /// What `check` finds on a server with these homes, by principal.

@@ -27,9 +27,11 @@ pub fn response(answer: Answer) -> Response {
     response
 }
 
-/// An answer with what was wrong with its query.
+/// An answer with what was wrong with its query, before what it says itself.
 pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<Answer> {
     let mut value = serde_json::to_value(answer)?;
-    value["warnings"] = Value::Array(warnings);
+    let own = value["warnings"].take();
+    let own = own.as_array().into_iter().flatten().cloned();
+    value["warnings"] = warnings.into_iter().chain(own).collect();
     Ok(Answer::ok(value.to_string()))
 }

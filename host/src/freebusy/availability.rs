@@ -5,13 +5,14 @@ use model::calendar_query::{
     AvailabilityAnswer, AvailabilityFormat, AvailabilityQuery, AvailableTime, Member, OpenHours,
     ParticipantGroup, RequiredMembers, TargetError, UnavailableMember,
 };
+use model::wire::Warning;
 use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::error::{Code, Error, Result, invalid};
 use crate::freebusy::busy::Busy;
 use crate::freebusy::gather::{self, Question, Whose};
-use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, zone};
+use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexpanded, zone};
 use crate::resources::Asker;
 use crate::scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
 use crate::scheduling::interval::{Interval, Intervals};
@@ -69,7 +70,7 @@ pub async fn answer(app: &App, asker: &Asker, query: &AvailabilityQuery) -> Resu
         order: slots::order(&search),
         complete: unavailable.is_empty(),
         unavailable,
-        warnings: Vec::new(),
+        warnings: warnings(&targets, &answers, &question.ranges),
     })
 }
 
@@ -88,6 +89,25 @@ fn unavailable(targets: &[Whose], answers: &[Result<Vec<Busy>, TargetError>]) ->
             && !out.iter().any(|u| u.connection_id == *connection_id)
         {
             out.push(UnavailableMember { connection_id: connection_id.clone(), code: e.code });
+        }
+    }
+    out
+}
+
+/// One for each connection that has series which cannot be expanded.
+fn warnings(
+    targets: &[Whose],
+    answers: &[Result<Vec<Busy>, TargetError>],
+    ranges: &Intervals,
+) -> Vec<Warning> {
+    let mut out: Vec<Warning> = Vec::new();
+    for (target, answer) in targets.iter().zip(answers) {
+        if let (Whose::Calendars { connection_id, .. }, Ok(found)) = (target, answer) {
+            for warning in unexpanded(found, ranges, connection_id) {
+                if !out.contains(&warning) {
+                    out.push(warning);
+                }
+            }
         }
     }
     out

@@ -15,6 +15,8 @@ pub struct Busy {
     pub show_as: ShowAs,
     pub event_id: Option<String>,
     pub title: Option<String>,
+    /// Why nobody knows when in this stretch the event takes place; none: it does, from start to end.
+    pub unexpanded: Option<String>,
 }
 
 /// How the events of one calendar count.
@@ -30,9 +32,16 @@ pub struct Rules {
 }
 
 /// When an event blocks time, and how it shows; none where it does not.
+pub fn of_event(event: &Event, rules: &Rules) -> Option<(Interval, ShowAs)> {
+    let show_as = shows(event, rules)?;
+    let at = span_of(event, &rules.zone);
+    (!at.is_empty()).then_some((at, show_as))
+}
+
+/// How an event shows, whenever it is; none where it does not block time.
 // Contract silent: what is tentative. An event that shows as tentative or has that status, and one that the account answered
 // with maybe. An invitation without an answer counts as what it shows as; a declined one never counts.
-pub fn of_event(event: &Event, rules: &Rules) -> Option<(Interval, ShowAs)> {
+pub fn shows(event: &Event, rules: &Rules) -> Option<ShowAs> {
     let response = response(event);
     if !event.derived_busy() || response == Some(ResponseStatus::Declined) {
         return None;
@@ -46,9 +55,7 @@ pub fn of_event(event: &Event, rules: &Rules) -> Option<(Interval, ShowAs)> {
     if is_tentative && !rules.tentative_as_busy {
         return None;
     }
-    let at = span(event, &rules.zone);
-    let show_as = if is_tentative { ShowAs::Tentative } else { event.show_as };
-    (!at.is_empty()).then_some((at, show_as))
+    Some(if is_tentative { ShowAs::Tentative } else { event.show_as })
 }
 
 fn response(event: &Event) -> Option<ResponseStatus> {
@@ -66,15 +73,25 @@ fn attends(event: &Event, response: Option<ResponseStatus>, is_owned: bool) -> b
         || matches!(response, Some(ResponseStatus::Accepted | ResponseStatus::Tentative))
 }
 
+/// From first to last instant of an event.
+pub fn span_of(event: &Event, zone: &Zone) -> Interval {
+    let days = (event.start_date.as_deref(), event.end_date.as_deref());
+    span(event.all_day, (event.start, event.end), days, zone)
+}
+
 /// From first to last instant. All-day events block the days of the zone, however long those are.
-fn span(event: &Event, zone: &Zone) -> Interval {
-    let stored = Interval::new(event.start.as_millis(), event.end.as_millis());
-    if !event.all_day {
+pub fn span(
+    all_day: bool,
+    (start, end): (Instant, Instant),
+    days: (Option<&str>, Option<&str>),
+    zone: &Zone,
+) -> Interval {
+    let stored = Interval::new(start.as_millis(), end.as_millis());
+    if !all_day {
         return stored;
     }
-    let midnight =
-        |date: &Option<String>| date.as_ref()?.parse::<Date>().ok().and_then(|d| zone.instant_ms(d, 0));
-    match (midnight(&event.start_date), midnight(&event.end_date)) {
+    let midnight = |date: Option<&str>| date?.parse::<Date>().ok().and_then(|d| zone.instant_ms(d, 0));
+    match (midnight(days.0), midnight(days.1)) {
         (Some(start), Some(end)) => Interval::new(start, end),
         _ => stored,
     }
@@ -204,7 +221,13 @@ mod tests {
     }
 
     fn busy(start: i64, end: i64, show_as: ShowAs, id: &str) -> Busy {
-        Busy { at: Interval::new(start, end), show_as, event_id: Some(id.into()), title: None }
+        Busy {
+            at: Interval::new(start, end),
+            show_as,
+            event_id: Some(id.into()),
+            title: None,
+            unexpanded: None,
+        }
     }
 
     #[test]

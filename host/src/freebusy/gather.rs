@@ -10,10 +10,11 @@ use model::calendar_query::{TargetError, TargetErrorCode};
 use model::wire::calendar::{FreeBusyAnswer, FreeBusyRequest};
 
 use crate::app::App;
+use crate::connections;
 use crate::error::{Code, Error, Result, not_found, refuse};
 use crate::freebusy::DAY_MS;
-use crate::freebusy::busy::{self, Busy, Rules};
-use crate::resources::events::{Instance, instances_between};
+use crate::freebusy::busy::{Busy, Rules};
+use crate::freebusy::events;
 use crate::resources::{Asker, Kind, collections, fetch};
 use crate::runtime::Surface;
 use crate::scheduling::hours::Zone;
@@ -201,43 +202,16 @@ async fn of_calendar(
         tentative_as_busy: question.tentative_as_busy,
     };
     let asked_at = app.now();
+    connections::usable(connection)?;
+    collections::freshen(app, asker, connection, calendar).await?;
     let mut found = Vec::new();
     // A day to each side: days of the zone of an all-day event begin and end somewhere else than those it was stored with.
     for near in question.ranges.widen(DAY_MS, DAY_MS).iter() {
-        for instance in instances_between(app, asker, connection, calendar, near.start, near.end).await? {
-            if is_ignored(&instance, &question.ignored) {
-                continue;
-            }
-            let Some((at, show_as)) = busy::of_event(&instance.event, &rules) else { continue };
-            let title = if question.details { instance.event.title } else { None };
-            found.push(Busy { at, show_as, event_id: question.details.then_some(instance.id), title });
-        }
+        let range = (near.start, near.end);
+        found.extend(events::busy_between(app, asker, calendar, (question, &rules), range).await?);
     }
     must_be_fresh(app, connection, &collections::scope(calendar)?, asked_at)?;
     Ok(found)
-}
-
-/// Whether an instance is named by its own id, by its series', or by the one that it had before it was changed.
-fn is_ignored(instance: &Instance, ignored: &HashSet<String>) -> bool {
-    if ignored.is_empty() {
-        return false;
-    }
-    let series = match &instance.stored {
-        Some(item) => item.series_id.as_deref(),
-        // `evt_<unique>_<original start>`
-        None => instance.id.rsplit_once('_').map(|(series, _)| series),
-    };
-    let had = || {
-        let event = &instance.event;
-        let suffix = match &event.recurrence_id {
-            Some(date) if event.all_day || date.len() == 10 => date.replace('-', ""),
-            _ => recurrence::instance_suffix(event.original_start?),
-        };
-        Some(format!("{}_{suffix}", series?))
-    };
-    ignored.contains(&instance.id)
-        || series.is_some_and(|s| ignored.contains(s))
-        || had().is_some_and(|id| ignored.contains(&id))
 }
 
 /// The provider's own free/busy, range by range.
@@ -267,5 +241,5 @@ fn of_interval(busy: &BusyInterval, tentative_as_busy: bool) -> Option<Busy> {
         ShowAs::Busy | ShowAs::Oof | ShowAs::WorkingElsewhere => true,
     };
     let at = Interval::new(busy.start.as_millis(), busy.end.as_millis());
-    counts.then_some(Busy { at, show_as: busy.show_as, event_id: None, title: None })
+    counts.then_some(Busy { at, show_as: busy.show_as, event_id: None, title: None, unexpanded: None })
 }

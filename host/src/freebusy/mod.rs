@@ -1,17 +1,20 @@
-//! When people are busy. `gather` reads events and the provider's own answers, `busy` is the pure rule of which event blocks
-//! time, `query` and `availability` are the two operations that ask. The search for free times itself is in `scheduling`.
+//! When people are busy. `gather` reads calendars and the provider's own answers, `events` the busy times of a calendar's events,
+//! `busy` is the pure rule of which event blocks time, `query` and `availability` are the two operations that ask. The search for free times itself is in `scheduling`.
 
 pub mod availability;
 pub mod busy;
+pub mod events;
 pub mod gather;
 pub mod query;
 
 use jiff::tz::TimeZone;
+use model::wire::Warning;
 use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Result, invalid};
+use crate::freebusy::busy::Busy;
 use crate::scheduling::hours::Zone;
-use crate::scheduling::interval::Interval;
+use crate::scheduling::interval::{Interval, Intervals};
 
 const DAY_MS: i64 = 24 * 60 * 60_000;
 
@@ -52,6 +55,30 @@ fn range(start: (&str, model::Instant), end: (&str, model::Instant)) -> Result<I
         return Err(invalid(Code::InvalidTimeRange, end.0, format!("{} must be after {}", end.0, start.0)));
     }
     Ok(Interval::new(start.1.as_millis(), end.1.as_millis()))
+}
+
+/// Warnings about series whose time in these ranges counts though nobody knows when they take place, each once. `target` is what stands
+/// for the target where the caller may not see events.
+fn unexpanded(found: &[Busy], ranges: &Intervals, target: &str) -> Vec<Warning> {
+    const MAX: usize = 20;
+    let mut out: Vec<Warning> = Vec::new();
+    for busy in found {
+        let Some(reason) = &busy.unexpanded else { continue };
+        // More was read than was asked for.
+        if ranges.intersect(&Intervals::from(busy.at)).is_empty() {
+            continue;
+        }
+        let because = busy.event_id.as_ref().map(|_| format!(": {reason}")).unwrap_or_default();
+        let warning = Warning {
+            code: "recurrence_not_expanded".to_owned(),
+            message: format!("a series cannot be expanded, so that all of its time counts{because}"),
+            target: Some(busy.event_id.clone().unwrap_or_else(|| target.to_owned())),
+        };
+        if out.len() < MAX && !out.contains(&warning) {
+            out.push(warning);
+        }
+    }
+    out
 }
 
 /// A list of calendar ids, where one is given.

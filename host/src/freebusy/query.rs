@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
 use crate::freebusy::gather::{self, Question, Whose};
-use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, zone};
+use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, unexpanded, zone};
 use crate::resources::Asker;
 use crate::scheduling::hours::Zone;
 use crate::scheduling::interval::Intervals;
@@ -42,6 +42,11 @@ pub async fn answer(app: &App, asker: &Asker, query: FreeBusyQuery) -> Result<Fr
     };
     let answers = gather::busy_of(app, asker, &question, &targets).await;
     let complete = answers.iter().all(Result::is_ok);
+    let warnings = |(i, answer): (usize, &Result<Vec<busy::Busy>, _>)| {
+        let found = answer.as_ref().map(Vec::as_slice).unwrap_or_default();
+        unexpanded(found, &question.ranges, &format!("targets[{i}]"))
+    };
+    let warnings = answers.iter().enumerate().flat_map(warnings).collect();
     let result = |(target, answer): (FreeBusyTarget, Result<Vec<busy::Busy>, _>)| match answer {
         Ok(found) => {
             let busy =
@@ -53,7 +58,7 @@ pub async fn answer(app: &App, asker: &Asker, query: FreeBusyQuery) -> Result<Fr
         }
     };
     let data = query.targets.into_iter().zip(answers).map(result).collect();
-    Ok(FreeBusyAnswer { data, complete, warnings: Vec::new() })
+    Ok(FreeBusyAnswer { data, complete, warnings })
 }
 
 fn checked(targets: &[FreeBusyTarget]) -> Result<Vec<Whose>> {

@@ -1,6 +1,8 @@
 //! What the provider holds, written into the local copy: one function for a sync's pages and for the answer of our own
 //! writes. Equal content changes nothing and is told to nobody, so that our own write coming back is no second event.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -117,6 +119,13 @@ async fn all_differences<'l>(
             false => all.extend(of_source),
         }
     }
+    // An item that goes from one source of the page to another is not gone.
+    let live: HashSet<String> =
+        all.changed.iter().filter(|c| c.change != Change::Deleted).map(|c| c.item.id.clone()).collect();
+    let quiet: HashSet<String> = all.quiet.iter().map(|q| q.item.id.clone()).collect();
+    all.changed.retain(|c| {
+        c.change != Change::Deleted || !(live.contains(&c.item.id) || quiet.contains(&c.item.id))
+    });
     Ok(all)
 }
 

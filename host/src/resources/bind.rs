@@ -13,6 +13,7 @@ use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::contacts::{self, MAX_INLINE_MEMBERS};
 use crate::resources::tasks;
+use crate::resources::warned::as_before;
 use crate::storage::Tx;
 use crate::storage::items::{self, Item};
 use crate::storage::locked::ConnectionLock;
@@ -114,20 +115,20 @@ async fn settle(tx: &mut Tx, app: &App, one: &mut Changed<'_>, names: bool) -> R
             let mut contact: Contact = serde_json::from_str(&one.item.body)?;
             contact.group_ids = linked(tx, &one.item, Kind::ContactGroup).await?;
             one.keys = contacts::keys(&contact);
-            one.item.body = serde_json::to_string(&contact)?;
+            one.item.body = as_before(&one.item.body, serde_json::to_string(&contact)?);
         }
         Kind::ContactGroup if names => {
             let mut group: ContactGroup = serde_json::from_str(&one.item.body)?;
             let members = linked(tx, &one.item, Kind::Contact).await?;
             group.member_count = i64::try_from(members.len()).unwrap_or(i64::MAX);
             group.contact_ids = (members.len() <= MAX_INLINE_MEMBERS).then_some(members);
-            one.item.body = serde_json::to_string(&group)?;
+            one.item.body = as_before(&one.item.body, serde_json::to_string(&group)?);
         }
         Kind::Task if names || tasks::has_parts(&one.item.body) => {
             let mut task: Task = serde_json::from_str(&one.item.body)?;
             task.parent_id = parent(tx, &one.item).await?;
             tasks::bind_parts(tx, app, &one.item, &mut task).await?;
-            one.item.body = serde_json::to_string(&task)?;
+            one.item.body = as_before(&one.item.body, serde_json::to_string(&task)?);
         }
         _ => {}
     }

@@ -39,6 +39,11 @@ pub fn length(field: &str, entries: usize, max: usize) -> Result<()> {
     if entries > max { Err(fault(field, &format!("may have at most {max} entries"))) } else { Ok(()) }
 }
 
+/// The entries of a list that it did not have before, with their places: what other programs wrote is carried as it stands.
+pub fn added<'a, T: PartialEq>(list: &'a [T], had: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
+    list.iter().enumerate().filter(|(_, entry)| !had.contains(entry))
+}
+
 /// An address that can stand in a mailto URI: something, an @, something, and nothing that would break out of a line.
 pub fn address(field: &str, email: &str) -> Result<()> {
     let fits = email.len() <= 320

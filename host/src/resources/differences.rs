@@ -65,7 +65,10 @@ pub async fn differences<'l>(
     let stored = items::lock_of_source(tx, lock, place.kind.family(), parent_id, &source.source_id).await?;
     let (mut changed, mut quiet) = (Vec::new(), Vec::new());
     let mut ids: Vec<(String, String)> = Vec::new();
-    for fresh in &source.items {
+    // Exceptions behind what they are exceptions of, wherever the connector tells of it: they name it.
+    let (exceptions, others): (Vec<_>, Vec<_>) =
+        source.items.iter().partition(|item| item.series_external_id.is_some());
+    for fresh in others.into_iter().chain(exceptions) {
         let kind = fresh.kind.as_str();
         let mut known = stored.iter().find(|i| i.external_id == fresh.external_id && i.kind == kind).cloned();
         if known.is_none() {
@@ -80,14 +83,9 @@ pub async fn differences<'l>(
         });
         let row = row(app, place, source, fresh, (id, series_id), known.as_deref());
         let change = match &known {
-            Some(known) if known.deleted_at.is_none() && known.hash == row.hash => {
-                if known.provider_etag != row.provider_etag || known.provider_data != row.provider_data {
-                    let item = Item {
-                        provider_etag: row.provider_etag,
-                        provider_data: row.provider_data,
-                        ..Item::clone(known)
-                    };
-                    quiet.push(Quiet { before: known.clone(), item });
+            Some(known) if is_same(known, &row) => {
+                if differs_quietly(known, &row) {
+                    quiet.push(Quiet { item: kept_as(known, row), before: known.clone() });
                 }
                 continue;
             }
@@ -122,6 +120,29 @@ pub async fn differences<'l>(
         places: Vec::new(),
     }));
     Ok(Differences { changed, quiet, superseded: Superseded::default() })
+}
+
+/// Whether readers see nothing else than before. A series that comes, or goes, changes what is known of its instances, though they are
+/// as they were.
+fn is_same(known: &Item, row: &Item) -> bool {
+    known.deleted_at.is_none() && known.hash == row.hash && known.series_id == row.series_id
+}
+
+/// An item as it is, with what nobody sees of the row that was read anew.
+fn kept_as(known: &Item, row: Item) -> Item {
+    Item {
+        source_id: row.source_id,
+        provider_etag: row.provider_etag,
+        provider_data: row.provider_data,
+        ..known.clone()
+    }
+}
+
+/// Whether something differs that nobody sees.
+fn differs_quietly(known: &Item, row: &Item) -> bool {
+    known.source_id != row.source_id
+        || known.provider_etag != row.provider_etag
+        || known.provider_data != row.provider_data
 }
 
 /// The row of an item as it was told; `ids`: its own, and its series'.

@@ -44,6 +44,8 @@ pub struct Ops {
     pub pull: (Verb, &'static str),
     /// One source; collections come whole with every pull.
     pub get: &'static str,
+    /// Many sources at once; empty where no `changes` tells of names first.
+    pub batch_get: &'static str,
     pub create: &'static str,
     pub update: &'static str,
     pub delete: &'static str,
@@ -67,6 +69,7 @@ const fn mail(name: &'static str, resource_type: &'static str, noun: &'static st
     let ops = Ops {
         pull: (Verb::Changes, "mail"),
         get: "messages.get",
+        batch_get: "",
         create: "messages.append",
         update: "messages.update",
         delete: "messages.delete",
@@ -86,6 +89,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Fetch, "calendars.list"),
             get: "",
+            batch_get: "",
             create: "calendars.create",
             update: "calendars.update",
             delete: "calendars.delete",
@@ -101,6 +105,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Changes, "events"),
             get: "events.get",
+            batch_get: "events.batchGet",
             create: "events.create",
             update: "events.update",
             delete: "events.delete",
@@ -116,6 +121,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Fetch, "books.list"),
             get: "",
+            batch_get: "",
             create: "books.create",
             update: "books.update",
             delete: "books.delete",
@@ -131,6 +137,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Changes, "contacts"),
             get: "contacts.get",
+            batch_get: "contacts.batchGet",
             create: "contacts.create",
             update: "contacts.update",
             delete: "contacts.delete",
@@ -146,6 +153,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Changes, "contacts"),
             get: "contacts.get",
+            batch_get: "contacts.batchGet",
             create: "groups.create",
             update: "groups.update",
             delete: "groups.delete",
@@ -161,6 +169,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Fetch, "lists.list"),
             get: "",
+            batch_get: "",
             create: "lists.create",
             update: "lists.update",
             delete: "lists.delete",
@@ -176,6 +185,7 @@ static ROWS: [Row; ALL.len()] = [
         ops: Ops {
             pull: (Verb::Changes, "tasks"),
             get: "tasks.get",
+            batch_get: "tasks.batchGet",
             create: "tasks.create",
             update: "tasks.update",
             delete: "tasks.delete",

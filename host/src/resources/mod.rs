@@ -24,6 +24,8 @@ pub mod prepare;
 pub mod render;
 mod settle;
 pub mod tasks;
+pub mod unique;
+pub mod warned;
 
 pub use kind::Kind;
 

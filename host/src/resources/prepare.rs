@@ -3,6 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 
+use model::Instant;
 use model::calendar::{Calendar, Event, EventType};
 use model::contacts::{Contact, ContactBook, ContactGroup};
 use model::tasks::{Task, TaskList, TaskStatus};
@@ -15,6 +16,8 @@ use crate::resources::contacts;
 use crate::resources::events::bounds;
 use crate::resources::mail;
 use crate::resources::tasks;
+use crate::resources::unique::{name_it, unique};
+use crate::resources::warned::warned;
 use crate::storage::items::Key;
 use crate::supervise::said;
 
@@ -66,7 +69,7 @@ pub struct PreparedItem {
 /// What is stored of its body.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
-    /// JSON, without what is a column, and without the names in `refs`.
+    /// JSON, without what is a column, and without the names in `refs`; with warnings as `warned` has them.
     pub body: String,
     pub is_series: bool,
     pub sort_at: i64,
@@ -79,11 +82,16 @@ pub struct Content {
     /// The items of the collection that it names, as the provider names them.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
+    /// Of events: the revision (RFC 5545 section 3.8.7.4); of two that are one the higher counts.
+    pub revision: i64,
+    /// Of an exception: which instance of its series it is.
+    pub instance: Option<i64>,
 }
 
 /// A connector's sources, ready to be stored. Each by itself: whatever is wrong with one is an error of that source alone.
 pub fn prepared(kind: Kind, sources: Vec<Source>) -> Vec<Prepared> {
-    sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source))).collect()
+    let prepared = sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source)));
+    unique(kind, prepared.collect())
 }
 
 /// Prepares a source that may be such that the code which reads it panics. That is a fault of this program, and no reason to leave the
@@ -109,6 +117,7 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
         previous_id: source.previous_id,
         deleted: source.deleted,
     };
+    name_it(&mut prepared);
     if source.deleted || prepared.error.is_some() {
         return prepared;
     }
@@ -121,16 +130,30 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
             }
         }
     }
+    if prepared.error.is_some() {
+        // Nothing of it is stored, so nothing of it stands in the way of another source that has the same item.
+        prepared.items.clear();
+    }
     prepared
 }
 
 /// Longest body of an item in bytes: what no provider has, and nobody could show.
 const MAX_BODY: usize = 1 << 20;
 
+/// Longest name of a source or an item in bytes: what fits into an entry of PostgreSQL's index, of a third of a page of 8 KiB, with room
+/// for what else is in it.
+pub(super) const MAX_NAME: usize = 2_000;
+
 fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
     let names = [Some(&item.external_id), item.uid.as_ref(), item.series_external_id.as_ref()];
     if names.into_iter().flatten().any(|name| name.contains('\0')) {
         return Err("an id contains U+0000".to_owned());
+    }
+    if item.external_id.is_empty() {
+        return Err("items.externalId is missing".to_owned());
+    }
+    if names.into_iter().flatten().any(|name| name.len() > MAX_NAME) {
+        return Err(format!("an id has more than {MAX_NAME} bytes"));
     }
     if item.body.as_str().len() > MAX_BODY {
         return Err(format!("an item has more than {MAX_BODY} bytes"));
@@ -144,7 +167,8 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
     if kind.is_mail() {
         return mail::prepared(kind, item).map(storable);
     }
-    let content = content(kind, &item.body).map_err(|e| e.to_string())?;
+    let mut content = content(kind, &item.body).map_err(|e| e.to_string())?;
+    content.body = warned(content.body, &item.warnings)?;
     let mut hasher = Sha256::new_with_prefix(&content.body);
     for name in &content.refs {
         hasher.update(b"\n");
@@ -208,6 +232,8 @@ fn event(mut event: Event) -> serde_json::Result<Content> {
     let (sort_at, until_at) = bounds(&event);
     Ok(Content {
         is_series: event.event_type == EventType::Series,
+        revision: event.sequence,
+        instance: event.original_start.map(Instant::as_millis),
         sort_at,
         until_at,
         body: serde_json::to_string(&event)?,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use model::Instant;
 use serde_json::Value;
 
-use crate::resources::Kind;
+use crate::resources::{Kind, warned};
 use crate::storage::items::{Item, Shown};
 use crate::storage::json_text;
 
@@ -22,8 +22,8 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     field(&mut out, ",\"connectionId\":", item.connection_id);
     place(&mut out, item);
     field(&mut out, ",\"externalId\":", item.external_id);
-    let body = item.body.trim();
-    if let Some(members) = body.get(1..body.len().saturating_sub(1)).filter(|members| !members.is_empty()) {
+    let (stored, members) = warned::split(item.body);
+    if !members.is_empty() {
         out.push(',');
         out.push_str(members);
     }
@@ -33,9 +33,12 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     // Writing to a string cannot fail.
     let _ = write!(out, ",\"createdAt\":\"{created}\",\"updatedAt\":\"{updated}\"");
     field(&mut out, ",\"etag\":", item.etag);
-    out.push_str(",\"warnings\":[");
+    // Those that are stored with it, an array, go first.
+    out.push_str(",\"warnings\":");
+    let stored = stored.and_then(|array| array.strip_suffix(']')).unwrap_or("[");
+    out.push_str(stored);
     for (i, warning) in warnings.iter().enumerate() {
-        let _ = write!(out, "{}{warning}", if i > 0 { "," } else { "" });
+        let _ = write!(out, "{}{warning}", if i > 0 || stored.len() > 1 { "," } else { "" });
     }
     out.push(']');
     if with_provider_data {

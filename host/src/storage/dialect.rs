@@ -66,4 +66,19 @@ macro_rules! among {
     };
 }
 
-pub(crate) use among;
+/// The same, for a condition that a column is one of the texts in a JSON array: `one_of!` stands for the comparison. PostgreSQL guesses that
+/// a list of unknown length is long, and may read the whole collection to join it; an array it looks up in the index, text by text.
+macro_rules! one_of {
+    ($reader:expr, $before:expr, $array:literal) => {
+        match $reader.dialect() {
+            $crate::storage::dialect::Dialect::Sqlite => {
+                concat!($before, " in (select value from json_each(", $array, "))")
+            }
+            $crate::storage::dialect::Dialect::Postgres => {
+                concat!($before, " = any(array(select json_array_elements_text(cast(", $array, " as json))))")
+            }
+        }
+    };
+}
+
+pub(crate) use {among, one_of};

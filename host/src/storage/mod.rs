@@ -31,7 +31,7 @@ use crate::storage::dialect::Dialect;
 use crate::storage::sql::{Reader, Row, query};
 use crate::storage::writer::Writer;
 
-pub use crate::storage::sql::Tx;
+pub use crate::storage::sql::{Tx, is_of_the_data};
 
 /// The database: readers that never wait for writers, and writes that commit in groups (SQLite) or each in their own
 /// transaction (PostgreSQL). Cheap to clone.

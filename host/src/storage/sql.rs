@@ -222,6 +222,25 @@ pub(super) fn too_long(e: anyhow::Error) -> anyhow::Error {
     anyhow::Error::new(Refusal::new(Code::Overloaded, message).retry_after_s(TRY_AGAIN_S))
 }
 
+/// Whether a write failed for what was to be written (a constraint, a value that the engine does not take), and so would fail again, and
+/// not for the database itself or for a reference that this program got wrong. By SQLite's result codes and PostgreSQL's classes 22 (data exception), 23 (integrity constraint) and 54
+/// (program limit).
+pub fn is_of_the_data(e: &anyhow::Error) -> bool {
+    const FOREIGN_KEY: i32 = rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY;
+    use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
+    e.chain().any(|cause| {
+        let sqlite = cause.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+        let postgres = cause.downcast_ref::<sqlx::Error>().and_then(sqlx::Error::as_database_error);
+        let class = postgres.and_then(sqlx::error::DatabaseError::code);
+        let extended = cause.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error);
+        let is_reference = extended.is_some_and(|e| e.extended_code == FOREIGN_KEY)
+            || class.as_ref().is_some_and(|code| code == "23503");
+        !is_reference
+            && (matches!(sqlite, Some(ConstraintViolation | TooBig | TypeMismatch))
+                || class.is_some_and(|code| ["22", "23", "54"].iter().any(|class| code.starts_with(class))))
+    })
+}
+
 impl<'q> Query<'q> {
     /// The next parameter.
     pub fn bind(mut self, value: impl Into<Value<'q>>) -> Self {

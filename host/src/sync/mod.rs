@@ -1,6 +1,6 @@
 //! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the
 //! feed that clients read, `failing` notes what went wrong, `follow` is start, reset, renew and status, `listen` waits for providers
-//! that tell of changes, `mailbox` reads from new to old, `page` writes what a pull read, `poll` pulls by itself what clients follow,
+//! that tell of changes, `mailbox` reads from new to old, `named` reads what a listing named, `page` writes what a pull read, `poll` pulls by itself what clients follow,
 //! `unreadable` keeps apart what cannot be read, `whole` is a surface that is followed with all of its collections.
 
 pub mod changes;
@@ -8,6 +8,7 @@ pub mod failing;
 pub mod follow;
 pub mod listen;
 pub mod mailbox;
+mod named;
 pub mod page;
 pub mod poll;
 pub mod pull;

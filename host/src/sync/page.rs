@@ -14,7 +14,8 @@ use crate::resources::prepare::Prepared;
 use crate::storage::Tx;
 use crate::storage::items;
 use crate::storage::locked::ConnectionLock;
-use crate::storage::sync_states::{self as table, SyncState};
+use crate::storage::sync_states::{self as table, Batch, SyncState};
+use crate::supervise::said;
 use crate::sync::unreadable;
 
 /// An answer of the connector, as it is written.
@@ -33,6 +34,17 @@ pub struct Page {
     pub more: bool,
     /// Records that an earlier page named and that were left out of it: this page is what the provider says of them now.
     pub reread: Vec<String>,
+    pub named: Named,
+}
+
+/// What a page does to the names whose content is still to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    None,
+    /// These are to be read before the next page.
+    Kept(Vec<Batch>),
+    /// It is the content of this batch, but for these: what is held of them is what the provider has.
+    Read(Batch, Vec<String>),
 }
 
 /// Reading everything that a collection has, page by page. What no page named is gone when the last one was read.
@@ -45,6 +57,16 @@ pub struct Scan {
 }
 
 impl Page {
+    /// The provider's names of all that it tells is there.
+    pub fn told(&self) -> Vec<&str> {
+        let held = match &self.named {
+            Named::Read(_, held) => held.as_slice(),
+            Named::None | Named::Kept(_) => &[],
+        };
+        let sources = self.sources.iter().map(|source| source.source_id.as_str());
+        sources.chain(held.iter().map(String::as_str)).collect()
+    }
+
     /// The scan that ends with this page.
     fn ended(&self) -> Option<Scan> {
         self.scan.filter(|_| !self.more)
@@ -83,9 +105,8 @@ pub async fn write_page(
     let Applied { mut last, mut superseded } = applied;
     unreadable::keep(tx, &state, &page, app.now()).await?;
     if let Some(scan) = page.scan {
-        let names: Vec<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
         let inside = (place.kind.family(), place.parent_id.as_str());
-        items::mark_seen(tx, &lock, inside, &names, scan.generation).await?;
+        items::mark_seen(tx, &lock, inside, &page.told(), scan.generation).await?;
     }
     if let Some(scan) = page.ended() {
         let removed = sweep(tx, &app, (&lock, &place), scan).await?;
@@ -98,6 +119,11 @@ pub async fn write_page(
     }
     for source_id in &page.reread {
         table::remove_reread(tx, state.key(), source_id).await?;
+    }
+    match &page.named {
+        Named::None => {}
+        Named::Kept(batches) => table::keep_names(tx, state.key(), state.generation, batches).await?,
+        Named::Read(batch, _) => table::remove_names(tx, state.key(), state.generation, batch).await?,
     }
     // Folders come only with everything else.
     state.rescan |= superseded.folders;
@@ -127,12 +153,12 @@ async fn sweep(
     Ok(removed)
 }
 
-/// Sources whose failures say that it is not them: so many, and no other source could be written.
+/// Sources whose failures say that it is not them: so many, none of them for what is in it, and no other source could be written.
 const HOPELESS: usize = 5;
 
 /// Writes sources in halves, and a half that fails in halves again, each in a savepoint of its own, until what fails is one source:
 /// that is quarantined with its error. Fails when nothing can be written, which is then no source's fault.
-async fn apply_isolated(
+pub async fn apply_isolated(
     tx: &mut Tx,
     app: &App,
     at: (&ConnectionLock, &Place),
@@ -147,7 +173,7 @@ async fn apply_isolated(
         tx.batch("savepoint source").await?;
         let some = &sources[range.clone()];
         let tried = AssertUnwindSafe(apply::apply_read(tx, app, at, some, as_of)).catch_unwind().await;
-        let error = match tried {
+        let (error, is_of_the_data) = match tried {
             Ok(Ok(applied)) => {
                 tx.batch("release savepoint source").await?;
                 all.last = applied.last.or(all.last);
@@ -156,8 +182,11 @@ async fn apply_isolated(
                 written += some.iter().filter(|source| source.error.is_none()).count();
                 continue;
             }
-            Ok(Err(e)) => e,
-            Err(_) => Error::from(anyhow::anyhow!("a panic while it was written")),
+            Ok(Err(e)) => {
+                let is_of_the_data = matches!(&e, Error::Internal(e) if crate::storage::is_of_the_data(e));
+                (e, is_of_the_data)
+            }
+            Err(panic) => (anyhow::anyhow!("a panic while it was written: {}", said(panic)).into(), true),
         };
         tx.batch("rollback to savepoint source").await?;
         tx.batch("release savepoint source").await?;
@@ -169,7 +198,7 @@ async fn apply_isolated(
             waiting.extend([middle..range.end, range.start..middle]);
             continue;
         }
-        failed += 1;
+        failed += usize::from(!is_of_the_data);
         if failed >= HOPELESS && written == 0 {
             return Err(error);
         }

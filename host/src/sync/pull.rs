@@ -22,7 +22,7 @@ const MAX_PAGES: usize = 10_000;
 /// Sources that are read one by one where a page stops the connector: each is a call.
 const NAMES: u32 = 50;
 /// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
-const HOPELESS: usize = 5;
+pub(super) const HOPELESS: usize = 5;
 
 /// Brings the copy of a scope up to date. The caller holds the scope's lock.
 pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: bool) -> Result<()> {
@@ -63,7 +63,7 @@ pub async fn run_pages(
     }
 }
 
-enum Ended {
+pub(super) enum Ended {
     CaughtUp,
     /// Somebody wants all of it read again.
     ForReset,
@@ -129,6 +129,9 @@ impl Pull<'_> {
             if self.background && self.is_to_be_reset() {
                 return Ok(Ended::ForReset);
             }
+            if let Some(ended) = self.read_named(state, (cursor.as_deref(), scan)).await? {
+                return Ok(ended);
+            }
             let (as_of, asked) = match ahead.take() {
                 Some(asked) => asked,
                 None => (self.now().await?, self.answer(cursor.clone()).await),
@@ -149,10 +152,7 @@ impl Pull<'_> {
                 Err(e) => return Err(Failed::Provider(Box::new(e))),
             };
             connections::state::note(self.app, self.connection, Ok(())).await;
-            if answer.more && answer.cursor == cursor {
-                let e = runtime::Error::bad_output("the same cursor came back though there is more");
-                return Err(Failed::Provider(Box::new(e)));
-            }
+            self.checked(&answer, cursor.as_deref())?;
             let more = answer.more;
             let next = answer.cursor.clone();
             // A mailbox that an earlier version began to read has no marks of what that saw.
@@ -160,7 +160,7 @@ impl Pull<'_> {
             if scan.is_none() && answer.body.enumeration && !is_unmarked {
                 scan = Some(Scan { generation: state.generation + 1, since: as_of });
             }
-            let read = self.arranged(answer, scan, as_of);
+            let read = self.arranged(answer, scan, as_of)?;
             let is_next_wanted =
                 more && number + 1 < self.pages && self.scope.kind.is_mail() && is_initial(state);
             let is_stored = match is_next_wanted {
@@ -183,6 +183,18 @@ impl Pull<'_> {
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
         Err(Failed::Provider(Box::new(e)))
+    }
+
+    /// Refuses an answer that would never come to an end, and names that nobody asked for.
+    fn checked(&self, answer: &Answer, cursor: Option<&str>) -> Result<(), Failed> {
+        let detail = if answer.more && answer.cursor.as_deref() == cursor {
+            "the same cursor came back though there is more"
+        } else if !(answer.body.named.is_empty() || answer.more && self.takes_names()) {
+            "names to be read later, though nobody asked for them or nothing follows"
+        } else {
+            return Ok(());
+        };
+        Err(Failed::Provider(Box::new(runtime::Error::bad_output(detail))))
     }
 
     /// Writes a page, and asks for the one after it meanwhile.
@@ -211,7 +223,7 @@ impl Pull<'_> {
     }
 
     /// Whether a reset waits, of this scope or of the surface as a whole. Where somebody waits for the pull, it goes on.
-    fn is_to_be_reset(&self) -> bool {
+    pub(super) fn is_to_be_reset(&self) -> bool {
         let whole = Scope::collections(self.scope.kind);
         [self.scope, &whole].iter().any(|scope| self.app.locks.is_locked(&scope.reset_name(self.connection)))
     }
@@ -220,8 +232,8 @@ impl Pull<'_> {
         self.page(cursor, PageOf::Sources).await
     }
 
-    fn arranged(&self, answer: Answer, scan: Option<Scan>, as_of: i64) -> Read {
-        let Reply { body: Sources { sources, covered_since, .. }, cursor, more, .. } = answer;
+    fn arranged(&self, answer: Answer, scan: Option<Scan>, as_of: i64) -> Result<Read> {
+        let Reply { body: Sources { sources, covered_since, named, .. }, cursor, more, .. } = answer;
         let connector = unreadable::connector(self.app, self.connection);
         let covered_since = covered_since.map(model::Instant::as_millis);
         let page = Page {
@@ -233,8 +245,9 @@ impl Pull<'_> {
             cursor,
             more,
             reread: Vec::new(),
+            named: self.batches(&named)?,
         };
-        Read { page, sources }
+        Ok(Read { page, sources })
     }
 
     /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
@@ -277,6 +290,7 @@ impl Pull<'_> {
                 PageOf::Names => self.app.config.pull_page.min(NAMES),
             },
             names_only: of == PageOf::Names,
+            names_first: of == PageOf::Sources && self.takes_names(),
         };
         let (verb, name) = self.scope.kind.ops().pull;
         let op = Op { surface: self.scope.kind.surface(), verb, name };

@@ -11,7 +11,7 @@ use crate::resources::apply::Place;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::storage::sync_states::SyncState;
 use crate::supervise::said;
-use crate::sync::page::{Mode, Page, sweep_ahead, write_page};
+use crate::sync::page::{Mode, Named, Page, sweep_ahead, write_page};
 use crate::sync::pull::{Failed, Pull, Read, is_initial};
 use crate::sync::{mailbox, reread, unreadable};
 
@@ -165,7 +165,9 @@ impl Pull<'_> {
     ) -> Result<()> {
         let connector = unreadable::connector(self.app, self.connection);
         let (scan, covered_since, cursor) = (None, None, None);
-        let page = Page { sources, connector, as_of, scan, covered_since, cursor, more: false, reread };
+        let named = Named::None;
+        let page =
+            Page { sources, connector, as_of, scan, covered_since, cursor, more: false, reread, named };
         let next = state.clone();
         // Where it was reset meanwhile, everything is read again anyway.
         self.write(state, Origin::Provider, page, next).await.map(|_| ())

@@ -12,6 +12,7 @@ use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::prepare::Prepared;
+use crate::resources::unique::{NAMELESS, is_bad_name};
 use crate::runtime::{self, Blame, Code, Verb};
 use crate::storage::Tx;
 use crate::storage::connections::Connection;
@@ -33,6 +34,11 @@ const MESSAGE_CHARS: usize = 500;
 /// Whether a source has failed so often that it is set aside until it changes.
 pub fn is_quarantined(error: &ItemError) -> bool {
     error.attempts >= ATTEMPTS
+}
+
+/// Whether this version is set aside, and this build of the connector has seen it.
+pub fn is_settled(error: &ItemError, etag: Option<&str>, connector: Option<&str>) -> bool {
+    is_quarantined(error) && error.provider_etag.as_deref() == etag && error.connector.as_deref() == connector
 }
 
 fn is_due(error: &ItemError, now: i64) -> bool {
@@ -72,8 +78,7 @@ pub async fn keep(tx: &mut Tx, state: &SyncState, page: &Page, now: i64) -> Resu
         }
     }
     let Some(scan) = page.scan else { return Ok(()) };
-    let names: Vec<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
-    table::mark_item_errors(tx, state, &names, scan.generation).await?;
+    table::mark_item_errors(tx, state, &page.told(), scan.generation).await?;
     if !page.more {
         table::clear_unmarked_item_errors(tx, state, scan.generation).await?;
     }
@@ -116,7 +121,9 @@ pub async fn due(app: &App, connection: &Connection, state: &SyncState) -> Resul
     let connector = connector(app, connection);
     let settled = (ATTEMPTS, connector.as_deref());
     let unsettled = table::unsettled_item_errors(app.db.reader(), state, settled, LOOKED_AT).await?;
-    let is_due = |e: &ItemError| e.connector != connector || is_due(e, app.now());
+    // By another name than its own nobody can be asked for it.
+    let has_name = |e: &ItemError| e.code != NAMELESS && !e.source_id.is_empty();
+    let is_due = |e: &ItemError| has_name(e) && (e.connector != connector || is_due(e, app.now()));
     Ok(unsettled.into_iter().filter(is_due).take(RETRIES).collect())
 }
 
@@ -149,13 +156,12 @@ pub async fn one_by_one(
     let connector = connector(app, connection);
     let mut read = Vec::with_capacity(named.len());
     for source in named {
-        if source.deleted {
+        if source.deleted || is_bad_name(&source.external_id) {
             read.push(source);
             continue;
         }
         let known = table::find_item_error(app.db.reader(), state, &source.external_id).await?;
-        let is_settled =
-            |k: &ItemError| is_quarantined(k) && k.provider_etag == source.etag && k.connector == connector;
+        let is_settled = |k: &ItemError| is_settled(k, source.etag.as_deref(), connector.as_deref());
         if let Some(known) = known.filter(is_settled) {
             let error = Some(WireError { code: known.code, message: known.message });
             read.push(Source { error, ..source });

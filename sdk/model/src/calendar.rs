@@ -106,7 +106,8 @@ pub struct Event {
     pub capacity: Option<i64>,
     /// The response of the attendee who is the account itself; null where it is not invited.
     pub my_response: Option<ResponseStatus>,
-    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series.
+    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. What others wrote is shown as
+    /// it is, also more rules and `EXRULE` (RFC 2445).
     pub recurrence: Vec<String>,
     pub conference: Option<Conference>,
     pub reminders: Reminders,

@@ -139,7 +139,8 @@ pub struct FreeBusyAnswer {
     pub data: Vec<FreeBusyResult>,
     /// Every target was answered.
     pub complete: bool,
-    /// Fields of the query that nobody knows.
+    /// Fields of the query that nobody knows; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
+    /// take place counts as if they did.
     pub warnings: Vec<Warning>,
 }
 
@@ -307,7 +308,8 @@ pub struct AvailabilityAnswer {
     pub unavailable: Vec<UnavailableMember>,
     /// Every member was asked with success.
     pub complete: bool,
-    /// Fields of the query that nobody knows.
+    /// Fields of the query that nobody knows; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
+    /// take place counts as if they did.
     pub warnings: Vec<Warning>,
 }
 

@@ -57,7 +57,8 @@ where
     pub extra: T::Extra,
     #[serde(flatten)]
     pub body: T,
-    /// What the caller should know though the call succeeded; empty on reads.
+    /// What the caller should know though the call succeeded; on reads what keeps a series from
+    /// being expanded, and what the provider has of it and this cannot say.
     pub warnings: Vec<Warning>,
     /// What the model has no field for, as the provider has it; only with `include=providerData`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +93,8 @@ struct Common {
     updated_at: Instant,
     /// The caller's own notes: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
     metadata: Metadata,
-    /// What the caller should know though the call succeeded; empty on reads.
+    /// What the caller should know though the call succeeded; on reads what keeps a series from
+    /// being expanded, and what the provider has of it and this cannot say.
     warnings: Vec<Warning>,
     /// What the model has no field for, as the provider has it; only with `include=providerData`.
     #[serde(skip_serializing_if = "Option::is_none")]

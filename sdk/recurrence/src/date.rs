@@ -4,6 +4,8 @@
 use ical::recur::IcalRecurDateTime;
 use jiff::civil::{Date, DateTime};
 
+/// Seconds of an hour.
+pub(crate) const HOUR: i64 = 3_600;
 /// Seconds of a day.
 pub(crate) const DAY: i64 = 86_400;
 

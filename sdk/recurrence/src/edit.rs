@@ -3,9 +3,10 @@
 
 use crate::Error;
 use crate::date::{Basic, DAY, basic, basic_date};
-use crate::line::{Line, Moment};
+use crate::generated::{Generated, Repeat};
+use crate::line::{Line, ListedDate, Moment};
 use crate::query::{Caps, first, instance_at};
-use crate::series::Series;
+use crate::series::{Found, Series};
 use crate::walk::Budget;
 use ical::recur::IcalRecurDateTime;
 
@@ -51,22 +52,18 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
     if starts_after {
         return Ok(None);
     }
-    let passed = counted_before(series, cut, caps)?;
     let mut lines = Vec::new();
+    let mut repeats = series.repeats.iter();
     for line in &series.lines {
-        match (&series.rule, line.name.as_str()) {
-            (Some(rule), "RRULE") => {
-                let ends_before = rule.until.is_some_and(|until| match until {
-                    Basic::Utc(last) if !series.all_day => last < cut.epoch,
-                    Basic::Local(last) if !series.all_day => series.epoch_of(last) < Some(cut.epoch),
-                    _ => until.seconds().div_euclid(DAY) < cut.local.div_euclid(DAY),
-                });
-                let until = utc_or_date(series, cut.epoch - 1, cut.local - DAY);
-                let spent = rule.count.is_some_and(|count| passed >= count);
-                let bounded = rule.with_bound(line, Some(("UNTIL", until)));
-                lines.push(if ends_before || spent { line.text() } else { bounded.text() });
+        match line.name.as_str() {
+            "RRULE" | "EXRULE" => {
+                let Some(repeat) = repeats.next() else { continue };
+                // What an EXRULE says of later instances does no harm.
+                let capped =
+                    if repeat.excludes { line.text() } else { capped_rule(series, repeat, line, cut, caps)? };
+                lines.push(capped);
             }
-            _ => lines.extend(filtered(series, line, &|at| cut.has_before(at))?),
+            _ => lines.extend(filtered(series, line, true, &|at| cut.has_before(at))?),
         }
     }
     let capped = series.with_lines(&lines)?;
@@ -82,30 +79,73 @@ pub fn remainder_from(series: &Series, recurrence_id: &str, caps: Caps) -> Resul
     let found = instance_at(series, recurrence_id, caps)?.ok_or_else(missing)?;
     let cut = Cut { epoch: found.epoch, local };
     let mut lines = Vec::new();
+    let mut repeats = series.repeats.iter();
     for line in &series.lines {
         match line.name.as_str() {
-            "RRULE" => lines.extend(remaining_rule(series, line, cut, found.by_rule, caps)?),
-            "RDATE" => {
-                lines.extend(filtered(series, line, &|at| cut.has_after(at) && !is_cut(series, cut, at))?)
+            "RRULE" | "EXRULE" => {
+                let Some(repeat) = repeats.next() else { continue };
+                lines.extend(remaining_rule(series, repeat, line, cut, caps)?);
             }
-            _ => lines.extend(filtered(series, line, &|at| cut.has_after(at))?),
+            "RDATE" => {
+                let keep = |at| cut.has_after(at) && !is_cut(series, cut, at);
+                lines.extend(filtered(series, line, false, &keep)?);
+            }
+            _ => lines.extend(filtered(series, line, false, &|at| cut.has_after(at))?),
         }
     }
     Ok(lines)
 }
 
+/// The rule with UNTIL before the cut, where it would go on.
+fn capped_rule(series: &Series, repeat: &Repeat, line: &Line, cut: Cut, caps: Caps) -> Result<String, Error> {
+    let rule = &repeat.rule;
+    let ends_before = rule.until.is_some_and(|until| match until {
+        Basic::Utc(last) if !series.all_day => last < cut.epoch,
+        Basic::Local(last) if !series.all_day => series.epoch_of(last) < Some(cut.epoch),
+        _ => until.seconds().div_euclid(DAY) < cut.local.div_euclid(DAY),
+    });
+    let until = utc_or_date(series, cut.epoch - 1, cut.local - DAY);
+    let passed = counted_before(series, repeat, cut, caps)?;
+    let spent = rule.count.is_some_and(|count| passed >= count);
+    let bounded = rule.with_bound(line, Some(("UNTIL", until)));
+    Ok(if ends_before || spent { line.text() } else { bounded.text() })
+}
+
 /// Instances before the cut that a COUNT counts; 0 without a COUNT.
-fn counted_before(series: &Series, cut: Cut, caps: Caps) -> Result<u32, Error> {
-    let mut passed = 0;
-    if series.rule.as_ref().is_none_or(|rule| rule.count.is_none()) {
-        return Ok(passed);
+fn counted_before(series: &Series, repeat: &Repeat, cut: Cut, caps: Caps) -> Result<u32, Error> {
+    let is_before =
+        |found: &Found| if series.all_day { found.local < cut.local } else { found.epoch < cut.epoch };
+    if repeat.rule.count.is_none() || !series.first().is_some_and(|first| is_before(&first)) {
+        return Ok(0);
     }
     let mut budget = Budget::new(caps.max_steps);
-    series.generated(series.start, cut.local + 2 * DAY, &mut budget, &mut |found, _| {
-        passed += u32::from(if series.all_day { found.local < cut.local } else { found.epoch < cut.epoch });
-        true
-    })?;
+    let near = |days: i64| (cut.epoch + days * DAY) * 1000;
+    let mut source = Generated::new(series, repeat, (near(-2), near(2)), &mut budget)?;
+    let mut passed = source.number();
+    while let Some((_, number)) = source.next(&mut budget)?.filter(|(found, _)| is_before(found)) {
+        passed = number;
+    }
     Ok(passed)
+}
+
+/// Whether the rule itself has an instance at the cut.
+fn is_generated(series: &Series, repeat: &Repeat, cut: Cut, caps: Caps) -> Result<bool, Error> {
+    let at = Found { epoch: cut.epoch, local: cut.local, by_rule: true, end: None };
+    if series.first().is_some_and(|first| series.is_same(&first, &at)) {
+        return Ok(true);
+    }
+    let mut budget = Budget::new(caps.max_steps);
+    let range = (cut.epoch * 1000, (cut.epoch + 1) * 1000);
+    let mut source = Generated::new(series, repeat, range, &mut budget)?;
+    while let Some((found, _)) = source.next(&mut budget)? {
+        if series.is_same(&found, &at) {
+            return Ok(true);
+        }
+        if series.key(&found) > series.key(&at) {
+            break;
+        }
+    }
+    Ok(false)
 }
 
 fn is_cut(series: &Series, cut: Cut, at: Moment) -> bool {
@@ -117,12 +157,13 @@ fn is_cut(series: &Series, cut: Cut, at: Moment) -> bool {
 
 fn remaining_rule(
     series: &Series,
+    repeat: &Repeat,
     line: &Line,
     cut: Cut,
-    by_rule: bool,
     caps: Caps,
 ) -> Result<Option<String>, Error> {
-    let Some(rule) = &series.rule else { return Ok(None) };
+    let rule = &repeat.rule;
+    let by_rule = !repeat.excludes && is_generated(series, repeat, cut, caps)?;
     if !by_rule && rule.ical.interval > 1 {
         return Err(Error::Unsplittable(crate::date::recurrence_id(cut.local, series.all_day)));
     }
@@ -134,10 +175,11 @@ fn remaining_rule(
     }
     let mut line = line.clone();
     if let Some(count) = rule.count {
-        let passed = counted_before(series, cut, caps)?;
-        // A start that the rule does not generate counts as well.
-        let left = count.saturating_sub(passed) + u32::from(!by_rule);
-        if left == u32::from(!by_rule) {
+        let passed = counted_before(series, repeat, cut, caps)?;
+        // A start that the rule does not generate counts as well, but not for an EXRULE.
+        let extra = u32::from(!by_rule && !repeat.excludes);
+        let left = count.saturating_sub(passed).saturating_add(extra);
+        if left == extra {
             return Ok(None);
         }
         line = rule.with_bound(&line, Some(("COUNT", left.to_string())));
@@ -178,9 +220,16 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
     Ok(lines)
 }
 
-/// The line with the dates that pass; None when none does.
-fn filtered(series: &Series, line: &Line, keep: &dyn Fn(Moment) -> bool) -> Result<Option<String>, Error> {
-    let dates = series.date_reader().read(line)?;
+/// The line with the dates that pass; None when none does. `unread`: also those that nobody can read.
+fn filtered(
+    series: &Series,
+    line: &Line,
+    unread: bool,
+    keep: &dyn Fn(Moment) -> bool,
+) -> Result<Option<String>, Error> {
+    let Ok(dates) = series.date_reader().read_each(line) else {
+        return Ok(unread.then(|| line.text()));
+    };
     let moment = |at: Moment| match at {
         // An added day without a time has the start's time of day.
         Moment::Day(day) if !series.all_day && line.name == "RDATE" => {
@@ -189,8 +238,8 @@ fn filtered(series: &Series, line: &Line, keep: &dyn Fn(Moment) -> bool) -> Resu
         }
         _ => at,
     };
-    let kept: Vec<&str> =
-        dates.iter().filter(|(_, date)| keep(moment(date.at))).map(|(text, _)| *text).collect();
+    let passes = |date: &Option<ListedDate>| date.as_ref().map_or(unread, |date| keep(moment(date.at)));
+    let kept: Vec<&str> = dates.iter().filter(|(_, date)| passes(date)).map(|(text, _)| *text).collect();
     if kept.len() == dates.len() {
         return Ok((!kept.is_empty()).then(|| line.text()));
     }

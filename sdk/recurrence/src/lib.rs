@@ -4,6 +4,10 @@
 //! The rule engine is ical-rs (civil time, RFC 5545 §3.3.10); zones are jiff's, from the bundled database only, so that every
 //! build answers alike. Around them stand our own bounds: ical-rs never runs further than the window that was asked for.
 //!
+//! A series is a recurrence set ([`Occurrences`], [`Instances`]) from which instances are taken one by one: what is not taken is not
+//! computed, and the way to the first one that is asked for is a jump, not a walk from the start. What has to be looked at on the
+//! way is paid for in steps, so that any question about any rule ends, with an answer or with an error.
+//!
 //! Decisions where RFC 5545 leaves room or contradicts itself, each with its source:
 //!
 //! - **Anchor.** A rule is expanded in local time in the zone of the start, hourly rules too (RFC 5545 §3.3.10).
@@ -17,6 +21,10 @@
 //!   Two instances that fall on one instant are one.
 //! - **DTSTART** is always the first instance and counts, also where the rule does not match it (RFC 8984 §4.3.3; RFC 5545
 //!   §3.8.5.3 calls that undefined).
+//! - **Sets.** Several RRULEs are the union of all; what an EXRULE names does not happen (RFC 2445 §4.8.5.2; RFC 5545 has neither, and
+//!   events of old clients have both). COUNT is of each rule by itself; DTSTART counts for each RRULE, for an EXRULE where it matches.
+//! - **Dates that cannot be read** leave the others of their line and the rules as they are ([`Series::faults`]). A rule that cannot be
+//!   read, or names another calendar than the Gregorian (RFC 7529), is an error: [`possible_span`] tells when such a series may take place.
 //! - **UNTIL** is inclusive. A date with a timed start (seen in the wild, refused on input) means that whole local day.
 //! - **Length.** Timed: the exact duration, as with DTEND (§3.8.5.3 "the same exact duration"). All-day: whole days.
 //! - **Missing fields** come from the start (§3.3.10), also the weekday of `FREQ=YEARLY;BYWEEKNO=20` (RFC 8984 §4.3.3).
@@ -24,11 +32,14 @@
 mod date;
 mod edit;
 mod error;
+mod generated;
 mod instances;
 mod line;
 mod query;
 mod rule;
 mod series;
+mod set;
+mod span;
 mod suffix;
 mod validate;
 mod walk;
@@ -37,9 +48,10 @@ mod zones;
 
 pub use edit::{capped_before, excluded, remainder_from};
 pub use error::{Error, Invalid};
-pub use instances::{Instance, instances};
-pub use query::{Caps, Occurrence, expand, first, next_after, occurs_at};
+pub use instances::{Instance, Instances, Place, Source, instances};
+pub use query::{Caps, Occurrence, Occurrences, expand, first, next_after, occurs_at};
 pub use series::{Length, Series, Start};
+pub use span::{Span, possible_span};
 pub use suffix::{Suffix, instance_suffix, parse_suffix};
 pub use validate::validate;
 pub use windows::iana_from_windows;

@@ -78,6 +78,15 @@ pub(crate) enum Moment {
     Time { epoch: i64, local: i64 },
 }
 
+/// A value of a line and the date that it names, if it names one.
+pub(crate) type Reading<'l> = (&'l str, Option<ListedDate>);
+
+/// What is wrong with a value that names none. It costs as much as the line is long.
+pub(crate) fn unread(line: &Line, value: &str) -> Invalid {
+    let value: String = value.chars().take(40).collect();
+    Invalid::new(&line.text(), format!("{value:?} is not a date or time, such as 20260301T090000Z"))
+}
+
 /// The dates that one RDATE or EXDATE value names, in the series' zone.
 pub(crate) struct DateReader<'a> {
     pub(crate) series_zone: &'a TimeZone,
@@ -85,36 +94,34 @@ pub(crate) struct DateReader<'a> {
 }
 
 impl DateReader<'_> {
-    /// Every value of the line with what it means, in the written order.
+    /// Every value of the line with what it means, in the written order; fails where one cannot be read.
     pub(crate) fn read<'l>(&self, line: &'l Line) -> Result<Vec<(&'l str, ListedDate)>, Invalid> {
+        let read =
+            |(text, date): Reading<'l>| date.map(|date| (text, date)).ok_or_else(|| unread(line, text));
+        self.read_each(line)?.into_iter().map(read).collect()
+    }
+
+    /// The same, None for a value that cannot be read. Fails where all are in a time zone that nobody knows.
+    pub(crate) fn read_each<'l>(&self, line: &'l Line) -> Result<Vec<Reading<'l>>, Invalid> {
         let own = match line.param("TZID") {
-            Some(name) => Some(
-                zone(&name)
-                    .map_err(|e| Invalid::new(&line.text(), format!("TZID {name:?}: {}", e.reason)))?,
-            ),
+            Some(name) => Some(zone(&name).map_err(|e| {
+                let name: String = name.chars().take(60).collect();
+                Invalid::new(&line.text(), format!("TZID {name:?}: {}", e.reason))
+            })?),
             None => None,
         };
         let mut series = Clock::new(self.series_zone);
         let mut written = own.as_ref().map(Clock::new);
         let values = line.value.split(',').map(str::trim).filter(|value| !value.is_empty());
-        values.map(|value| Ok((value, self.one(line, value, &mut series, written.as_mut())?))).collect()
+        Ok(values.map(|value| (value, self.one(value, &mut series, written.as_mut()))).collect())
     }
 
-    fn one(
-        &self,
-        line: &Line,
-        text: &str,
-        series: &mut Clock,
-        own: Option<&mut Clock>,
-    ) -> Result<ListedDate, Invalid> {
-        let bad = || {
-            Invalid::new(&line.text(), format!("{text:?} is not a date or time, such as 20260301T090000Z"))
-        };
+    fn one(&self, text: &str, series: &mut Clock, own: Option<&mut Clock>) -> Option<ListedDate> {
         let (start, length) = text.split_once('/').map_or((text, None), |(start, rest)| (start, Some(rest)));
-        let at = Basic::parse(start).ok_or_else(bad)?;
+        let at = Basic::parse(start)?;
         if self.all_day || matches!(at, Basic::Date(_)) {
             // A timed exclusion of an all-day series (some clients write one) means the day that it names.
-            return Ok(ListedDate { at: Moment::Day(at.seconds().div_euclid(DAY) * DAY), end: None });
+            return Some(ListedDate { at: Moment::Day(at.seconds().div_euclid(DAY) * DAY), end: None });
         }
         let mut clock = own;
         let mut resolve = |at: Basic| match (at, clock.as_mut()) {
@@ -130,20 +137,20 @@ impl DateReader<'_> {
             }),
             (Basic::Date(_), _) => None,
         };
-        let at_moment = resolve(at).ok_or_else(bad)?;
-        let Moment::Time { epoch, .. } = at_moment else { return Err(bad()) };
+        let at_moment = resolve(at)?;
+        let Moment::Time { epoch, .. } = at_moment else { return None };
         let end = match length {
             None => None,
             Some(span) if span.starts_with(['P', '+', 'p']) => {
-                let seconds = ical::value::duration::IcalDuration(span.into()).seconds().ok_or_else(bad)?;
+                let seconds = ical::value::duration::IcalDuration(span.into()).seconds()?;
                 Some(epoch.saturating_add(seconds.max(0)))
             }
-            Some(end) => match resolve(Basic::parse(end).ok_or_else(bad)?) {
+            Some(end) => match resolve(Basic::parse(end)?) {
                 Some(Moment::Time { epoch: end, .. }) if end >= epoch => Some(end),
-                _ => return Err(bad()),
+                _ => return None,
             },
         };
-        Ok(ListedDate { at: at_moment, end })
+        Some(ListedDate { at: at_moment, end })
     }
 }
 

@@ -6,11 +6,10 @@ use crate::Error;
 use crate::date::{DAY, parse_recurrence_id};
 use crate::instance_suffix;
 use crate::series::{Found, Series};
-use crate::walk::Budget;
-use crate::zones::Clock;
+use crate::set::RecurrenceSet;
 
-/// How far ahead `next_after` looks: the Gregorian calendar repeats after 400 years.
-const HORIZON: i64 = 400 * 366 * DAY;
+/// How far ahead `next_after` looks, milliseconds: the Gregorian calendar repeats after 400 years.
+const HORIZON: i64 = 400 * 366 * DAY * 1000;
 
 /// Bounds of one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,19 +52,63 @@ impl Occurrence {
     }
 }
 
-/// The instances that overlap `[from, to)`, in order of start: also those that began before and still run, and moments (start
-/// equal to end) at `from`. Errors: `TooManyInstances`, `TooExpensive`.
-pub fn expand(series: &Series, from: Instant, to: Instant, caps: Caps) -> Result<Vec<Occurrence>, Error> {
-    if to <= from {
-        return Ok(Vec::new());
+/// The instances of a series in a range, one by one: none is computed before it is taken. An error is the last item.
+pub struct Occurrences<'s> {
+    series: &'s Series,
+    set: RecurrenceSet<'s>,
+    from: Instant,
+    /// Also what began before `from`.
+    running: bool,
+}
+
+impl<'s> Occurrences<'s> {
+    /// Those that overlap `[from, to)`, in order of start: also those that began before and still run, and moments (start equal
+    /// to end) at `from`. Looking for each costs steps, of which there are `max_steps` for all together: `TooExpensive`.
+    pub fn overlapping(series: &'s Series, from: Instant, to: Instant, max_steps: u32) -> Self {
+        let earliest = from.as_millis().saturating_sub(series.reach_ms());
+        // An empty range has nothing, though a moment may lie at its start.
+        let to = if to <= from { i64::MIN } else { to.as_millis() };
+        Occurrences { series, set: RecurrenceSet::new(series, earliest, to, max_steps), from, running: true }
     }
-    let mut budget = Budget::new(caps.max_steps);
-    let earliest = from.as_millis().saturating_sub(series.reach_ms());
-    let found = series.found(earliest, to.as_millis(), from.as_millis(), caps.max_instances, &mut budget)?;
-    let reaches = |o: &Occurrence| o.end > from || o.start >= from;
-    let all: Vec<Occurrence> = found.iter().map(|f| series.occurrence(f)).filter(reaches).collect();
-    if all.len() > caps.max_instances {
-        return Err(Error::TooManyInstances(caps.max_instances));
+
+    /// Those that start in `[from, to)`.
+    pub fn starting(series: &'s Series, from: Instant, to: Instant, max_steps: u32) -> Self {
+        let set = RecurrenceSet::new(series, from.as_millis(), to.as_millis(), max_steps);
+        Occurrences { series, set, from, running: false }
+    }
+
+    /// Steps that are left of `max_steps`.
+    pub fn steps_left(&self) -> u32 {
+        self.set.steps_left()
+    }
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = Result<Occurrence, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.set.next()? {
+                Err(error) => return Some(Err(error)),
+                Ok(found) => {
+                    let occurrence = self.series.occurrence(&found);
+                    if occurrence.start >= self.from || (self.running && occurrence.end > self.from) {
+                        return Some(Ok(occurrence));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The instances that overlap `[from, to)`, as [`Occurrences::overlapping`] has them. Errors: `TooManyInstances`, `TooExpensive`.
+pub fn expand(series: &Series, from: Instant, to: Instant, caps: Caps) -> Result<Vec<Occurrence>, Error> {
+    let mut all = Vec::new();
+    for occurrence in Occurrences::overlapping(series, from, to, caps.max_steps) {
+        if all.len() == caps.max_instances {
+            return Err(Error::TooManyInstances(caps.max_instances));
+        }
+        all.push(occurrence?);
     }
     Ok(all)
 }
@@ -79,37 +122,27 @@ pub fn occurs_at(series: &Series, recurrence_id: &str, caps: Caps) -> Result<boo
 pub(crate) fn instance_at(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Option<Found>, Error> {
     let Some(local) = parse_recurrence_id(recurrence_id, series.all_day) else { return Ok(None) };
     let Some(epoch) = series.epoch_of(local) else { return Ok(None) };
-    let mut budget = Budget::new(caps.max_steps);
     let at = epoch * 1000 + series.millis;
-    let found = series.found(at, at + 1, at, usize::MAX, &mut budget)?;
-    let named = |f: &Found| f.local == local && !series.is_excluded(f);
+    for found in RecurrenceSet::new(series, at, at + 1, caps.max_steps) {
+        let found = found?;
+        // An RDATE that still runs is not this one.
+        if found.epoch == epoch && (!series.all_day || found.local == local) {
+            return Ok(Some(found));
+        }
+    }
     // The second of a doubled local time (an RDATE in UTC) has the same name.
-    Ok(found.into_iter().find(|f| !series.all_day || f.local == local).or_else(|| series.added().find(named)))
+    let named = |f: &&Found| f.local == local && !series.is_excluded(f);
+    Ok(series.added.iter().find(named).copied())
 }
 
 /// The first instance that starts after `after`; None when there is none in the next 400 years. Error: `TooExpensive`.
 pub fn next_after(series: &Series, after: Instant, caps: Caps) -> Result<Option<Occurrence>, Error> {
-    let mut budget = Budget::new(caps.max_steps);
-    let mut clock = Clock::new(&series.zone);
-    let from = clock.local(after.as_millis()).max(series.start);
-    let from = from - clock.margin(from);
-    let mut best: Option<Found> = None;
-    let consider = |found: Found, best: &mut Option<Found>| {
-        let later = series.start_ms(&found) > after.as_millis() && !series.is_excluded(&found);
-        let nearer = |b: Found| (found.epoch, -found.local) < (b.epoch, -b.local);
-        if later && best.is_none_or(nearer) {
-            *best = Some(found);
-        }
-    };
-    series.generated(from, from.saturating_add(HORIZON), &mut budget, &mut |found, _| {
-        consider(found, &mut best);
-        // Around a gap the local order is not the order of instants; a day later it is again.
-        best.is_none_or(|b| found.local < b.local.saturating_add(clock.margin(b.local)))
-    })?;
-    for found in series.added() {
-        consider(found, &mut best);
-    }
-    Ok(best.map(|found| series.occurrence(&found)))
+    let from = after.as_millis().saturating_add(1);
+    let begin = series.first().map_or(from, |first| from.max(series.start_ms(&first)));
+    let mut later = RecurrenceSet::new(series, from, begin.saturating_add(HORIZON), caps.max_steps);
+    // A period of RDATE that still runs is not after.
+    let next = later.find(|next| !next.as_ref().is_ok_and(|found| series.start_ms(found) < from));
+    Ok(next.transpose()?.map(|found| series.occurrence(&found)))
 }
 
 /// The first instance of all; None when every one is excluded. Error: `TooExpensive`.

@@ -1,9 +1,7 @@
 //! A recurrence rule: its text as written (for edits) and the parts that ical-rs reads, made complete from the start.
 
 use ical::recur::validate::IcalRecurRuleProblem;
-use ical::recur::{
-    IcalRecurDateTime, IcalRecurFreq, IcalRecurRule, IcalRecurSkip, IcalRecurWeekday, IcalRecurWeekdayNum,
-};
+use ical::recur::{IcalRecurDateTime, IcalRecurFreq, IcalRecurRule, IcalRecurWeekday, IcalRecurWeekdayNum};
 
 use crate::Invalid;
 use crate::date::{Basic, DAY};
@@ -15,7 +13,7 @@ const MAX_RULE_BYTES: usize = 4096;
 const MAX_LIST: usize = 400;
 /// Parts of one rule: the known ones, and as many again that nobody knows.
 const MAX_PARTS: usize = 2 * PARTS.len();
-/// Largest INTERVAL: 100 years of hours.
+/// Largest INTERVAL on input: 100 years of hours.
 const MAX_INTERVAL: u32 = 900_000;
 const PARTS: [&str; 16] = [
     "FREQ",
@@ -70,17 +68,20 @@ impl Rule {
             }
             parts.push((name.trim().to_owned(), value.trim().to_owned()));
         }
-        let mut ical =
-            IcalRecurRule::parse(&line.value).map_err(|e| invalid(e.to_string().to_lowercase()))?;
-        if ical.interval > MAX_INTERVAL {
-            return Err(invalid(format!("INTERVAL is above {MAX_INTERVAL}")));
-        }
-        if ical.scale.as_deref().is_some_and(|scale| scale != "GREGORIAN") || ical.skip != IcalRecurSkip::Omit
+        let of = |name: &str| {
+            let found = parts.iter().find(|(seen, _)| seen.eq_ignore_ascii_case(name));
+            found.map(|(_, value)| value.to_ascii_uppercase())
+        };
+        // First: another calendar's months and days are not those of the other parts (RFC 7529).
+        if of("RSCALE").is_some_and(|scale| scale != "GREGORIAN")
+            || of("SKIP").is_some_and(|skip| skip != "OMIT")
         {
             return Err(invalid(
                 "RSCALE other than GREGORIAN, and SKIP, are not supported; leave them out".to_owned(),
             ));
         }
+        let mut ical =
+            IcalRecurRule::parse(&line.value).map_err(|e| invalid(e.to_string().to_lowercase()))?;
         if ical.by_day.iter().any(|day| day.ordinal.is_some_and(|n| n == 0 || n.unsigned_abs() > 53)) {
             return Err(invalid("an ordinal of BYDAY is out of 1 to 53 and -53 to -1".to_owned()));
         }
@@ -107,6 +108,9 @@ impl Rule {
         }
         if self.count.is_some() && self.until.is_some() {
             return Some("COUNT and UNTIL may not stand together; keep one".to_owned());
+        }
+        if self.ical.interval > MAX_INTERVAL {
+            return Some(format!("INTERVAL is above {MAX_INTERVAL}"));
         }
         if self.count == Some(0) {
             return Some("COUNT must be at least 1".to_owned());

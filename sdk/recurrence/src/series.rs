@@ -1,6 +1,7 @@
-//! A series and its instances: what falls into a range, whether an instance exists, which one is next.
+//! A series as it is stored, read: where it begins, how long an instance takes, its rules and its dates.
 
-use ical::recur::IcalRecurRule;
+use std::cmp::Reverse;
+
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use model::Instant;
@@ -10,13 +11,16 @@ use crate::Error;
 use crate::Invalid;
 use crate::Occurrence;
 use crate::date::{Basic, DAY, local_seconds, parse_recurrence_id, recurrence_id};
-use crate::line::{DateReader, Line, ListedDate, MAX_BYTES, MAX_DATES, Moment};
-use crate::rule::{Rule, is_sub_daily};
-use crate::walk::{Budget, Walk};
+use crate::generated::Repeat;
+use crate::line::{DateReader, Line, MAX_BYTES, MAX_DATES, Moment, unread};
+use crate::rule::Rule;
 use crate::zones::{Clock, zone};
 
-/// Longest way from one local time to an instant of the same zone's clock, both as local seconds: the longest gap, UTC's distance.
-const SKEW: i64 = 2 * DAY;
+/// RRULE and EXRULE together: each costs a walk of its own.
+const MAX_RULES: usize = 20;
+/// Faults of dates that are kept.
+const MAX_FAULTS: usize = 10;
+
 /// Where a series begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
@@ -48,14 +52,15 @@ pub struct Series {
     length: Length,
     /// As written, in order.
     pub(crate) lines: Vec<Line>,
-    pub(crate) rule: Option<Rule>,
-    /// The rule with everything that the start supplies.
-    completed: Option<IcalRecurRule>,
-    added: Vec<ListedDate>,
+    /// RRULE and EXRULE, in order.
+    pub(crate) repeats: Vec<Repeat>,
+    /// RDATE, in the order of [`Series::key`].
+    pub(crate) added: Vec<Found>,
     /// Excluded instants (seconds since the Unix epoch), sorted.
     excluded: Vec<i64>,
     /// Excluded local days (local seconds of midnight), sorted.
     excluded_days: Vec<i64>,
+    faults: Vec<Invalid>,
 }
 
 /// An instance on both clocks, as found.
@@ -117,11 +122,11 @@ impl Series {
                 Length::Days(days) => Length::Days(days.max(1)),
             },
             lines: Vec::new(),
-            rule: None,
-            completed: None,
+            repeats: Vec::new(),
             added: Vec::new(),
             excluded: Vec::new(),
             excluded_days: Vec::new(),
+            faults: Vec::new(),
         };
         series.read(lines)?;
         Ok(series)
@@ -134,16 +139,16 @@ impl Series {
         for text in lines.iter().filter(|text| !text.trim().is_empty()) {
             let line = Line::parse(text)?;
             match line.name.as_str() {
-                "RRULE" if self.rule.is_some() => {
-                    return Err(Invalid::new(text, "is a second RRULE; a series has at most one"));
+                "RRULE" | "EXRULE" if self.repeats.len() == MAX_RULES => {
+                    return Err(Invalid::new(text, format!("is one of more than {MAX_RULES} rules")));
                 }
-                "RRULE" => {
+                "RRULE" | "EXRULE" => {
                     let rule = Rule::parse(&line)?;
-                    self.completed = Some(rule.completed(self.start));
-                    self.rule = Some(rule);
+                    let completed = rule.completed(self.start);
+                    self.repeats.push(Repeat { rule, completed, excludes: line.name == "EXRULE" });
                 }
-                "RDATE" | "EXDATE" => self.read_dates(&line)?,
-                _ => return Err(Invalid::new(text, "is not RRULE, RDATE or EXDATE")),
+                "RDATE" | "EXDATE" => self.read_dates(&line),
+                _ => return Err(Invalid::new(text, "is not RRULE, RDATE, EXDATE or EXRULE")),
             }
             self.lines.push(line);
         }
@@ -152,28 +157,54 @@ impl Series {
         }
         self.excluded.sort_unstable();
         self.excluded_days.sort_unstable();
+        let mut added = std::mem::take(&mut self.added);
+        added.sort_by_key(|found| self.key(found));
+        self.added = added;
         Ok(())
     }
 
-    fn read_dates(&mut self, line: &Line) -> Result<(), Invalid> {
-        let dates = self.date_reader().read(line)?;
+    /// Takes the dates of a line that can be read; the others are faults.
+    fn read_dates(&mut self, line: &Line) {
         let adds = line.name == "RDATE";
+        let mut clock = Clock::new(&self.zone);
+        let dates = match self.date_reader().read_each(line) {
+            Ok(dates) => dates,
+            Err(fault) => return self.add_fault(|| fault),
+        };
         for (text, date) in dates {
+            let Some(date) = date else {
+                self.add_fault(|| unread(line, text));
+                continue;
+            };
             match date.at {
-                Moment::Day(day) if adds && !self.all_day => {
+                Moment::Day(day) if adds => {
                     // A day without a time takes the time of day of the start.
-                    let local = day + self.start.rem_euclid(DAY);
-                    let epoch = Clock::new(&self.zone).resolve(local).map(|r| r.epoch);
-                    let epoch = epoch
-                        .ok_or_else(|| Invalid::new(&line.text(), format!("{text:?} is out of range")))?;
-                    self.added.push(ListedDate { at: Moment::Time { epoch, local }, end: None });
+                    let local = if self.all_day { day } else { day + self.start.rem_euclid(DAY) };
+                    match clock.resolve(local) {
+                        Some(at) => {
+                            self.added.push(Found { epoch: at.epoch, local, by_rule: false, end: None });
+                        }
+                        None => self.add_fault(|| Invalid::new(text, "is out of range")),
+                    }
                 }
-                _ if adds => self.added.push(date),
+                Moment::Time { epoch, local } if adds => {
+                    self.added.push(Found { epoch, local, by_rule: false, end: date.end });
+                }
                 Moment::Day(day) => self.excluded_days.push(day),
                 Moment::Time { epoch, .. } => self.excluded.push(epoch),
             }
         }
-        Ok(())
+    }
+
+    fn add_fault(&mut self, fault: impl FnOnce() -> Invalid) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault());
+        }
+    }
+
+    /// Dates of RDATE and EXDATE that cannot be read, the first ten, each with its line: the series is expanded without them.
+    pub fn faults(&self) -> &[Invalid] {
+        &self.faults
     }
 
     pub(crate) fn date_reader(&self) -> DateReader<'_> {
@@ -211,11 +242,11 @@ impl Series {
     pub(crate) fn with_lines(&self, lines: &[String]) -> Result<Series, Invalid> {
         let mut other = Series {
             lines: Vec::new(),
-            rule: None,
-            completed: None,
+            repeats: Vec::new(),
             added: Vec::new(),
             excluded: Vec::new(),
             excluded_days: Vec::new(),
+            faults: Vec::new(),
             ..self.clone()
         };
         other.read(lines)?;
@@ -229,7 +260,7 @@ impl Series {
     }
 
     /// Whether UNTIL lets an instance pass that the rule generated.
-    fn within_until(&self, until: Basic, local: i64, epoch: i64) -> bool {
+    pub(crate) fn is_within(&self, until: Basic, local: i64, epoch: i64) -> bool {
         match until {
             Basic::Date(day) => local.div_euclid(DAY) <= day.div_euclid(DAY),
             _ if self.all_day => local.div_euclid(DAY) <= until.seconds().div_euclid(DAY),
@@ -238,103 +269,21 @@ impl Series {
         }
     }
 
-    /// Visits what DTSTART and the rule generate with original starts from about `from` to about `to` (local seconds, a margin
-    /// included), in local order, exclusions not applied. With a COUNT the walk begins at the start, and the visitor is told each
-    /// instance's number (1 is DTSTART). The visitor returns false to stop.
-    pub(crate) fn generated(
-        &self,
-        from: i64,
-        to: i64,
-        budget: &mut Budget,
-        visit: &mut dyn FnMut(Found, u32) -> bool,
-    ) -> Result<(), Error> {
-        let mut clock = Clock::new(&self.zone);
-        let found = |epoch: i64, local: i64| Found { epoch, local, by_rule: true, end: None };
-        let Some(first) = clock.resolve(self.start) else { return Ok(()) };
-        if !visit(found(first.epoch, self.start), 1) {
-            return Ok(());
-        }
-        let (Some(rule), Some(completed)) = (&self.rule, &self.completed) else { return Ok(()) };
-        let to = match rule.until {
-            Some(until) => to.min(until.seconds().saturating_add(SKEW)),
-            None => to,
-        };
-        // A candidate in a gap may lie after the start though its local time lies before.
-        let floor = self.start - clock.margin(self.start);
-        let from = if rule.count.is_some() { floor } else { from.max(floor) };
-        let mut walk = Walk::new(completed, self.start, from, to);
-        let mut number = 1;
-        while rule.count.is_none_or(|count| number < count) {
-            let Some(local) = walk.next(budget)? else { break };
-            let Some(at) = clock.resolve(local) else { break };
-            // All-day instances are days: no clock can skip them.
-            let later = if self.all_day { local > self.start } else { at.epoch > first.epoch };
-            let missing = at.gap > 0 && !self.all_day && (is_sub_daily(completed.freq) || at.gap >= DAY);
-            if !later || missing || rule.until.is_some_and(|until| !self.within_until(until, local, at.epoch))
-            {
-                continue;
-            }
-            number += 1;
-            if !visit(found(at.epoch, local), number) {
-                break;
-            }
-        }
-        Ok(())
+    /// DTSTART; None outside of jiff's years.
+    pub(crate) fn first(&self) -> Option<Found> {
+        let epoch = self.epoch_of(self.start)?;
+        Some(Found { epoch, local: self.start, by_rule: true, end: None })
     }
 
-    pub(crate) fn added(&self) -> impl Iterator<Item = Found> + '_ {
-        let mut clock = Clock::new(&self.zone);
-        self.added.iter().filter_map(move |date| match date.at {
-            Moment::Day(local) => {
-                clock.resolve(local).map(|r| Found { epoch: r.epoch, local, by_rule: false, end: None })
-            }
-            Moment::Time { epoch, local } => Some(Found { epoch, local, by_rule: false, end: date.end }),
-        })
+    /// The order of instances: by instant, all-day ones that share a midnight by day. Of two that are one, that of the rule comes
+    /// first, and of those the local time that exists.
+    pub(crate) fn key(&self, found: &Found) -> (i64, i64, bool, Reverse<i64>) {
+        (found.epoch, if self.all_day { found.local } else { 0 }, !found.by_rule, Reverse(found.local))
     }
 
-    /// Every instance with an original start in `[from, to)` (milliseconds since the Unix epoch), exclusions applied, in order,
-    /// each once. `TooManyInstances` where more than `max` of them start at `sure` or later.
-    pub(crate) fn found(
-        &self,
-        from_ms: i64,
-        to_ms: i64,
-        sure_ms: i64,
-        max: usize,
-        budget: &mut Budget,
-    ) -> Result<Vec<Found>, Error> {
-        let mut clock = Clock::new(&self.zone);
-        let (from, to) = (clock.local(from_ms), clock.local(to_ms));
-        let (from, to) = (from - clock.margin(from), to + clock.margin(to));
-        let inside =
-            |found: &Found| (from_ms..to_ms).contains(&self.start_ms(found)) && !self.is_excluded(found);
-        let mut all = Vec::new();
-        let mut sure = 0;
-        // Twice: two candidates may turn out to be one instance.
-        let limit = max.saturating_mul(2);
-        self.generated(from, to, budget, &mut |found, _| {
-            if inside(&found) {
-                sure += usize::from(self.start_ms(&found) >= sure_ms);
-                all.push(found);
-            }
-            sure <= limit
-        })?;
-        if sure > limit {
-            return Err(Error::TooManyInstances(max));
-        }
-        all.extend(self.added().filter(inside));
-        // The name of an instance is its existing local time; an RDATE's own end wins over the rule's.
-        all.sort_by_key(|f| {
-            (f.epoch, if self.all_day { f.local } else { 0 }, !f.by_rule, std::cmp::Reverse(f.local))
-        });
-        let same = |a: &Found, b: &Found| a.epoch == b.epoch && (!self.all_day || a.local == b.local);
-        all.dedup_by(|next, kept| {
-            let double = same(next, kept);
-            if double {
-                kept.end = kept.end.or(next.end);
-            }
-            double
-        });
-        Ok(all)
+    /// Whether two are one instance.
+    pub(crate) fn is_same(&self, a: &Found, b: &Found) -> bool {
+        a.epoch == b.epoch && (!self.all_day || a.local == b.local)
     }
 
     pub(crate) fn start_ms(&self, found: &Found) -> i64 {
@@ -357,7 +306,8 @@ impl Series {
                 }
             }
             Length::Exact(ms) => {
-                let end = found.end.map_or(start.as_millis().saturating_add(ms), |end| end * 1000);
+                let end =
+                    found.end.map_or(start.as_millis().saturating_add(ms), |end| end.saturating_mul(1000));
                 Occurrence {
                     recurrence_id: id,
                     start,
@@ -369,13 +319,11 @@ impl Series {
         }
     }
 
-    /// How long before a range an instance may begin that still reaches into it, milliseconds.
+    /// How long before a range an instance of a rule may begin that still reaches into it, milliseconds.
     pub(crate) fn reach_ms(&self) -> i64 {
-        let own = match self.length {
+        match self.length {
             Length::Exact(ms) => ms,
             Length::Days(days) => (days + 2) * DAY * 1000,
-        };
-        let periods = self.added().filter_map(|found| found.end.map(|end| (end - found.epoch) * 1000)).max();
-        own.max(periods.unwrap_or(0))
+        }
     }
 }

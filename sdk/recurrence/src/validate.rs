@@ -148,6 +148,7 @@ mod tests {
             (&["RRULE:FREQ=MONTHLY;BYDAY=0MO"], false, "ordinal"),
             (&["RRULE:FREQ=DAILY;SKIP=FORWARD;RSCALE=GREGORIAN"], false, "SKIP"),
             (&["RRULE:FREQ=DAILY;INTERVAL=0"], false, "interval"),
+            (&["RRULE:FREQ=DAILY;INTERVAL=900001"], false, "INTERVAL is above"),
             (&["RRULE:INTERVAL=2"], false, "frequency"),
             (&["DTSTART:20260301T090000Z"], false, "start and end"),
             (&["EXRULE:FREQ=DAILY"], false, "EXDATE"),

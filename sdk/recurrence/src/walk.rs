@@ -9,13 +9,15 @@ use ical::recur::expand::IcalRecurExpand;
 use ical::recur::{IcalRecurDateTime, IcalRecurFreq, IcalRecurRule};
 
 use crate::Error;
-use crate::date::DAY;
+use crate::date::{DAY, HOUR};
 use crate::rule::is_sub_daily;
 
 /// 9999-12-31T23:59:59, the last time that RFC 5545 can write.
 const LAST: i64 = 253_402_300_799;
 /// Candidates that one period may have before BYSETPOS: ical-rs holds them all at once.
 const MAX_PERIOD_CANDIDATES: u64 = 60_000;
+/// Days that are looked at together at most, when few of them pass.
+const MAX_DAYS_AHEAD: i64 = 512;
 
 /// Steps that a question may still cost: one per day looked at and one per candidate.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn new(max: u32) -> Self {
         Budget { left: u64::from(max), max }
+    }
+
+    pub(crate) fn left(&self) -> u32 {
+        u32::try_from(self.left).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Error> {
@@ -54,8 +60,8 @@ pub(crate) struct Walk<'r> {
 enum Source {
     /// Periods of a day or longer: the next period, and how many to take at once.
     Periods { origin: i64, next: i64, take: i64 },
-    /// Shorter periods: the days that pass the day parts, then the periods of each.
-    Days { days: Box<IcalRecurExpand>, origin: i64, last: i64 },
+    /// Shorter periods: the days that pass the day parts, and what is left of the one that is open.
+    Days { days: Box<PassingDays>, origin: i64, open: Option<(i64, i64)> },
     /// BYSETPOS picks a position that no period has.
     Never,
 }
@@ -67,11 +73,7 @@ impl<'r> Walk<'r> {
         let source = if !can_match(rule) || from > to {
             Source::Never
         } else if is_sub_daily(rule.freq) {
-            Source::Days {
-                days: Box::new(passing_days(rule, from, to)),
-                origin: start,
-                last: from.div_euclid(DAY) - 1,
-            }
+            Source::Days { days: Box::new(PassingDays::new(rule, from, to)), origin: start, open: None }
         } else {
             let at = index_at(rule, start, from);
             Source::Periods { origin: start, next: at, take: first_take(rule.freq) }
@@ -131,25 +133,26 @@ impl<'r> Walk<'r> {
                 *take = (*take * 2).min(first_take(self.rule.freq) * 16);
                 Ok(true)
             }
-            Source::Days { days, origin, last } => {
-                let Some(day) = days.next() else {
-                    let unseen = self.to.div_euclid(DAY) - *last;
-                    *last = self.to.div_euclid(DAY);
-                    budget.spend(unseen.max(0).unsigned_abs())?;
-                    return Ok(false);
+            Source::Days { days, origin, open } => {
+                let (at, day_end) = match open.take() {
+                    Some(rest) => rest,
+                    None => match days.next(budget)? {
+                        Some(day) => (day.max(self.from), (day + DAY - 1).min(self.to)),
+                        None => return Ok(false),
+                    },
                 };
-                let day = day.seconds();
-                budget.spend((day.div_euclid(DAY) - *last).max(1).unsigned_abs())?;
-                *last = day.div_euclid(DAY);
                 let step = step_seconds(self.rule);
                 let unit = unit_seconds(self.rule.freq);
                 let lattice = origin.div_euclid(unit) * unit;
-                let first = lattice + ceil_div(day - lattice, step).max(0) * step;
-                let end = (day + DAY - 1).min(self.to);
-                if first > end {
+                let begun = at.div_euclid(unit) * unit;
+                let first = lattice + ceil_div(begun - lattice, step).max(0) * step;
+                if first > day_end {
                     return Ok(true);
                 }
-                budget.spend(periods_of_day(self.rule, step))?;
+                // Many periods are taken by the hour: most questions end after a few.
+                let of_day = periods_of_day(self.rule, step);
+                let end = if of_day > HOUR.unsigned_abs() { day_end.min(first + HOUR - 1) } else { day_end };
+                budget.spend(of_day.min(((end - first) / step + 1).unsigned_abs()))?;
                 let inner = IcalRecurRule {
                     by_month: Vec::new(),
                     by_month_day: Vec::new(),
@@ -157,6 +160,7 @@ impl<'r> Walk<'r> {
                     by_day: Vec::new(),
                     ..self.rule.clone()
                 };
+                *open = (end < day_end).then_some((end + 1, day_end));
                 self.end = end;
                 self.window = Some(window(&inner, first, end));
                 Ok(true)
@@ -172,19 +176,47 @@ fn window(rule: &IcalRecurRule, anchor: i64, end: i64) -> IcalRecurExpand {
     IcalRecurExpand::new(rule, IcalRecurDateTime::from_seconds(anchor))
 }
 
-/// The midnights of the days in `[from, to]` that the day parts of a rule with a period below a day let pass.
-fn passing_days(rule: &IcalRecurRule, from: i64, to: i64) -> IcalRecurExpand {
-    let days = IcalRecurRule {
-        // Only a period below a day takes BYYEARDAY as a filter.
-        freq: IcalRecurFreq::Hourly,
-        interval: 24,
-        by_hour: Vec::new(),
-        by_minute: vec![0],
-        by_second: vec![0],
-        by_set_pos: Vec::new(),
-        ..rule.clone()
-    };
-    window(&days, from.div_euclid(DAY) * DAY, to)
+/// The midnights of the days in a range that the day parts of a rule with a period below a day let pass.
+struct PassingDays {
+    rule: IcalRecurRule,
+    /// The first midnight that was not looked at.
+    next: i64,
+    to: i64,
+    /// Days to look at next.
+    take: i64,
+    seen: Option<IcalRecurExpand>,
+}
+
+impl PassingDays {
+    fn new(rule: &IcalRecurRule, from: i64, to: i64) -> Self {
+        let rule = IcalRecurRule {
+            // Only a period below a day takes BYYEARDAY as a filter.
+            freq: IcalRecurFreq::Hourly,
+            interval: 24,
+            by_hour: Vec::new(),
+            by_minute: vec![0],
+            by_second: vec![0],
+            by_set_pos: Vec::new(),
+            ..rule.clone()
+        };
+        PassingDays { rule, next: from.div_euclid(DAY) * DAY, to, take: 1, seen: None }
+    }
+
+    fn next(&mut self, budget: &mut Budget) -> Result<Option<i64>, Error> {
+        loop {
+            if let Some(day) = self.seen.as_mut().and_then(Iterator::next) {
+                return Ok(Some(day.seconds()));
+            }
+            if self.next > self.to {
+                return Ok(None);
+            }
+            budget.spend(self.take.unsigned_abs())?;
+            let after = self.next + self.take * DAY;
+            self.seen = Some(window(&self.rule, self.next, (after - 1).min(self.to)));
+            self.next = after;
+            self.take = (self.take * 2).min(MAX_DAYS_AHEAD);
+        }
+    }
 }
 
 /// Whether any period has as many candidates as the smallest position of BYSETPOS.
@@ -271,7 +303,7 @@ fn index_at(rule: &IcalRecurRule, origin: i64, at: i64) -> i64 {
     units.div_euclid(interval).max(0)
 }
 
-fn unit_seconds(freq: IcalRecurFreq) -> i64 {
+pub(crate) fn unit_seconds(freq: IcalRecurFreq) -> i64 {
     match freq {
         IcalRecurFreq::Secondly => 1,
         IcalRecurFreq::Minutely => 60,
@@ -279,7 +311,7 @@ fn unit_seconds(freq: IcalRecurFreq) -> i64 {
     }
 }
 
-fn step_seconds(rule: &IcalRecurRule) -> i64 {
+pub(crate) fn step_seconds(rule: &IcalRecurRule) -> i64 {
     unit_seconds(rule.freq) * i64::from(rule.interval)
 }
 
@@ -297,6 +329,6 @@ fn periods_of_day(rule: &IcalRecurRule, step: i64) -> u64 {
     lattice.min(gated)
 }
 
-fn ceil_div(a: i64, b: i64) -> i64 {
+pub(crate) fn ceil_div(a: i64, b: i64) -> i64 {
     -(-a).div_euclid(b)
 }

@@ -63,6 +63,18 @@ pub(crate) struct Resolved {
     pub(crate) gap: i64,
 }
 
+/// The local times that a zone skips between two instants (seconds since the Unix epoch), in order: each from, and to where clocks
+/// go on.
+pub(crate) fn gaps(zone: &TimeZone, from: i64, to: i64) -> impl Iterator<Item = (i64, i64)> + '_ {
+    let offset = |at: i64| Timestamp::from_second(at).map(|at| i64::from(zone.to_offset(at).seconds()));
+    let first = Timestamp::from_second(from).unwrap_or(Timestamp::MIN);
+    let changes = zone.following(first).map(|change| change.timestamp().as_second());
+    changes.take_while(move |at| *at <= to).filter_map(move |at| {
+        let (before, after) = (offset(at - 1).ok()?, offset(at).ok()?);
+        (after > before).then_some((at + before, at + after))
+    })
+}
+
 /// Resolves local times of one zone; remembers a stretch without transitions, because an expansion asks for neighbours.
 pub(crate) struct Clock {
     zone: TimeZone,

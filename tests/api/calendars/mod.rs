@@ -4,5 +4,6 @@ mod availability;
 mod convergence;
 mod events;
 mod freebusy;
+mod recurrence;
 mod sync;
 mod unreadable;

@@ -6,6 +6,7 @@ mod idempotency;
 mod isolation;
 mod keys;
 mod limits;
+mod odd_items;
 mod operations;
 mod quarantine;
 mod races;

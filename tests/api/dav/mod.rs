@@ -3,6 +3,8 @@
 
 mod calendars;
 mod contacts;
+mod large;
+mod odd_objects;
 mod tasks;
 
 use harness::{Actor, TestServer};

@@ -567,6 +567,26 @@ async fn free_and_busy() {
     assert_eq!(results[4]["problem"], "notFound");
 }
 
+/// A series with more instances than are told one by one is busy from its start on, and changes nothing for others.
+#[tokio::test]
+async fn a_series_of_minutes_is_busy_as_a_whole() {
+    let api = Api::start();
+    let at = |time: &str| json!({ "time": format!("2026-03-10T{time}Z"), "zone": "UTC" });
+    let series = json!({
+        "subject": "Pulse", "when": { "from": at("09:00:00"), "to": at("09:00:30") }, "repeat": ["RRULE:FREQ=MINUTELY"]
+    });
+    api.post(WORK, series).await.expect(201);
+    let busy = async |from: &str, to: &str| {
+        let ask = json!({ "from": from, "to": to, "calendars": ["work"] });
+        api.post("/sandbox/v1/busy", ask).await.expect(200)["results"][0]["busy"].clone()
+    };
+    let hour = busy("2026-03-10T09:00:00Z", "2026-03-10T10:00:00Z").await;
+    assert_eq!(hour.as_array().map(Vec::len), Some(60));
+    let month = busy("2026-03-10T00:00:00Z", "2026-04-10T00:00:00Z").await;
+    let whole = json!({ "from": "2026-03-10T09:00:00.000Z", "to": "2026-04-10T00:00:00.000Z", "availability": "busy" });
+    assert!(month.as_array().expect("a list").contains(&whole), "{month:#}");
+}
+
 /// `POST /sandbox/faults` fails the account's next requests.
 #[tokio::test]
 async fn faults() {

@@ -13,7 +13,7 @@ use crate::collection::{has_class, stable_id};
 use crate::ical::lines::{line_text, lines, set_text};
 use crate::ical::people::set_schedule_agent;
 use crate::ical::read::instance_id;
-use crate::ical::resource::{self, define_zones, master_mut, print, touch};
+use crate::ical::resource::{self, define_zones, print, touch};
 use crate::ical::series::{Edited, Editor};
 use crate::ical::time::utc_line;
 use crate::ical::write::Writer;
@@ -108,7 +108,12 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
         RecurrenceScope::ThisAndFollowing => editor.cap(instance)?,
         _ => editor.delete_instance(instance)?,
     };
-    session.store(&collection, (&id, etag.as_deref()), edited, None, quiet)
+    let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, None, quiet)?;
+    // Where nothing that can be read is left, what was deleted is gone all the same.
+    for source in &mut mutated.sources {
+        source.error = source.error.take().filter(|error| error.code != "unreadable");
+    }
+    Ok(mutated)
 }
 
 pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
@@ -262,9 +267,9 @@ impl Session<'_> {
         let new_id = self.resource_id(collection, &uid)?;
         let Ok((new, new_etag)) = self.object(collection, &new_id) else { return Ok(None) };
         let (old, etag) = self.object(collection, id)?;
-        let mut calendar = readable(&old)?;
-        let linked = master_mut(&mut calendar)
-            .is_some_and(|event| lines(event, "RELATED-TO").any(|line| line_text(line) == uid));
+        let calendar = readable(&old)?;
+        let names = |event: &&IcalCst| lines(event, "RELATED-TO").any(|line| line_text(line) == uid);
+        let linked = resource::events(&calendar).iter().any(names);
         if !linked {
             return Ok(None);
         }

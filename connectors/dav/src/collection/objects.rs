@@ -1,7 +1,9 @@
 //! Resources on the server: reading many at once, writing one under a condition.
 
+use std::collections::HashMap;
+
 use connector_sdk::{Failure, Outcome, code, http};
-use model::wire::{ItemError, Source};
+use model::wire::{ItemError, Source, Sources, SourcesGet};
 use serde_json::json;
 use url::Url;
 
@@ -11,7 +13,7 @@ use crate::webdav::xml::{DAV, escape};
 use crate::webdav::{Name, conditions, qualified, request};
 
 /// Resources in one multiget.
-const BATCH: usize = 50;
+const BATCH: usize = 200;
 /// Requests in flight at once.
 const CONCURRENT: u8 = 2;
 
@@ -43,8 +45,16 @@ pub enum When<'a> {
 }
 
 impl<R: Content> Session<'_, R> {
-    /// Reads these resources of a collection and hands over every one that was asked for, in the same order. A few requests at a
-    /// time: a call's memory does not hold a whole calendar as text.
+    /// Many resources at once, as sources; one that is gone says so.
+    pub fn many(&self, args: &SourcesGet) -> Outcome<Sources> {
+        let collection = self.client.url(&args.collection)?;
+        let mut sources = Vec::with_capacity(args.sources.len());
+        self.multiget(&collection, &args.sources, &mut |object| sources.push(self.source(object)))?;
+        Ok(Sources { sources, ..Sources::default() })
+    }
+
+    /// Reads these resources of a collection and hands over every one that was asked for, in the same order unless the server cuts its
+    /// answers. A few requests at a time: a call's memory does not hold a whole calendar as text.
     pub fn multiget(&self, collection: &Url, ids: &[String], each: &mut dyn FnMut(Object)) -> Outcome<()> {
         let body = |ids: &[String]| {
             let hrefs: String = ids.iter().map(|id| format!("<D:href>{}</D:href>", escape(id))).collect();
@@ -56,16 +66,11 @@ impl<R: Content> Session<'_, R> {
             let requests = batches.iter().map(|ids| request("REPORT", collection, "1", &body(ids))).collect();
             for (asked, response) in batches.into_iter().zip(self.cx().send_many(requests, CONCURRENT)) {
                 let response = response?;
-                if response.truncated {
-                    // Large attachments or pictures inside: half as many at a time fit.
-                    match asked {
-                        [alone] => each(Object { id: alone.clone(), etag: None, data: Data::Refused(413) }),
-                        _ => {
-                            let (first, second) = asked.split_at(asked.len() / 2);
-                            self.multiget(collection, first, each)?;
-                            self.multiget(collection, second, each)?;
-                        }
-                    }
+                if response.truncated || response.status == 507 {
+                    // Large attachments or pictures inside, or more than the server sends: half as many at a time fit.
+                    let status = if response.truncated { 413 } else { 507 };
+                    drop(response);
+                    self.halves(collection, asked, status, each)?;
                     continue;
                 }
                 if response.status != 207 {
@@ -73,21 +78,58 @@ impl<R: Content> Session<'_, R> {
                 }
                 let answer = Multistatus::read(&response, &doing)?;
                 drop(response);
-                self.arranged(collection, asked, answer).into_iter().for_each(&mut *each);
+                let left = self.arranged(collection, asked, answer, each);
+                if left.len() < asked.len() {
+                    self.multiget(collection, &left, each)?;
+                } else {
+                    self.halves(collection, asked, 507, each)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn arranged(&self, collection: &Url, asked: &[String], answer: Multistatus) -> Vec<Object> {
-        let mut found: Vec<Option<Member>> = asked.iter().map(|_| None).collect();
+    /// The same in two requests; `status` is what becomes of a single resource that is too long.
+    fn halves(
+        &self,
+        collection: &Url,
+        asked: &[String],
+        status: u16,
+        each: &mut dyn FnMut(Object),
+    ) -> Outcome<()> {
+        if let [alone] = asked {
+            each(Object { id: alone.clone(), etag: None, data: Data::Refused(status) });
+            return Ok(());
+        }
+        let (first, second) = asked.split_at(asked.len() / 2);
+        self.multiget(collection, first, each)?;
+        self.multiget(collection, second, each)
+    }
+
+    /// Hands over what was answered, and returns what was cut off: the server says so with status 507 for the collection itself.
+    fn arranged(
+        &self,
+        collection: &Url,
+        asked: &[String],
+        answer: Multistatus,
+        each: &mut dyn FnMut(Object),
+    ) -> Vec<String> {
+        let mut found: HashMap<String, Member> = HashMap::with_capacity(asked.len());
+        let mut is_cut = false;
+        let own = self.client.id(collection);
         for member in answer.responses {
-            let id = self.client.id_of(collection, &member.href);
-            if let Some(at) = id.and_then(|id| asked.iter().position(|asked| *asked == id)) {
-                found[at] = Some(member);
+            let Some(id) = self.client.id_of(collection, &member.href) else { continue };
+            is_cut |= member.status == Some(507) && id.trim_end_matches('/') == own.trim_end_matches('/');
+            found.insert(id, member);
+        }
+        let mut left = Vec::new();
+        for id in asked {
+            match found.remove(id) {
+                None if is_cut => left.push(id.clone()),
+                member => each(object(id, member, R::KIND.data)),
             }
         }
-        asked.iter().zip(found).map(|(id, member)| object(id, member, R::KIND.data)).collect()
+        left
     }
 
     /// One resource; gone is a failure "not-found".

@@ -1,11 +1,12 @@
 //! What changed in a collection: sync-collection (RFC 6578), or a scan of etags where a server does not have it.
 //!
-//! The connector keeps nothing between calls, so a long answer of the server is asked for again for every page: the pages of one
-//! round are cut from the list sorted by id, and the round ends with the token of its *first* answer. What changes in between is
-//! then reported again by the next round, and nothing is lost.
+//! The connector keeps nothing between calls. Where the host asks for names first, a round that does not fit a page is answered with
+//! the names of all of it, which the host keeps and reads in batches: the server lists it once. Else a long answer of the server is
+//! asked for again for every page: the pages of one round are cut from the list sorted by id. Either way the round ends with the token
+//! of its *first* answer. What changes in between is then reported again by the next round, and nothing is lost.
 
-use connector_sdk::{Answer, Failure, Outcome, code};
-use model::wire::{ChangesRequest, Source, Sources};
+use connector_sdk::{Answer, Failure, Outcome, code, http};
+use model::wire::{ChangesRequest, Source, SourceName, Sources};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -20,6 +21,9 @@ use crate::webdav::{conditions, prop, request, text_element};
 const PAGE: usize = 200;
 /// Most that one answer holds: what fits the memory of a call.
 const MAX_PAGE: usize = 1_000;
+/// Names that a server is asked for at once; one that can tells of the others under the token of its answer. Well below what fits the
+/// memory of a call.
+const MAX_NAMES: usize = 20_000;
 
 /// Where to go on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +47,9 @@ struct Cursor {
     /// The server cut this round short: there is more behind `to`.
     #[serde(rename = "c", skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
+    /// All of the round was named: there is nothing to ask the server for before the next one.
+    #[serde(rename = "n", skip_serializing_if = "std::ops::Not::not")]
+    named: bool,
 }
 
 /// One thing that a round says: here (with its etag) or gone.
@@ -52,11 +59,31 @@ struct Change {
     gone: bool,
 }
 
+impl Cursor {
+    /// Where to go on when everything of the round was told, and whether that is now.
+    fn ended(self) -> (Cursor, bool) {
+        let next = Cursor { scan: self.scan, from: self.to, ..Cursor::default() };
+        match self.truncated {
+            true => (Cursor { enumeration: self.enumeration, ..next }, true),
+            false => (next, false),
+        }
+    }
+}
+
 /// What the host wants of a page.
 #[derive(Clone, Copy)]
 struct Wish {
     limit: usize,
     names_only: bool,
+    /// Names of all that does not fit a page.
+    names_first: bool,
+}
+
+impl Wish {
+    /// Changes that the server is asked for at once.
+    fn listed(self) -> usize {
+        if self.names_first { MAX_NAMES } else { self.limit }
+    }
 }
 
 impl<R: Content> Session<'_, R> {
@@ -69,16 +96,21 @@ impl<R: Content> Session<'_, R> {
             0 => PAGE,
             wanted => wanted.min(MAX_PAGE),
         };
-        let wish = Wish { limit, names_only: args.names_only };
+        let names_first = args.names_first && !args.names_only;
+        let wish = Wish { limit, names_only: args.names_only, names_first };
         let cursor = match &self.cx().cursor {
             None => Cursor { enumeration: true, ..Cursor::default() },
             Some(text) => serde_json::from_str(text)
                 .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector"))?,
         };
+        if cursor.named {
+            let body = Sources { enumeration: cursor.enumeration, ..Sources::default() };
+            return Ok(answer(body, cursor.ended()));
+        }
         if cursor.scan {
             return self.scan(&collection, wish, cursor);
         }
-        match self.report(&collection, limit, cursor.from.as_deref())? {
+        match self.report(&collection, wish.listed(), cursor.from.as_deref())? {
             Some(answer) => self.round(&collection, wish, cursor, answer),
             None => {
                 self.scan(&collection, wish, Cursor { scan: true, enumeration: true, ..Cursor::default() })
@@ -98,11 +130,15 @@ impl<R: Content> Session<'_, R> {
             )
         };
         // RFC 6578 section 3.2: depth 0, the sync-level says how deep.
-        let mut response = self.cx().send(request("REPORT", collection, "0", &body(Some(limit))))?;
-        let limited = |c: &String| c == "number-of-matches-within-limits";
-        if response.status == 507 || response.status >= 400 && conditions(&response).iter().any(limited) {
+        let ask = |limit| self.cx().send(request("REPORT", collection, "0", &body(limit)));
+        let mut response = ask(Some(limit))?;
+        if is_over_the_limit(&response) {
             // Section 3.6: a server that cannot cut its answer refuses the limit.
-            response = self.cx().send(request("REPORT", collection, "0", &body(None)))?;
+            response = ask(None)?;
+        }
+        if limit > PAGE && (response.truncated || is_over_the_limit(&response)) {
+            // More than it sends, or than is read, at once: piece by piece.
+            response = ask(Some(PAGE))?;
         }
         match (response.status, token) {
             (207, _) => Multistatus::read(&response, "asking what changed").map(Some),
@@ -166,6 +202,11 @@ impl<R: Content> Session<'_, R> {
         for member in listed.responses {
             let Some(id) = self.client.id_of(collection, &member.href) else { continue };
             if id.trim_end_matches('/') == own.trim_end_matches('/') {
+                if member.status == Some(507) {
+                    // PROPFIND has no way to ask for the rest, and what is not listed must not be taken for gone.
+                    let message = format!("the provider lists only a part of the {}", R::KIND.collection);
+                    return Err(Failure { http_status: Some(507), ..Failure::unavailable(message) });
+                }
                 tag = member.text(CALENDARSERVER, "getctag").map(str::to_owned);
             } else if is_resource(&member) {
                 found.push((id, member.text(DAV, "getetag").unwrap_or_default().to_owned()));
@@ -197,19 +238,20 @@ impl<R: Content> Session<'_, R> {
             changes.retain(|change| change.id > *after);
         }
         let rest = changes.len() > wish.limit;
+        if rest && wish.names_first {
+            return Ok(all_named(cursor, changes));
+        }
         changes.truncate(wish.limit);
         let sources = match wish.names_only {
             true => changes.iter().map(named).collect(),
             false => self.read(collection, &changes, &cursor)?,
         };
         let body = Sources { sources, enumeration: cursor.enumeration, ..Sources::default() };
-        let next = match (rest, cursor.truncated) {
-            (true, _) => Cursor { after: changes.last().map(|change| change.id.clone()), ..cursor },
-            (false, true) => Cursor { from: cursor.to, to: None, after: None, truncated: false, ..cursor },
-            (false, false) => Cursor { scan: cursor.scan, from: cursor.to, ..Cursor::default() },
+        let next = match rest {
+            true => (Cursor { after: changes.last().map(|change| change.id.clone()), ..cursor }, true),
+            false => cursor.ended(),
         };
-        let more = next.enumeration || next.after.is_some() || cursor.truncated;
-        Ok(Answer { body, cursor: Some(print(&next)), more })
+        Ok(answer(body, next))
     }
 
     fn read(&self, collection: &Url, changes: &[Change], cursor: &Cursor) -> Outcome<Vec<Source>> {
@@ -227,6 +269,32 @@ impl<R: Content> Session<'_, R> {
         }
         Ok(sources)
     }
+}
+
+/// The round by its names. What the server has cut off is listed when these were read.
+fn all_named(cursor: Cursor, changes: Vec<Change>) -> Answer<Sources> {
+    let name = |change: Change| SourceName {
+        external_id: change.id,
+        etag: change.etag.filter(|etag| !etag.is_empty()),
+        deleted: change.gone,
+    };
+    let named = changes.into_iter().map(name).collect();
+    let body = Sources { named, enumeration: cursor.enumeration, ..Sources::default() };
+    let next = match cursor.truncated {
+        true => cursor.ended().0,
+        false => Cursor { named: true, after: None, ..cursor },
+    };
+    answer(body, (next, true))
+}
+
+fn answer(body: Sources, (next, more): (Cursor, bool)) -> Answer<Sources> {
+    Answer { body, cursor: Some(print(&next)), more }
+}
+
+/// The server does not send as much as it was asked for (RFC 6578 section 3.6).
+fn is_over_the_limit(response: &http::Response) -> bool {
+    let limited = |c: &String| c == "number-of-matches-within-limits";
+    response.status == 507 || response.status >= 400 && conditions(response).iter().any(limited)
 }
 
 fn named(change: &Change) -> Source {

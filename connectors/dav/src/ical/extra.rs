@@ -43,9 +43,7 @@ pub fn extra(event: &IcalCst) -> Option<Value> {
 /// What is said about events and to-dos, and no model has a field for.
 pub fn described(component: &IcalCst, data: &mut Map<String, Value>) {
     texts(component, data, &[("CREATED", "created"), ("CLASS", "class")]);
-    for (property, name) in
-        [("COMMENT", "comments"), ("CONTACT", "contacts"), ("RESOURCES", "resources"), ("EXRULE", "exrule")]
-    {
+    for (property, name) in [("COMMENT", "comments"), ("CONTACT", "contacts"), ("RESOURCES", "resources")] {
         let values: Vec<String> = lines(component, property).map(line_text).collect();
         if !values.is_empty() {
             data.insert(name.into(), json!(values));

@@ -166,7 +166,8 @@ pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
         if !line.name.get().eq_ignore_ascii_case("ATTENDEE") {
             return true;
         }
-        let address = email(line);
+        // Addresses that are none of mail are told as they are written.
+        let address = normal(&email(line));
         let Some(at) = missing.iter().position(|attendee| normal(&attendee.email) == address) else {
             return false;
         };

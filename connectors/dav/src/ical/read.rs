@@ -12,11 +12,12 @@ use model::wire::{Item, ItemError, JsonText};
 use crate::ical::lines::{keyword, line, line_text, lines, param, text};
 use crate::ical::notes::description_html;
 use crate::ical::people::{Selves, attendees, organizer};
-use crate::ical::resource::{events, is_exception, master, parse, sequence};
+use crate::ical::resource::{EVENT, events, parse, sequence};
 use crate::ical::rules::recurrence_lines;
-use crate::ical::time::{Clock, Moment, day_after, recurrence_id, time_after};
+use crate::ical::select::{Selection, original};
+use crate::ical::time::{Clock, Moment, day_after, time_after};
 use crate::ical::zones::{Definitions, Zone, ZoneCache};
-use crate::ical::{alarms, colors, conference, extra};
+use crate::ical::{alarms, colors, conference, extra, ignored};
 use crate::text::without_prefix;
 
 /// What reading needs beside the text. One for a whole call: the zones that it found are kept.
@@ -33,32 +34,65 @@ impl Reader {
     }
 
     /// The items of a resource: the series (or single event) under `external_id`, its exceptions under `external_id#recurrenceId`.
-    /// Empty where the resource has no VEVENT.
+    /// Empty where the resource has no VEVENT. An error where the series or the single event cannot be read, or nothing can;
+    /// of exceptions that cannot be read, and of what is there twice, warnings tell.
     pub fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
         let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
         let calendar = parse(data).map_err(unreadable)?;
         let clock = self.clock(&calendar);
-        let master = master(&calendar);
-        let mut items = Vec::new();
-        for event in events(&calendar) {
-            let body = self.event(event, master, &clock).map_err(unreadable)?;
-            let exception = is_exception(event);
-            if !exception && !std::ptr::eq(event, master.unwrap_or(event)) {
-                return Err(unreadable("it has more than one event that is not an exception".into()));
+        let all = events(&calendar);
+        let selection = self.select(&calendar, &clock);
+        let reference = selection.reference.as_ref();
+        let mut items = Vec::with_capacity(all.len());
+        // The series first: it is what the others belong to.
+        if let Some(event) = selection.main.and_then(|at| all.get(at)) {
+            items.push(self.item(external_id, event, None, &clock).map_err(unreadable)?);
+        }
+        let series = selection.main.map(|_| external_id.to_owned());
+        for exception in &selection.exceptions {
+            let Some(event) = exception.at.and_then(|at| all.get(at)) else { continue };
+            let item = self.item(external_id, event, reference, &clock).map_err(unreadable)?;
+            let warnings = ignored::of_exception(exception);
+            items.push(Item { series_external_id: series.clone(), warnings, ..item });
+        }
+        match (items.first_mut(), all.first()) {
+            (Some(first), _) => {
+                let of_main = ignored::of_main(selection.superseded.len(), selection.foreign, "event");
+                first.warnings.splice(0..0, of_main.into_iter().chain(ignored::of_unreadable(&selection)));
             }
-            let own_id = match &body.recurrence_id {
-                Some(id) => instance_id(external_id, id),
-                None => external_id.to_owned(),
-            };
-            items.push(Item {
-                external_id: own_id,
-                series_external_id: (exception && master.is_some()).then(|| external_id.to_owned()),
-                body: JsonText::of(&body).map_err(|error| unreadable(error.to_string()))?,
-                provider_data: extra::extra(event),
-                ..Item::default()
-            });
+            (None, Some(event)) => {
+                let why = self.event(event, reference, &clock).err();
+                return Err(unreadable(why.unwrap_or_else(|| "none of its events can be read".into())));
+            }
+            (None, None) => {}
         }
         Ok(items)
+    }
+
+    /// Which VEVENTs count.
+    pub fn select(&self, calendar: &IcalCst, clock: &Clock) -> Selection {
+        Selection::of(calendar, EVENT, clock, &|event| times(event, clock).is_ok())
+    }
+
+    /// A VEVENT as an item. `reference` is what an exception's recurrence id is said in.
+    fn item(
+        &self,
+        external_id: &str,
+        event: &IcalCst,
+        reference: Option<&Moment>,
+        clock: &Clock,
+    ) -> Result<Item, String> {
+        let body = self.event(event, reference, clock)?;
+        let own_id = match &body.recurrence_id {
+            Some(id) => instance_id(external_id, id),
+            None => external_id.to_owned(),
+        };
+        Ok(Item {
+            external_id: own_id,
+            body: JsonText::of(&body).map_err(|error| error.to_string())?,
+            provider_data: extra::extra(event),
+            ..Item::default()
+        })
     }
 
     pub fn clock<'c>(&'c self, calendar: &'c IcalCst<'c>) -> Clock<'c> {
@@ -66,14 +100,12 @@ impl Reader {
         Clock { calendar, zones: &self.zones, defined, home: self.home.clone() }
     }
 
-    /// One VEVENT. `master` is the series of an exception.
-    pub fn event(&self, event: &IcalCst, master: Option<&IcalCst>, clock: &Clock) -> Result<Event, String> {
+    /// One VEVENT. Of an exception `series` is the start of its series, or what stands for it: see [`Selection::reference`].
+    pub fn event(&self, event: &IcalCst, series: Option<&Moment>, clock: &Clock) -> Result<Event, String> {
         let times = times(event, clock)?;
         let exception = line(event, "RECURRENCE-ID");
-        let original =
+        let instance =
             exception.map(|line| clock.read(line).ok_or("RECURRENCE-ID cannot be read")).transpose()?;
-        let series_start =
-            master.filter(|_| exception.is_some()).and_then(|master| clock.moment(master, "DTSTART"));
         let recurrence = if exception.is_some() { Vec::new() } else { recurrence_lines(event, clock) };
         let attendees = attendees(event, &self.selves);
         let length_s = (times.end.as_millis() - times.start.as_millis()) / 1000;
@@ -85,8 +117,8 @@ impl Reader {
                 (None, false) => EventType::Series,
                 (None, true) => EventType::Single,
             },
-            recurrence_id: original.as_ref().and_then(|at| named(at, series_start.as_ref(), clock)),
-            original_start: original.as_ref().and_then(|at| at.instant(clock)),
+            recurrence_id: instance.as_ref().and_then(|at| original(at, series, clock)),
+            original_start: instance.as_ref().and_then(|at| at.instant(clock)),
             title: text(event, "SUMMARY"),
             description: text(event, "DESCRIPTION"),
             description_html: description_html(event),
@@ -201,26 +233,6 @@ fn all_day(
         end_zone: None,
         days: Some((first, after)),
     })
-}
-
-/// The original start as the series writes it: local in the series' zone, or a day.
-fn named(original: &Moment, series: Option<&Moment>, clock: &Clock) -> Option<String> {
-    match (original, series) {
-        (Moment::Day(day), Some(Moment::Time { local, .. })) => {
-            Some(recurrence_id(day.to_datetime(local.time())))
-        }
-        (Moment::Day(day), _) => Some(day.to_string()),
-        (Moment::Time { local, zone }, Some(Moment::Day(_))) => {
-            let at = zone.instant(*local)?;
-            Some(clock.home.local(at).date().to_string())
-        }
-        (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. }))
-            if zone.name != series.name =>
-        {
-            Some(recurrence_id(series.local(zone.instant(*local)?)))
-        }
-        (Moment::Time { local, .. }, _) => Some(recurrence_id(*local)),
-    }
 }
 
 /// TRANSP is the standard's word; Outlook's says more where it does not contradict it.

@@ -1,4 +1,4 @@
-//! RRULE, RDATE and EXDATE, of events and of to-dos: as the model has them, and back without touching lines that stay.
+//! RRULE, RDATE, EXDATE and EXRULE, of events and of to-dos: as the model has them, and back without touching lines that stay.
 
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::line::IcalLine;
@@ -8,20 +8,19 @@ use crate::ical::time::Clock;
 use crate::ical::write::Writer;
 
 /// The properties that make a component recur.
-const NAMES: [&str; 3] = ["RRULE", "RDATE", "EXDATE"];
+const NAMES: [&str; 4] = ["RRULE", "RDATE", "EXDATE", "EXRULE"];
 
-/// RRULE, RDATE and EXDATE as the model has them: unfolded, with IANA zones.
+/// The lines that make a component recur, as the model has them: unfolded, with IANA zones. All of them, also where RFC 5545 wants one
+/// RRULE and no EXRULE (RFC 2445 had them): what they mean, and whether they can be read, is for whoever expands the series.
 pub fn recurrence_lines(component: &IcalCst, clock: &Clock) -> Vec<String> {
-    let rule = lines(component, "RRULE").take(1);
-    let dates = lines(component, "RDATE").chain(lines(component, "EXDATE"));
-    rule.chain(dates).map(|line| recurrence_line(line, clock)).collect()
+    NAMES.iter().flat_map(|name| lines(component, name)).map(|line| recurrence_line(line, clock)).collect()
 }
 
 /// One of them.
 pub fn recurrence_line(line: &IcalLine, clock: &Clock) -> String {
     let name = line.name.get().to_ascii_uppercase();
     let mut plain = raw_line(&name, &[], line.raw_value_str().trim());
-    if name != "RRULE" {
+    if name == "RDATE" || name == "EXDATE" {
         if let Some(kind) = param(line, "VALUE").filter(|kind| !kind.eq_ignore_ascii_case("DATE-TIME")) {
             set_param(&mut plain, "VALUE", Some(&kind.to_ascii_uppercase()));
         }
@@ -44,7 +43,7 @@ fn year(line: &IcalLine) -> i16 {
 }
 
 impl Writer<'_> {
-    /// RRULE, RDATE and EXDATE: lines that already say one of these stay as they are.
+    /// The lines that make a component recur: those that already say one of these stay as they are.
     pub fn set_recurrence(&mut self, component: &mut IcalCst, wanted: &[String]) {
         let mut missing: Vec<String> =
             wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();

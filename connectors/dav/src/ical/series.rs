@@ -3,19 +3,20 @@
 use connector_sdk::{Failure, Outcome};
 use ical::tree::cst::{IcalCst, IcalItem};
 use model::Instant;
-use model::calendar::{Event, ResponseStatus};
+use model::calendar::Event;
 use model::wire::Warning;
-use model::wire::calendar::RecurrenceScope;
 use recurrence::{Caps, Series};
 
 use crate::collection::changed::Changed;
 use crate::ical::instance::{exception_with_id, like};
-use crate::ical::lines::{component_name, line, raw_line, remove, set_line, set_param, set_text, text_line};
+use crate::ical::lines::{line, raw_line, remove, set_line, set_param, set_text, text_line};
 use crate::ical::people::{self, organizes};
 use crate::ical::read::Reader;
 use crate::ical::resource::{
-    self, define_zones, events, events_mut, is_exception, master, master_mut, print, remove_events, touch,
+    self, EVENT, define_zones, events, events_mut, keep_one, places, print, put_first, remove_at,
+    remove_events, touch,
 };
+use crate::ical::select::{Exception, Selection, belongs, original};
 use crate::ical::write::Writer;
 
 /// A resource after an edit.
@@ -57,37 +58,52 @@ fn refused(error: recurrence::Error) -> Failure {
 }
 
 impl Editor<'_> {
-    fn writer(&self) -> Writer<'_> {
+    pub fn writer(&self) -> Writer<'_> {
         Writer::new(self.reader, self.original, self.now)
     }
 
-    /// The master as the model has it.
-    fn master_event(&self, calendar: &IcalCst) -> Outcome<Event> {
+    /// Which of the resource's VEVENTs count now.
+    pub fn select(&self, calendar: &IcalCst) -> Selection {
+        self.reader.select(calendar, &self.reader.clock(self.original))
+    }
+
+    /// The single event or the series.
+    fn main<'e, 'a>(&self, calendar: &'e IcalCst<'a>) -> Outcome<&'e IcalCst<'a>> {
+        let at = self.select(calendar).main;
+        at.and_then(|at| events(calendar).get(at).copied())
+            .ok_or_else(|| Failure::invalid("the provider has only single instances of this series"))
+    }
+
+    /// The index of the single event or the series, which is going to be changed. Copies of it go: the change would make one of
+    /// them the newest, or not, as their clocks stand.
+    fn claim_main(&self, calendar: &mut IcalCst) -> Outcome<usize> {
+        let Selection { main, superseded, .. } = self.select(calendar);
+        let main = main.ok_or_else(|| {
+            Failure::invalid("the provider has only single instances of this series; change those")
+        })?;
+        Ok(keep_one(calendar, EVENT, main, &superseded))
+    }
+
+    /// The series as the model has it.
+    fn main_event(&self, calendar: &IcalCst) -> Outcome<Event> {
         let clock = self.reader.clock(self.original);
-        let master = master(calendar)
-            .ok_or_else(|| Failure::invalid("the provider has only single instances of this series"))?;
         self.reader
-            .event(master, None, &clock)
+            .event(self.main(calendar)?, None, &clock)
             .map_err(|reason| Failure::invalid(format!("the event cannot be read: {reason}")))
     }
 
     fn series(&self, calendar: &IcalCst) -> Outcome<Series> {
-        Series::parse(&self.master_event(calendar)?).map_err(|error| Failure::invalid(error.to_string()))
+        Series::parse(&self.main_event(calendar)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
-    /// The recurrence id of an exception, as the model has it.
-    fn recurrence_id(&self, event: &IcalCst, master: Option<&IcalCst>) -> Option<String> {
+    /// Tells of the resource's VEVENTs which changed instance they are, as the model has it; none: not one of these series'.
+    fn exceptions(&self, uid: Option<&str>) -> impl Fn(&IcalCst) -> Option<String> {
         let clock = self.reader.clock(self.original);
-        self.reader.event(event, master, &clock).ok().and_then(|event| event.recurrence_id)
-    }
-
-    /// Which VEVENT overrides this instance.
-    fn exception_at(&self, calendar: &IcalCst, recurrence_id: &str) -> Option<usize> {
-        let master = master(calendar);
-        let named = |event: &&IcalCst| {
-            is_exception(event) && self.recurrence_id(event, master).as_deref() == Some(recurrence_id)
-        };
-        events(calendar).iter().position(named)
+        let reference = self.select(self.original).reference;
+        move |event| {
+            let line = line(event, "RECURRENCE-ID").filter(|_| belongs(event, uid))?;
+            original(&clock.read(line)?, reference.as_ref(), &clock)
+        }
     }
 
     /// SCHEDULE-AGENT on every attendee, where the account organizes and somebody decided.
@@ -97,7 +113,8 @@ impl Editor<'_> {
         }
     }
 
-    fn finish(&self, mut calendar: IcalCst, writer: Writer) -> Edited {
+    /// The resource with the zones that it needs.
+    pub fn finish(&self, mut calendar: IcalCst, writer: Writer) -> Edited {
         define_zones(&mut calendar, &writer.zones);
         let text = (!events(&calendar).is_empty()).then(|| print(&calendar));
         Edited { text, warnings: writer.warnings }
@@ -107,32 +124,30 @@ impl Editor<'_> {
     pub fn update_main(&self, event: &Event, changed: &Changed) -> Outcome<Edited> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
-        let component = master_mut(&mut calendar).ok_or_else(|| {
-            Failure::invalid("the provider has only single instances of this series; change those")
-        })?;
+        let at = self.claim_main(&mut calendar)?;
+        let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance("its start"))?;
         writer.apply(component, event, changed);
         self.mark_scheduling(component);
         touch(component, self.now, changed.is_significant() && organizes(component, &self.reader.selves));
         if changed.moves() || changed.has("recurrence") {
-            self.drop_orphans(&mut calendar, &mut writer)?;
+            let uid = resource::uid(&calendar, EVENT);
+            self.drop_orphans(&mut calendar, &mut writer, uid.as_deref())?;
         }
         Ok(self.finish(calendar, writer))
     }
 
-    /// Removes exceptions that the series no longer has an instance for.
-    fn drop_orphans(&self, calendar: &mut IcalCst, writer: &mut Writer) -> Outcome<()> {
+    /// Removes exceptions of this UID that the series no longer has an instance for.
+    fn drop_orphans(&self, calendar: &mut IcalCst, writer: &mut Writer, uid: Option<&str>) -> Outcome<()> {
         if events(calendar).len() < 2 {
             return Ok(());
         }
-        let body = self.master_event(calendar)?;
-        let series = Series::parse(&body).map_err(|error| Failure::invalid(error.to_string()))?;
-        let old_master = master(self.original);
+        let body = self.main_event(calendar)?;
+        // Of a rule that cannot be read nobody knows which instances are gone.
+        let Ok(series) = Series::parse(&body) else { return Ok(()) };
+        let id_of = self.exceptions(uid);
         let mut gone = Vec::new();
         remove_events(calendar, |event| {
-            if !is_exception(event) {
-                return false;
-            }
-            let Some(id) = self.recurrence_id(event, old_master) else { return false };
+            let Some(id) = id_of(event) else { return false };
             let stays = !body.recurrence.is_empty()
                 && recurrence::occurs_at(&series, &id, Caps::default()).unwrap_or(true);
             if !stays {
@@ -140,6 +155,7 @@ impl Editor<'_> {
             }
             !stays
         });
+        gone.dedup();
         for id in gone {
             writer.warn("exception_dropped", "this changed instance is no longer part of the series", &id);
         }
@@ -161,31 +177,57 @@ impl Editor<'_> {
         Ok(self.finish(calendar, writer))
     }
 
-    /// The index among the VEVENTs of the one that overrides this instance.
-    fn ensure_exception(&self, calendar: &mut IcalCst, recurrence_id: &str) -> Outcome<usize> {
-        if let Some(at) = self.exception_at(calendar, recurrence_id) {
-            return Ok(at);
+    /// The index among the VEVENTs of the one that overrides this instance, which is going to be changed: alone, because copies of it
+    /// go, and for this instance alone, because a change of one is none of all later ones.
+    pub fn ensure_exception(&self, calendar: &mut IcalCst, recurrence_id: &str) -> Outcome<usize> {
+        let selection = self.select(calendar);
+        if let Some(found) = selection.exception(recurrence_id) {
+            match found.at {
+                Some(at) if found.is_ranged => {
+                    let at = keep_one(calendar, EVENT, at, &found.superseded);
+                    let mut copy = events(calendar)[at].clone();
+                    without_range(&mut copy);
+                    insert_event(calendar, at + 1, copy);
+                    return Ok(at + 1);
+                }
+                Some(at) => return Ok(keep_one(calendar, EVENT, at, &found.superseded)),
+                // The change is the first that can be read.
+                None => remove_at(calendar, EVENT, &found.superseded),
+            }
+        }
+        if selection.main.is_none() {
+            return Err(no_instance(recurrence_id));
         }
         let series = self.series(calendar)?;
         if !recurrence::occurs_at(&series, recurrence_id, Caps::default()).map_err(refused)? {
             return Err(no_instance(recurrence_id));
         }
-        let exception =
-            self.instance_of(master(calendar).ok_or_else(|| no_instance(recurrence_id))?, recurrence_id)?;
-        let exception = exception_with_id(exception);
-        let last = calendar.items.iter().rposition(is_event).map_or(calendar.items.len(), |at| at + 1);
-        calendar.items.insert(last, IcalItem::Component(Box::new(exception)));
-        Ok(events(calendar).len() - 1)
+        let exception = exception_with_id(self.instance_of(self.main(calendar)?, recurrence_id)?);
+        let last = events(calendar).len();
+        insert_event(calendar, last, exception);
+        Ok(last)
     }
 
-    /// Takes one instance out: its VEVENT goes, the series gets an EXDATE.
+    /// Takes one instance out: whatever is said of it goes, the series gets an EXDATE.
     pub fn delete_instance(&self, recurrence_id: &str) -> Outcome<Edited> {
         let mut calendar = self.original.clone();
-        let writer = self.writer();
-        let exception = self.exception_at(&calendar, recurrence_id);
-        if master(&calendar).is_none() {
-            let at = exception.ok_or_else(|| no_instance(recurrence_id))?;
-            remove_at(&mut calendar, at);
+        let mut writer = self.writer();
+        let selection = self.select(&calendar);
+        let exception = selection.exception(recurrence_id);
+        let mut gone: Vec<usize> = exception.map(Exception::all).unwrap_or_default();
+        if exception.is_some_and(|exception| exception.is_ranged || !exception.ranged.is_empty()) {
+            let why = "this change was meant for all later instances too; they do not have it any more";
+            writer.warn("exception_dropped", why, recurrence_id);
+        }
+        if selection.main.is_none() {
+            exception.ok_or_else(|| no_instance(recurrence_id))?;
+            let uid = resource::uid(&calendar, EVENT);
+            remove_at(&mut calendar, EVENT, &gone);
+            // An event of another UID is never to come up as the one that was deleted: where none of this is left it goes along, as is told.
+            match events(&calendar).iter().position(|event| belongs(event, uid.as_deref())) {
+                Some(own) => put_first(&mut calendar, EVENT, own),
+                None => remove_events(&mut calendar, |_| true),
+            }
             return Ok(self.finish(calendar, writer));
         }
         let series = self.series(&calendar)?;
@@ -193,11 +235,13 @@ impl Editor<'_> {
         if exception.is_none() && !occurs {
             return Err(no_instance(recurrence_id));
         }
-        if let Some(at) = exception {
-            remove_at(&mut calendar, at);
-        }
         if occurs {
-            let component = master_mut(&mut calendar).ok_or_else(|| no_instance(recurrence_id))?;
+            gone.extend(&selection.superseded);
+        }
+        remove_at(&mut calendar, EVENT, &gone);
+        if occurs {
+            let at = self.claim_main(&mut calendar)?;
+            let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance(recurrence_id))?;
             // As DTSTART is written at that instance: the zone keeps the name that the other client gave it.
             let copy = self.instance_of(component, recurrence_id)?;
             if let Some(start) = line(&copy, "DTSTART") {
@@ -211,10 +255,12 @@ impl Editor<'_> {
 
     /// A series without a single instance is nothing.
     fn drop_if_empty(&self, calendar: &mut IcalCst) -> Outcome<()> {
-        let has_exceptions = events(calendar).len() > 1;
-        if !has_exceptions
-            && recurrence::first(&self.series(calendar)?, Caps::default()).map_err(refused)?.is_none()
-        {
+        let uid = resource::uid(calendar, EVENT);
+        let has_exceptions =
+            events(calendar).iter().filter(|event| belongs(event, uid.as_deref())).count() > 1;
+        let first = |series: &Series| recurrence::first(series, Caps::default());
+        // One whose first instance is too far to be found has some.
+        if !has_exceptions && matches!(first(&self.series(calendar)?), Ok(None)) {
             remove_events(calendar, |_| true);
         }
         Ok(())
@@ -230,12 +276,11 @@ impl Editor<'_> {
         else {
             return Ok(Edited::default());
         };
-        let old_master = master(self.original);
-        remove_events(&mut calendar, |event| {
-            is_exception(event)
-                && self.recurrence_id(event, old_master).is_some_and(|id| *id >= *recurrence_id)
-        });
-        let component = master_mut(&mut calendar).ok_or_else(|| no_instance(recurrence_id))?;
+        let uid = resource::uid(&calendar, EVENT);
+        let id_of = self.exceptions(uid.as_deref());
+        remove_events(&mut calendar, |event| id_of(event).is_some_and(|id| *id >= *recurrence_id));
+        let at = self.claim_main(&mut calendar)?;
+        let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance(recurrence_id))?;
         writer.set_recurrence(component, &lines);
         self.mark_scheduling(component);
         touch(component, self.now, organizes(component, &self.reader.selves));
@@ -250,12 +295,10 @@ impl Editor<'_> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let rest = recurrence::remainder_from(&series, recurrence_id, Caps::default()).map_err(refused)?;
-        let exception = self.exception_at(&calendar, recurrence_id);
+        let exception = self.select(&calendar).exception(recurrence_id).and_then(|found| found.at);
         let base = match exception {
             Some(at) => events(&calendar)[at].clone(),
-            None => {
-                self.instance_of(master(&calendar).ok_or_else(|| no_instance(recurrence_id))?, recurrence_id)?
-            }
+            None => self.instance_of(self.main(&calendar)?, recurrence_id)?,
         };
         let mut main = base;
         remove(&mut main, "RECURRENCE-ID");
@@ -264,83 +307,52 @@ impl Editor<'_> {
             writer.set_recurrence(&mut main, &rest);
         }
         self.mark_scheduling(&mut main);
-        let old_uid = resource::uid(&calendar, "VEVENT").unwrap_or_default();
+        let old_uid = resource::uid(&calendar, EVENT).unwrap_or_default();
         set_line(&mut main, raw_line("SEQUENCE", &[], "0"));
         touch(&mut main, self.now, false);
         relate(&mut main, "FIRST", &old_uid);
-        let old_master = master(self.original);
-        remove_events(&mut calendar, |event| {
-            !is_exception(event)
-                || self.recurrence_id(event, old_master).is_none_or(|id| *id <= *recurrence_id)
-        });
-        let first = calendar.items.iter().position(is_event).unwrap_or(calendar.items.len());
+        let id_of = self.exceptions(Some(old_uid.as_str()).filter(|uid| !uid.is_empty()));
+        remove_events(&mut calendar, |event| id_of(event).is_none_or(|id| *id <= *recurrence_id));
+        let first = places(&calendar, EVENT).next().unwrap_or(calendar.items.len());
         calendar.items.insert(first, IcalItem::Component(Box::new(main)));
         for component in events_mut(&mut calendar) {
             set_text(component, "UID", Some(uid));
         }
-        self.drop_orphans(&mut calendar, &mut writer)?;
+        self.drop_orphans(&mut calendar, &mut writer, Some(uid))?;
         let new = self.finish(calendar, writer);
         old.warnings.extend(new.warnings);
-        old.text = old.text.map(|text| related(&text, uid));
+        old.text = old.text.map(|text| self.related(&text, uid));
         Ok(Split { old, new: new.text.ok_or_else(|| no_instance(recurrence_id))? })
     }
 
-    /// Answers an invitation, for the whole object or one instance.
-    pub fn respond(
-        &self,
-        recurrence_id: Option<&str>,
-        scope: RecurrenceScope,
-        response: ResponseStatus,
-        comment: Option<&str>,
-    ) -> Outcome<Edited> {
-        let mut calendar = self.original.clone();
-        let writer = self.writer();
-        let selves = &self.reader.selves;
-        let only = match recurrence_id.filter(|_| scope == RecurrenceScope::This) {
-            Some(id) => Some(self.ensure_exception(&mut calendar, id)?),
-            None => None,
-        };
-        let mut answered = false;
-        let mut organizer = false;
-        for (at, component) in events_mut(&mut calendar).enumerate() {
-            if only.is_some_and(|only| only != at) {
-                continue;
-            }
-            organizer |= line(component, "ORGANIZER").is_some() && organizes(component, selves);
-            if people::respond(component, selves, response) {
-                answered = true;
-                if comment.is_some() {
-                    set_text(component, "COMMENT", comment);
-                }
-                touch(component, self.now, false);
-            }
+    /// The capped series, pointing at the one that goes on.
+    fn related(&self, text: &str, uid: &str) -> String {
+        let Ok(mut calendar) = resource::parse(text) else { return text.to_owned() };
+        let main = self.select(&calendar).main;
+        if let Some(component) = main.and_then(|at| events_mut(&mut calendar).nth(at)) {
+            relate(component, "NEXT", uid);
         }
-        let reason = |message: &str, reason: &str| {
-            Failure::invalid(message).with_detail(serde_json::json!({ "reason": reason }))
-        };
-        if organizer {
-            return Err(reason(
-                "the account organizes this event and cannot answer its own invitation",
-                "organizer_cannot_rsvp",
-            ));
-        }
-        if !answered {
-            return Err(reason("the account is not among the attendees of this event", "not_an_attendee"));
-        }
-        Ok(self.finish(calendar, writer))
+        print(&calendar)
     }
 }
 
-fn is_event(item: &IcalItem) -> bool {
-    matches!(item, IcalItem::Component(component) if component_name(component) == "VEVENT")
+/// Puts a VEVENT before the one of this index, or behind all others.
+fn insert_event<'a>(calendar: &mut IcalCst<'a>, at: usize, event: IcalCst<'a>) {
+    let place =
+        places(calendar, EVENT).nth(at).or_else(|| places(calendar, EVENT).last().map(|last| last + 1));
+    calendar.items.insert(place.unwrap_or(calendar.items.len()), IcalItem::Component(Box::new(event)));
 }
 
-fn remove_at(calendar: &mut IcalCst, at: usize) {
-    let mut index = 0;
-    remove_events(calendar, |_| {
-        index += 1;
-        index - 1 == at
-    });
+/// The component for its own instance alone.
+fn without_range(component: &mut IcalCst) {
+    for item in &mut component.items {
+        match item {
+            IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("RECURRENCE-ID") => {
+                set_param(line, "RANGE", None);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// RELATED-TO as RFC 9253 links the parts of a series that was cut.
@@ -348,13 +360,4 @@ fn relate(component: &mut IcalCst, relation: &str, uid: &str) {
     let mut line = text_line("RELATED-TO", uid);
     set_param(&mut line, "RELTYPE", Some(relation));
     component.push_line(line);
-}
-
-/// The capped series, pointing at the one that goes on.
-fn related(text: &str, uid: &str) -> String {
-    let Ok(mut calendar) = resource::parse(text) else { return text.to_owned() };
-    if let Some(component) = master_mut(&mut calendar) {
-        relate(component, "NEXT", uid);
-    }
-    print(&calendar)
 }

@@ -59,8 +59,9 @@ pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
     if changed.has("photo") {
         set_photo(card, version, wanted.photo.as_ref())?;
     }
-    // A card may have been stored without them; it is not taken again like that.
-    if View::of(card).text("FN").is_none() {
+    // A card may have been stored without them; it is not taken again like that. One with an empty FN was taken, and has the name that
+    // somebody gave it.
+    if places(card, "FN").is_empty() {
         set_text(card, "FN", Some(&shown_name(wanted)));
     }
     if version == Version::V3 && places(card, "N").is_empty() {

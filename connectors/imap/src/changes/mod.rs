@@ -139,7 +139,7 @@ fn answer(
         cursor.plan = None;
     }
     let covered_since = since.map(|seconds| Instant::from_millis(seconds.saturating_mul(1000)));
-    let body = Sources { sources, enumeration: is_first_reading, covered_since };
+    let body = Sources { sources, enumeration: is_first_reading, covered_since, ..Sources::default() };
     Ok(Answer { body, cursor: Some(cursor.to_text()?), more })
 }
 

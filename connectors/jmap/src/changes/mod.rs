@@ -143,7 +143,7 @@ fn attempt(
             let waits = delta.has_more || folders.has_more;
             let reading = reading.map(|reading| Reading { waits, ..reading });
             let (enumeration, more) = (reading.is_some(), reading.is_some() || waits);
-            let body = Sources { sources: folders.around(delta.sources), enumeration, covered_since: None };
+            let body = Sources { sources: folders.around(delta.sources), enumeration, ..Sources::default() };
             Answer { body, cursor: Some(Cursor { reading, ..cursor }.print()), more }
         }
     }))
@@ -172,7 +172,7 @@ fn read_on(
     }
     let more = reading.is_some();
     let sources = folders.around(joined(messages, delta.sources));
-    let body = Sources { sources, enumeration: true, covered_since };
+    let body = Sources { sources, enumeration: true, covered_since, ..Sources::default() };
     Answer { body, cursor: Some(Cursor { reading, ..cursor }.print()), more }
 }
 

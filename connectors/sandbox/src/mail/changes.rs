@@ -141,7 +141,7 @@ fn first(
         true => format!("f{token}.{}", page.unwrap_or_default()),
         false => token.to_owned(),
     };
-    let body = Sources { sources, enumeration: true, covered_since };
+    let body = Sources { sources, enumeration: true, covered_since, ..Sources::default() };
     Answer { body, cursor: Some(cursor), more }
 }
 

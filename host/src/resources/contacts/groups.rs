@@ -16,9 +16,14 @@ impl Content for ContactGroup {
     const KIND: Kind = Kind::ContactGroup;
     type Args = ItemWrite<Self>;
 
-    fn complete(&mut self, _: Option<&Self>, changed: &mut Vec<String>, _: (Instant, &str)) -> Result<()> {
+    fn complete(
+        &mut self,
+        before: Option<&Self>,
+        changed: &mut Vec<String>,
+        _: (Instant, &str),
+    ) -> Result<()> {
         let is_new = |field: &str| changed.iter().any(|f| f == field);
-        if self.name.trim().is_empty() {
+        if (before.is_none() || is_new("name")) && self.name.trim().is_empty() {
             return Err(invalid(Code::MissingField, "name", "name is required"));
         }
         if is_new("name") {

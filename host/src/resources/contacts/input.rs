@@ -18,23 +18,30 @@ const MAX_GROUPS: usize = 500;
 /// Largest picture in bytes.
 const MAX_PICTURE: usize = 512 << 10;
 
-/// Checks the fields of a contact that `changed` names, and that the contact has something to be known by.
-pub fn valid(contact: &Contact, changed: &[String]) -> Result<()> {
-    has_something(contact)?;
+/// Checks the fields of a contact that `changed` names, and that the contact has something to be known by unless it had nothing
+/// `before`. Entries of a list that it had before stay as they are.
+pub fn valid(contact: &Contact, changed: &[String], before: Option<&Contact>) -> Result<()> {
+    if before.is_none_or(has_something) && !has_something(contact) {
+        let message =
+            "a contact needs at least one of a name, an e-mail address, a phone number and an organization";
+        return Err(invalid(Code::MissingField, "displayName", message));
+    }
+    let nothing = Contact::default();
+    let before = before.unwrap_or(&nothing);
     let is_new = |field: &str| changed.iter().any(|f| f == field);
     names(contact, &is_new)?;
-    lists(contact, &is_new)?;
+    lists(contact, before, &is_new)?;
     if is_new("emails") {
-        emails(&contact.emails)?;
+        emails(&contact.emails, &before.emails)?;
     }
     if is_new("phones") {
-        phones(&contact.phones)?;
+        phones(&contact.phones, &before.phones)?;
     }
     if is_new("addresses") {
-        addresses(&contact.addresses)?;
+        addresses(&contact.addresses, &before.addresses)?;
     }
     if is_new("organizations") {
-        for (i, one) in contact.organizations.iter().enumerate() {
+        for (i, one) in check::added(&contact.organizations, &before.organizations) {
             let at = |name: &str| format!("organizations[{i}].{name}");
             for (name, value) in [("name", &one.name), ("title", &one.title), ("department", &one.department)]
             {
@@ -46,8 +53,8 @@ pub fn valid(contact: &Contact, changed: &[String]) -> Result<()> {
             }
         }
     }
-    links(contact, &is_new)?;
-    dates(contact, &is_new)?;
+    links(contact, before, &is_new)?;
+    dates(contact, before, &is_new)?;
     if is_new("photo") {
         photo(contact)?;
     }
@@ -55,7 +62,7 @@ pub fn valid(contact: &Contact, changed: &[String]) -> Result<()> {
 }
 
 /// Contract: at least one of name, e-mail, phone, organization.
-fn has_something(contact: &Contact) -> Result<()> {
+fn has_something(contact: &Contact) -> bool {
     let has_name = [
         &contact.display_name,
         &contact.given_name,
@@ -67,12 +74,7 @@ fn has_something(contact: &Contact) -> Result<()> {
     .flatten()
     .any(|name| !name.trim().is_empty());
     let has_organization = contact.organizations.iter().any(|o| o.name.is_some());
-    if has_name || has_organization || !contact.emails.is_empty() || !contact.phones.is_empty() {
-        return Ok(());
-    }
-    let message =
-        "a contact needs at least one of a name, an e-mail address, a phone number and an organization";
-    Err(invalid(Code::MissingField, "displayName", message))
+    has_name || has_organization || !contact.emails.is_empty() || !contact.phones.is_empty()
 }
 
 fn names(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
@@ -92,32 +94,32 @@ fn names(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     changed.try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
 }
 
-fn lists(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+fn lists(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     let lengths = [
-        ("emails", contact.emails.len(), MAX_ENTRIES),
-        ("phones", contact.phones.len(), MAX_ENTRIES),
-        ("addresses", contact.addresses.len(), MAX_ENTRIES),
-        ("organizations", contact.organizations.len(), MAX_ENTRIES),
-        ("urls", contact.urls.len(), MAX_ENTRIES),
-        ("imAddresses", contact.im_addresses.len(), MAX_ENTRIES),
-        ("relations", contact.relations.len(), MAX_ENTRIES),
-        ("anniversaries", contact.anniversaries.len(), MAX_ENTRIES),
-        ("groupIds", contact.group_ids.len(), MAX_GROUPS),
+        ("emails", contact.emails.len(), before.emails.len(), MAX_ENTRIES),
+        ("phones", contact.phones.len(), before.phones.len(), MAX_ENTRIES),
+        ("addresses", contact.addresses.len(), before.addresses.len(), MAX_ENTRIES),
+        ("organizations", contact.organizations.len(), before.organizations.len(), MAX_ENTRIES),
+        ("urls", contact.urls.len(), before.urls.len(), MAX_ENTRIES),
+        ("imAddresses", contact.im_addresses.len(), before.im_addresses.len(), MAX_ENTRIES),
+        ("relations", contact.relations.len(), before.relations.len(), MAX_ENTRIES),
+        ("anniversaries", contact.anniversaries.len(), before.anniversaries.len(), MAX_ENTRIES),
+        ("groupIds", contact.group_ids.len(), before.group_ids.len(), MAX_GROUPS),
     ];
     let mut changed = lengths.into_iter().filter(|(field, ..)| is_new(field));
-    changed.try_for_each(|(field, entries, max)| check::length(field, entries, max))
+    changed.try_for_each(|(field, entries, had, max)| check::length(field, entries, max.max(had)))
 }
 
-fn emails(emails: &[ContactEmail]) -> Result<()> {
-    for (i, email) in emails.iter().enumerate() {
+fn emails(emails: &[ContactEmail], had: &[ContactEmail]) -> Result<()> {
+    for (i, email) in check::added(emails, had) {
         check::address(&format!("emails[{i}].value"), &email.value)?;
         label(&format!("emails[{i}].label"), email.label.as_deref(), email.kind == ContactKind::Custom)?;
     }
-    one_primary("emails", emails.iter().map(|e| e.primary))
+    one_primary("emails", emails.iter().map(|e| e.primary), had.iter().filter(|e| e.primary).count())
 }
 
-fn phones(phones: &[ContactPhone]) -> Result<()> {
-    for (i, phone) in phones.iter().enumerate() {
+fn phones(phones: &[ContactPhone], had: &[ContactPhone]) -> Result<()> {
+    for (i, phone) in check::added(phones, had) {
         let field = format!("phones[{i}].value");
         if !phone.value.chars().any(char::is_alphanumeric) || phone.value.chars().any(char::is_control) {
             return Err(fault(&field, "must be a telephone number"));
@@ -125,7 +127,7 @@ fn phones(phones: &[ContactPhone]) -> Result<()> {
         check::text(&field, Some(&phone.value), 128)?;
         label(&format!("phones[{i}].label"), phone.label.as_deref(), phone.kind == PhoneKind::Custom)?;
     }
-    one_primary("phones", phones.iter().map(|p| p.primary))
+    one_primary("phones", phones.iter().map(|p| p.primary), had.iter().filter(|p| p.primary).count())
 }
 
 /// `custom` says that the label tells what it is.
@@ -136,9 +138,10 @@ fn label(field: &str, label: Option<&str>, is_custom: bool) -> Result<()> {
     check::text(field, label, 255)
 }
 
-fn one_primary(list: &str, primary: impl Iterator<Item = bool>) -> Result<()> {
+/// One is the first to use, unless there `were` as many before.
+fn one_primary(list: &str, primary: impl Iterator<Item = bool>, were: usize) -> Result<()> {
     let found: Vec<usize> = primary.enumerate().filter(|(_, is)| *is).map(|(i, _)| i).collect();
-    match found.get(1) {
+    match found.get(1).filter(|_| found.len() > were) {
         None => Ok(()),
         Some(second) => {
             let first = found[0];
@@ -150,8 +153,8 @@ fn one_primary(list: &str, primary: impl Iterator<Item = bool>) -> Result<()> {
     }
 }
 
-fn addresses(addresses: &[PostalAddress]) -> Result<()> {
-    for (i, address) in addresses.iter().enumerate() {
+fn addresses(addresses: &[PostalAddress], had: &[PostalAddress]) -> Result<()> {
+    for (i, address) in check::added(addresses, had) {
         let at = |name: &str| format!("addresses[{i}].{name}");
         let parts = [
             ("formatted", &address.formatted),
@@ -180,13 +183,13 @@ fn addresses(addresses: &[PostalAddress]) -> Result<()> {
     Ok(())
 }
 
-fn links(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+fn links(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     let required = |field: String, value: &str| match value.trim().is_empty() {
         true => Err(invalid(Code::MissingField, field.clone(), format!("{field} is required"))),
         false => check::text(&field, Some(value), MAX_LINE),
     };
     if is_new("urls") {
-        for (i, url) in contact.urls.iter().enumerate() {
+        for (i, url) in check::added(&contact.urls, &before.urls) {
             let field = format!("urls[{i}].value");
             let fits = url.value.len() <= 2_048
                 && url::Url::parse(&url.value).is_ok_and(|u| u.scheme() != "javascript");
@@ -200,13 +203,13 @@ fn links(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
         }
     }
     if is_new("imAddresses") {
-        for (i, im) in contact.im_addresses.iter().enumerate() {
+        for (i, im) in check::added(&contact.im_addresses, &before.im_addresses) {
             required(format!("imAddresses[{i}].handle"), &im.handle)?;
             check::text(&format!("imAddresses[{i}].protocol"), im.protocol.as_deref(), 64)?;
         }
     }
     if is_new("relations") {
-        for (i, relation) in contact.relations.iter().enumerate() {
+        for (i, relation) in check::added(&contact.relations, &before.relations) {
             required(format!("relations[{i}].name"), &relation.name)?;
             check::text(&format!("relations[{i}].type"), relation.kind.as_deref(), 64)?;
         }
@@ -214,12 +217,12 @@ fn links(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     Ok(())
 }
 
-fn dates(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
+fn dates(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     if let Some(birthday) = contact.birthday.as_ref().filter(|_| is_new("birthday")) {
         partial_date("birthday", birthday)?;
     }
     if is_new("anniversaries") {
-        for (i, one) in contact.anniversaries.iter().enumerate() {
+        for (i, one) in check::added(&contact.anniversaries, &before.anniversaries) {
             partial_date(&format!("anniversaries[{i}].date"), &one.date)?;
             check::text(&format!("anniversaries[{i}].type"), one.kind.as_deref(), 64)?;
         }

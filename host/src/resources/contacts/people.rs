@@ -28,12 +28,14 @@ impl Content for Contact {
         // A name that was made of the parts goes along with them.
         let was_composed = before.is_some_and(|b| b.display_name == composed_name(b));
         let says_name = changed.iter().any(|f| f == "displayName");
-        if was_composed && !says_name && composed_name(self).is_some() {
+        let goes_along = was_composed && !says_name && composed_name(self).is_some();
+        if goes_along {
             self.display_name = None;
         }
-        input::valid(self, changed)?;
+        input::valid(self, changed, before)?;
         derive(self);
-        if !says_name && before.is_none_or(|b| b.display_name != self.display_name) {
+        // What is shown of somebody without a name, a nickname, is not the name.
+        if !says_name && before.is_none_or(|b| goes_along && b.display_name != self.display_name) {
             changed.push("displayName".to_owned());
         }
         Ok(())

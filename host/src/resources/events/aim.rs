@@ -35,7 +35,9 @@ pub async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<Recurren
         _ => None,
     };
     let is_series = item.is_series;
+    let is_lone = is_lone(&item, &current);
     let scope = match (scope, is_series, series.is_some()) {
+        (scope, ..) if is_lone => lone_scope(scope)?,
         (Some(RecurrenceScope::This | RecurrenceScope::ThisAndFollowing), true, _) => {
             let message = "this is a series: use the id of an instance, or recurrenceScope all";
             return Err(invalid(Code::InvalidParameter, "recurrenceScope", message));
@@ -46,7 +48,7 @@ pub async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<Recurren
     };
     let mut target = EventTarget { source: Some(item.source_id.clone()), scope, ..EventTarget::default() };
     let series = series.map(|s| serde_json::from_str::<Event>(&s.body).map(|e| (s, e))).transpose()?;
-    if series.is_some() && scope != RecurrenceScope::All {
+    if (series.is_some() || is_lone) && scope != RecurrenceScope::All {
         target.recurrence_id.clone_from(&current.recurrence_id);
         target.original_start = current.original_start;
         if scope == RecurrenceScope::ThisAndFollowing && is_first(series.as_ref(), &current)? {
@@ -56,6 +58,25 @@ pub async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<Recurren
         }
     }
     Ok(Aim { target, current, versioned: item, series })
+}
+
+/// Whether it is an instance whose series is not here: one that the account alone was invited to (RFC 4791 section 4.1).
+pub fn is_lone(item: &Item, event: &Event) -> bool {
+    item.series_id.is_none() && event.event_type == EventType::Exception
+}
+
+/// The scope of a change of such an instance.
+// Contract silent: what "all" and "following" are where the series is not here. Nobody knows which of the others the account has a part
+// in, and to change one where all were meant would be half of what was asked for: so it is refused.
+pub fn lone_scope(scope: Option<RecurrenceScope>) -> Result<RecurrenceScope> {
+    match scope {
+        None | Some(RecurrenceScope::This) => Ok(RecurrenceScope::This),
+        Some(_) => {
+            let message =
+                "the series of this instance is not in the calendar: leave recurrenceScope out, or use this";
+            Err(invalid(Code::InvalidParameter, "recurrenceScope", message))
+        }
+    }
 }
 
 fn is_first(series: Option<&(Item, Event)>, instance: &Event) -> Result<bool> {
@@ -70,6 +91,15 @@ fn is_first(series: Option<&(Item, Event)>, instance: &Event) -> Result<bool> {
 pub fn aimed(aim: &Aim, mut wanted: Event, changed: &[String]) -> Result<Event> {
     wanted.busy = wanted.derived_busy();
     let Some((_, series)) = &aim.series else {
+        if is_lone(&aim.versioned, &aim.current) {
+            // Contract silent: what a recurrence of one instance is. It is the series' (RFC 5545 section 3.8.4.4), which is not here.
+            if !wanted.recurrence.is_empty() {
+                let message = "an instance cannot recur, and its series is not in the calendar; make a new event that recurs";
+                return Err(invalid(Code::InvalidRecurrence, "recurrence", message));
+            }
+            wanted.event_type = EventType::Exception;
+            return Ok(wanted);
+        }
         let recurs = !wanted.recurrence.is_empty();
         wanted.event_type = if recurs { EventType::Series } else { EventType::Single };
         return Ok(wanted);

@@ -1,6 +1,8 @@
 //! What a client may write into an event: bounds and formats, checked before the provider is asked, each fault with its field.
 
-use model::calendar::{Event, EventType};
+use std::collections::HashMap;
+
+use model::calendar::{Attendee, Event, EventType};
 
 use crate::error::{Code, Result, invalid};
 use crate::resources::check::{self, MAX_LINE, MAX_TEXT};
@@ -10,23 +12,38 @@ const MAX_REMINDERS: usize = 20;
 const MAX_ATTACHMENTS: usize = 50;
 const MAX_REMINDER_MINUTES: i64 = 40_320;
 
-/// Checks a whole event as it shall be.
-pub fn valid(event: &Event) -> Result<()> {
-    lengths(event)?;
-    people(event)?;
-    if let Some(color) = &event.color {
+/// Checks the fields of an event that `changed` names. Everything else stays as other programs wrote it, and so do entries of a list
+/// that `before` had already.
+pub fn valid(event: &Event, changed: &[String], before: &Event) -> Result<()> {
+    let is_new = |field: &str| changed.iter().any(|f| f == field);
+    lengths(event, &is_new)?;
+    if is_new("attendees") {
+        attendees(&event.attendees, &before.attendees)?;
+    }
+    if is_new("organizer")
+        && let Some(email) = event.organizer.as_ref().and_then(|o| o.email.as_deref())
+    {
+        check::address("organizer.email", email)?;
+    }
+    if let Some(color) = event.color.as_ref().filter(|_| is_new("color")) {
         check::color(color)?;
     }
-    reminders(event)?;
-    attachments(event)?;
-    recurrence(event)?;
-    if event.capacity.is_some_and(|n| n < 1) {
+    if is_new("reminders") {
+        reminders(event)?;
+    }
+    if is_new("attachments") {
+        attachments(event, before)?;
+    }
+    if is_new("recurrence") || is_new("allDay") {
+        recurrence(event)?;
+    }
+    if is_new("capacity") && event.capacity.is_some_and(|n| n < 1) {
         return Err(invalid(Code::InvalidParameter, "capacity", "capacity must be at least 1"));
     }
     Ok(())
 }
 
-fn lengths(event: &Event) -> Result<()> {
+fn lengths(event: &Event, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     let fields = [
         ("title", &event.title, MAX_LINE),
         ("location", &event.location, MAX_LINE),
@@ -34,23 +51,32 @@ fn lengths(event: &Event) -> Result<()> {
         ("descriptionHtml", &event.description_html, MAX_TEXT),
         ("iCalUid", &event.i_cal_uid, 255),
     ];
-    fields.into_iter().try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
+    let mut changed = fields.into_iter().filter(|(field, ..)| is_new(field));
+    changed.try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
 }
 
-fn people(event: &Event) -> Result<()> {
-    check::length("attendees", event.attendees.len(), MAX_ATTENDEES)?;
-    for (i, attendee) in event.attendees.iter().enumerate() {
-        check::address(&format!("attendees[{i}].email"), &attendee.email)?;
-        let twin = event.attendees[..i].iter().any(|a| a.email.eq_ignore_ascii_case(&attendee.email));
-        if twin {
-            let field = format!("attendees[{i}].email");
+/// An address that `had` has may be none (`urn:uuid:…`), and may be there as often as before.
+fn attendees(attendees: &[Attendee], had: &[Attendee]) -> Result<()> {
+    check::length("attendees", attendees.len(), MAX_ATTENDEES.max(had.len()))?;
+    let key = |attendee: &Attendee| attendee.email.to_ascii_lowercase();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for attendee in had {
+        *known.entry(key(attendee)).or_default() += 1;
+    }
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for (i, attendee) in attendees.iter().enumerate() {
+        let field = format!("attendees[{i}].email");
+        let known = known.get(&key(attendee)).copied();
+        if known.is_none() {
+            check::address(&field, &attendee.email)?;
+        }
+        let times = seen.entry(key(attendee)).or_default();
+        *times += 1;
+        if *times > known.unwrap_or(1) {
             return Err(invalid(Code::InvalidParameter, field.clone(), format!("{field} is there twice")));
         }
     }
-    match event.organizer.as_ref().and_then(|o| o.email.as_deref()) {
-        Some(email) => check::address("organizer.email", email),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 fn reminders(event: &Event) -> Result<()> {
@@ -65,9 +91,10 @@ fn reminders(event: &Event) -> Result<()> {
     Ok(())
 }
 
-fn attachments(event: &Event) -> Result<()> {
-    check::length("attachments", event.attachments.len(), MAX_ATTACHMENTS)?;
-    for (i, attachment) in event.attachments.iter().enumerate() {
+fn attachments(event: &Event, before: &Event) -> Result<()> {
+    check::length("attachments", event.attachments.len(), MAX_ATTACHMENTS.max(before.attachments.len()))?;
+    let had = |url: &Option<String>| before.attachments.iter().any(|attachment| attachment.url == *url);
+    for (i, attachment) in event.attachments.iter().enumerate().filter(|(_, one)| !had(&one.url)) {
         let (field, url) = (format!("attachments[{i}].url"), attachment.url.as_deref().unwrap_or_default());
         check::url(&field, url, &["http", "https", "cid", "mid"], "an http or https URL")?;
     }

@@ -3,16 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::Instant;
 use model::calendar::Event;
-use recurrence::{Caps, Suffix};
+use recurrence::Suffix;
 
 use crate::app::App;
-use crate::connections;
 use crate::error::{Code, Error, Result, refuse};
 use crate::resources::events::Named;
-use crate::resources::{Asker, Kind, collections};
-use crate::storage::connections::Connection;
+use crate::resources::events::series::{Budget, Series, Start};
+use crate::resources::{Asker, Kind};
 use crate::storage::items::{self, Item, Shape, Window};
 
 /// Rows read at a time.
@@ -62,21 +60,6 @@ pub fn refusal(e: &recurrence::Error) -> Error {
     }
 }
 
-/// The instances of one series in a range, exceptions in their place; cancelled ones included.
-pub fn of_series(series: &Item, exceptions: &[Item], from: i64, to: i64) -> Result<Vec<Instance>> {
-    let event: Event = serde_json::from_str(&series.body)?;
-    let changed: Vec<Event> =
-        exceptions.iter().map(|i| serde_json::from_str(&i.body)).collect::<Result<_, _>>()?;
-    let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
-    let found =
-        recurrence::instances(&event, &changed, from, to, Caps::default()).map_err(|e| refusal(&e))?;
-    let instances = found.into_iter().map(|i| match i.exception.and_then(|n| exceptions.get(n)) {
-        Some(item) => Instance { id: item.id.clone(), event: i.event, stored: Some(item.clone()) },
-        None => Instance { id: format!("{}_{}", series.id, i.suffix), event: i.event, stored: None },
-    });
-    Ok(instances.collect())
-}
-
 /// All rows of a shape in a window.
 pub async fn rows(
     app: &App,
@@ -107,37 +90,6 @@ pub async fn rows(
             return Err(refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one"));
         }
     }
-}
-
-/// Everything that takes place in a calendar in a range (milliseconds), fresh from the provider, expanded, exceptions applied.
-pub async fn instances_between(
-    app: &App,
-    asker: &Asker,
-    connection: &Connection,
-    calendar: &Item,
-    from_ms: i64,
-    to_ms: i64,
-) -> Result<Vec<Instance>> {
-    connections::usable(connection)?;
-    collections::freshen(app, asker, connection, calendar).await?;
-    let range = (from_ms, to_ms);
-    let mut found = Vec::new();
-    for item in rows(app, asker, &calendar.id, range, Shape::Plain).await? {
-        if item.series_id.is_none() {
-            let event = serde_json::from_str(&item.body)?;
-            found.push(Instance { id: item.id.clone(), event, stored: Some(item) });
-        }
-    }
-    let (series, exceptions) = series_between(app, asker, calendar, range).await?;
-    for series in series {
-        let own = exceptions.get(&series.id).map_or(&[][..], Vec::as_slice);
-        found.extend(of_series(&series, own, from_ms, to_ms)?);
-        if found.len() > MAX_EVENTS {
-            return Err(refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one"));
-        }
-    }
-    found.sort_by(|a, b| (a.event.start, &a.id).cmp(&(b.event.start, &b.id)));
-    Ok(found)
 }
 
 /// Series that take place in a range, and their exceptions. An exception may have been moved to where its series has nothing else, beyond
@@ -179,9 +131,6 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
         }
     };
     let exceptions = items::exceptions(app.db.reader(), &series.id).await?;
-    let id = format!("{}_{suffix}", series.id);
-    // Two days to each side: an all-day suffix is a date, and the midnight of its zone is somewhere near.
-    const NEAR: i64 = 2 * 86_400_000;
     for exception in &exceptions {
         let event: Event = serde_json::from_str(&exception.body)?;
         let own = match (&event.recurrence_id, event.original_start) {
@@ -193,8 +142,31 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
             return Ok(Some(Named::Stored(Box::new(exception.clone()))));
         }
     }
-    let found = of_series(series, &exceptions, at - NEAR, at + NEAR)?;
-    let instance = found.into_iter().find(|i| i.id == id);
+    let whole = Series::read(series, &exceptions)?;
+    let mut instance = None;
+    let unexpanded =
+        whole.visit(near(suffix_value, at), Start::Inside, &mut Budget::default(), &mut |place| {
+            instance = (place.suffix == suffix).then(|| whole.instance(place));
+            instance.is_none()
+        });
+    if let (None, Some(unexpanded)) = (&instance, unexpanded) {
+        return match unexpanded.error {
+            // It has no instances that anybody could name.
+            recurrence::Error::Invalid(_) => Ok(None),
+            error => Err(refusal(&error)),
+        };
+    }
     Ok(instance
         .map(|instance| Named::Occurrence { series: Box::new(series.clone()), instance: Box::new(instance) }))
+}
+
+/// Where an instance of this suffix may begin.
+fn near(suffix: Suffix, at: i64) -> (i64, i64) {
+    const DAY: i64 = 86_400_000;
+    match suffix {
+        // Cut to seconds.
+        Suffix::Instant(_) => (at, at + 1_000),
+        // A date: the midnight of its zone is somewhere near.
+        Suffix::Date(_) => (at - 2 * DAY, at + 2 * DAY),
+    }
 }

@@ -1,15 +1,18 @@
-//! Calendar events: `read` lists and reads, `instances` expands series, `input` and `times` check what clients send, `write`
+//! Calendar events: `read` lists and reads, `expanded` lists instances in the place of series, `series` knows what a series means and
+//! `instances` finds those of a calendar, `input` and `times` check what clients send, `write`
 //! creates, changes and deletes, `respond` answers invitations and asks for conferences.
 
 pub mod aim;
+pub mod expanded;
 pub mod input;
 pub mod instances;
 pub mod read;
 pub mod respond;
+pub mod series;
 pub mod times;
 pub mod write;
 
-pub use instances::{Instance, instances_between};
+pub use instances::Instance;
 
 use model::calendar::{Event, EventType};
 
@@ -28,43 +31,9 @@ pub fn bounds(event: &Event) -> (i64, i64) {
     if event.event_type != EventType::Series {
         return (start, end.max(start));
     }
-    (start, until(event).max(end))
-}
-
-/// A bound for the last occurrence: the rule's UNTIL and the last RDATE, with the length and a day for zones. COUNT and rules
-/// without an end count as endless: whoever reads the series expands it anyhow.
-fn until(event: &Event) -> i64 {
-    const DAY: i64 = 86_400_000;
-    let length = event.end.as_millis() - event.start.as_millis() + 2 * DAY;
-    let mut last = event.end.as_millis();
-    for line in &event.recurrence {
-        let upper = line.to_ascii_uppercase();
-        if upper.starts_with("RRULE") {
-            let Some(text) = upper.split("UNTIL=").nth(1) else { return FAR };
-            match day_ms(text) {
-                Some(ms) => last = last.max(ms + length),
-                None => return FAR,
-            }
-        } else if upper.starts_with("RDATE") {
-            let dates = upper.rsplit(':').next().unwrap_or_default();
-            for date in dates.split(',') {
-                match day_ms(date) {
-                    Some(ms) => last = last.max(ms + length),
-                    None => return FAR,
-                }
-            }
-        }
-    }
-    last
-}
-
-/// Midnight UTC of the day in `20260301…`.
-fn day_ms(text: &str) -> Option<i64> {
-    // By `get` each: any of the eight bytes may be part of a longer character.
-    let (year, month, day) = (text.get(..4)?.parse(), text.get(4..6)?.parse(), text.get(6..8)?.parse());
-    let date = jiff::civil::Date::new(year.ok()?, month.ok()?, day.ok()?).ok()?;
-    let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(midnight.timestamp().as_millisecond())
+    // COUNT and rules without an end count as endless: whoever reads the series expands it anyhow.
+    let until = recurrence::possible_span(event).end.map_or(FAR, |until| until.as_millis());
+    (start, until.max(end))
 }
 
 /// What an event id names.
@@ -112,11 +81,22 @@ pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) 
 
 #[cfg(test)]
 mod tests {
-    use super::day_ms;
+    use model::Instant;
+
+    use super::*;
 
     #[test]
-    fn a_day_is_read_out_of_whatever_a_server_writes() {
-        assert_eq!(day_ms("19700102T090000Z"), Some(86_400_000));
+    fn the_end_of_a_series_is_read_out_of_whatever_a_server_writes() {
+        let until = |line: &str| {
+            let event = Event {
+                event_type: EventType::Series,
+                end: Instant::from_millis(1),
+                recurrence: vec![line.to_owned()],
+                ..Event::default()
+            };
+            bounds(&event).1
+        };
+        assert_eq!(until("RRULE:FREQ=DAILY;UNTIL=19700102T090000Z"), 33 * 3_600_000 + 1);
         for odd in [
             "",
             "2026",
@@ -127,7 +107,7 @@ mod tests {
             "20261301",
             "\u{1f600}0301",
         ] {
-            assert_eq!(day_ms(odd), None, "{odd:?}");
+            assert_eq!(until(&format!("RRULE:FREQ=DAILY;UNTIL={odd}")), FAR, "{odd:?}");
         }
     }
 }

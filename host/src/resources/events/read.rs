@@ -10,8 +10,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::error::{Code, Result, invalid};
 use crate::ids;
-use crate::resources::events::instances::{self, Instance};
-use crate::resources::events::named;
+use crate::resources::events::{expanded, named};
 use crate::resources::{Asker, Kind, collections, render};
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, After, Item, Shape, Shown, Window};
@@ -20,8 +19,6 @@ use crate::storage::items::{self, After, Item, Shape, Shown, Window};
 const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 2_000;
-/// A stretch that is expanded at a time.
-const STEP_MS: i64 = 31 * 86_400_000;
 
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -80,7 +77,7 @@ impl Query {
     }
 
     /// Whether an event is listed.
-    fn admits(&self, event: &Event) -> bool {
+    pub fn admits(&self, event: &Event) -> bool {
         let status = serde_json::to_value(event.status).ok();
         let status = status.as_ref().and_then(|s| s.as_str()).unwrap_or_default();
         if let Some(wanted) = &self.status {
@@ -132,7 +129,7 @@ pub async fn list(
     limit: i64,
 ) -> Result<Page> {
     if query.expand {
-        return expanded(app, asker, calendar, query, after, limit).await;
+        return expanded::page(app, asker, calendar, query, after, limit).await;
     }
     stored(app, asker, query, after, limit).await
 }
@@ -200,52 +197,6 @@ fn is_listed(query: &Query, body: &str) -> serde_json::Result<bool> {
         return Ok(true);
     }
     Ok(query.admits(&serde_json::from_str::<Event>(body)?))
-}
-
-async fn expanded(
-    app: &App,
-    asker: &Asker,
-    calendar: &Item,
-    query: &Query,
-    after: Option<Place>,
-    limit: i64,
-) -> Result<Page> {
-    let (start, end) = (query.start.unwrap_or_default(), query.end.unwrap_or_default());
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    let (series, exceptions) = instances::series_between(app, asker, calendar, (start, end)).await?;
-    let mut from = after.as_ref().map_or(start, |p| p.sort_at.max(start));
-    let mut found: Vec<(Item, i64)> = Vec::new();
-    while from < end && found.len() <= wanted {
-        let to = (from + STEP_MS).min(end);
-        let mut step = Vec::new();
-        for row in instances::rows(app, asker, &calendar.id, (from, to), Shape::Plain).await? {
-            if row.series_id.is_none() {
-                step.push((serde_json::from_str::<Event>(&row.body)?, row));
-            }
-        }
-        for one in &series {
-            let own = exceptions.get(&one.id).map_or(&[][..], Vec::as_slice);
-            let instances: Vec<Instance> = instances::of_series(one, own, from, to)?;
-            step.extend(instances.into_iter().map(|i| (i.event.clone(), i.item(one))));
-        }
-        let is_first = from == start || after.as_ref().is_some_and(|p| p.sort_at.max(start) == from);
-        for (event, item) in step {
-            let at = event.start.as_millis();
-            let is_new = is_first || at >= from;
-            let is_after = after.as_ref().is_none_or(|p| (at, item.id.as_str()) > (p.sort_at, p.id.as_str()));
-            let is_recent = query.updated_after.is_none_or(|t| item.updated_at >= t);
-            if is_new && is_after && is_recent && query.admits(&event) {
-                found.push((item, at));
-            }
-        }
-        from = to;
-    }
-    found.sort_by(|a, b| (a.1, &a.0.id).cmp(&(b.1, &b.0.id)));
-    let more = found.len() > wanted;
-    found.truncate(wanted);
-    let place = found.last().filter(|_| more).map(|(item, at)| Place { sort_at: *at, id: item.id.clone() });
-    let texts = found.iter().map(|(item, _)| render::item(item, &[], query.with_provider_data));
-    Ok((texts.collect(), place))
 }
 
 /// Sees to it that the events of a calendar that the caller may read are fresh.

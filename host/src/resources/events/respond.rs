@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::collections::{self, Opened, open_to_write};
 use crate::resources::commit::Change;
+use crate::resources::events::aim::{is_lone, lone_scope};
 use crate::resources::events::{Named, named};
 use crate::resources::settle::{commit, done};
 use crate::resources::{Asker, Expected, Kind, answer};
@@ -102,12 +103,14 @@ fn target(
     scope: Option<RecurrenceScope>,
     expected: &Expected,
 ) -> Result<EventTarget> {
-    let is_instance = item.series_id.is_some();
+    let is_lone = is_lone(item, event);
+    let is_instance = item.series_id.is_some() || is_lone;
     let scope = match (scope, is_instance) {
         (Some(RecurrenceScope::ThisAndFollowing), _) => {
             let message = "an invitation is answered for one instance (this) or for all";
             return Err(invalid(Code::InvalidParameter, "recurrenceScope", message));
         }
+        (scope, _) if is_lone => lone_scope(scope)?,
         (Some(scope), true) => scope,
         (None, true) => RecurrenceScope::This,
         _ => RecurrenceScope::All,

@@ -41,7 +41,7 @@ pub async fn create(
     own_connection(&mut input, &opened)?;
     times::normalise(&mut input, None, &opened.zone)?;
     let mut write = patch::over(&Event::default(), &Value::Null, input, &[])?;
-    input::valid(&write.body)?;
+    input::valid(&write.body, &write.changed, &Event::default())?;
     if !write.body.recurrence.is_empty() {
         write.body.event_type = EventType::Series;
     }
@@ -87,7 +87,7 @@ pub async fn update(
         return unchanged(app, asker, &opened, aim, change, attempt).await;
     }
     let event = aimed(&aim, write.body, &write.changed)?;
-    input::valid(&event)?;
+    input::valid(&event, &write.changed, &aim.current)?;
     let args = EventWrite {
         collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),

@@ -21,6 +21,7 @@ use crate::runtime::Surface;
 use crate::storage::connections::Connection;
 use crate::storage::items::{self, Item};
 use crate::storage::log;
+use crate::sync::page::apply_isolated;
 use crate::tenant::Tenant;
 
 /// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
@@ -203,7 +204,8 @@ pub async fn keep(
         Box::pin(async move {
             // Superseded by a pull or a write: that is as new, and the next pull tells which is newer.
             let lock = apply::lock(tx, &place).await?;
-            let _ = apply::apply_read(tx, &app, (&lock, &place), &sources, as_of).await?;
+            // One that cannot be stored is told of by the pull that comes to it; the others are kept.
+            let _ = apply_isolated(tx, &app, (&lock, &place), &mut sources, as_of).await?;
             Ok::<_, Error>(None)
         })
     })

@@ -8,10 +8,15 @@ use crate::resources::check::{self, MAX_LINE, MAX_TEXT, fault};
 /// Most entries of each list.
 const MAX_ENTRIES: usize = 100;
 
-/// Checks the fields of a task that `changed` names.
-pub fn valid(task: &Task, changed: &[String]) -> Result<()> {
+/// Checks the fields of a task that `changed` names; of a new one its title as well. Entries of a list that it had `before` stay as
+/// they are.
+pub fn valid(task: &Task, changed: &[String], before: Option<&Task>) -> Result<()> {
     let is_new = |field: &str| changed.iter().any(|f| f == field);
-    title("title", &task.title)?;
+    if before.is_none() || is_new("title") {
+        title("title", &task.title)?;
+    }
+    let nothing = Task::default();
+    let before = before.unwrap_or(&nothing);
     if is_new("notes") {
         check::text("notes", task.notes.as_deref(), MAX_TEXT)?;
     }
@@ -23,8 +28,8 @@ pub fn valid(task: &Task, changed: &[String]) -> Result<()> {
         check::recurrence(&task.recurrence, task.due_time.is_none())?;
     }
     if is_new("categories") {
-        check::length("categories", task.categories.len(), MAX_ENTRIES)?;
-        for (i, category) in task.categories.iter().enumerate() {
+        check::length("categories", task.categories.len(), MAX_ENTRIES.max(before.categories.len()))?;
+        for (i, category) in check::added(&task.categories, &before.categories) {
             let field = format!("categories[{i}]");
             if category.trim().is_empty() {
                 return Err(fault(&field, "must not be empty"));
@@ -33,7 +38,7 @@ pub fn valid(task: &Task, changed: &[String]) -> Result<()> {
         }
     }
     if is_new("assignees") {
-        assignees(&task.assignees)?;
+        assignees(&task.assignees, &before.assignees)?;
     }
     if is_new("position") {
         check::text("position", task.position.as_deref(), 255)?;
@@ -92,9 +97,9 @@ fn is_clock_time(text: &str) -> bool {
     text.len() == 5 && text.as_bytes()[2] == b':' && part(0..2, 23) && part(3..5, 59)
 }
 
-fn assignees(assignees: &[Assignee]) -> Result<()> {
-    check::length("assignees", assignees.len(), MAX_ENTRIES)?;
-    for (i, person) in assignees.iter().enumerate() {
+fn assignees(assignees: &[Assignee], had: &[Assignee]) -> Result<()> {
+    check::length("assignees", assignees.len(), MAX_ENTRIES.max(had.len()))?;
+    for (i, person) in check::added(assignees, had) {
         let at = |name: &str| format!("assignees[{i}].{name}");
         match &person.email {
             Some(email) => check::address(&at("email"), email)?,

@@ -32,11 +32,13 @@ impl Content for Task {
             self.due_time = None;
             changed.push("dueTime".to_owned());
         }
-        if self.due_time.is_some() && self.time_zone.is_none() {
+        // A time that holds wherever its reader is stays one as long as nobody changes it.
+        let is_placed = is_new(changed, "dueTime") || is_new(changed, "timeZone");
+        if self.due_time.is_some() && self.time_zone.is_none() && is_placed {
             self.time_zone = Some(zone.to_owned());
             changed.push("timeZone".to_owned());
         }
-        input::valid(self, changed)?;
+        input::valid(self, changed, before)?;
         if is_new(changed, "status") {
             self.stamp(before, now, changed);
         }

@@ -93,7 +93,15 @@ fn of_folder(
         is_busy(event) && (folder.head.counts_as_busy == CountsAsBusy::Everything || attends(event, mail))
     };
     for event in folder.live() {
-        for (_, instance) in series::expand(event, from_ms, to_ms, &zone)? {
+        let Ok(instances) = series::expand(event, from_ms, to_ms, &zone) else {
+            // What is too much to be told one by one: all of its time.
+            if counts(event) {
+                let (start, _) = event.when.span_ms(&zone);
+                busy.push((start.max(from_ms), to_ms, event.availability));
+            }
+            continue;
+        };
+        for (_, instance) in instances {
             if counts(&instance) {
                 let (start, end) = instance.when.span_ms(&zone);
                 busy.push((start, end, instance.availability));

@@ -8,7 +8,7 @@ use crate::storage::sql::{Columns, Query, Reader, Row, query};
 use crate::tenant::Tenant;
 
 /// A stored resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Item {
     pub id: String,
     pub connection_id: String,
@@ -20,7 +20,7 @@ pub struct Item {
     pub provider_etag: Option<String>,
     pub etag: String,
     pub hash: String,
-    /// The resource as JSON, without the host's own fields.
+    /// The resource as JSON, without the host's own fields; `warnings`, where a connector has any, are the first.
     pub body: String,
     pub metadata: String,
     pub provider_data: Option<String>,
@@ -184,7 +184,7 @@ pub use mail::{
 };
 pub use parts::{Part, parts_of, put_parts};
 pub use refs::{has_refs, linked, namers, set_refs, targets};
-pub use seen::{mark_seen, unseen_sources};
+pub use seen::{held_versions, mark_seen, unseen_sources};
 pub use totals::{Count, bytes, counts};
 #[cfg(test)]
 pub use window::span_of;

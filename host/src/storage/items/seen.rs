@@ -3,10 +3,10 @@
 use anyhow::Result;
 
 use crate::storage::Tx;
-use crate::storage::dialect::among;
+use crate::storage::dialect::one_of;
 use crate::storage::items::collection::Family;
 use crate::storage::locked::ConnectionLock;
-use crate::storage::sql::{On, query};
+use crate::storage::sql::{On, Reader, query};
 
 /// Marks what was read from these sources as seen by the scan of this generation.
 pub async fn mark_seen(
@@ -16,12 +16,11 @@ pub async fn mark_seen(
     source_ids: &[&str],
     generation: i64,
 ) -> Result<()> {
-    let sql = among!(
+    let sql = one_of!(
         tx,
         "update items set seen_in = $1 where connection_id = $2 and kind in ($3, $4, $5, $6) and parent_id = $7 \
-         and seen_in <> $1 and source_id in ",
-        "$8",
-        ""
+         and seen_in <> $1 and source_id",
+        "$8"
     );
     query(sql)
         .bind(generation)
@@ -35,6 +34,31 @@ pub async fn mark_seen(
         .execute(&mut *tx)
         .await?;
     Ok(())
+}
+
+/// Id and provider's version of each live item that was read from these sources.
+pub async fn held_versions(
+    reader: &Reader,
+    connection_id: &str,
+    (family, parent_id): (Family, &str),
+    source_ids: &[&str],
+) -> Result<Vec<(String, Option<String>)>> {
+    let sql = one_of!(
+        reader,
+        "select source_id, provider_etag from items where connection_id = $1 and kind in ($2, $3, $4, $5) \
+         and parent_id = $6 and deleted_at is null and source_id",
+        "$7"
+    );
+    query(sql)
+        .bind(connection_id)
+        .bind(family[0])
+        .bind(family[1])
+        .bind(family[2])
+        .bind(family[3])
+        .bind(parent_id)
+        .bind(serde_json::to_string(source_ids)?)
+        .fetch_all(reader, |row| Ok((row.get("source_id")?, row.get("provider_etag")?)))
+        .await
 }
 
 /// Distinct ids of the sources of a collection that have live items which the scan of this generation has not seen.

@@ -99,7 +99,10 @@ const OF_ITEM: [&str; 3] = [
 ];
 
 /// What hangs on a collection, which lies at the top of its connection.
-const OF_COLLECTION: [&str; 4] = [
+const OF_COLLECTION: [&str; 5] = [
+    "delete from sync_names where (connection_id, surface, scope_id, generation, batch) in \
+     (select connection_id, surface, scope_id, generation, batch from sync_names \
+     where connection_id = $3 and scope_id = $1 limit $2)",
     "delete from sync_rereads where (connection_id, surface, scope_id, source_id) in \
      (select connection_id, surface, scope_id, source_id from sync_rereads \
      where connection_id = $3 and scope_id = $1 limit $2)",

@@ -37,7 +37,7 @@ struct Family {
     row: &'static str,
 }
 
-const PHASES: [Phase; 16] = [
+const PHASES: [Phase; 17] = [
     Phase::Rows(
         "delete from sync_states where (connection_id, surface, scope_id) in \
          (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
@@ -51,6 +51,11 @@ const PHASES: [Phase; 16] = [
         "delete from sync_rereads where (connection_id, surface, scope_id, source_id) in \
          (select connection_id, surface, scope_id, source_id from sync_rereads where connection_id = $1 \
          order by surface, scope_id, source_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from sync_names where (connection_id, surface, scope_id, generation, batch) in \
+         (select connection_id, surface, scope_id, generation, batch from sync_names where connection_id = $1 \
+         order by surface, scope_id, generation, batch limit $2)",
     ),
     Phase::Rows(
         "delete from item_former_sources where (connection_id, source_id) in \

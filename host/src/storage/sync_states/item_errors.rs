@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use crate::storage::Tx;
-use crate::storage::dialect::among;
+use crate::storage::dialect::one_of;
 use crate::storage::sql::{On, Reader, Row, query};
 use crate::storage::sync_states::SyncState;
 
@@ -140,6 +140,27 @@ pub async fn find_item_error(
         .await
 }
 
+/// What is known of those of these sources that are unreadable.
+pub async fn item_errors_among(
+    reader: &Reader,
+    s: &SyncState,
+    source_ids: &[&str],
+) -> Result<Vec<ItemError>> {
+    let sql = one_of!(
+        reader,
+        "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
+         where connection_id = $1 and surface = $2 and scope_id = $3 and source_id",
+        "$4"
+    );
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(serde_json::to_string(source_ids)?)
+        .fetch_all(reader, item_error)
+        .await
+}
+
 /// Whether a collection has unreadable sources: most have none.
 pub async fn has_item_errors(tx: &mut Tx, s: &SyncState) -> Result<bool> {
     let sql = "select source_id from sync_item_errors \
@@ -160,12 +181,11 @@ pub async fn mark_item_errors(
     source_ids: &[&str],
     generation: i64,
 ) -> Result<()> {
-    let sql = among!(
+    let sql = one_of!(
         tx,
         "update sync_item_errors set seen_in = $1 where connection_id = $2 and surface = $3 and scope_id = $4 \
-         and source_id in ",
-        "$5",
-        ""
+         and source_id",
+        "$5"
     );
     query(sql)
         .bind(generation)

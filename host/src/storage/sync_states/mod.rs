@@ -2,6 +2,7 @@
 
 mod followed;
 mod item_errors;
+mod names;
 mod rereads;
 
 use anyhow::Result;
@@ -14,8 +15,10 @@ use crate::tenant::Tenant;
 pub use followed::{Followed, Lag, followed, lags};
 pub use item_errors::{
     ItemError, clear_item_error, clear_unmarked_item_errors, find_item_error, forget_attempts,
-    has_item_errors, item_errors, mark_item_errors, note_item_error, unsettled_item_errors,
+    has_item_errors, item_errors, item_errors_among, mark_item_errors, note_item_error,
+    unsettled_item_errors,
 };
+pub use names::{Batch, keep_names, names_after, remove_names};
 pub use rereads::{ScopeKey, add_rereads, remove_reread, rereads};
 
 /// One collection's (or, with an empty `scope_id`, one surface's) state.

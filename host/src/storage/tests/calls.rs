@@ -198,6 +198,10 @@ async fn read_states(db: &Db) -> Result<()> {
     sync_states::unsettled_item_errors(reader, &of_one, (3, Some("c")), 20).await?;
     sync_states::find_item_error(reader, &of_one, "s10").await?;
     sync_states::rereads(reader, of_one.key(), 50).await?;
+    sync_states::names_after(reader, of_one.key(), (1, -1)).await?;
+    sync_states::item_errors_among(reader, &of_one, &["s10", "s11"]).await?;
+    let events = (["event", "event", "event", "event"], "cal_0_2");
+    assert_eq!(items::held_versions(reader, EVENTS, events, &["s50000", "none"]).await?.len(), 1);
     connections::throttled_until(reader, tenant, EVENTS).await?;
     log::last_sequence(reader, tenant).await?;
     log::floor(reader, tenant).await?;
@@ -322,6 +326,9 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
     sync_states::postpone(tx, state.key(), NOON, NOON + 1).await?;
     sync_states::add_rereads(tx, state.key(), &["new".to_owned()], 1).await?;
     sync_states::remove_reread(tx, state.key(), "new").await?;
+    let batch = sync_states::Batch { number: 0, names: "[]".into() };
+    sync_states::keep_names(tx, state.key(), 1, std::slice::from_ref(&batch)).await?;
+    sync_states::remove_names(tx, state.key(), 1, &batch).await?;
     connections::set_throttled(tx, tenant, EVENTS, NOON).await?;
     let error = ItemError {
         source_id: "new".into(),

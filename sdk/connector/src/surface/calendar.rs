@@ -4,7 +4,9 @@ use model::calendar;
 use model::wire::calendar::{
     CalendarFeatures, EventConference, EventDelete, EventRespond, EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
-use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources, SourcesGet,
+};
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
@@ -23,6 +25,12 @@ pub trait Calendar {
     fn get_event(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading an event"))
+    }
+
+    /// Many events at once; of a connector that answers `changes` with names (`Sources.named`).
+    fn get_events(context: &Context, args: SourcesGet) -> Outcome<Sources> {
+        let _ = (context, args);
+        Err(Failure::unsupported("reading many events at once"))
     }
 
     /// Busy times straight from the provider.
@@ -91,6 +99,7 @@ pub fn fetch<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response
     match request.op.as_str() {
         "calendars.list" => run(host, request, C::list_calendars),
         "events.get" => run(host, request, |cx, args| C::get_event(cx, args).map(Answer::whole)),
+        "events.batchGet" => run(host, request, |cx, args| C::get_events(cx, args).map(Answer::whole)),
         "freebusy.query" => run(host, request, |cx, args| C::free_busy(cx, args).map(Answer::whole)),
         "capabilities" => run(host, request, |cx, _: Value| C::features(cx).map(Answer::whole)),
         op => unknown(op),

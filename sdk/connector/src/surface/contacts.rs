@@ -4,6 +4,7 @@ use model::contacts::{ContactBook, ContactGroup};
 use model::wire::contacts::{ContactWrite, ContactsFeatures, Picture};
 use model::wire::{
     ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
+    SourcesGet,
 };
 use serde_json::Value;
 
@@ -23,6 +24,12 @@ pub trait Contacts {
     fn get_contact(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading a contact"))
+    }
+
+    /// Many contacts at once; of a connector that answers `changes` with names (`Sources.named`).
+    fn get_contacts(context: &Context, args: SourcesGet) -> Outcome<Sources> {
+        let _ = (context, args);
+        Err(Failure::unsupported("reading many contacts at once"))
     }
 
     /// The picture that a contact's record holds.
@@ -94,6 +101,7 @@ pub fn fetch<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response
     match request.op.as_str() {
         "books.list" => run(host, request, C::list_books),
         "contacts.get" => run(host, request, |cx, args| C::get_contact(cx, args).map(Answer::whole)),
+        "contacts.batchGet" => run(host, request, |cx, args| C::get_contacts(cx, args).map(Answer::whole)),
         "contacts.photo" => run(host, request, |cx, args| C::photo(cx, args).map(Answer::whole)),
         "capabilities" => run(host, request, |cx, _: Value| C::features(cx).map(Answer::whole)),
         op => unknown(op),

@@ -4,6 +4,7 @@ use model::tasks::{ChecklistItem, Task, TaskLink, TaskList};
 use model::wire::tasks::{PartWrite, TasksFeatures};
 use model::wire::{
     ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
+    SourcesGet,
 };
 use serde_json::Value;
 
@@ -23,6 +24,12 @@ pub trait Tasks {
     fn get_task(context: &Context, args: SourceRef) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading a task"))
+    }
+
+    /// Many tasks at once; of a connector that answers `changes` with names (`Sources.named`).
+    fn get_tasks(context: &Context, args: SourcesGet) -> Outcome<Sources> {
+        let _ = (context, args);
+        Err(Failure::unsupported("reading many tasks at once"))
     }
 
     /// What this account's provider can do.
@@ -99,6 +106,7 @@ pub fn fetch<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
     match request.op.as_str() {
         "lists.list" => run(host, request, C::list_lists),
         "tasks.get" => run(host, request, |cx, args| C::get_task(cx, args).map(Answer::whole)),
+        "tasks.batchGet" => run(host, request, |cx, args| C::get_tasks(cx, args).map(Answer::whole)),
         "capabilities" => run(host, request, |cx, _: Value| C::features(cx).map(Answer::whole)),
         op => unknown(op),
     }

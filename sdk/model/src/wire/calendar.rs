@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | fetch | `calendars.list` | `ChangesRequest` | `Sources` of `Calendar`, `enumeration: true` |
 //! | fetch | `events.get` | `SourceRef` | `Sources` (one) |
+//! | fetch | `events.batchGet` | `SourcesGet` | `Sources` |
 //! | fetch | `freebusy.query` | `FreeBusyRequest` | `FreeBusyAnswer` |
 //! | fetch | `capabilities` | `{}` | `CalendarFeatures` |
 //! | mutate | `calendars.create` `.update` | `CollectionWrite<Calendar>` | `Mutated` |

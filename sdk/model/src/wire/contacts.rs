@@ -5,6 +5,7 @@
 //! |---|---|---|---|
 //! | fetch | `books.list` | `ChangesRequest` | `Sources` of `ContactBook`, `enumeration: true` |
 //! | fetch | `contacts.get` | `SourceRef` | `Sources` (one), contact or group |
+//! | fetch | `contacts.batchGet` | `SourcesGet` | `Sources` |
 //! | fetch | `contacts.photo` | `SourceRef` | `Picture` |
 //! | fetch | `capabilities` | `{}` | `ContactsFeatures` |
 //! | mutate | `books.create` `.update` | `CollectionWrite<ContactBook>` | `Mutated` |

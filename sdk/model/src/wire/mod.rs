@@ -1,6 +1,7 @@
 //! What crosses the connector boundary: the bodies of `fetch`, `mutate`, `changes` and `check`, the same for all surfaces
 //! here, per surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
 
+mod apart;
 pub mod calendar;
 pub mod contacts;
 pub mod email;
@@ -50,6 +51,10 @@ pub struct Item {
     pub body: JsonText,
     /// What the model has no field for, as the provider has it; null where there is nothing to add.
     pub provider_data: Option<Value>,
+    /// What whoever reads the item should know: what the provider has of it and `body` cannot say. Shown with it until it is read
+    /// without them; a new or another warning is a change of the item. Few, and in few words: not of mail, and 64 KiB of JSON at most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// `body` holds only some fields of a known item; the others stay as they are. Mail alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
@@ -74,12 +79,35 @@ pub struct ItemError {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sources {
+    /// Each is read by itself: one that is no `Source` is here with an error, under its own id.
+    // Contract silent: what becomes of a source without an id. It cannot be asked for nor told from others like it: it is here without
+    // one, and the host shows all such sources of a collection as one error, as a fault of the connector.
+    #[serde(deserialize_with = "apart::sources")]
     pub sources: Vec<Source>,
     /// True: the pages since the cursor-less call are everything there is, so what they do not name is gone once the last
     /// page was read. False: only differences.
     pub enumeration: bool,
     /// Of an enumeration that goes from new to old: all items of this time and later have been told by now. Mail alone.
     pub covered_since: Option<Instant>,
+    /// Sources whose content is still to be read, where the request was `namesFirst`: the host keeps these names, reads what they
+    /// stand for with `*.batchGet`, and only then asks for the next page, which is there (`more`), at this answer's cursor. Of an
+    /// enumeration they count as named.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "apart::names")]
+    pub named: Vec<SourceName>,
+}
+
+/// A source by its name and version, without what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SourceName {
+    /// As `Source.externalId`.
+    pub external_id: String,
+    /// As `Source.etag`; where the host holds this version, it need not read it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// It is gone; there is nothing to read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deleted: bool,
 }
 
 /// Body of a `changes` call, and of a `*.list` inside a collection.
@@ -96,6 +124,22 @@ pub struct ChangesRequest {
     /// page that killed the connector, to read its sources one by one and find the one that does it. A connector that cannot
     /// ignores it, and such a source holds up its collection.
     pub names_only: bool,
+    /// Where there is more than a page, the answer may be the names of all of it (`Sources.named`), however many: one listing instead of
+    /// one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
+    pub names_first: bool,
+}
+
+/// Sources of one collection, to be read in one call; body of `*.batchGet`. The answer tells of each: its items, an error, or that it is
+/// gone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SourcesGet {
+    /// External id of the collection.
+    pub collection: String,
+    /// External ids of the sources.
+    pub sources: Vec<String>,
+    /// The collection's zone, for dates without one.
+    pub time_zone: Option<String>,
 }
 
 /// One source of a collection.

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | fetch | `lists.list` | `ChangesRequest` | `Sources` of `TaskList`, `enumeration: true` |
 //! | fetch | `tasks.get` | `SourceRef` | `Sources` (one) |
+//! | fetch | `tasks.batchGet` | `SourcesGet` | `Sources` |
 //! | fetch | `capabilities` | `{}` | `TasksFeatures` |
 //! | mutate | `lists.create` `.update` | `CollectionWrite<TaskList>` | `Mutated` |
 //! | mutate | `lists.delete` | `CollectionDelete` | `Mutated` |

@@ -1,8 +1,8 @@
 """Expands series with python-dateutil: one JSON case per line of stdin, one JSON answer per line of stdout.
 
-Case: {"zone", "local", "allDay", "rule", "rdate": [], "exdate": [], "length", "overrides": [{"id", "start"}], "from", "to"};
+Case: {"zone", "local", "allDay", "rule", "rules": [], "exrules": [], "rdate": [], "exdate": [], "length", "overrides": [{"id", "start"}], "from", "to"};
 local times are YYYYMMDDTHHMMSS (in UTC with a Z), instants are seconds since 1970. "length" is seconds, or days of an all-day
-series. An override without a start is a cancellation.
+series. An override without a start is a cancellation. "rules" stand beside "rule", of timed series only.
 Answer: the sorted starts (instants) of what overlaps [from, to), or {"error": text}.
 
 The first line of stdout names the versions, so that a surprise can be told from an update.
@@ -56,6 +56,16 @@ class Instants:
             yield local.astimezone(timezone.utc)
 
 
+def beside(text, start):
+    """A rule that stands beside another; one that dateutil refuses because it never matches generates nothing."""
+    try:
+        return rrule_module.rrulestr(text, dtstart=start)
+    except ValueError as error:
+        if "empty set" in str(error):
+            return []
+        raise
+
+
 def answer(case):
     zone = zoneinfo.ZoneInfo(case["zone"])
     start = datetime.strptime(case["local"], "%Y%m%dT%H%M%S").replace(tzinfo=zone)
@@ -69,6 +79,10 @@ def answer(case):
         rule = rrule_module.rrulestr(text, dtstart=start)
     whole = rrule_module.rruleset()
     whole.rrule(Instants(rule, case["to"]))
+    for text in case["rules"]:
+        whole.rrule(Instants(beside(text, start), case["to"]))
+    for text in case["exrules"]:
+        whole.exrule(Instants(beside(text, start), case["to"]))
     utc = lambda seconds: datetime.fromtimestamp(seconds, timezone.utc)
     for text in case["rdate"]:
         whole.rdate(utc(epoch(text, zone)))

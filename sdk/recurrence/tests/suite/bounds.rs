@@ -2,29 +2,18 @@
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
-use std::time::{Duration, Instant as Clock};
-
+use model::Instant;
 use recurrence::{Caps, Error, Length, Series, Start, expand, first, next_after, occurs_at};
 
 use crate::support::{instant, owned, timed};
 
-/// Unoptimised builds are some ten times slower than what runs in production.
-fn limit(release_ms: u64) -> Duration {
-    Duration::from_millis(if cfg!(debug_assertions) { release_ms * 15 } else { release_ms })
-}
-
-/// Fails where the answer takes longer, three times in a row: a busy machine is not a slow rule.
-fn within(release_ms: u64, what: &str, ask: &dyn Fn()) {
-    let mut best = Duration::MAX;
-    for _ in 0..3 {
-        let begun = Clock::now();
-        ask();
-        best = best.min(begun.elapsed());
-        if best < limit(release_ms) {
-            return;
-        }
+/// The steps that a question costs: the least with which it is answered, to a tenth.
+fn cost<T>(ask: impl Fn(Caps) -> Result<T, Error>) -> u32 {
+    let mut steps = 10;
+    while matches!(ask(Caps { max_instances: usize::MAX, max_steps: steps }), Err(Error::TooExpensive(_))) {
+        steps += steps / 10;
     }
-    panic!("{what} took {best:?}");
+    steps
 }
 
 fn every(numbers: std::ops::RangeInclusive<i32>) -> String {
@@ -32,19 +21,33 @@ fn every(numbers: std::ops::RangeInclusive<i32>) -> String {
 }
 
 #[test]
-fn a_hundred_years_later_costs_no_more() {
+fn a_hundred_or_ten_thousand_years_later_costs_no_more() {
     for rule in [
         "FREQ=DAILY",
+        "FREQ=DAILY;INTERVAL=100000",
         "FREQ=WEEKLY;BYDAY=MO,WE",
         "FREQ=MONTHLY;BYDAY=-1FR",
         "FREQ=YEARLY",
+        "FREQ=YEARLY;INTERVAL=100000",
         "FREQ=HOURLY;INTERVAL=5",
+        "FREQ=HOURLY;INTERVAL=100000",
+        "FREQ=MINUTELY",
+        "FREQ=SECONDLY",
+        "FREQ=SECONDLY;INTERVAL=100000",
     ] {
-        let series = timed("Europe/Berlin", "1990-01-01T09:00:00", &[&format!("RRULE:{rule}")]);
-        within(10, rule, &|| {
-            let (from, to) = (instant("2090-01-01T00:00:00Z"), instant("2090-12-31T00:00:00Z"));
-            assert!(!expand(&series, from, to, Caps::default()).unwrap().is_empty());
-        });
+        for start in ["1990-01-01T09:00:00", "0001-01-01T09:00:00"] {
+            let series = timed("Europe/Berlin", start, &[&format!("RRULE:{rule}")]);
+            let of_day = |day: &str| {
+                let from: Instant = instant(&format!("{day}T10:00:00Z"));
+                let to = Instant::from_millis(from.as_millis() + 600_000);
+                cost(|caps| expand(&series, from, to, caps))
+            };
+            for later in ["2090-03-29", "9000-01-01"] {
+                // An instance lasts an hour: seconds are looked at from an hour before.
+                let most = if rule.starts_with("FREQ=SECONDLY") { 10_000 } else { 1_000 };
+                assert!(of_day(later) < most, "{rule} from {start} to {later}: {}", of_day(later));
+            }
+        }
     }
 }
 
@@ -86,13 +89,44 @@ fn hostile_rules_end_within_bounds() {
         let Ok(series) = Series::new(&start, Length::Exact(1000), &owned(&[&format!("RRULE:{rule}")])) else {
             continue;
         };
-        let caps = Caps::default();
         let far = (instant("2026-01-01T00:00:00Z"), instant("2027-02-05T00:00:00Z"));
-        let timed = |what: &str, ask: &dyn Fn()| within(50, &format!("{what} of {rule}"), ask);
-        timed("expand", &|| drop(expand(&series, far.0, far.1, caps)));
-        timed("next_after", &|| drop(next_after(&series, far.0, caps)));
-        timed("first", &|| drop(first(&series, caps)));
-        timed("occurs_at", &|| drop(occurs_at(&series, "2026-05-01T00:00:00", caps)));
+        // What costs more than the budget is an error: every question ends, and says so.
+        let caps = Caps::default();
+        let bounded = |what: &str, error: Option<Error>| {
+            let fits = matches!(error, None | Some(Error::TooExpensive(_) | Error::TooManyInstances(_)));
+            assert!(fits, "{what} of {rule}: {error:?}");
+        };
+        bounded("expand", expand(&series, far.0, far.1, caps).err());
+        bounded("next_after", next_after(&series, far.0, caps).err());
+        bounded("first", first(&series, caps).err());
+        bounded("occurs_at", occurs_at(&series, "2026-05-01T00:00:00", caps).err());
+    }
+}
+
+#[test]
+fn an_interval_of_any_length_is_a_jump() {
+    for (freq, seconds) in
+        [("SECONDLY", 1), ("MINUTELY", 60), ("HOURLY", 3_600), ("DAILY", 86_400), ("WEEKLY", 7 * 86_400)]
+    {
+        for interval in [1_000_000_i64, 50_000_000, 4_294_967_295] {
+            let rule = format!("RRULE:FREQ={freq};INTERVAL={interval}");
+            let series = timed("UTC", "0001-01-01T09:00:00", &[&rule]);
+            let begin = first(&series, Caps::default()).unwrap().unwrap().start.as_millis();
+            let last = instant("9999-01-01T00:00:00Z").as_millis();
+            let next = begin + interval * seconds * 1_000;
+            let (from, to) = (Instant::from_millis(next - 5_000_000), Instant::from_millis(next + 5_000_000));
+            let expected = if next < last { vec![next] } else { Vec::new() };
+            let most = Caps { max_steps: 1_000, ..Caps::default() };
+            let found = expand(&series, from, to, most).unwrap();
+            let starts: Vec<i64> = found.iter().map(|occurrence| occurrence.start.as_millis()).collect();
+            assert_eq!(starts, expected, "{rule}");
+        }
+    }
+    for freq in ["MONTHLY", "YEARLY"] {
+        let rule = format!("RRULE:FREQ={freq};INTERVAL=4294967295");
+        let series = timed("UTC", "2026-03-02T09:00:00", &[&rule]);
+        let range = (instant("2026-01-01T00:00:00Z"), instant("9999-01-01T00:00:00Z"));
+        assert_eq!(expand(&series, range.0, range.1, Caps::default()).map(|all| all.len()), Ok(1), "{rule}");
     }
 }
 
@@ -100,6 +134,20 @@ fn hostile_rules_end_within_bounds() {
 fn a_rule_that_never_matches_has_only_its_start() {
     let series = timed("UTC", "2026-01-01T09:00:00", &["RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"]);
     assert_eq!(next_after(&series, instant("2026-01-01T09:00:00Z"), Caps::default()), Ok(None));
+    for rule in [
+        "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=MONTHLY;BYMONTHDAY=31;BYMONTH=2,4,6,9,11",
+        "FREQ=SECONDLY;BYSETPOS=2",
+        "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30",
+        "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30;COUNT=5",
+        "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;COUNT=5",
+    ] {
+        let series = timed("UTC", "2026-01-01T09:00:00", &[&format!("RRULE:{rule}")]);
+        let fifty = (instant("2026-01-01T00:00:00Z"), instant("2076-01-01T00:00:00Z"));
+        let found = |caps| expand(&series, fifty.0, fifty.1, caps);
+        assert_eq!(found(Caps::default()).map(|all| all.len()), Ok(1), "{rule}");
+        assert!(cost(found) < 25_000, "{rule} costs a step for each of 18,262 days: {}", cost(found));
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The recurrence tests: what a series means, laws of its edits, bounds on hostile rules, and python-dateutil as a second opinion.
+//! The recurrence tests: what a series means, sets of several rules, laws of its edits, bounds on hostile rules, and python-dateutil as a second opinion.
 
 #[cfg(test)]
 mod bounds;
@@ -11,10 +11,14 @@ mod generator;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod lazy;
+#[cfg(test)]
 mod literal;
 #[cfg(test)]
 mod meaning;
 #[cfg(test)]
 mod oracle;
+#[cfg(test)]
+mod sets;
 #[cfg(test)]
 mod support;

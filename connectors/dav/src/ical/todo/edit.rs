@@ -8,11 +8,11 @@ use model::wire::Warning;
 use serde_json::json;
 
 use crate::collection::changed::Changed;
-use crate::ical::lines::{components, set_text};
+use crate::ical::lines::{components, components_mut, set_text};
 use crate::ical::people::organizes;
-use crate::ical::resource::{self, define_zones, is_exception, print, touch};
+use crate::ical::resource::{self, define_zones, is_exception, keep_one, print, touch};
 use crate::ical::time::utc_line;
-use crate::ical::todo::read::{NAME, TodoReader, main, main_mut};
+use crate::ical::todo::read::{NAME, TodoReader, select};
 use crate::ical::todo::write::{TodoWriter, is_significant};
 
 /// How tasks are written.
@@ -56,13 +56,19 @@ impl TodoEditor<'_> {
         let changed = Changed(changed);
         let mut calendar = original.clone();
         let mut writer = TodoWriter::new(self.reader, &original, self.now);
-        let todo = main_mut(&mut calendar).ok_or_else(|| unreadable("it has no VTODO"))?;
+        let clock = self.reader.base.clock(&original);
+        let selection = select(&original, &clock);
+        let has_exceptions = components(&original, NAME).any(is_exception);
+        let at = selection.task().ok_or_else(|| unreadable("it has no VTODO"))?;
+        // Copies go: the change would make one of them the newest, or not, as their clocks stand.
+        let at = keep_one(&mut calendar, NAME, at, selection.copies_of_task());
+        let todo =
+            components_mut(&mut calendar, NAME).nth(at).ok_or_else(|| unreadable("it has no VTODO"))?;
+        let start = self.reader.times(todo, &clock).start;
         writer.apply(todo, task, &changed)?;
         touch(todo, self.now, is_significant(&changed) && organizes(todo, &self.reader.base.selves));
-        let clock = self.reader.base.clock(&original);
-        let start = |calendar| main(calendar).and_then(|todo| self.reader.times(todo, &clock).start);
-        let moved = changed.has("recurrence") || start(&original) != start(&calendar);
-        if moved && components(&calendar, NAME).any(is_exception) {
+        let moved = changed.has("recurrence") || start != self.reader.times(todo, &clock).start;
+        if moved && has_exceptions {
             let why = "changed instances of this recurring task stay as they were";
             writer.base.warn("exceptions_kept", why, "recurrence");
         }

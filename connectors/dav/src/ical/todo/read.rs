@@ -6,12 +6,14 @@ use model::tasks::{NotesFormat, Task};
 use model::wire::{Item, ItemError, JsonText};
 
 use crate::ical::categories::categories;
-use crate::ical::lines::{components, components_mut, line, line_text, lines, param, text};
+use crate::ical::ignored;
+use crate::ical::lines::{components, line, line_text, lines, param, text};
 use crate::ical::notes::description_html;
 use crate::ical::people::Selves;
 use crate::ical::read::Reader;
-use crate::ical::resource::{is_exception, parse};
+use crate::ical::resource::parse;
 use crate::ical::rules::recurrence_lines;
+use crate::ical::select::Selection;
 use crate::ical::time::Clock;
 use crate::ical::todo::people::assignees;
 use crate::ical::todo::reminder::reminder;
@@ -37,17 +39,18 @@ impl TodoReader {
     pub fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
         let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
         let calendar = parse(data).map_err(unreadable)?;
-        let Some(todo) = main(&calendar) else { return Ok(Vec::new()) };
-        if components(&calendar, NAME).filter(|todo| !is_exception(todo)).count() > 1 {
-            return Err(unreadable("it has more than one to-do that is not an exception".into()));
-        }
         let clock = self.base.clock(&calendar);
+        let selection = select(&calendar, &clock);
+        let Some(todo) = selection.task().and_then(|at| components(&calendar, NAME).nth(at)) else {
+            return Ok(Vec::new());
+        };
         let task = self.task(todo, &clock);
         let item = Item {
             external_id: external_id.to_owned(),
             uid: text(todo, "UID"),
             body: JsonText::of(&task).map_err(|error| unreadable(error.to_string()))?,
             provider_data: extra::extra(&calendar, todo, &self.times(todo, &clock), &task),
+            warnings: ignored::of_main(selection.copies_of_task().len(), selection.foreign, "task"),
             ..Item::default()
         };
         Ok(vec![item])
@@ -86,17 +89,26 @@ impl TodoReader {
 /// The component that is a task.
 pub const NAME: &str = "VTODO";
 
-/// The to-do that a resource is about: the one that is no exception. Where there are exceptions only, because the rest is not
-/// the account's (RFC 4791 section 4.1), the first of them.
-pub fn main<'c, 'a>(calendar: &'c IcalCst<'a>) -> Option<&'c IcalCst<'a>> {
-    let all = || components(calendar, NAME);
-    all().find(|todo| !is_exception(todo)).or_else(|| all().next())
+/// Which of a resource's to-dos count; nothing in one can keep it from being a task.
+pub fn select(calendar: &IcalCst, clock: &Clock) -> Selection {
+    Selection::of(calendar, NAME, clock, &|_| true)
 }
 
-/// The same, to change it.
-pub fn main_mut<'c, 'a>(calendar: &'c mut IcalCst<'a>) -> Option<&'c mut IcalCst<'a>> {
-    let at = components(calendar, NAME).position(|todo| !is_exception(todo)).unwrap_or_default();
-    components_mut(calendar, NAME).nth(at)
+impl Selection {
+    /// The to-do that a resource is about: the one that is no exception. Where there are exceptions only, because the rest is not
+    /// the account's (RFC 4791 section 4.1), the first of them.
+    pub fn task(&self) -> Option<usize> {
+        let exception = || self.exceptions.first().and_then(|exception| exception.at);
+        self.main.or_else(exception).or(self.unknown.first().copied())
+    }
+
+    /// Others that say they are it.
+    pub fn copies_of_task(&self) -> &[usize] {
+        match (self.main, self.exceptions.first()) {
+            (None, Some(exception)) => &exception.superseded,
+            _ => &self.superseded,
+        }
+    }
 }
 
 /// The UID of the to-do that this one is a part of (RFC 5545 section 3.8.4.5).

@@ -32,7 +32,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Events")
         .get(EVENTS, "calendar.read", Mvp, list)
         .summary("List events")
-        .description("Stored events (single ones, series, exceptions) by start; with `expand=true` the instances of series take their place.")
+        .description("Stored events (single ones, series, exceptions) by start; with `expand=true` the instances of series take their place. A series that cannot be expanded stays, with the warning `recurrence_not_expanded`.")
         .param("start", "string", "Only events that end after this instant")
         .param("end", "string", "Only events that begin before this instant")
         .param("expand", "boolean", "Instances instead of series; needs `start` and `end`, at most 400 days apart")

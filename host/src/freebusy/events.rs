@@ -1,0 +1,260 @@
+//! Busy times out of stored events: single ones, and the instances of series.
+
+use std::collections::HashSet;
+
+use model::calendar::{Event, ShowAs};
+use recurrence::{Error, Place, Source};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::freebusy::busy::{self, Busy, Rules};
+use crate::freebusy::gather::Question;
+use crate::resources::Asker;
+use crate::resources::events::Instance;
+use crate::resources::events::instances::{rows, series_between};
+use crate::resources::events::series::{Budget, Series, Start, Unexpanded};
+use crate::scheduling::interval::Interval;
+use crate::storage::items::{Item, Shape};
+
+/// Busy times that the series of one calendar may have in a range.
+const MAX_BUSY: usize = 50_000;
+
+/// The busy times of a calendar's events in a range (milliseconds), not sorted.
+pub async fn busy_between(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    (question, rules): (&Question, &Rules),
+    range: (i64, i64),
+) -> Result<Vec<Busy>> {
+    let mut found = Times { question, rules, all: Vec::new(), budget: Budget::default() };
+    for item in rows(app, asker, &calendar.id, range, Shape::Plain).await? {
+        if item.series_id.is_none() {
+            let event = serde_json::from_str(&item.body)?;
+            found.add_event(Instance { id: item.id.clone(), event, stored: Some(item) });
+        }
+    }
+    let (series, exceptions) = series_between(app, asker, calendar, range).await?;
+    let bytes = series.iter().map(|row| row.body.len()).sum();
+    let expand = || {
+        for row in &series {
+            let own = exceptions.get(&row.id).map_or(&[][..], Vec::as_slice);
+            found.add_series(&Series::read(row, own)?, range);
+        }
+        Ok(found.all)
+    };
+    app.compute.run(&asker.tenant.application_id, bytes, expand).await
+}
+
+/// Busy times as they are gathered.
+struct Times<'a> {
+    question: &'a Question,
+    rules: &'a Rules,
+    all: Vec<Busy>,
+    budget: Budget,
+}
+
+impl Times<'_> {
+    fn add_event(&mut self, instance: Instance) {
+        if is_ignored(&instance, &self.question.ignored) {
+            return;
+        }
+        if let Some((at, show_as)) = busy::of_event(&instance.event, self.rules) {
+            self.add(at, show_as, || (instance.id, instance.event.title));
+        }
+    }
+
+    /// Adds a stretch. Without details it is one with the last where it goes on from it.
+    fn add(&mut self, at: Interval, show_as: ShowAs, what: impl FnOnce() -> (String, Option<String>)) {
+        if at.is_empty() {
+            return;
+        }
+        if self.question.details {
+            let (id, title) = what();
+            self.all.push(Busy { at, show_as, event_id: Some(id), title, unexpanded: None });
+            return;
+        }
+        match self.all.last_mut() {
+            Some(last)
+                if last.show_as == show_as
+                    && last.unexpanded.is_none()
+                    && (last.at.start..=last.at.end).contains(&at.start) =>
+            {
+                last.at.end = last.at.end.max(at.end);
+            }
+            _ => self.all.push(Busy { at, show_as, event_id: None, title: None, unexpanded: None }),
+        }
+    }
+
+    fn add_series(&mut self, series: &Series<'_>, range: (i64, i64)) {
+        if self.question.ignored.contains(&series.row.id) {
+            return;
+        }
+        // Occurrences differ from the series in their times only.
+        let shown = busy::shows(&series.event, self.rules);
+        if shown.is_none() && !series.has_exceptions() {
+            return;
+        }
+        let most = MAX_BUSY.max(self.all.len() + 1);
+        let mut stopped_at = None;
+        let mut budget = std::mem::take(&mut self.budget);
+        let unexpanded = series.visit(range, Start::Before, &mut budget, &mut |place| {
+            if self.all.len() >= most {
+                stopped_at = Some(place.start.as_millis());
+                return false;
+            }
+            match (&place.source, shown) {
+                (Source::Exception(_), _) => self.add_event(series.instance(place)),
+                (Source::Occurrence(_), Some(show_as)) => self.add_occurrence(series, &place, show_as),
+                (Source::Occurrence(_), None) => {}
+            }
+            true
+        });
+        self.budget = budget;
+        let stopped = || {
+            let error = Error::TooManyInstances(MAX_BUSY);
+            stopped_at.and_then(|at| series.unexpanded(range, at, error))
+        };
+        if let (Some(unexpanded), Some(show_as)) = (unexpanded.or_else(stopped), shown) {
+            self.add_unexpanded(&series.event, &series.row.id, &unexpanded, show_as);
+        }
+    }
+
+    fn add_occurrence(&mut self, series: &Series<'_>, place: &Place, show_as: ShowAs) {
+        let Source::Occurrence(occurrence) = &place.source else { return };
+        let ignored = &self.question.ignored;
+        if !ignored.is_empty() && ignored.contains(&series.id_of(place)) {
+            return;
+        }
+        let days = (occurrence.start_date.as_deref(), occurrence.end_date.as_deref());
+        let at = busy::span(series.event.all_day, (place.start, place.end), days, &self.rules.zone);
+        self.add(at, show_as, || (series.id_of(place), series.event.title.clone()));
+    }
+
+    // Contract silent: what shows where nobody knows whether a series takes place. As the series itself does, so never as free, with a
+    // warning; and nowhere but where it may take place.
+    fn add_unexpanded(&mut self, event: &Event, id: &str, unexpanded: &Unexpanded, show_as: ShowAs) {
+        let mut at = Interval::new(unexpanded.range.0, unexpanded.range.1);
+        if event.all_day && at.start == event.start.as_millis() {
+            // Its days begin elsewhere in another zone.
+            at.start = at.start.min(busy::span_of(event, &self.rules.zone).start);
+        }
+        let details = self.question.details;
+        self.all.push(Busy {
+            at,
+            show_as,
+            event_id: details.then(|| id.to_owned()),
+            title: event.title.clone().filter(|_| details),
+            unexpanded: Some(unexpanded.error.to_string()),
+        });
+    }
+}
+
+/// Whether an instance is named by its own id, by its series', or by the one that it had before it was changed.
+fn is_ignored(instance: &Instance, ignored: &HashSet<String>) -> bool {
+    if ignored.is_empty() {
+        return false;
+    }
+    let series = instance.stored.as_ref().and_then(|item| item.series_id.as_deref());
+    let had = || {
+        let event = &instance.event;
+        let suffix = match &event.recurrence_id {
+            Some(date) if event.all_day || date.len() == 10 => date.replace('-', ""),
+            _ => recurrence::instance_suffix(event.original_start?),
+        };
+        Some(format!("{}_{suffix}", series?))
+    };
+    ignored.contains(&instance.id)
+        || series.is_some_and(|s| ignored.contains(s))
+        || had().is_some_and(|id| ignored.contains(&id))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Instant;
+
+    use super::*;
+    use crate::scheduling::hours::Zone;
+    use crate::scheduling::interval::Intervals;
+
+    const HEBREW: &str = "RRULE:RSCALE=HEBREW;FREQ=YEARLY";
+
+    fn at(text: &str) -> i64 {
+        text.parse::<Instant>().unwrap().as_millis()
+    }
+
+    fn row(event: &Event) -> Item {
+        Item { id: "evt_1".into(), body: serde_json::to_string(event).unwrap(), ..Item::default() }
+    }
+
+    /// Half an hour from nine on 2 March 2026.
+    fn series(line: &str) -> Event {
+        Event {
+            title: Some("Pulse".into()),
+            start: Instant::from_millis(at("2026-03-02T09:00:00Z")),
+            end: Instant::from_millis(at("2026-03-02T09:30:00Z")),
+            time_zone: "UTC".into(),
+            recurrence: vec![line.to_owned()],
+            ..Event::default()
+        }
+    }
+
+    fn march(event: &Event, details: bool) -> Vec<Busy> {
+        let question = Question {
+            ranges: Intervals::default(),
+            zone: Zone::utc(),
+            tentative_as_busy: true,
+            details,
+            ignored: HashSet::new(),
+        };
+        let rules = Rules { attending: false, is_owned: true, zone: Zone::utc(), tentative_as_busy: true };
+        let mut times =
+            Times { question: &question, rules: &rules, all: Vec::new(), budget: Budget::default() };
+        let row = row(event);
+        let series = Series::read(&row, &[]).unwrap();
+        times.add_series(&series, (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z")));
+        times.all
+    }
+
+    #[test]
+    fn what_goes_on_from_the_last_is_one_stretch() {
+        let all = march(&series("RRULE:FREQ=MINUTELY"), false);
+        let whole = Interval::new(at("2026-03-02T09:00:00Z"), at("2026-04-01T00:29:00Z"));
+        assert_eq!(all.iter().map(|busy| busy.at).collect::<Vec<_>>(), [whole]);
+        assert_eq!(march(&series("RRULE:FREQ=HOURLY;COUNT=3"), false).len(), 3);
+        let each = march(&series("RRULE:FREQ=MINUTELY;COUNT=3"), true);
+        let ids: Vec<&str> = each.iter().filter_map(|busy| busy.event_id.as_deref()).collect();
+        assert_eq!(ids, ["evt_1_20260302T090000Z", "evt_1_20260302T090100Z", "evt_1_20260302T090200Z"]);
+    }
+
+    #[test]
+    fn what_nobody_can_expand_counts_from_its_start_to_its_end_and_shows_as_itself() {
+        let unknown = march(&series(&format!("{HEBREW};UNTIL=20260310T000000Z")), false);
+        let span = Interval::new(at("2026-03-02T09:00:00Z"), at("2026-03-10T00:30:00Z"));
+        assert_eq!((unknown.len(), unknown[0].at, unknown[0].show_as), (1, span, ShowAs::Busy));
+        assert!(unknown[0].unexpanded.as_ref().is_some_and(|reason| reason.contains("RSCALE")));
+        assert_eq!((&unknown[0].event_id, &unknown[0].title), (&None, &None), "nobody asked for details");
+        let away = march(&Event { show_as: ShowAs::Oof, ..series(HEBREW) }, true);
+        let span = Interval::new(at("2026-03-02T09:00:00Z"), at("2026-04-01T00:00:00Z"));
+        assert_eq!(
+            (away[0].at, away[0].show_as, away[0].event_id.as_deref()),
+            (span, ShowAs::Oof, Some("evt_1"))
+        );
+        assert_eq!(march(&Event { show_as: ShowAs::Free, ..series(HEBREW) }, false), []);
+    }
+
+    #[test]
+    fn what_is_too_much_counts_from_where_it_was_given_up() {
+        let all = march(&series("RRULE:FREQ=SECONDLY"), false);
+        let (known, unknown) = (&all[0], &all[1]);
+        assert_eq!((all.len(), &known.unexpanded), (2, &None));
+        assert_eq!(unknown.at.end, at("2026-04-01T00:00:00Z"));
+        assert!(
+            unknown.unexpanded.is_some() && unknown.at.start <= known.at.end,
+            "nothing is free between them"
+        );
+        let each = march(&series("RRULE:FREQ=SECONDLY"), true);
+        assert_eq!(each.len(), MAX_BUSY + 1);
+        assert!(each[MAX_BUSY].unexpanded.as_ref().is_some_and(|reason| reason.contains("50000")));
+    }
+}

@@ -1,0 +1,287 @@
+//! A stored series and its exceptions, as what they mean in a range of time; and when a series that cannot be expanded may take
+//! place there. Pure.
+
+use model::Instant;
+use model::calendar::Event;
+use recurrence::{Caps, Error, Instances, Invalid, Place, Source};
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::resources::events::Instance;
+use crate::storage::items::Item;
+
+/// The code of the warnings about a recurrence.
+const WARNING: &str = "recurrence_not_expanded";
+
+/// A series, read once for everything that is asked of it.
+pub struct Series<'a> {
+    pub row: &'a Item,
+    pub event: Event,
+    exceptions: &'a [Item],
+    changed: Vec<Event>,
+    rules: std::result::Result<recurrence::Series, Invalid>,
+}
+
+/// Steps that all series of one request may cost together: sixteen times what one of them may (0.8 s at worst).
+const REQUEST_STEPS: u32 = 16 * 250_000;
+
+/// What the series of one request may still cost, so that many expensive series do not cost many times what one may.
+#[derive(Debug)]
+pub struct Budget(u32);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget(REQUEST_STEPS)
+    }
+}
+
+/// Which instances belong to a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Those that begin in it.
+    Inside,
+    /// Also those that began before and still run.
+    Before,
+}
+
+/// The part of a range in which nobody knows when a series takes place.
+#[derive(Debug)]
+pub struct Unexpanded {
+    /// Milliseconds, half-open: it may take place here and nowhere else.
+    pub range: (i64, i64),
+    pub error: Error,
+}
+
+impl<'a> Series<'a> {
+    pub fn read(row: &'a Item, exceptions: &'a [Item]) -> Result<Series<'a>> {
+        let event: Event = serde_json::from_str(&row.body)?;
+        let changed =
+            exceptions.iter().map(|i| serde_json::from_str(&i.body)).collect::<serde_json::Result<_>>()?;
+        let rules = recurrence::Series::parse(&event);
+        Ok(Series { row, event, exceptions, changed, rules })
+    }
+
+    /// Whether some of its instances were changed by themselves.
+    pub fn has_exceptions(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// Visits the instances in a range (milliseconds), in order of start, exceptions in their place and cancelled ones included, until
+    /// the visitor returns false. Where the recurrence cannot be read or costs too much, the exceptions are visited all the
+    /// same, and the rest of the range is returned.
+    pub fn visit(
+        &self,
+        (from, to): (i64, i64),
+        start: Start,
+        budget: &mut Budget,
+        visitor: &mut dyn FnMut(Place) -> bool,
+    ) -> Option<Unexpanded> {
+        let range = (Instant::from_millis(from), Instant::from_millis(to));
+        let rules = match &self.rules {
+            Ok(rules) => rules,
+            Err(invalid) => {
+                self.exceptions_in(range, start).into_iter().all(&mut *visitor);
+                return self.unexpanded((from, to), from, invalid.clone().into());
+            }
+        };
+        let max = Caps::default().max_steps;
+        let steps = max.min(budget.0);
+        let read = (&self.event, rules);
+        let mut places = match start {
+            Start::Inside => Instances::starting(read, &self.changed, range, steps),
+            Start::Before => Instances::overlapping(read, &self.changed, range, steps),
+        };
+        let mut known_to = from;
+        let mut unexpanded = None;
+        let mut is_stopped = false;
+        for place in places.by_ref() {
+            match place {
+                Err(Error::TooExpensive(_)) => {
+                    unexpanded = self.unexpanded((from, to), known_to, Error::TooExpensive(max));
+                }
+                Err(error) => unexpanded = self.unexpanded((from, to), known_to, error),
+                Ok(place) => {
+                    if matches!(place.source, Source::Occurrence(_)) {
+                        known_to = known_to.max(place.start.as_millis());
+                    }
+                    if !visitor(place) {
+                        is_stopped = true;
+                        break;
+                    }
+                }
+            }
+        }
+        budget.0 -= steps - places.steps_left();
+        unexpanded.filter(|_| !is_stopped)
+    }
+
+    /// The exceptions as they are stored, for a series that says nothing more of them.
+    fn exceptions_in(&self, (from, to): (Instant, Instant), start: Start) -> Vec<Place> {
+        let is_inside = |event: &Event| {
+            event.start < to && (event.start >= from || (start == Start::Before && event.end > from))
+        };
+        let place = |(index, event): (usize, &Event)| Place {
+            start: event.start,
+            end: event.end,
+            suffix: String::new(),
+            source: Source::Exception(index),
+        };
+        let mut found: Vec<Place> =
+            self.changed.iter().enumerate().filter(|(_, event)| is_inside(event)).map(place).collect();
+        found.sort_by_key(|place| place.start);
+        found
+    }
+
+    /// What is not known from `known_to` on, where the series may take place in the range at all.
+    pub fn unexpanded(&self, (from, to): (i64, i64), known_to: i64, error: Error) -> Option<Unexpanded> {
+        let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
+        let (from, to) = recurrence::possible_span(&self.event).within(from, to)?;
+        let from = from.as_millis().max(known_to);
+        (from < to.as_millis()).then(|| Unexpanded { range: (from, to.as_millis()), error })
+    }
+
+    /// The id of an instance: its own where it is stored, else the series' with the original start.
+    pub fn id_of(&self, place: &Place) -> String {
+        match &place.source {
+            Source::Exception(index) => self.exceptions.get(*index).map(|i| i.id.clone()).unwrap_or_default(),
+            Source::Occurrence(_) => format!("{}_{}", self.row.id, place.suffix),
+        }
+    }
+
+    /// The row of an exception.
+    pub fn stored(&self, place: &Place) -> Option<&'a Item> {
+        match place.source {
+            Source::Exception(index) => self.exceptions.get(index),
+            Source::Occurrence(_) => None,
+        }
+    }
+
+    /// The event that takes place there.
+    pub fn instance(&self, place: Place) -> Instance {
+        let (id, stored) = (self.id_of(&place), self.stored(&place).cloned());
+        Instance { id, event: place.instance(&self.event, &self.changed).event, stored }
+    }
+
+    /// What the instances' reader should know: dates that could not be read.
+    pub fn warnings(&self) -> Vec<Value> {
+        let faults = self.rules.as_ref().map(recurrence::Series::faults).unwrap_or_default();
+        faults.iter().map(|fault| warning(&format!("{fault}; it is left out"))).collect()
+    }
+}
+
+impl Unexpanded {
+    /// Whether the recurrence cannot be read at all; else it costs too much.
+    pub fn is_invalid(&self) -> bool {
+        matches!(self.error, Error::Invalid(_))
+    }
+
+    /// For the event that stands in a list instead of its instances.
+    pub fn warning(&self) -> Value {
+        warning(&format!("this series is listed as it is stored, without its instances: {}", self.error))
+    }
+}
+
+fn warning(message: &str) -> Value {
+    json!({ "code": WARNING, "message": message, "target": "recurrence" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(id: &str, event: &Event) -> Item {
+        Item { id: id.to_owned(), body: serde_json::to_string(event).unwrap(), ..Item::default() }
+    }
+
+    fn at(text: &str) -> i64 {
+        text.parse::<Instant>().unwrap().as_millis()
+    }
+
+    fn series(lines: &[&str]) -> Event {
+        Event {
+            start: Instant::from_millis(at("2026-03-02T09:00:00Z")),
+            end: Instant::from_millis(at("2026-03-02T10:00:00Z")),
+            time_zone: "UTC".into(),
+            recurrence: lines.iter().map(ToString::to_string).collect(),
+            ..Event::default()
+        }
+    }
+
+    /// Starts (day and hour) of what is visited in March 2026, and what is not known.
+    fn march(event: &Event, exceptions: &[Item]) -> (Vec<String>, Option<(String, String)>) {
+        let row = item("evt_1", event);
+        let whole = Series::read(&row, exceptions).unwrap();
+        let mut found = Vec::new();
+        let short =
+            |ms: i64| Instant::from_millis(ms).to_string().chars().skip(5).take(8).collect::<String>();
+        let range = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
+        let unexpanded = whole.visit(range, Start::Before, &mut Budget::default(), &mut |place| {
+            found.push(short(place.start.as_millis()));
+            true
+        });
+        (found, unexpanded.map(|u| (short(u.range.0), short(u.range.1))))
+    }
+
+    #[test]
+    fn the_series_of_one_request_share_what_they_may_cost() {
+        // No instance, and each second of the month is looked at.
+        let costly = series(&["RRULE:FREQ=SECONDLY", "EXRULE:FREQ=SECONDLY"]);
+        let cheap = series(&["RRULE:FREQ=DAILY"]);
+        let (costly, cheap) = (item("evt_1", &costly), item("evt_2", &cheap));
+        let (costly, cheap) = (Series::read(&costly, &[]).unwrap(), Series::read(&cheap, &[]).unwrap());
+        let range = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
+        let mut budget = Budget::default();
+        let mut visits = |series: &Series<'_>| {
+            let mut count = 0;
+            let unexpanded = series.visit(range, Start::Before, &mut budget, &mut |_| {
+                count += 1;
+                true
+            });
+            (count, unexpanded.map(|unexpanded| unexpanded.error))
+        };
+        assert_eq!(visits(&cheap), (30, None));
+        for _ in 0..20 {
+            assert!(matches!(visits(&costly).1, Some(Error::TooExpensive(_))));
+        }
+        let (count, error) = visits(&cheap);
+        assert!(count < 30 && matches!(error, Some(Error::TooExpensive(_))), "{count} {error:?}");
+        assert!(budget.0 < 250_000);
+    }
+
+    #[test]
+    fn a_rule_that_nobody_can_expand_leaves_its_own_time_unknown_and_shows_its_exceptions() {
+        let start = Instant::from_millis(at("2026-03-20T09:00:00Z"));
+        let changed = item("evt_2", &Event { start, end: start, ..series(&[]) });
+        let unknown = |from: &str, to: &str| Some((from.to_owned(), to.to_owned()));
+        let hebrew = series(&["RRULE:RSCALE=HEBREW;FREQ=YEARLY"]);
+        assert_eq!(
+            march(&hebrew, std::slice::from_ref(&changed)),
+            (vec!["03-20T09".into()], unknown("03-02T09", "04-01T00"))
+        );
+        let ends = series(&["RRULE:FREQ=DAILY;FREQ=WEEKLY;UNTIL=20260310T090000Z"]);
+        assert_eq!(march(&ends, &[]), (vec![], unknown("03-02T09", "03-10T10")));
+        let past = series(&["RRULE:FREQ=DAILY;FREQ=WEEKLY;UNTIL=20250310T090000Z"]);
+        assert_eq!(
+            march(&past, &[]),
+            (vec![], unknown("03-02T09", "03-02T10")),
+            "the start counts in any case"
+        );
+        let april = Event {
+            start: Instant::from_millis(at("2026-04-02T09:00:00Z")),
+            ..series(&["RRULE:FREQ=OFTEN"])
+        };
+        assert_eq!(march(&april, &[]), (vec![], None));
+        assert_eq!(
+            march(&series(&["RRULE:FREQ=WEEKLY;COUNT=2", "RDATE:soon"]), &[]).0,
+            ["03-02T09", "03-09T09"]
+        );
+    }
+
+    #[test]
+    fn what_costs_too_much_is_unknown_from_where_it_was_given_up() {
+        let (found, unknown) = march(&series(&["RRULE:FREQ=SECONDLY"]), &[]);
+        let (from, to) = unknown.expect("a month has too many seconds");
+        assert!(found.len() > 50_000, "{}", found.len());
+        assert_eq!((Some(&from), to.as_str()), (found.last(), "04-01T00"));
+    }
+}

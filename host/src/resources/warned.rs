@@ -1,0 +1,98 @@
+//! What a connector warns of about an item is part of the item: stored in front of its body, so that a row without any, which nearly all
+//! are, is read as fast as ever, and that a new warning is a change that readers hear of.
+
+use model::wire::Warning;
+use serde_json::value::RawValue;
+
+/// How a body with warnings begins.
+const FIRST: &str = "{\"warnings\":";
+/// Most bytes of one item's warnings, as JSON.
+const MAX_BYTES: usize = 64 << 10;
+
+/// The body with these warnings. The error says what is wrong with them.
+pub fn warned(body: String, warnings: &[Warning]) -> Result<String, String> {
+    if warnings.is_empty() {
+        return Ok(body);
+    }
+    let text = serde_json::to_string(warnings).map_err(|e| e.to_string())?;
+    if text.len() > MAX_BYTES {
+        return Err(format!("an item's warnings have more than {MAX_BYTES} bytes"));
+    }
+    Ok(joined(&text, &body))
+}
+
+/// A body that was read without its warnings and written anew, with those that it had.
+pub fn as_before(before: &str, body: String) -> String {
+    match split(before) {
+        (Some(warnings), _) => joined(warnings, &body),
+        (None, _) => body,
+    }
+}
+
+/// The warnings of a stored body, a JSON array, and its other members, without the braces.
+pub fn split(body: &str) -> (Option<&str>, &str) {
+    let body = body.trim();
+    let rest = body.strip_prefix(FIRST);
+    let Some(rest) = rest else { return (None, members(body, 1)) };
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+    match values.next() {
+        Some(Ok(warnings)) => {
+            (Some(warnings.get()), members(rest, values.byte_offset()).trim_start_matches(','))
+        }
+        _ => (None, members(body, 1)),
+    }
+}
+
+fn joined(warnings: &str, body: &str) -> String {
+    let members = members(body.trim(), 1);
+    let comma = if members.is_empty() { "" } else { "," };
+    format!("{FIRST}{warnings}{comma}{members}}}")
+}
+
+/// The text of an object from this byte on, without the brace at its end.
+fn members(object: &str, from: usize) -> &str {
+    object.get(from..object.len().saturating_sub(1)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::calendar::Event;
+
+    use super::*;
+
+    fn warning(message: &str) -> Warning {
+        Warning { code: "duplicate_instance".into(), message: message.into(), target: None }
+    }
+
+    #[test]
+    fn warnings_stand_before_the_body_and_are_found_again() {
+        let event = Event { title: Some("],\"warnings\":[{\"code\":1}]".into()), ..Event::default() };
+        let body = serde_json::to_string(&event).unwrap();
+        let members = body.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap();
+        assert_eq!(split(&body), (None, members));
+        for messages in [vec!["plain"], vec!["a \"b\" ]}", "{[,:\\"], vec!["ü\n"; 40]] {
+            let warnings: Vec<Warning> = messages.into_iter().map(warning).collect();
+            let stored = warned(body.clone(), &warnings).unwrap();
+            let (found, rest) = split(&stored);
+            assert_eq!(serde_json::from_str::<Vec<Warning>>(found.unwrap()).unwrap(), warnings);
+            assert_eq!(rest, members);
+            assert_eq!(
+                serde_json::from_str::<Event>(&stored).unwrap(),
+                event,
+                "readers need not know of them"
+            );
+            assert_eq!(as_before(&stored, body.clone()), stored);
+        }
+        assert_eq!(as_before(&body, "{}".into()), "{}");
+        assert_eq!(split(&warned("{}".into(), &[warning("a")]).unwrap()).1, "");
+        for odd in ["", "{", "{}", "{\"warnings\":", "{\"warnings\":[1"] {
+            split(odd);
+        }
+    }
+
+    #[test]
+    fn a_flood_of_them_is_refused() {
+        assert!(warned("{}".into(), &vec![warning(&"x".repeat(1_000)); 100]).is_err());
+        assert_eq!(warned("{}".into(), &[]).unwrap(), "{}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Lists of a connector's answer whose elements are read each by itself: one that does not fit its type is an error of that element alone.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserializer;
+use serde::de::{DeserializeOwned, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::wire::{ItemError, Source, SourceName};
+
+/// The code of a source that is no `Source`.
+const BAD_OUTPUT: &str = "bad_output";
+
+/// Sources; one that cannot be read has its id, as far as that can be read, and an error that names the field.
+pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
+    each(deserializer, |text| {
+        read(text).unwrap_or_else(|message| {
+            let known = Known::of(text);
+            let error = Some(ItemError { code: BAD_OUTPUT.to_owned(), message });
+            Source { external_id: known.id, etag: known.etag, error, ..Source::default() }
+        })
+    })
+}
+
+/// Names of sources; of one that cannot be read what can be. What is without an id is left out by whoever asks for them.
+pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SourceName>, D::Error> {
+    each(deserializer, |text| {
+        read(text).unwrap_or_else(|_| {
+            let known = Known::of(text);
+            SourceName { external_id: known.id, etag: known.etag, deleted: false }
+        })
+    })
+}
+
+/// Reads the elements one after the other, so that no more than one is held as text beside what was read.
+fn each<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    element: impl Fn(&RawValue) -> T,
+) -> Result<Vec<T>, D::Error> {
+    struct Each<T, F>(F, PhantomData<T>);
+
+    impl<'de, T, F: Fn(&RawValue) -> T> Visitor<'de> for Each<T, F> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut all = Vec::new();
+            while let Some(text) = list.next_element::<Box<RawValue>>()? {
+                all.push((self.0)(&text));
+            }
+            Ok(all)
+        }
+    }
+
+    deserializer.deserialize_seq(Each(element, PhantomData))
+}
+
+/// The element; an error says where in it something is wrong, and what.
+fn read<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
+    serde_json::from_str(text.get()).map_err(|e| {
+        // Read once more, for the field's name: that costs too much where nothing is wrong.
+        let again =
+            serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(text.get()));
+        let path = again.err().map(|e| e.path().to_string()).filter(|path| path != ".");
+        match path {
+            Some(path) => format!("the connector's answer does not fit: {path}: {e}"),
+            None => format!("the connector's answer does not fit: {e}"),
+        }
+    })
+}
+
+/// What can be read of an element that does not fit.
+#[derive(Default)]
+struct Known {
+    id: String,
+    etag: Option<String>,
+}
+
+impl Known {
+    fn of(text: &RawValue) -> Known {
+        let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(text.get()) else {
+            return Known::default();
+        };
+        let text = |name: &str| fields.get(name).and_then(|text| serde_json::from_str(text.get()).ok());
+        Known { id: text("externalId").unwrap_or_default(), etag: text("etag") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::wire::Sources;
+
+    /// Each with good neighbours: they are read, and the odd one is known by its id where it has one.
+    #[test]
+    fn a_source_that_does_not_fit_is_an_error_of_its_own() {
+        let odd = [
+            (r#"{"externalId":"x","etag":7}"#, "x", "etag"),
+            (r#"{"externalId":"x","etag":"1","deleted":"no"}"#, "x", "deleted"),
+            (r#"{"externalId":"x","items":{}}"#, "x", "items"),
+            (
+                r#"{"externalId":"x","items":[{"externalId":"a","body":{}},{"externalId":[]}]}"#,
+                "x",
+                "items[1].externalId",
+            ),
+            (r#"{"externalId":"x","items":[null]}"#, "x", "items[0]"),
+            (r#"{"externalId":"x","externalId":"x"}"#, "x", "externalId"),
+            (r#"{"externalId":"x","error":"no"}"#, "x", "error"),
+            (r#"{"externalId":7,"etag":"1"}"#, "", "externalId"),
+            (r#"{"externalId":null}"#, "", "externalId"),
+            ("null", "", ""),
+            ("7", "", ""),
+            (r#""text""#, "", ""),
+        ];
+        for (text, id, field) in odd {
+            let answer = format!(
+                r#"{{"sources":[{{"externalId":"a"}},{text},{{"externalId":"b"}}],"enumeration":true}}"#
+            );
+            let read: Sources = serde_json::from_str(&answer).unwrap();
+            assert!(read.enumeration, "{text}");
+            let ids: Vec<&str> = read.sources.iter().map(|s| s.external_id.as_str()).collect();
+            assert_eq!(ids, ["a", id, "b"], "{text}");
+            assert!(read.sources[0].error.is_none() && read.sources[2].error.is_none());
+            let error = read.sources[1].error.as_ref().unwrap();
+            assert!(error.code == "bad_output" && error.message.contains(field), "{text}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn a_name_that_does_not_fit_is_still_a_name() {
+        let answer =
+            r#"{"named":[{"externalId":"a"},{"externalId":"b","etag":[]},{"externalId":"c","deleted":1},7]}"#;
+        let read: Sources = serde_json::from_str(answer).unwrap();
+        let ids: Vec<&str> = read.named.iter().map(|s| s.external_id.as_str()).collect();
+        assert_eq!(ids, ["a", "b", "c", ""]);
+    }
+
+    #[test]
+    fn an_answer_that_is_none_stays_one() {
+        for text in [r#"{"sources":{}}"#, r#"{"sources":7}"#, r#"{"sources":[{]}"#, "[7"] {
+            assert!(serde_json::from_str::<Sources>(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A connector that answers what the test wants: it passes each call to a server in the test, which hands out the pages that wait.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use harness::{Actor, TestServer};
+use serde_json::{Value, json};
+use switchboard::connections;
+use switchboard::storage::api_keys;
+use switchboard::storage::connections::Connection;
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+
+const MANIFEST: &str = r#"
+name = "relay"
+version = "1.0.0"
+title = "A relay"
+level = "strict"
+surfaces = ["email@1.0.0", "calendar@1.0.0", "contacts@1.0.0", "tasks@1.0.0", "lifecycle@1.0.0"]
+hosts_from_settings = ["serverUrl"]
+[auth]
+kinds = ["basic"]
+[[settings]]
+name = "serverUrl"
+description = "where the server is"
+"#;
+
+/// What the provider has to tell.
+#[derive(Clone, Default)]
+pub struct Provider(Arc<Mutex<Told>>);
+
+#[derive(Default)]
+struct Told {
+    /// The answer of each operation; one without is told of nothing.
+    pages: HashMap<String, Value>,
+    calls: u32,
+}
+
+impl Provider {
+    /// What this operation answers from now on.
+    pub fn tell(&self, op: &str, body: Value) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pages.insert(op.to_owned(), body);
+    }
+
+    fn answer(&self, request: &str) -> String {
+        let op = request.lines().next().unwrap_or_default();
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.calls += 1;
+        let body = match told.pages.get(op) {
+            Some(body) => body.clone(),
+            None if op == "check" => json!({ "externalAccountId": "a", "email": "a@relay.test",
+                "surfaces": ["email", "calendar", "contacts", "tasks"] }),
+            None => json!({ "sources": [] }),
+        };
+        format!("0c{:07}{body}", told.calls)
+    }
+}
+
+/// A service with the relay in it, and an account there.
+pub struct World {
+    pub server: TestServer,
+    pub api: Actor,
+    pub provider: Provider,
+    pub connection: Connection,
+}
+
+impl World {
+    pub async fn open() -> World {
+        let provider = Provider::default();
+        let url = serve(provider.clone()).await;
+        let loopback = vec!["127.0.0.0/8".parse().expect("a network")];
+        let server = TestServer::builder().config(|c| c.egress_allow = loopback).start().await;
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("connector.toml"), MANIFEST).expect("a manifest");
+        std::fs::write(dir.path().join("relay.wasm"), component(&url)).expect("a component");
+        server.app.runtime.install(dir.path()).await.expect("it is fit to be installed");
+        let api = server.client().await;
+        let made = api.connect(json!({
+            "provider": "relay",
+            "settings": { "serverUrl": url },
+            "credentials": { "username": "a", "password": "b" },
+            "scopes": ["email.read", "calendar.read", "calendar.write", "contacts.read", "tasks.read"],
+        }));
+        let id = made.await["id"].as_str().expect("an id").to_owned();
+        let tenant = api_keys::tenants(server.app.db.reader()).await.expect("a query").remove(0);
+        let connection = connections::find(&server.app, &tenant, &id).await.expect("it is there");
+        World { server, api, provider, connection }
+    }
+}
+
+async fn serve(provider: Provider) -> String {
+    let answer = async |State(provider): State<Provider>, request: String| provider.answer(&request);
+    let router = axum::Router::new().fallback(answer).with_state(provider);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, router).await.expect("the provider runs") });
+    url
+}
+
+fn component(url: &str) -> Vec<u8> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = include_str!("relay.wat")
+        .replace(";;prelude", include_str!("../../../conformance/guests/prelude.wat"))
+        .replace(";;url", url)
+        .replace(";;len", &url.len().to_string());
+    let mut module = wat::parse_str(format!("(module {text})")).expect("a module");
+    let mut resolve = wit_parser::Resolve::default();
+    let (package, _) = resolve.push_path(here.join("../wit")).expect("the interfaces");
+    let world = resolve.packages[package].worlds["connector-all"];
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).expect("metadata");
+    let mut encoder = ComponentEncoder::default().validate(true).module(&module).expect("a module");
+    encoder.encode().expect("a component")
+}
