@@ -72,6 +72,11 @@ impl Imap {
 
     /// Stores a message. `flags` as IMAP writes them: `\Seen \Flagged`. `at`: the internal date, ms.
     pub fn append(&mut self, folder: &str, flags: &str, at: Option<i64>, raw: &str) {
+        self.append_bytes(folder, flags, at, raw.as_bytes());
+    }
+
+    /// The same of a message that is no UTF-8.
+    pub fn append_bytes(&mut self, folder: &str, flags: &str, at: Option<i64>, raw: &[u8]) {
         let date = at.map(|ms| {
             let at = jiff::Timestamp::from_millisecond(ms).expect("a time");
             format!("\"{}\" ", at.strftime("%d-%b-%Y %H:%M:%S +0000"))
@@ -79,7 +84,7 @@ impl Imap {
         let head =
             format!("t APPEND \"{folder}\" ({flags}) {}{{{}+}}\r\n", date.unwrap_or_default(), raw.len());
         let stream = self.reader.get_mut();
-        stream.write_all(format!("{head}{raw}\r\n").as_bytes()).expect("it is written");
+        stream.write_all(&[head.as_bytes(), raw, b"\r\n"].concat()).expect("it is written");
         self.answer().unwrap_or_else(|refusal| panic!("APPEND to {folder}: {refusal}"));
     }
 

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// One run at a time: two would share the peers' state.
-fn lock() -> Result<File> {
+pub fn lock() -> Result<File> {
     fs::create_dir_all(project::target())?;
     let path = project::target().join("xtask-test.lock");
     let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
@@ -98,7 +98,7 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
     match oracle() {
         Ok(python) => environment.push(("ORACLE_PYTHON".to_owned(), python)),
         Err(error) if arguments.no_peers => {
-            left_out.push(format!("recurrence against python-dateutil ({error:#})"))
+            left_out.push(format!("what is compared with Python's libraries ({error:#})"))
         }
         Err(error) => return Err(error),
     }
@@ -160,13 +160,13 @@ fn on_postgres(url: &str, compiler: &[(&str, &str)]) -> Result<()> {
     counted(&mut command)
 }
 
-/// Python with what the recurrence tests compare with, in a virtual environment of its own.
-fn oracle() -> Result<String> {
+/// Python with what tests of recurrence and of what the API reads compare with, in a virtual environment of its own.
+pub fn oracle() -> Result<String> {
     let wanted = project::root().join("tests/peers/oracle.txt");
     let dir = project::target().join("oracle");
     let (python, done) = (dir.join("bin/python"), dir.join("installed"));
     if fs::read(&done).ok() != Some(fs::read(&wanted)?) {
-        project::step("installing the recurrence oracle (python-dateutil)");
+        project::step("installing the oracles (python-dateutil, icalendar, vobject)");
         let create = || {
             project::run(
                 project::command("python3").args(["-m", "venv", "--clear"]).arg(&dir),

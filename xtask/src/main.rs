@@ -7,6 +7,7 @@ mod connectors;
 mod demo;
 mod fuzz;
 mod http;
+mod mirror;
 mod peers;
 mod project;
 mod server;
@@ -31,6 +32,8 @@ enum Command {
     Test(check::Arguments),
     /// Feed hostile mail and hostile servers to what reads them, for a minute each.
     Fuzz(fuzz::Arguments),
+    /// Read somebody's own calendars, cards and mail through the API, and tell where other readers of them differ.
+    Mirror(mirror::Arguments),
     /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
     Connectors(connectors::Arguments),
     /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Test(arguments) => check::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Mirror(arguments) => mirror::run(&arguments),
         Command::Connectors(arguments) => connectors::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Storm(arguments) => storm::run(&arguments),

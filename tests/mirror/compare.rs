@@ -1,0 +1,50 @@
+//! What is expected, held against what was found.
+
+use serde_json::Value;
+
+use crate::report::Report;
+
+/// Compares what `expected` says, field by field; what it does not say is free. A field's class is its path without places in
+/// lists, and whether nothing was found instead.
+pub fn compare(class: &str, object: &str, expected: &Value, found: &Value, report: &mut Report) {
+    match (expected, found) {
+        (Value::Object(fields), Value::Object(_)) => {
+            for (name, value) in fields {
+                compare(&format!("{class}.{name}"), object, value, &found[name], report);
+            }
+        }
+        (Value::Array(all), Value::Array(others)) if all.len() == others.len() => {
+            for (value, other) in all.iter().zip(others) {
+                compare(class, object, value, other, report);
+            }
+        }
+        (Value::String(text), Value::String(other)) if plain(text) == plain(other) => {}
+        // A text of nothing but white space is none.
+        (Value::String(text), Value::Null) | (Value::Null, Value::String(text)) if plain(text).is_empty() => {
+        }
+        _ if expected == found => {}
+        (_, Value::Null) => report.add(format!("{class} is null"), object, format!("expected {expected}")),
+        _ => report.add(class, object, format!("expected {expected}, found {found}")),
+    }
+}
+
+/// Line ends and what surrounds a text say nothing.
+fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
+}
+
+/// Compares an answer to a change with what was there before: other fields than these are as they were.
+pub fn unchanged(
+    class: &str,
+    object: &str,
+    before: &Value,
+    after: &Value,
+    but: &[&str],
+    report: &mut Report,
+) {
+    for (name, value) in before.as_object().into_iter().flatten() {
+        if !but.contains(&name.as_str()) && after[name] != *value {
+            report.add(format!("{class}.{name}"), object, format!("was {value}, is {}", after[name]));
+        }
+    }
+}

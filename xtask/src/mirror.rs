@@ -1,0 +1,41 @@
+//! `cargo xtask mirror`: what the API says of somebody's own calendars, cards and mail, held against other readers of the same files.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::check;
+use crate::connectors;
+use crate::peers::Peers;
+use crate::project;
+
+/// The peers that the files are put on, and the one that a mailbox is not connected without.
+const NEEDED: [&str; 3] = ["radicale", "dovecot", "exim"];
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A folder with .ics, .vcf or .eml files, at any depth. It is read, not changed, and stays on this machine.
+    folder: PathBuf,
+}
+
+/// Puts what the folder has on the test peers, reads it through the API, and prints classes of differences with counts and examples. What
+/// differs is no failure.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let folder = &arguments.folder;
+    let folder = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
+    connectors::run(&connectors::Arguments::all(true))?;
+    let python = check::oracle()?;
+    let _lock = check::lock()?;
+    project::step("starting the test peers");
+    let peers = Peers::start_only(&NEEDED, &[])?;
+    project::step("comparing");
+    let mut command = project::cargo();
+    command.args(["test", "-q", "-p", "switchboard-tests", "--test", "mirror", "--", "--nocapture"]);
+    command
+        .envs(peers.environment.iter().map(|(name, value)| (name, value)))
+        .env("SWITCHBOARD_REQUIRE_PEERS", "1")
+        .env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle())
+        .env("ORACLE_PYTHON", python)
+        .env("SWITCHBOARD_MIRROR_DIR", folder);
+    project::run(&mut command, "the comparison")
+}
