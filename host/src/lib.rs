@@ -12,7 +12,6 @@ pub mod sync;
 pub mod tracking;
 
 pub mod freebusy;
-pub mod scheduling;
 
 pub mod runtime;
 pub mod sandbox_provider;
@@ -46,3 +45,6 @@ pub mod tenant;
 pub mod usage;
 pub mod watches;
 pub mod words;
+
+// The crates beside this one, re-exported under the names of the modules that they were.
+pub use ::scheduling;

@@ -50,13 +50,9 @@ const LAYERS: [&[&str]; 7] = [
     &["api::v1", "cli", "lib", "main"],
 ];
 
-/// What a module never names, beyond what the layers say: modules of ours and crates.
+/// What a module, or a crate in host/, never names, beyond what the layers say: modules of ours and crates.
 const APART: [(&[&str], &[&str], &str); 6] = [
-    (
-        &["scheduling"],
-        &["crate::storage", "crate::runtime", "sqlx::", "axum::", "tokio::", "async "],
-        "it is pure, to be tested by the million",
-    ),
+    (&["scheduling"], &["sqlx::", "axum::", "tokio::", "async "], "it is pure, to be tested by the million"),
     (
         &["storage"],
         &["crate::runtime", "axum::"],
@@ -115,8 +111,7 @@ pub fn host(project: &Project) -> Vec<Offence> {
 /// What breaks a row of `APART`, and endpoints that import each other.
 pub fn apart(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
-    for file in sources(project) {
-        let from = module(&file.path[HOST.len()..]);
+    for (from, file) in parts(project) {
         for (number, line) in file.code() {
             for (_, never, why) in APART.iter().filter(|row| row.0.contains(&from.as_str())) {
                 if let Some(name) = never.iter().find(|name| line.contains(*name)) {
@@ -142,6 +137,16 @@ pub fn apart(project: &Project) -> Vec<Offence> {
 
 fn sources(project: &Project) -> impl Iterator<Item = &Source> {
     project.rust().filter(|file| file.path.starts_with(HOST) && !file.is_test())
+}
+
+/// The sources of the host and of the crates beside it, each with the module or the crate that it belongs to.
+fn parts(project: &Project) -> impl Iterator<Item = (String, &Source)> {
+    let files = project.rust().filter(|file| !file.is_test());
+    files.filter_map(|file| {
+        let (folder, path) = file.path.strip_prefix("host/")?.split_once('/')?;
+        let part = if folder == "src" { module(path) } else { folder.replace('-', "_") };
+        Some((part, file))
+    })
 }
 
 /// The front page of `api/` puts the endpoints and the plumbing together.

@@ -1,6 +1,6 @@
 //! Times at which people can meet: from open hours, busy times and the meeting's rules to stretches and slots.
 
-use crate::scheduling::interval::{Interval, Intervals};
+use crate::interval::{Interval, Intervals};
 
 /// What is looked for. All times are milliseconds.
 #[derive(Clone, Debug)]
@@ -228,7 +228,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scheduling::hours::{Hours, Zone, windows};
+    use crate::hours::{Hours, Zone, windows};
 
     const MINUTE: i64 = 60_000;
 

@@ -9,7 +9,7 @@ use jiff::{Span, ToSpan};
 use model::Instant;
 use model::calendar_query::OpenHours;
 
-use crate::scheduling::interval::{Interval, Intervals};
+use crate::interval::{Interval, Intervals};
 
 const DAY_MINUTES: i16 = 24 * 60;
 /// Most days of exception in one row.
