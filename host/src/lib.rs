@@ -26,16 +26,13 @@ pub mod coverage;
 pub mod error;
 pub mod field_path;
 pub mod file_lock;
-pub mod folding;
 pub mod freshness;
 pub mod ids;
 pub mod keyring;
 pub mod locks;
 pub mod log;
-pub mod merging;
 pub mod metrics;
 pub mod pages;
-pub mod phones;
 pub mod recent;
 pub mod retention;
 pub mod scopes;
@@ -47,4 +44,7 @@ pub mod watches;
 pub mod words;
 
 // The crates beside this one, re-exported under the names of the modules that they were.
+pub use ::merging;
 pub use ::scheduling;
+pub use text::folding;
+pub use text::phones;

@@ -22,7 +22,7 @@ struct Figure {
 /// Three rows: time and memory at the contract's size, and the cost of a contact among ten times as many.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let mut cargo = project::cargo();
-    cargo.args(["build", "--release", "-p", "switchboard", "--example", "merging"]);
+    cargo.args(["build", "--release", "-p", "merging", "--example", "merging"]);
     project::run(&mut cargo, "building the merge suggestions by themselves")?;
     let program = project::target().join("release/examples/merging");
     let folder = rig.folder("merging")?;

@@ -10,11 +10,11 @@ use model::contacts::ContactPhone;
 use model::contacts::Organization;
 use model::contacts::PartialDate;
 use model::contacts::PostalAddress;
+use text::folding;
+use text::phones;
 
-use crate::folding;
-use crate::merging::identifiers;
-use crate::merging::organizations;
-use crate::phones;
+use crate::identifiers;
+use crate::organizations;
 
 /// The lists of all contacts, in their order; of two that are the same, the first stays, completed from the other. `primary`
 /// flags stay on the first that has one.

@@ -1,8 +1,8 @@
 //! Whether two names can be one person's.
 
-use crate::merging::names::Entity;
-use crate::merging::names::Name;
-use crate::merging::nicknames;
+use crate::names::Entity;
+use crate::names::Name;
+use crate::nicknames;
 
 /// What comparing two names says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +242,7 @@ mod tests {
     use model::contacts::Contact;
 
     use super::*;
-    use crate::merging::names;
+    use crate::names;
 
     fn compared(a: &str, b: &str) -> Comparison {
         let name =

@@ -2,13 +2,13 @@
 
 use model::contacts::MergeReasonKind;
 
-use crate::merging::blocking;
-use crate::merging::blocking::Frequencies;
-use crate::merging::blocking::Link;
-use crate::merging::identifiers::Kind;
-use crate::merging::names::Entity;
-use crate::merging::records::Records;
-use crate::merging::similarity::Relation;
+use crate::blocking;
+use crate::blocking::Frequencies;
+use crate::blocking::Link;
+use crate::identifiers::Kind;
+use crate::names::Entity;
+use crate::records::Records;
+use crate::similarity::Relation;
 
 /// Scores are thousandths: they are compared, sorted and put in cursors, which fractions are not good for.
 pub type Score = u16;

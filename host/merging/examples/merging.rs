@@ -5,13 +5,13 @@ use std::io::BufRead;
 use std::io::Write;
 use std::time::Instant;
 
+use merging::Engine;
+use merging::Filter;
 use model::contacts::Contact;
 use model::contacts::ContactEmail;
 use model::contacts::ContactPhone;
-use switchboard::merging::Engine;
-use switchboard::merging::Filter;
 
-#[path = "../src/merging/tests/generator.rs"]
+#[path = "../src/tests/generator.rs"]
 mod generator;
 
 fn main() {
@@ -87,18 +87,17 @@ fn phones() {
     let numbers: Vec<_> = (0..100_000).map(written).collect();
     for _ in 0..2 {
         let start = Instant::now();
-        let read =
-            numbers.iter().filter(|(n, region)| switchboard::phones::e164(n, *region).is_some()).count();
+        let read = numbers.iter().filter(|(n, region)| text::phones::e164(n, *region).is_some()).count();
         println!("{read} of {} numbers read in {:.0?}", numbers.len(), start.elapsed());
     }
     let start = Instant::now();
     let of_all_countries =
         (1..1000).flat_map(|code| (0..20).map(move |n| format!("+{code} {}{:07}", 2 + n % 7, n * 79_193)));
-    let read = of_all_countries.filter(|n| switchboard::phones::e164(n, None).is_some()).count();
+    let read = of_all_countries.filter(|n| text::phones::e164(n, None).is_some()).count();
     println!("{read} numbers of all countries read in {:.0?}; {} KiB at most", start.elapsed(), peak_kib());
     let start = Instant::now();
     let length: usize =
-        (0..100_000).map(|i| switchboard::folding::search_key(&format!("José Müller{i}")).len()).sum();
+        (0..100_000).map(|i| text::folding::search_key(&format!("José Müller{i}")).len()).sum();
     println!("100000 search keys of {length} bytes in {:.0?}", start.elapsed());
 }
 

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::folding;
-use crate::merging::names;
+use text::folding;
+
+use crate::names;
 
 /// Legal forms and fillers that are left out as often as written. ISO 20275 (entity legal forms) has thousands; these are what
 /// address books hold. As they are after folding and splitting.

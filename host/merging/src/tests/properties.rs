@@ -12,17 +12,17 @@ use model::contacts::PartialDate;
 use model::resource::Resource;
 use proptest::prelude::*;
 
-use crate::merging::Ranked;
-use crate::merging::blocking;
-use crate::merging::blocking::Frequencies;
-use crate::merging::clusters::MAX_CLUSTER;
-use crate::merging::records::Records;
-use crate::merging::suggestion;
-use crate::merging::tests::generator;
-use crate::merging::tests::generator::Labelled;
-use crate::merging::tests::generator::Random;
-use crate::merging::tests::ranked;
-use crate::merging::tests::ranking;
+use crate::Ranked;
+use crate::blocking;
+use crate::blocking::Frequencies;
+use crate::clusters::MAX_CLUSTER;
+use crate::records::Records;
+use crate::suggestion;
+use crate::tests::generator;
+use crate::tests::generator::Labelled;
+use crate::tests::generator::Random;
+use crate::tests::ranked;
+use crate::tests::ranking;
 
 fn of(set: &[Labelled], min_score: f64) -> Vec<Ranked> {
     ranked(set.iter().map(|l| (l.id.as_str(), &l.contact)), min_score)
@@ -248,14 +248,14 @@ proptest! {
 
     #[test]
     fn any_text(text in prop_oneof![any::<String>(), r"[\p{M}\p{Arabic}\p{Hebrew}\p{Latin}\p{Greek}\p{Cyrillic}\p{Common}]{0,6}"]) {
-        let folded = crate::folding::fold(&text);
-        prop_assert_eq!(&crate::folding::fold(&folded), &folded);
-        let key = crate::folding::search_key(&text);
-        prop_assert_eq!(&crate::folding::search_key(&key), &key);
-        prop_assert_eq!(&crate::folding::search_key(&folded), &key);
+        let folded = text::folding::fold(&text);
+        prop_assert_eq!(&text::folding::fold(&folded), &folded);
+        let key = text::folding::search_key(&text);
+        prop_assert_eq!(&text::folding::search_key(&key), &key);
+        prop_assert_eq!(&text::folding::search_key(&folded), &key);
         for region in [None, Some("US"), Some(text.as_str())] {
-            if let Some(number) = crate::phones::e164(&text, region) {
-                let again = crate::phones::e164(&number, None);
+            if let Some(number) = text::phones::e164(&text, region) {
+                let again = text::phones::e164(&number, None);
                 prop_assert_eq!(again.as_ref(), Some(&number));
             }
         }

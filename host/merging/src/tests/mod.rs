@@ -9,11 +9,11 @@ use model::contacts::Contact;
 use model::contacts::MergeSuggestion;
 use model::resource::Resource;
 
-use crate::merging::Engine;
-use crate::merging::Filter;
-use crate::merging::Ranked;
-use crate::merging::Ranking;
-use crate::merging::suggestion;
+use crate::Engine;
+use crate::Filter;
+use crate::Ranked;
+use crate::Ranking;
+use crate::suggestion;
 
 fn ranking<'a>(
     contacts: impl IntoIterator<Item = (&'a str, &'a Contact)>,

@@ -7,11 +7,11 @@ use std::hash::Hasher;
 use model::contacts::Contact;
 use model::contacts::ContactPhone;
 use model::contacts::ImAddress;
+use text::folding;
+use text::phones;
 use url::Url;
 
-use crate::folding;
-use crate::merging::roles;
-use crate::phones;
+use crate::roles;
 
 /// Identifiers of a contact that are looked at, of each kind. A person has fewer.
 const MAX_PER_KIND: usize = 64;

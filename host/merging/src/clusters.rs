@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::merging::blocking;
-use crate::merging::blocking::Frequencies;
-use crate::merging::records::Records;
-use crate::merging::scoring::Edge;
-use crate::merging::scoring::STRONG;
-use crate::merging::scoring::Score;
-use crate::merging::similarity;
+use crate::blocking;
+use crate::blocking::Frequencies;
+use crate::records::Records;
+use crate::scoring::Edge;
+use crate::scoring::STRONG;
+use crate::scoring::Score;
+use crate::similarity;
 
 /// More contacts are not proposed to be one: nobody could review it.
 pub const MAX_CLUSTER: usize = 16;

@@ -36,9 +36,9 @@ pub mod union;
 #[cfg(test)]
 mod tests;
 
-pub use crate::merging::engine::Engine;
-pub use crate::merging::engine::Filter;
-pub use crate::merging::engine::Position;
-pub use crate::merging::engine::Ranked;
-pub use crate::merging::engine::Ranking;
-pub use crate::merging::preview::suggestion;
+pub use crate::engine::Engine;
+pub use crate::engine::Filter;
+pub use crate::engine::Position;
+pub use crate::engine::Ranked;
+pub use crate::engine::Ranking;
+pub use crate::preview::suggestion;

@@ -3,9 +3,9 @@
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 use model::contacts::Contact;
+use text::folding;
 
-use crate::folding;
-use crate::merging::organizations;
+use crate::organizations;
 
 /// Bytes of a text that are looked at. The longest names on record are shorter; what is longer was not written as a name.
 const MAX_BYTES: usize = 256;

@@ -3,17 +3,17 @@
 
 use std::collections::HashMap;
 
-use crate::merging::identifiers::Kind;
-use crate::merging::identifiers::key;
-use crate::merging::names::Entity;
-use crate::merging::names::Name;
-use crate::merging::nicknames;
-use crate::merging::records::Posting;
-use crate::merging::records::Records;
-use crate::merging::records::groups;
-use crate::merging::similarity;
-use crate::merging::similarity::Comparison;
-use crate::merging::similarity::Relation;
+use crate::identifiers::Kind;
+use crate::identifiers::key;
+use crate::names::Entity;
+use crate::names::Name;
+use crate::nicknames;
+use crate::records::Posting;
+use crate::records::Records;
+use crate::records::groups;
+use crate::similarity;
+use crate::similarity::Comparison;
+use crate::similarity::Relation;
 
 /// A phone number or a profile on more contacts is an office's (contract).
 pub const MAX_PHONE_HOLDERS: usize = 3;

@@ -11,14 +11,14 @@ use model::contacts::MergeReasonKind;
 use model::contacts::MergeSuggestion;
 use model::contacts::PartialDate;
 use model::resource::Resource;
+use text::folding;
 
-use crate::folding;
-use crate::merging::engine::Ranked;
-use crate::merging::identifiers;
-use crate::merging::identifiers::Kind;
-use crate::merging::organizations;
-use crate::merging::scoring;
-use crate::merging::union;
+use crate::engine::Ranked;
+use crate::identifiers;
+use crate::identifiers::Kind;
+use crate::organizations;
+use crate::scoring;
+use crate::union;
 
 /// Items of a list that count for completeness; a contact with more is no more complete.
 const MAX_COUNTED: usize = 5;

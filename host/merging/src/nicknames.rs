@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::merging::names;
+use crate::names;
 
 /// Each line: a given name and what its bearers are called. English, and the German, Spanish, French, Italian, Polish and
 /// Russian forms that are as common; folded, umlauts as one letter. A short form of several names stands with the most common

@@ -4,14 +4,14 @@ use icu_properties::props::Script;
 use model::contacts::Contact;
 use model::contacts::PartialDate;
 
-use crate::merging::identifiers;
-use crate::merging::identifiers::Kind;
-use crate::merging::identifiers::key;
-use crate::merging::names;
-use crate::merging::names::Entity;
-use crate::merging::names::Name;
-use crate::merging::organizations;
-use crate::merging::scoring;
+use crate::identifiers;
+use crate::identifiers::Kind;
+use crate::identifiers::key;
+use crate::names;
+use crate::names::Entity;
+use crate::names::Name;
+use crate::organizations;
+use crate::scoring;
 
 /// Organizations of a contact that are looked at.
 const MAX_ORGANIZATIONS: usize = 4;

@@ -7,15 +7,15 @@ use model::contacts::Contact;
 use sha2::Digest;
 use sha2::Sha256;
 
-use crate::merging::blocking;
-use crate::merging::blocking::Frequencies;
-use crate::merging::blocking::Link;
-use crate::merging::clusters;
-use crate::merging::identifiers::Kind;
-use crate::merging::records::Records;
-use crate::merging::scoring;
-use crate::merging::scoring::Edge;
-use crate::merging::scoring::Score;
+use crate::blocking;
+use crate::blocking::Frequencies;
+use crate::blocking::Link;
+use crate::clusters;
+use crate::identifiers::Kind;
+use crate::records::Records;
+use crate::scoring;
+use crate::scoring::Edge;
+use crate::scoring::Score;
 
 /// Bytes of the hash in a suggestion's id.
 const ID_BYTES: usize = 16;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::merging::tests::generator;
-use crate::merging::tests::generator::Labelled;
-use crate::merging::tests::ranked;
+use crate::tests::generator;
+use crate::tests::generator::Labelled;
+use crate::tests::ranked;
 
 type Pairs = Vec<(usize, usize)>;
 

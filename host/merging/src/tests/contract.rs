@@ -10,7 +10,7 @@ use model::contacts::MergeSuggestion;
 use model::contacts::Organization;
 use model::contacts::PartialDate;
 
-use crate::merging::tests::suggested;
+use crate::tests::suggested;
 
 fn named(name: &str) -> Contact {
     Contact { display_name: Some(name.to_owned()), ..Contact::default() }
