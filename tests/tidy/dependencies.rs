@@ -39,10 +39,12 @@ const HOMES: [(&str, &[&str]); 18] = [
 ];
 
 /// The manifest of a crate beside the host, and the crates of the workspace that it may depend on. Without a row: none.
-const MAY_KNOW: [(&str, &[&str]); 3] = [
+const MAY_KNOW: [(&str, &[&str]); 5] = [
     ("host/scheduling/Cargo.toml", &["model", "recurrence"]),
     ("host/text/Cargo.toml", &[]),
     ("host/merging/Cargo.toml", &["model", "text"]),
+    ("host/compute/Cargo.toml", &[]),
+    ("host/base/Cargo.toml", &["model", "recurrence"]),
 ];
 
 /// Big dependencies outside their home.

@@ -8,7 +8,6 @@
 pub mod apply;
 mod bind;
 pub mod calendars;
-pub mod check;
 pub mod collections;
 pub mod commit;
 pub mod contacts;
@@ -18,8 +17,6 @@ pub mod differences;
 pub mod events;
 mod kind;
 pub mod mail;
-pub mod metadata;
-pub mod patch;
 pub mod prepare;
 pub mod render;
 mod settle;
@@ -27,6 +24,9 @@ pub mod tasks;
 pub mod unique;
 pub mod warned;
 
+pub use base::input::merge_patch as patch;
+pub use base::input::metadata;
+pub use base::input::validate as check;
 pub use kind::Kind;
 
 use crate::answer::{Answer, Attempt};

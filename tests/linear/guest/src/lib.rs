@@ -3,11 +3,6 @@
 
 mod calendar;
 mod contacts;
-#[path = "../../../../host/src/error.rs"]
-#[expect(dead_code, reason = "what reads a request needs of it its refusals alone")]
-mod error;
-#[path = "../../../../host/src/field_path.rs"]
-mod field_path;
 mod jmap;
 mod mailbox;
 mod message;
@@ -17,9 +12,6 @@ mod series;
 #[path = "../../../fuzz/targets/imap_responses/server.rs"]
 mod server;
 mod webdav;
-#[path = "../../../../host/src/words.rs"]
-#[expect(dead_code, reason = "what reads a request needs a part of it")]
-mod words;
 
 use std::hint::black_box;
 

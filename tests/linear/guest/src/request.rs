@@ -1,21 +1,19 @@
-//! The host's own reader of request bodies (`host/src/api/json/read.rs`, `host/src/words.rs`): JSON, and the fields in it.
+//! The host's own reader of request bodies (`host/base/src/input/`): JSON, and the fields in it.
 
 use std::hint::black_box;
 
+use base::input::errors::understood;
+use base::input::json;
 use model::calendar::Event;
 use model::email::send::SendMessage;
 use serde_json::Value;
 
 use crate::Parser;
 use crate::text_within;
-use crate::words::understood;
-
-#[path = "../../../../host/src/api/json/read.rs"]
-mod read;
 
 pub const ALL: &[Parser] = &[
     ("request.json", |input| {
-        drop(black_box(read::value(input)));
+        drop(black_box(json::value(input)));
         fields(text_within("{\"a\":[", input, "0]}").as_bytes());
     }),
     ("request.members", |input| fields(text_within("{", input, "\"z\":0}").as_bytes())),
@@ -32,7 +30,7 @@ pub const ALL: &[Parser] = &[
 
 /// The body as the operations with the most fields understand it, with what they do not.
 fn fields(body: &[u8]) {
-    let Ok(given) = read::value(body) else { return };
+    let Ok(given) = json::value(body) else { return };
     let mut unknown = Vec::new();
     drop(black_box(understood::<Event>(&given, &mut unknown)));
     drop(black_box(understood::<SendMessage>(&given, &mut unknown)));

@@ -8,8 +8,8 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{Code, Error, Result, invalid, refuse};
-use crate::field_path::FieldPath;
-use crate::words::holds_nul;
+use crate::input::errors::holds_nul;
+use crate::input::field_path::FieldPath;
 
 /// Values inside one another. The deepest resource of the model has seven.
 const MAX_DEPTH: usize = 64;

@@ -2,13 +2,15 @@
 //! runtime, no more of it at once than there are processors, and of one tenant at most half of that: who asks for much waits for
 //! its own work and not others for it. Where everything is busy the threads of this work come after those that answer requests.
 
+pub mod named_semaphores;
+
 use std::sync::{Arc, OnceLock};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::shares::Shares;
+use crate::named_semaphores::Shares;
 
 /// Input up to this many bytes is worked on at once: a millisecond or so, less than a change of threads is worth.
 const INLINE_BYTES: usize = 32 << 10;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, invalid};
-use crate::field_path::FieldPath;
+use crate::input::field_path::FieldPath;
 
 /// Characters of a deserializer's sentence that are repeated to the client.
 const MAX_CAUSE: usize = 300;

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Code, Result, invalid};
-use crate::resources::metadata;
-use crate::words::{field_error, understood, unknown_field};
+use crate::input::errors::{field_error, understood, unknown_field};
+use crate::input::metadata;
 
 /// A parsed write.
 #[derive(Debug)]
@@ -109,6 +109,6 @@ fn take_metadata(input: &mut Map<String, Value>) -> Result<Option<BTreeMap<Strin
 pub fn warnings(unknown: &[String], strict: bool) -> Result<Vec<Value>> {
     match (strict, unknown.first()) {
         (true, Some(first)) => Err(unknown_field(first)),
-        _ => Ok(unknown.iter().map(|f| crate::words::unknown_warning(f)).collect()),
+        _ => Ok(unknown.iter().map(|f| crate::input::errors::unknown_warning(f)).collect()),
     }
 }

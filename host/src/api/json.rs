@@ -1,9 +1,8 @@
 //! Request bodies: JSON, camelCase or snake_case in (Contract, Rules), bounded, with clear errors. Unknown fields are told in
 //! `warnings`, or refused under `Prefer: handling=strict`.
 
-pub mod read;
-
 use axum::extract::{FromRequest, Request};
+use base::input::json;
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +37,7 @@ pub fn object(content_type: Option<&HeaderValue>, bytes: &[u8]) -> Result<Map<St
     if !is_json(content_type) {
         return Err(refuse(Code::UnsupportedMediaType, "send the body as application/json"));
     }
-    match read::value(bytes)? {
+    match json::value(bytes)? {
         Value::Object(map) => Ok(map),
         _ => Err(refuse(Code::InvalidRequest, "the body must be a JSON object")),
     }
