@@ -14,7 +14,6 @@ pub mod tracking;
 pub mod freebusy;
 
 pub mod runtime;
-pub mod sandbox_provider;
 pub mod storage;
 pub mod supervise;
 
@@ -35,6 +34,7 @@ pub mod watches;
 // The crates beside this one, re-exported under the names of the modules that they were.
 pub use ::compute;
 pub use ::merging;
+pub use ::sandbox_provider;
 pub use ::scheduling;
 pub use base::clock;
 pub use base::error;

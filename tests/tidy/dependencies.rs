@@ -20,7 +20,7 @@ const HOMES: [(&str, &[&str]); 18] = [
         &[
             "host/src/api/",
             "host/src/admin/",
-            "host/src/sandbox_provider/",
+            "host/sandbox-provider/src/",
             "host/src/cli/",
             "host/src/main.rs",
             "host/src/lib.rs",
@@ -39,12 +39,13 @@ const HOMES: [(&str, &[&str]); 18] = [
 ];
 
 /// The manifest of a crate beside the host, and the crates of the workspace that it may depend on. Without a row: none.
-const MAY_KNOW: [(&str, &[&str]); 5] = [
+const MAY_KNOW: [(&str, &[&str]); 6] = [
     ("host/scheduling/Cargo.toml", &["model", "recurrence"]),
     ("host/text/Cargo.toml", &[]),
     ("host/merging/Cargo.toml", &["model", "text"]),
     ("host/compute/Cargo.toml", &[]),
     ("host/base/Cargo.toml", &["model", "recurrence"]),
+    ("host/sandbox-provider/Cargo.toml", &["base", "compute", "mail", "model", "recurrence"]),
 ];
 
 /// Big dependencies outside their home.

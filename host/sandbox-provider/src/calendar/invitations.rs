@@ -1,0 +1,180 @@
+//! What one account's event does to others: invitations land on the guests' main calendars, changes follow, and answers come
+//! back to the host. No mail is sent; people without an account here see nothing.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, State as AxumState};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Caller;
+use crate::auth::DOMAIN;
+use crate::calendar::series;
+use crate::calendar::types::{Answer, Availability, Event, Guest};
+use crate::ops::Receipt;
+use crate::problem::Problem;
+use crate::receipts::{Change, run};
+use crate::state::State;
+use crate::store::{find, open_folder};
+use crate::times::{instant, stored_zone};
+
+/// Guests that answer by themselves: `accepts@sandbox.test` and the like.
+pub fn answer_by_magic(guests: &mut [Guest]) {
+    for guest in guests.iter_mut().filter(|g| g.answer == Answer::None) {
+        guest.answer = match guest.mail.strip_suffix(DOMAIN) {
+            Some("accepts") => Answer::Yes,
+            Some("declines") => Answer::No,
+            Some("hesitates") => Answer::Maybe,
+            _ => Answer::None,
+        };
+    }
+}
+
+/// Where an account keeps its copy of an event: calendar and id.
+fn copy_of(state: &State, mail: &str, uid: &str) -> Option<(String, Arc<Event>)> {
+    let account = state.account(mail)?;
+    account.calendars.iter().find_map(|(calendar, folder)| {
+        let event = folder.live().find(|e| e.uid == uid)?;
+        Some((calendar.clone(), event.clone()))
+    })
+}
+
+/// Brings everybody else's copy up to the one that `from` has just stored.
+pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
+    let host = event.host.as_ref().and_then(|h| h.mail.clone());
+    let guests = event.guests.iter().map(|g| g.mail.clone());
+    let mut people: Vec<String> = host.clone().into_iter().chain(guests).collect();
+    people.sort();
+    people.dedup();
+    for mail in people.iter().filter(|m| *m != from) {
+        match copy_of(state, mail, &event.uid) {
+            Some((calendar, copy)) => {
+                let shared = shared(event, &copy, mail);
+                state.put(mail, &calendar, now_ms, Arc::new(shared));
+            }
+            None if host.as_ref() == Some(mail) => {}
+            None => {
+                let Some(main) = state.account(mail).and_then(|a| a.main()) else { continue };
+                let calendar = main.head.id.clone();
+                // The id is the host's, so that a repetition finds it; another event may have it already.
+                if main.records.contains_key(&event.id) || !state.has_room(mail, 1) {
+                    continue;
+                }
+                let fresh = Event { id: event.id.clone(), ..Event::default() };
+                state.put(mail, &calendar, now_ms, Arc::new(shared(event, &fresh, mail)));
+            }
+        }
+    }
+}
+
+/// The event as another account has it: everything but what is that person's own.
+fn shared(event: &Event, own: &Event, mail: &str) -> Event {
+    let mut copy = Event {
+        id: own.id.clone(),
+        colour: own.colour.clone(),
+        availability: own.availability,
+        privacy: own.privacy,
+        category: own.category,
+        alerts: own.alerts.clone(),
+        ..event.clone()
+    };
+    let said_no = event.guests.iter().any(|g| g.mail == mail && g.answer == Answer::No);
+    if said_no {
+        copy.availability = Availability::Free;
+    }
+    copy
+}
+
+/// Takes the event off these people's calendars.
+pub fn withdraw(state: &mut State, from: &str, now_ms: i64, uid: &str, people: &[String]) {
+    for mail in people.iter().filter(|m| *m != from) {
+        if let Some((calendar, copy)) = copy_of(state, mail, uid) {
+            state.remove::<Event>(mail, &calendar, now_ms, &copy.id);
+        }
+    }
+}
+
+/// Body of `POST …/answer`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Reply {
+    answer: Answer,
+    note: Option<String>,
+    /// Original local start of the one instance that is answered; none: the event, or all of the series.
+    original: Option<String>,
+    /// With `original`: only `one` is possible.
+    span: Option<String>,
+    /// False: the host's copy stays as it is.
+    tell_host: Option<bool>,
+}
+
+/// `POST …/events/{event}/answer`
+pub async fn answer(
+    (AxumState(sandbox), Extension(login)): Caller,
+    Path((calendar, id)): Path<(String, String)>,
+    change: Change,
+) -> Result<Response, Problem> {
+    run(&sandbox, &login, change, |state, now_ms, body, change| {
+        let reply: Reply = serde_path_to_error::deserialize(Value::Object(body.clone()))
+            .map_err(|e| Problem::field(&e.path().to_string(), e.into_inner().to_string()))?;
+        let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
+        let (old, seq) = find(folder, &id)?;
+        change.check_etag(seq)?;
+        if old.host.as_ref().is_some_and(|h| h.mail.as_deref() == Some(login.mail.as_str())) {
+            return Err(Problem::conflict("hostCannotAnswer", "the account hosts this event"));
+        }
+        if reply.span.as_deref().is_some_and(|s| s != "one") {
+            return Err(Problem::field("span", "an answer is for one instance or for the whole series"));
+        }
+        let zone = stored_zone(&folder.head.zone);
+        let mut event = (*old).clone();
+        match &reply.original {
+            Some(text) => {
+                let original = series::original(&old, text, &zone)?;
+                let instance = series::instance(&old, &original, &zone)?;
+                let target = event.overrides.entry(original).or_insert(instance);
+                note(target, &login.mail, &reply)?;
+            }
+            None => {
+                note(&mut event, &login.mail, &reply)?;
+                for changed in event.overrides.values_mut() {
+                    // Somebody may be invited to the series and not to this instance.
+                    let _ = note(changed, &login.mail, &reply);
+                }
+            }
+        }
+        series::check(&event, &zone)?;
+        event.updated_at = instant(now_ms);
+        let event = Arc::new(event);
+        state.put(&login.mail, &calendar, now_ms, event.clone());
+        if reply.tell_host != Some(false) {
+            spread(state, &login.mail, now_ms, &event);
+        }
+        Ok(Receipt { status: 200, folder: calendar.clone(), record: Some(id.clone()), ..Receipt::default() })
+    })
+    .await
+}
+
+/// Writes the reply into the account's line of the guest list. A no frees the time, anything else blocks it again.
+fn note(event: &mut Event, mail: &str, reply: &Reply) -> Result<(), Problem> {
+    let Some(guest) = event.guests.iter_mut().find(|g| g.mail == mail) else {
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "notInvited",
+            "the account is not a guest of this event",
+        ));
+    };
+    let was = std::mem::replace(&mut guest.answer, reply.answer);
+    if reply.note.is_some() {
+        guest.note.clone_from(&reply.note);
+    }
+    if reply.answer == Answer::No {
+        event.availability = Availability::Free;
+    } else if was == Answer::No {
+        event.availability = Availability::Busy;
+    }
+    Ok(())
+}

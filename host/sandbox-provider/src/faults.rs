@@ -1,0 +1,314 @@
+//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests, and some words in the name of
+//! what is written (an event's subject, a card's label, a title) make that one write fail. Faults live in memory: a restart ends them.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State as AxumState};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::Sandbox;
+use crate::auth::Login;
+use crate::problem::Problem;
+
+/// Faults that one account may have waiting.
+const MAX_FAULTS: usize = 50;
+/// The longest delay.
+const MAX_DELAY_MS: u64 = 120_000;
+
+/// One planned failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Fault {
+    /// 400 to 599: answered instead of doing the request. None: the request is done (after `delayMs`).
+    pub status: Option<u16>,
+    /// Seconds for `Retry-After`.
+    pub retry_after_s: Option<u32>,
+    /// Waits first, at most 120,000.
+    pub delay_ms: u64,
+    /// Does the request, then waits before it answers, at most 120,000.
+    pub answer_delay_ms: u64,
+    /// Does the request, and answers it when the account's faults are deleted, after 120,000 ms at the latest. `GET /sandbox/faults`
+    /// says how many answers are held.
+    pub held_answer: bool,
+    /// Does the request, then drops the connection without an answer.
+    pub lost_answer: bool,
+    /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
+    /// `flags` are nonsense.
+    pub garbled: bool,
+    /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
+    pub sync_token_only: bool,
+    /// Only this method.
+    pub method: Option<String>,
+    /// Only paths that begin so, for example `/sandbox/v1/calendars`.
+    pub path_prefix: Option<String>,
+    /// How many such requests pass before the first that it hits.
+    pub after: u32,
+    /// How many requests it hits, 1 to 1,000.
+    pub times: u32,
+}
+
+impl Default for Fault {
+    fn default() -> Self {
+        Fault {
+            status: None,
+            retry_after_s: None,
+            delay_ms: 0,
+            answer_delay_ms: 0,
+            held_answer: false,
+            lost_answer: false,
+            garbled: false,
+            sync_token_only: false,
+            method: None,
+            path_prefix: None,
+            after: 0,
+            times: 1,
+        }
+    }
+}
+
+impl Fault {
+    fn check(&self) -> Result<(), Problem> {
+        if self.status.is_some_and(|s| !(400..600).contains(&s)) {
+            return Err(Problem::field("status", "status must be 400 to 599"));
+        }
+        for (field, ms) in [("delayMs", self.delay_ms), ("answerDelayMs", self.answer_delay_ms)] {
+            if ms > MAX_DELAY_MS {
+                return Err(Problem::field(field, format!("{field} must be at most {MAX_DELAY_MS}")));
+            }
+        }
+        if !(1..=1000).contains(&self.times) {
+            return Err(Problem::field("times", "times must be 1 to 1000"));
+        }
+        let delays = self.delay_ms > 0 || self.answer_delay_ms > 0 || self.held_answer;
+        if self.status.is_none() && !delays && !self.lost_answer && !self.garbled {
+            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer or garbled";
+            return Err(Problem::field("status", message));
+        }
+        if [self.status.is_some(), self.lost_answer, self.garbled].into_iter().filter(|is| *is).count() > 1 {
+            return Err(Problem::field("status", "status, lostAnswer and garbled exclude each other"));
+        }
+        Ok(())
+    }
+
+    fn hits(&self, method: &Method, path: &str, query: &str) -> bool {
+        let has_token = query.split('&').any(|p| p.starts_with("syncToken="));
+        self.method.as_deref().is_none_or(|m| m.eq_ignore_ascii_case(method.as_str()))
+            && self.path_prefix.as_deref().is_none_or(|p| path.starts_with(p))
+            && (!self.sync_token_only || has_token)
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        let status = StatusCode::from_u16(self.status?).ok()?;
+        let code = match status.as_u16() {
+            401 => "unauthorized",
+            403 => "forbidden",
+            404 => "notFound",
+            409 => "conflict",
+            410 => "syncTokenExpired",
+            412 => "stale",
+            429 => "tooManyRequests",
+            500..=599 => "unavailable",
+            _ => "injected",
+        };
+        let message = "this failure was asked for with a sandbox fault";
+        Some(Problem { retry_after_s: self.retry_after_s, ..Problem::new(status, code, message) })
+    }
+}
+
+/// The waiting faults of all accounts, and the answers that are held.
+#[derive(Debug, Default)]
+pub struct Faults {
+    planned: Mutex<HashMap<String, Vec<Fault>>>,
+    /// By account: who is dropped lets its receivers go.
+    held: Mutex<HashMap<String, watch::Sender<()>>>,
+}
+
+impl Faults {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<String, Vec<Fault>>) -> T) -> T {
+        act(&mut self.planned.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn with_held<T>(&self, act: impl FnOnce(&mut HashMap<String, watch::Sender<()>>) -> T) -> T {
+        act(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the account's answers are let go.
+    async fn hold(&self, mail: &str) {
+        let mut released = self.with_held(|held| held.entry(mail.to_owned()).or_default().subscribe());
+        let _ = tokio::time::timeout(Duration::from_millis(MAX_DELAY_MS), released.changed()).await;
+    }
+
+    /// How many answers of the account are held.
+    fn held(&self, mail: &str) -> usize {
+        self.with_held(|held| held.get(mail).map_or(0, watch::Sender::receiver_count))
+    }
+
+    fn let_go(&self, mail: &str) {
+        self.with_held(|held| held.remove(mail));
+    }
+
+    /// The first fault that hits, one hit used up.
+    fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
+        self.with(|all| {
+            let faults = all.get_mut(mail)?;
+            let mut hit = None;
+            for (at, fault) in faults.iter_mut().enumerate().filter(|(_, f)| f.hits(method, path, query)) {
+                if fault.after == 0 {
+                    hit = Some(at);
+                    break;
+                }
+                fault.after -= 1;
+            }
+            let at = hit?;
+            faults[at].times -= 1;
+            let fault = faults[at].clone();
+            if fault.times == 0 {
+                faults.remove(at);
+            }
+            if faults.is_empty() {
+                all.remove(mail);
+            }
+            Some(fault)
+        })
+    }
+}
+
+/// On an answer: drop the connection instead of sending it.
+#[derive(Clone, Copy, Debug)]
+pub struct LoseAnswer;
+
+/// The layer round every request of `/sandbox/v1`.
+pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
+    let login = request.extensions().get::<Login>().map(|login| login.mail.clone());
+    let fault = login.as_ref().and_then(|mail| {
+        let uri = request.uri();
+        sandbox.faults().take(mail, request.method(), uri.path(), uri.query().unwrap_or_default())
+    });
+    let held_for = login.filter(|_| fault.as_ref().is_some_and(|f| f.held_answer));
+    if let Some(fault) = &fault {
+        if fault.delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
+        }
+        if let Some(problem) = fault.problem() {
+            return problem.into_response();
+        }
+    }
+    let answer = next.run(request).await;
+    if let Some(fault) = fault.as_ref().filter(|f| f.answer_delay_ms > 0) {
+        tokio::time::sleep(Duration::from_millis(fault.answer_delay_ms)).await;
+    }
+    if let Some(mail) = held_for {
+        sandbox.faults().hold(&mail).await;
+    }
+    if fault.as_ref().is_some_and(|f| f.garbled) {
+        return garbled(answer).await;
+    }
+    if fault.is_some_and(|f| f.lost_answer) || answer.extensions().get::<LoseAnswer>().is_some() {
+        return lost();
+    }
+    answer
+}
+
+/// A body that fails at once makes the server close the connection.
+fn lost() -> Response {
+    let broken =
+        futures::stream::once(async { Err::<Bytes, _>(std::io::Error::other("the answer is lost")) });
+    Response::new(Body::from_stream(broken))
+}
+
+/// The answer with nonsense in every event, card, todo and message for what nobody can read it without.
+async fn garbled(answer: Response) -> Response {
+    fn garble(value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(garble),
+            Value::Object(fields) => {
+                let all =
+                    [("when", json!({})), ("mails", json!(42)), ("due", json!(42)), ("flags", json!(42))];
+                for (needed, nonsense) in all {
+                    if let Some(needed) = fields.get_mut(needed) {
+                        *needed = nonsense;
+                    }
+                }
+                fields.values_mut().for_each(garble);
+            }
+            _ => {}
+        }
+    }
+    let (status, body) = (answer.status(), axum::body::to_bytes(answer.into_body(), usize::MAX).await);
+    let body = body.ok().and_then(|b| serde_json::from_slice::<Value>(&b).ok());
+    let Some(mut body) = body else { return lost() };
+    garble(&mut body);
+    (status, Json(body)).into_response()
+}
+
+/// What a word in a name asks for.
+pub enum Magic {
+    Refuse(Problem),
+    LoseAnswer,
+    DelayMs(u64),
+}
+
+/// The magic words: `[sandbox:rate-limit]`, `[sandbox:unavailable]`, `[sandbox:forbidden]`, `[sandbox:invalid]` refuse the
+/// write; `[sandbox:slow]` takes three seconds; `[sandbox:lost-answer]` writes and drops the connection. One more is not the
+/// provider's: the sandbox connector crashes when it reads an event, card, todo or message with
+/// `[sandbox:crash]`.
+pub fn magic(field: &str, name: &str) -> Option<Magic> {
+    let word = name.split_once("[sandbox:")?.1.split_once(']')?.0;
+    let refuse = |status: u16| {
+        let retry_after_s = matches!(status, 429 | 503).then_some(1);
+        let fault = Fault { status: Some(status), retry_after_s, ..Fault::default() };
+        fault.problem().map(Magic::Refuse)
+    };
+    match word {
+        "rate-limit" => refuse(429),
+        "unavailable" => refuse(503),
+        "forbidden" => refuse(403),
+        "invalid" => Some(Magic::Refuse(Problem::field(field, format!("the {field} asks to be refused")))),
+        "slow" => Some(Magic::DelayMs(3_000)),
+        "lost-answer" => Some(Magic::LoseAnswer),
+        _ => None,
+    }
+}
+
+/// `POST /sandbox/faults`
+pub async fn create(
+    AxumState(sandbox): AxumState<Sandbox>,
+    Extension(login): Extension<Login>,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let fault: Fault = serde_json::from_slice(&body).map_err(|e| Problem::bad_request(e.to_string()))?;
+    fault.check()?;
+    sandbox.faults().with(|all| {
+        let faults = all.entry(login.mail).or_default();
+        if faults.len() >= MAX_FAULTS {
+            return Err(Problem::full(format!(
+                "an account has at most {MAX_FAULTS} faults: delete them first"
+            )));
+        }
+        faults.push(fault.clone());
+        Ok(())
+    })?;
+    Ok((StatusCode::CREATED, Json(fault)).into_response())
+}
+
+/// `GET /sandbox/faults`
+pub async fn list(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> Json<Value> {
+    let faults = sandbox.faults().with(|all| all.get(&login.mail).cloned().unwrap_or_default());
+    Json(json!({ "faults": faults, "held": sandbox.faults().held(&login.mail) }))
+}
+
+/// `DELETE /sandbox/faults`
+pub async fn clear(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> StatusCode {
+    sandbox.faults().with(|all| all.remove(&login.mail));
+    sandbox.faults().let_go(&login.mail);
+    StatusCode::NO_CONTENT
+}

@@ -1,0 +1,225 @@
+//! Sending: every recipient gets an answer of its own, as from an SMTP server. Accounts here get the message at once; other domains
+//! swallow it.
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::State as AxumState;
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Caller;
+use crate::auth::{DOMAIN, is_name};
+use crate::mail::answers::{self, Sent};
+use crate::mail::entries::{find, mailbox, receipt};
+use crate::mail::parse::{self, Read};
+use crate::mail::types::{Entry, Flags, MAILBOX, Message, Outcome, Purpose};
+use crate::mail::upload::{check_room, checked, free_id, place, store, word};
+use crate::ops::{Copy, Receipt};
+use crate::patch::{few, object, read};
+use crate::problem::Problem;
+use crate::receipts::{Change, run_raw};
+use crate::seed;
+use crate::state::State;
+
+/// Recipients of one message.
+const MAX_RECIPIENTS: usize = 100;
+const MAX_ADDRESS: usize = 320;
+/// Names that no account is made for because somebody writes to them.
+const NOBODY: &[&str] =
+    &["reject", "defer", "bounce", "away", "replies", "mailer-daemon", "revoked", "throttled", "down"];
+
+/// Body of `POST /sandbox/v1/mail/send`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct Order {
+    /// Of the copy in the sent folder.
+    id: Option<String>,
+    /// The message (RFC 5322), base64.
+    raw: String,
+    /// What the copy shows, base64; none: `raw`.
+    copy: Option<String>,
+    /// The envelope: the account's own address, perhaps with a `+tag`.
+    sender: String,
+    recipients: Vec<String>,
+    keep_copy: bool,
+    /// The draft that it was, which goes with it.
+    draft: Option<String>,
+}
+
+/// An order that can be carried out.
+struct Post {
+    order: Order,
+    raw: Bytes,
+    read: Read,
+    copy: Option<(Bytes, Read)>,
+}
+
+fn decoded(field: &str, text: &str) -> Result<(Bytes, Read), Problem> {
+    let raw =
+        STANDARD.decode(text).map_err(|_| Problem::field(field, format!("{field} is not in base64")))?;
+    let read = checked(&raw, field)?;
+    Ok((Bytes::from(raw), read))
+}
+
+impl Post {
+    fn of(body: &[u8], mail: &str) -> Result<Self, Problem> {
+        let mut order: Order = read(Value::Object(object(body)?))?;
+        few("recipients", order.recipients.len(), MAX_RECIPIENTS)?;
+        if order.recipients.is_empty() {
+            return Err(Problem::field("recipients", "there is nobody to send it to"));
+        }
+        let recipients = order.recipients.iter().map(|recipient| recipient.trim().to_lowercase());
+        order.recipients = recipients.collect();
+        if let Some(at) = order.recipients.iter().position(|recipient| recipient.len() > MAX_ADDRESS) {
+            return Err(Problem::field(&format!("recipients[{at}]"), "the address is too long"));
+        }
+        if account_of(&order.sender.to_lowercase()) != mail {
+            return Err(Problem::forbidden("notYourAddress", "the sender is not this account's address"));
+        }
+        let (raw, read) = decoded("raw", &std::mem::take(&mut order.raw))?;
+        let copy = order.copy.take().map(|copy| decoded("copy", &copy)).transpose()?;
+        Ok(Post { order, raw, read, copy })
+    }
+}
+
+/// The address without its `+tag`.
+fn account_of(mail: &str) -> String {
+    match mail.split_once('@') {
+        Some((local, domain)) => format!("{}@{domain}", local.split('+').next().unwrap_or_default()),
+        None => mail.to_owned(),
+    }
+}
+
+/// Deliveries, with ids that nobody has yet.
+struct Delivery {
+    /// The account whose inbox it goes to.
+    mail: String,
+    id: String,
+    /// None: the message itself.
+    answer: Option<Vec<u8>>,
+}
+
+impl Delivery {
+    /// Two addresses of one account get the message once.
+    fn is_same(&self, other: &Delivery) -> bool {
+        self.answer.is_none() && other.answer.is_none() && self.mail == other.mail
+    }
+}
+
+/// `POST /sandbox/v1/mail/send`
+pub async fn send(
+    (AxumState(sandbox), Extension(login)): Caller,
+    change: Change,
+) -> Result<Response, Problem> {
+    let post = Post::of(change.body(), &login.mail)?;
+    let fresh = || sandbox.new_id();
+    let copy_id = fresh()?;
+    let ids = post.order.recipients.iter().map(|_| fresh()).collect::<Result<Vec<_>, _>>()?;
+    let word = word(&post.read);
+    run_raw(&sandbox, &login, change, word, |state, now_ms, _| {
+        let id = free_id(state, &login.mail, post.order.id.as_ref(), copy_id)?;
+        if let Some(draft) = &post.order.draft {
+            find(mailbox(state, &login.mail)?, draft)?;
+        }
+        check_room(state, &login.mail)?;
+        let mut outcomes: Vec<Outcome> =
+            post.order.recipients.iter().map(|mail| answers::outcome(mail)).collect();
+        let mut deliveries = Vec::new();
+        for (outcome, id) in outcomes.iter_mut().zip(ids) {
+            let next = delivery(state, now_ms, &post, outcome, id);
+            let is_twice = |known: &Delivery| next.as_ref().is_some_and(|next| next.is_same(known));
+            if !deliveries.iter().any(is_twice) {
+                deliveries.extend(next);
+            }
+        }
+        if !outcomes.iter().any(|outcome| outcome.accepted) {
+            return Ok(Receipt { outcomes, ..receipt(200, None) });
+        }
+        let sent = keep(state, &login.mail, now_ms, &post, id);
+        deliver(state, now_ms, &post, deliveries);
+        let mut dropped = Vec::new();
+        if let Some(draft) = post.order.draft {
+            state.remove::<Entry>(&login.mail, MAILBOX, now_ms, &draft);
+            dropped.push(draft);
+        }
+        Ok(Receipt { outcomes, dropped, ..receipt(200, sent) })
+    })
+    .await
+}
+
+/// Where an accepted message goes, or what comes back at once. A full mailbox refuses it for now.
+fn delivery(
+    state: &mut State,
+    now_ms: i64,
+    post: &Post,
+    outcome: &mut Outcome,
+    id: String,
+) -> Option<Delivery> {
+    if !outcome.accepted {
+        return None;
+    }
+    let from = account_of(&post.order.sender.to_lowercase());
+    let sent = Sent { from: &post.order.sender, content: &post.read.content, raw: &post.raw, now_ms };
+    if let Some(answer) = answers::answer(&sent, &outcome.mail, &id) {
+        return Some(Delivery { mail: from, id, answer: Some(answer) });
+    }
+    let mail = [outcome.mail.clone(), account_of(&outcome.mail)];
+    let known = mail.iter().find(|mail| state.account(mail).is_some());
+    let mail = known.cloned().unwrap_or_else(|| account_of(&outcome.mail));
+    mail.strip_suffix(DOMAIN).filter(|name| is_name(name) && !NOBODY.contains(name))?;
+    if state.account(&mail).is_none() {
+        // The sandbox may be full of accounts: then this one is not there, and the message is swallowed.
+        seed::accounts(state, std::slice::from_ref(&mail), now_ms).ok()?;
+    }
+    if !state.has_room(&mail, 1) {
+        outcome.accepted = false;
+        outcome.reply = "452 4.2.2 the mailbox is full".to_owned();
+        return None;
+    }
+    Some(Delivery { mail, id, answer: None })
+}
+
+fn inbox(id: String, now_ms: i64) -> Message {
+    let folders = vec![Purpose::Inbox.folder().to_owned()];
+    Message { id, received_ms: now_ms, folders, ..Message::default() }
+}
+
+/// The copy in the sent folder; its id.
+fn keep(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: String) -> Option<String> {
+    if !post.order.keep_copy {
+        return None;
+    }
+    let (raw, read) = match &post.copy {
+        Some((raw, read)) => (raw.clone(), read.clone()),
+        None => (post.raw.clone(), post.read.clone()),
+    };
+    let sent = Message {
+        folders: vec![Purpose::Sent.folder().to_owned()],
+        flags: Flags { seen: true, ..Flags::default() },
+        ..inbox(id.clone(), now_ms)
+    };
+    store(state, mail, now_ms, read, sent, raw);
+    Some(id)
+}
+
+/// Puts everything into the inboxes. The bytes of the message are kept once for all.
+fn deliver(state: &mut State, now_ms: i64, post: &Post, deliveries: Vec<Delivery>) {
+    let of = |delivery: &&Delivery| delivery.answer.is_none();
+    let copy = |delivery: &Delivery| Copy { mail: delivery.mail.clone(), id: delivery.id.clone() };
+    let copies: Vec<Copy> = deliveries.iter().filter(of).map(copy).collect();
+    if !copies.is_empty() {
+        state.put_letter(copies, post.raw.clone());
+    }
+    for Delivery { mail, id, answer } in deliveries {
+        match answer {
+            None => place(state, &mail, now_ms, post.read.clone(), inbox(id, now_ms)),
+            Some(answer) => {
+                let Some(read) = parse::read(&answer) else { continue };
+                store(state, &mail, now_ms, read, inbox(id, now_ms), Bytes::from(answer));
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The provider's paths, and who gets in.
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, patch, post};
+
+use crate::Sandbox;
+use crate::account;
+use crate::auth::Login;
+use crate::calendar::types::Event;
+use crate::calendar::{busy, events, instances, invitations, listing};
+use crate::collections;
+use crate::collections::Collection;
+use crate::contacts::cards;
+use crate::contacts::types::Card;
+use crate::faults;
+use crate::mail::folders::Shelf;
+use crate::mail::types::{MailFolder, MailLabel};
+use crate::mail::upload::MAX_MESSAGE_BYTES;
+use crate::mail::{folders as shelves, messages, send, upload, write};
+use crate::problem::Problem;
+use crate::seed;
+use crate::tasks::types::Todo;
+use crate::tasks::{parts, todos};
+use crate::walk;
+
+/// The largest request body.
+const MAX_BODY_BYTES: usize = 1 << 20;
+/// Of a message that is sent: itself and its copy in base64, and who gets it.
+const MAX_ORDER_BYTES: usize = 2 * (MAX_MESSAGE_BYTES / 3 * 4 + 4) + MAX_BODY_BYTES;
+
+/// The service, with its whole paths (`/sandbox/…`): merge it into the host's router.
+pub fn router(state: Sandbox) -> Router {
+    let event = "/sandbox/v1/calendars/{calendar}/events/{event}";
+    let path = |rest: &str| format!("{event}{rest}");
+    let api = Router::new()
+        .route("/sandbox/v1/me", get(account::me))
+        .merge(folders::<Event>())
+        .merge(folders::<Card>())
+        .merge(folders::<Todo>())
+        .merge(cards())
+        .merge(todos())
+        .merge(mail(&state))
+        .route("/sandbox/v1/calendars/{calendar}/events", get(listing::list).post(events::create))
+        .route(event, get(events::get).patch(events::update).delete(events::delete))
+        .route(&path("/instances"), get(instances::list))
+        .route(
+            &path("/instances/{original}"),
+            get(instances::get).patch(instances::update).delete(instances::delete),
+        )
+        .route(&path("/answer"), post(invitations::answer))
+        .route(&path("/video"), post(events::video))
+        .route("/sandbox/v1/busy", post(busy::query))
+        .route("/sandbox/reset", post(account::reset))
+        .layer(from_fn_with_state(state.clone(), faults::layer));
+    Router::new()
+        .route("/sandbox/faults", get(faults::list).post(faults::create).delete(faults::clear))
+        .merge(api)
+        .layer(from_fn_with_state(state.clone(), log_in))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .with_state(state)
+}
+
+/// The folders of one kind themselves.
+fn folders<R: Collection>() -> Router<Sandbox> {
+    let all = format!("/sandbox/v1/{}", R::KIND.folders());
+    Router::new().route(&all, get(collections::list::<R>).post(collections::create::<R>)).route(
+        &format!("{all}/{{folder}}"),
+        get(collections::get::<R>).patch(collections::update::<R>).delete(collections::delete::<R>),
+    )
+}
+
+fn cards() -> Router<Sandbox> {
+    let card = "/sandbox/v1/books/{book}/cards/{card}";
+    Router::new()
+        .route("/sandbox/v1/books/{book}/cards", get(walk::list::<Card>).post(cards::create))
+        .route(card, get(cards::get).patch(cards::update).delete(cards::delete))
+        .route(&format!("{card}/picture"), get(cards::picture))
+}
+
+fn todos() -> Router<Sandbox> {
+    let todo = "/sandbox/v1/lists/{list}/todos/{todo}";
+    let path = |rest: &str| format!("{todo}{rest}");
+    Router::new()
+        .route("/sandbox/v1/lists/{list}/todos", get(walk::list::<Todo>).post(todos::create))
+        .route(todo, get(todos::get).patch(todos::update).delete(todos::delete))
+        .route(&path("/steps"), post(parts::add_step))
+        .route(&path("/steps/{step}"), patch(parts::update_step).delete(parts::delete_step))
+        .route(&path("/links"), post(parts::add_link))
+        .route(&path("/links/{link}"), delete(parts::delete_link))
+}
+
+fn mail(state: &Sandbox) -> Router<Sandbox> {
+    let message = "/sandbox/v1/mail/messages/{message}";
+    let path = |rest: &str| format!("{message}{rest}");
+    let large = Router::new()
+        .route("/sandbox/v1/mail/messages", post(upload::import))
+        .route("/sandbox/v1/mail/drafts", post(upload::draft))
+        .layer(DefaultBodyLimit::max(MAX_MESSAGE_BYTES + 1));
+    let order = Router::new()
+        .route("/sandbox/v1/mail/send", post(send::send))
+        .layer(DefaultBodyLimit::max(MAX_ORDER_BYTES));
+    let large = large.merge(order).layer(from_fn_with_state(state.clone(), one_of_few));
+    Router::new()
+        .merge(shelf::<MailFolder>())
+        .merge(shelf::<MailLabel>())
+        .merge(large)
+        .route("/sandbox/v1/mail/changes", get(messages::changes))
+        .route("/sandbox/v1/mail/messages", get(messages::list))
+        .route("/sandbox/v1/mail/batch", post(messages::batch))
+        .route(message, get(messages::get).patch(write::update).delete(write::delete))
+        .route(&path("/raw"), get(messages::raw))
+        .route(&path("/files/{part}"), get(messages::file))
+}
+
+/// The folders or the labels themselves.
+fn shelf<S: Shelf>() -> Router<Sandbox> {
+    let all = format!("/sandbox/v1/mail/{}", S::MANY);
+    Router::new().route(&all, get(shelves::list::<S>).post(shelves::create::<S>)).route(
+        &format!("{all}/{{id}}"),
+        get(shelves::get::<S>).patch(shelves::update::<S>).delete(shelves::delete::<S>),
+    )
+}
+
+/// A large body is read into memory: only a few at the same time, more wait.
+async fn one_of_few(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
+    let _permit = sandbox.0.large_bodies.acquire().await;
+    next.run(request).await
+}
+
+/// The outermost layer: nobody without an account gets further, and everybody with one finds it made.
+async fn log_in(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
+    let login = match Login::from_headers(request.headers()) {
+        Ok(login) => enter(&sandbox, login).await,
+        Err(problem) => Err(problem),
+    };
+    match login {
+        Ok(login) => {
+            request.extensions_mut().insert(login);
+            next.run(request).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn enter(sandbox: &Sandbox, login: Login) -> Result<Login, Problem> {
+    let is_known = seed::is_complete(&sandbox.store().state, &login.mail);
+    if !is_known {
+        let now_ms = sandbox.now_ms();
+        let wanted: Vec<String> =
+            seed::PEOPLE.iter().map(|p| p.mail.to_owned()).chain([login.mail.clone()]).collect();
+        sandbox.write(|state| seed::accounts(state, &wanted, now_ms)).await?;
+    }
+    Ok(login)
+}

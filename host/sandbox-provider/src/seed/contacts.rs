@@ -1,0 +1,177 @@
+//! The address books that an account begins with.
+
+use std::sync::Arc;
+
+use crate::contacts::types::{
+    Book, Card, CardKind, Chat, Day, Job, Line, Mail, Name, Origin, Page, Phone, Picture, Postal, Relative,
+    SpecialDay, Use,
+};
+use crate::seed::PEOPLE;
+use crate::seed::people::{CIRCLES, COLLEAGUES, KNOWN, Known, origin};
+use crate::state::State;
+use crate::times::instant;
+
+const MAIN: &str = "contacts";
+const TEAM: &str = "directory";
+
+/// The books, empty: the main one, and for the three the team's directory, too.
+pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
+    let now = instant(now_ms);
+    let main = Book {
+        id: MAIN.to_owned(),
+        title: "Contacts".to_owned(),
+        main: true,
+        created_at: now.clone(),
+        updated_at: now,
+        ..Book::default()
+    };
+    let team = Book {
+        id: TEAM.to_owned(),
+        title: "Team directory".to_owned(),
+        notes: Some("Everybody here, kept by the office".to_owned()),
+        main: false,
+        locked: true,
+        ..main.clone()
+    };
+    state.put_head::<Card>(mail, main);
+    if PEOPLE.iter().any(|person| person.mail == mail) {
+        state.put_head::<Card>(mail, team);
+    }
+}
+
+/// What is in the books of the three.
+pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
+    if !PEOPLE.iter().any(|person| person.mail == mail) {
+        return;
+    }
+    let mut put = |book: &str, card: Card| {
+        let now = instant(now_ms);
+        let card = Card { created_at: now.clone(), updated_at: now, ..card };
+        state.put(mail, book, now_ms, Arc::new(card));
+    };
+    for (number, known) in KNOWN.iter().enumerate() {
+        put(MAIN, person(known, number));
+    }
+    for (id, label, members) in CIRCLES {
+        put(MAIN, circle(id, label, members.iter().map(|id| (*id).to_owned()).collect()));
+    }
+    let team: Vec<Card> = team().collect();
+    let everyone = team.iter().map(|card| card.id.clone()).collect();
+    for card in team {
+        put(TEAM, card);
+    }
+    put(TEAM, Card { built_in: true, ..circle("everyone", "Everyone", everyone) });
+}
+
+fn circle(id: &str, label: &str, members: Vec<String>) -> Card {
+    let (id, label) = (id.to_owned(), label.to_owned());
+    Card { id, kind: CardKind::Circle, label, members, ..Card::default() }
+}
+
+fn given(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+fn person(known: &Known, number: usize) -> Card {
+    // Family names come first where these are written.
+    let is_family_first = ["CN", "JP", "KR", "VN"].contains(&known.country);
+    let gap = if ["CN", "JP", "KR"].contains(&known.country) { "" } else { " " };
+    let whole = match is_family_first {
+        true => format!("{}{gap}{}", known.last, known.first),
+        false => format!("{} {}", known.first, known.last),
+    };
+    let label = given(whole.trim()).unwrap_or_else(|| known.company.to_owned());
+    let mail = |address: &str| Mail {
+        address: address.to_owned(),
+        used_for: Use::Office,
+        main: true,
+        ..Mail::default()
+    };
+    let digits = |phone: &str| phone.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect::<String>();
+    let phone = |number: &str| Phone {
+        number: number.to_owned(),
+        international: given(&digits(number)).filter(|number| number.starts_with('+')),
+        line: Line::Office,
+        main: true,
+        ..Phone::default()
+    };
+    let job = Job { company: given(known.company), role: given(known.role), unit: None, now: true };
+    let home = Postal {
+        used_for: Use::Office,
+        city: given(known.city),
+        country_code: given(known.country),
+        ..Postal::default()
+    };
+    let mut card = Card {
+        id: known.id.to_owned(),
+        label,
+        name: Name { first: given(known.first), last: given(known.last), ..Name::default() },
+        mails: given(known.mail).iter().map(|address| mail(address)).collect(),
+        phones: given(known.phone).iter().map(|number| phone(number)).collect(),
+        postal: if known.city.is_empty() { Vec::new() } else { vec![home] },
+        jobs: if job.company.is_some() { vec![job] } else { Vec::new() },
+        starred: number.is_multiple_of(9),
+        origin: origin(known.id),
+        ..Card::default()
+    };
+    adorn(&mut card, number);
+    card
+}
+
+/// Some know more of some people.
+fn adorn(card: &mut Card, number: usize) {
+    let count = i64::try_from(number).unwrap_or_default();
+    if number.is_multiple_of(3) {
+        let year = number.is_multiple_of(2).then_some(1960 + count);
+        card.birthday = Some(Day { year, month: count % 12 + 1, day: count % 28 + 1 });
+    }
+    match card.id.as_str() {
+        "sato-hanako" => {
+            card.name.first_sound = given("はなこ");
+            card.name.last_sound = given("さとう");
+        }
+        "wang-xiaoming" => card.name.first_sound = given("Xiǎomíng"),
+        "bjork-olafsdottir" => {
+            card.name.nick = given("Bee");
+            card.relatives =
+                vec![Relative { label: "Ragnar Jónsson".to_owned(), relation: given("spouse") }];
+            let on = Day { year: Some(2015), month: 8, day: 22 };
+            card.days = vec![SpecialDay { occasion: given("wedding"), on }];
+            card.picture = Some(Picture {
+                url: given("https://pictures.sandbox.test/bjork.png"),
+                fingerprint: given("4f1c2ab7d90e"),
+                ..Picture::default()
+            });
+        }
+        "lukasz-wisniewski" => {
+            card.chats = vec![Chat { network: given("matrix"), handle: "@lukasz:wisla.example".to_owned() }];
+            card.pages =
+                vec![Page { url: "https://lukasz.wisla.example".to_owned(), used_for: Use::Private }];
+            card.notes = given("Met at the conference in Gdańsk");
+        }
+        "priya-raghunathan" => card.name.before = given("Dr."),
+        "liam-macdonald" => card.name.after = given("DDS"),
+        _ => {}
+    }
+}
+
+fn team() -> impl Iterator<Item = Card> {
+    let accounts = PEOPLE.iter().map(|person| {
+        let (first, last) = person.name.split_once(' ').unwrap_or((person.name, ""));
+        (person.mail.split('@').next().unwrap_or_default(), first, last, "Product")
+    });
+    accounts.chain(COLLEAGUES.iter().copied()).map(|(name, first, last, unit)| Card {
+        id: format!("team-{name}"),
+        label: format!("{first} {last}"),
+        name: Name { first: given(first), last: given(last), ..Name::default() },
+        mails: vec![Mail {
+            address: format!("{name}@sandbox.test"),
+            used_for: Use::Office,
+            main: true,
+            ..Mail::default()
+        }],
+        jobs: vec![Job { company: given("Sandbox"), unit: given(unit), now: true, ..Job::default() }],
+        origin: Origin::Directory,
+        ..Card::default()
+    })
+}

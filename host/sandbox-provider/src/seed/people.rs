@@ -1,0 +1,97 @@
+//! The seeded contacts as a table: people from everywhere, and some of them twice with a typo, as address books have them.
+
+use crate::contacts::types::Origin;
+
+/// One person of the table.
+pub struct Known {
+    pub id: &'static str,
+    pub first: &'static str,
+    pub last: &'static str,
+    pub company: &'static str,
+    pub role: &'static str,
+    /// Empty: none.
+    pub mail: &'static str,
+    pub phone: &'static str,
+    pub city: &'static str,
+    /// ISO 3166-1 alpha-2.
+    pub country: &'static str,
+}
+
+const fn known(
+    (id, first, last): (&'static str, &'static str, &'static str),
+    (company, role): (&'static str, &'static str),
+    (mail, phone): (&'static str, &'static str),
+    (city, country): (&'static str, &'static str),
+) -> Known {
+    Known { id, first, last, company, role, mail, phone, city, country }
+}
+
+/// Who is in everybody's main book.
+#[rustfmt::skip]
+pub const KNOWN: &[Known] = &[
+    known(("dana-petrov", "Dana", "Petrov"), ("Customer Example", "Head of Operations"), ("dana@customer.example", "+359 2 555 0101"), ("Sofia", "BG")),
+    known(("juergen-mueller", "Jürgen", "Müller"), ("Müller & Söhne", "Geschäftsführer"), ("juergen.mueller@mueller.example", "+49 30 5550102"), ("Berlin", "DE")),
+    known(("juergen-mueller-2", "Juergen", "Mueller"), ("Mueller und Soehne", ""), ("Juergen.Mueller@mueller.example", ""), ("Berlin", "DE")),
+    known(("francoise-lefevre", "Françoise", "Lefèvre"), ("Atelier Lefèvre", "Architecte"), ("francoise@lefevre.example", "+33 1 55 50 01 03"), ("Lyon", "FR")),
+    known(("joao-goncalves", "João", "Gonçalves"), ("Porto Logística", "Gerente"), ("joao.goncalves@porto.example", "+351 22 555 0104"), ("Porto", "PT")),
+    known(("bjork-olafsdottir", "Björk", "Ólafsdóttir"), ("Reykjavík Data", "Researcher"), ("bjork@rdata.example", "+354 555 0105"), ("Reykjavík", "IS")),
+    known(("lukasz-wisniewski", "Łukasz", "Wiśniewski"), ("Wisła Software", "Developer"), ("lukasz@wisla.example", "+48 22 555 01 06"), ("Kraków", "PL")),
+    known(("katarzyna-nowak", "Katarzyna", "Nowak"), ("Wisła Software", "Product Owner"), ("katarzyna.nowak@wisla.example", "+48 22 555 01 07"), ("Kraków", "PL")),
+    known(("katarzyna-nowak-2", "Katarzyna", "Nowack"), ("", ""), ("kasia@home.example", "+48 22 555 0107"), ("", "PL")),
+    known(("soren-kjaer", "Søren", "Kjær"), ("Øresund Design", "Designer"), ("soren@oresund.example", "+45 55 55 01 08"), ("København", "DK")),
+    known(("asa-lindstrom", "Åsa", "Lindström"), ("Norrsken", "CFO"), ("asa.lindstrom@norrsken.example", "+46 8 555 01 09"), ("Stockholm", "SE")),
+    known(("zoltan-szabo", "Zoltán", "Szabó"), ("Duna Kft.", "Mérnök"), ("zoltan@duna.example", "+36 1 555 0110"), ("Budapest", "HU")),
+    known(("nikos-papadopoulos", "Νίκος", "Παπαδόπουλος"), ("Αιγαίο Α.Ε.", "Διευθυντής"), ("nikos@aegean.example", "+30 210 5550111"), ("Αθήνα", "GR")),
+    known(("olena-kovalenko", "Олена", "Коваленко"), ("Дніпро ІТ", "Розробниця"), ("olena@dnipro.example", "+380 44 555 0112"), ("Київ", "UA")),
+    known(("dmitri-sokolov", "Дмитрий", "Соколов"), ("", ""), ("dmitri@post.example", "+7 495 555 01 13"), ("", "")),
+    known(("wang-xiaoming", "小明", "王"), ("北京科技", "工程师"), ("xiaoming.wang@bjtech.example", "+86 10 5550 0114"), ("北京", "CN")),
+    known(("li-na", "娜", "李"), ("上海贸易", "经理"), ("lina@shtrade.example", "+86 21 5550 0115"), ("上海", "CN")),
+    known(("sato-hanako", "花子", "佐藤"), ("東京デザイン", "デザイナー"), ("hanako.sato@tdesign.example", "+81 3 5550 0116"), ("東京", "JP")),
+    known(("tanaka-kenji", "健二", "田中"), ("大阪工業", "部長"), ("kenji@osaka.example", "+81 6 5550 0117"), ("大阪", "JP")),
+    known(("kim-minjun", "민준", "김"), ("서울소프트", "개발자"), ("minjun.kim@seoulsoft.example", "+82 2 555 0118"), ("서울", "KR")),
+    known(("nguyen-thi-lan", "Thị Lan", "Nguyễn"), ("Sông Hồng", "Kế toán"), ("lan.nguyen@songhong.example", "+84 24 5550 119"), ("Hà Nội", "VN")),
+    known(("priya-raghunathan", "Priya", "Raghunathan"), ("Kaveri Labs", "CTO"), ("priya@kaveri.example", "+91 80 5550 0120"), ("Bengaluru", "IN")),
+    known(("amir-hosseini", "امیر", "حسینی"), ("", ""), ("amir@tehran.example", "+98 21 5550 0121"), ("تهران", "IR")),
+    known(("layla-haddad", "ليلى", "حداد"), ("بيروت ميديا", "محررة"), ("layla@beirutmedia.example", "+961 1 555 122"), ("بيروت", "LB")),
+    known(("noa-cohen", "נועה", "כהן"), ("תל טק", "מהנדסת"), ("noa@teltech.example", "+972 3 555 0123"), ("תל אביב", "IL")),
+    known(("ayse-yilmaz", "Ayşe", "Yılmaz"), ("Boğaziçi Yazılım", "Müdür"), ("ayse@bogazici.example", "+90 212 555 01 24"), ("İstanbul", "TR")),
+    known(("chidi-okonkwo", "Chidi", "Okonkwo"), ("Lagos Freight", "Dispatcher"), ("chidi@lagosfreight.example", "+234 1 555 0125"), ("Lagos", "NG")),
+    known(("thandiwe-nkosi", "Thandiwe", "Nkosi"), ("Ubuntu Legal", "Attorney"), ("thandiwe@ubuntulegal.example", "+27 11 555 0126"), ("Johannesburg", "ZA")),
+    known(("maria-jose-garcia", "María José", "García Márquez"), ("Editorial Sol", "Editora"), ("mj.garcia@sol.example", "+57 1 555 0127"), ("Bogotá", "CO")),
+    known(("inaki-etxeberria", "Iñaki", "Etxeberria"), ("Bilbao Nautika", ""), ("inaki@nautika.example", "+34 944 55 01 28"), ("Bilbao", "ES")),
+    known(("sean-obrien", "Seán", "O'Brien"), ("Liffey Books", "Bookseller"), ("sean@liffey.example", "+353 1 555 0129"), ("Dublin", "IE")),
+    known(("sean-obrien-2", "Sean", "OBrien"), ("Liffey Books", ""), ("", ""), ("", "")),
+    known(("mary-ann-vanderberg", "Mary-Ann", "van der Berg"), ("Polder BV", "Planner"), ("maryann@polder.example", "+31 20 555 0130"), ("Amsterdam", "NL")),
+    known(("robert-smith", "Robert", "Smith"), ("Acme Corp", "Sales"), ("rsmith@acme.example", "+1 212 555 0131"), ("New York", "US")),
+    known(("bob-smith", "Bob", "Smith"), ("Acme Corporation", "Sales"), ("bob.smith@home.example", "(212) 555-0131"), ("New York", "US")),
+    known(("emily-johnson", "Emily", "Johnson"), ("Acme Corp", "Support"), ("emily@acme.example", "+1 212 555 0132"), ("New York", "US")),
+    known(("emily-jonson", "Emily", "Jonson"), ("Acme Corp", "Support"), ("emily@acme.example", ""), ("", "US")),
+    known(("liam-macdonald", "Liam", "MacDonald"), ("Maple Dental", "Dentist"), ("office@mapledental.example", "+1 416 555 0133"), ("Toronto", "CA")),
+    known(("grace-tauiliili", "Grace", "Tauiliʻili"), ("Pacific Air", "Pilot"), ("grace@pacificair.example", "+64 9 555 0134"), ("Auckland", "NZ")),
+    known(("harbour-cafe", "", ""), ("Harbour Café", ""), ("hello@harbourcafe.example", "+44 20 5550 0135"), ("London", "GB")),
+];
+
+/// Who is in the team's directory beside those with an account: id, name, role.
+pub const COLLEAGUES: &[(&str, &str, &str, &str)] = &[
+    ("erik", "Erik", "Holm", "Legal"),
+    ("fatima", "Fatima", "Zahra", "Data"),
+    ("giulia", "Giulia", "Rossi", "Marketing"),
+    ("hugo", "Hugo", "Peña", "Support"),
+    ("ines", "Inês", "Sousa", "Finance"),
+    ("jonas", "Jonas", "Weiß", "Facilities"),
+    ("kaori", "Kaori", "Yamamoto", "Research"),
+];
+
+/// Circles of the main book: id, label, members.
+pub const CIRCLES: &[(&str, &str, &[&str])] = &[
+    ("customers", "Customers", &["dana-petrov", "juergen-mueller", "robert-smith", "emily-johnson", "li-na"]),
+    ("friends", "Friends", &["bjork-olafsdottir", "sean-obrien", "katarzyna-nowak", "sato-hanako"]),
+];
+
+/// Where the provider has some of them from, if nobody entered them.
+pub fn origin(id: &str) -> Origin {
+    match id {
+        "katarzyna-nowak-2" | "dmitri-sokolov" | "bob-smith" => Origin::Noticed,
+        _ => Origin::Entered,
+    }
+}

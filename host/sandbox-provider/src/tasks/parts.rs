@@ -1,0 +1,139 @@
+//! `…/todos/{todo}/steps` and `…/links`: the parts of a todo. They have ids of their own and the todo's etag; the answer is the
+//! todo, and the id of the part that it is about.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, State as AxumState};
+use axum::response::Response;
+use serde_json::{Map, Value};
+
+use crate::Caller;
+use crate::ops::Receipt;
+use crate::patch::{client_id, few};
+use crate::problem::Problem;
+use crate::receipts::{Change, exists, run};
+use crate::state::json_len;
+use crate::store::{find, open_folder};
+use crate::tasks::todos::receipt;
+use crate::tasks::types::{Link, Step, Todo};
+use crate::tasks::write::{self, MAX_SMALL_LIST};
+use crate::times::instant;
+
+/// JSON of one todo with all its parts.
+const MAX_TODO_BYTES: usize = 1 << 20;
+
+/// The todo that a request is about: list and id.
+type OfTodo = (String, String);
+/// The part that a request is about: list, todo and id.
+type OfPart = (String, String, String);
+
+/// What an edit gets: the todo, the body, and the time.
+struct Edit<'a> {
+    todo: &'a mut Todo,
+    body: &'a Map<String, Value>,
+    now_ms: i64,
+    /// The todo's version.
+    seq: u64,
+}
+
+/// Runs a change of one todo's parts. `act` does it and names the part.
+async fn edit(
+    (AxumState(sandbox), Extension(login)): Caller,
+    (list, id): OfTodo,
+    change: Change,
+    status: u16,
+    act: impl FnOnce(Edit<'_>) -> Result<Option<String>, Problem>,
+) -> Result<Response, Problem> {
+    run(&sandbox, &login, change, |state, now_ms, body, change| {
+        let folder = open_folder::<Todo>(state, &login.mail, &list)?;
+        let (old, seq) = find(folder, &id)?;
+        change.check_etag(seq)?;
+        let mut todo = (*old).clone();
+        let part = act(Edit { todo: &mut todo, body, now_ms, seq })?;
+        if todo != *old {
+            todo.updated_at = instant(now_ms);
+            if json_len(&todo) > MAX_TODO_BYTES {
+                return Err(Problem::full("a todo takes at most 1 MiB, with all its steps and links"));
+            }
+            state.put(&login.mail, &list, now_ms, Arc::new(todo));
+        }
+        Ok(Receipt { part, ..receipt(status, &list, Some(id.clone())) })
+    })
+    .await
+}
+
+/// `POST …/steps`
+pub async fn add_step(caller: Caller, Path(todo): Path<OfTodo>, change: Change) -> Result<Response, Problem> {
+    let fresh = caller.0.0.new_id()?;
+    edit(caller, todo, change, 201, |edit| {
+        let id = client_id(edit.body)?.unwrap_or(fresh);
+        if edit.todo.steps.iter().any(|step| step.id == id) {
+            return Err(exists("a step", &id, edit.seq));
+        }
+        few("steps", edit.todo.steps.len() + 1, MAX_SMALL_LIST)?;
+        let base = Step { id: id.clone(), created_at: instant(edit.now_ms), ..Step::default() };
+        edit.todo.steps.push(write::step(&base, edit.body, edit.now_ms)?);
+        Ok(Some(id))
+    })
+    .await
+}
+
+/// `PATCH …/steps/{step}`
+pub async fn update_step(
+    caller: Caller,
+    Path((list, todo, id)): Path<OfPart>,
+    change: Change,
+) -> Result<Response, Problem> {
+    edit(caller, (list, todo), change, 200, |edit| {
+        let step = edit.todo.steps.iter_mut().find(|step| step.id == id);
+        let step = step.ok_or_else(|| Problem::not_found("step", &id))?;
+        *step = write::step(step, edit.body, edit.now_ms)?;
+        Ok(Some(id))
+    })
+    .await
+}
+
+/// `DELETE …/steps/{step}`
+pub async fn delete_step(
+    caller: Caller,
+    Path((list, todo, id)): Path<OfPart>,
+    change: Change,
+) -> Result<Response, Problem> {
+    edit(caller, (list, todo), change, 200, |edit| {
+        let at = edit.todo.steps.iter().position(|step| step.id == id);
+        edit.todo.steps.remove(at.ok_or_else(|| Problem::not_found("step", &id))?);
+        Ok(None)
+    })
+    .await
+}
+
+/// `POST …/links`
+pub async fn add_link(caller: Caller, Path(todo): Path<OfTodo>, change: Change) -> Result<Response, Problem> {
+    let fresh = caller.0.0.new_id()?;
+    edit(caller, todo, change, 201, |edit| {
+        let id = client_id(edit.body)?.unwrap_or(fresh);
+        if edit.todo.links.iter().any(|link| link.id == id) {
+            return Err(exists("a link", &id, edit.seq));
+        }
+        few("links", edit.todo.links.len() + 1, MAX_SMALL_LIST)?;
+        let base = Link { id: id.clone(), created_at: instant(edit.now_ms), ..Link::default() };
+        edit.todo.links.push(write::link(&base, edit.body)?);
+        Ok(Some(id))
+    })
+    .await
+}
+
+/// `DELETE …/links/{link}`
+pub async fn delete_link(
+    caller: Caller,
+    Path((list, todo, id)): Path<OfPart>,
+    change: Change,
+) -> Result<Response, Problem> {
+    edit(caller, (list, todo), change, 200, |edit| {
+        let at = edit.todo.links.iter().position(|link| link.id == id);
+        edit.todo.links.remove(at.ok_or_else(|| Problem::not_found("link", &id))?);
+        Ok(None)
+    })
+    .await
+}
