@@ -83,7 +83,7 @@ impl Config {
 
     /// The database's file; none on PostgreSQL and in memory.
     pub fn sqlite_file(&self) -> Option<PathBuf> {
-        sqlite_file(&self.database())
+        storage::sqlite_file(&self.database())
     }
 
     /// Where this process reaches itself: the address at which it listens, and where that is every one of the machine the loopback
@@ -107,13 +107,6 @@ impl Config {
         let url = self.public_url.clone().unwrap_or_else(|| format!("http://{}", self.listen));
         url.trim_end_matches('/').to_owned()
     }
-}
-
-/// The file that a database URL names; none on PostgreSQL and in memory.
-pub fn sqlite_file(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("sqlite:")?;
-    let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
-    (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ pub mod tracking;
 pub mod freebusy;
 
 pub mod runtime;
-pub mod storage;
 pub mod supervise;
 
 pub mod answer;
@@ -36,6 +35,7 @@ pub use ::compute;
 pub use ::merging;
 pub use ::sandbox_provider;
 pub use ::scheduling;
+pub use ::storage;
 pub use base::clock;
 pub use base::error;
 pub use base::file_lock;

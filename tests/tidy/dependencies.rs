@@ -10,8 +10,8 @@ const HOMES: [(&str, &[&str]); 18] = [
     ("wasmtime", &["host/src/runtime/"]),
     ("wasmtime_wasi", &["host/src/runtime/"]),
     ("wasmtime_wasi_http", &["host/src/runtime/outbound/"]),
-    ("rusqlite", &["host/src/storage/"]),
-    ("sqlx", &["host/src/storage/"]),
+    ("rusqlite", &["host/storage/src/"]),
+    ("sqlx", &["host/storage/src/"]),
     ("oauth2", &["host/src/connections/"]),
     ("hyper_rustls", &["host/src/runtime/outbound/"]),
     ("hyper_util::client", &["host/src/runtime/outbound/"]),
@@ -39,13 +39,14 @@ const HOMES: [(&str, &[&str]); 18] = [
 ];
 
 /// The manifest of a crate beside the host, and the crates of the workspace that it may depend on. Without a row: none.
-const MAY_KNOW: [(&str, &[&str]); 6] = [
+const MAY_KNOW: [(&str, &[&str]); 7] = [
     ("host/scheduling/Cargo.toml", &["model", "recurrence"]),
     ("host/text/Cargo.toml", &[]),
     ("host/merging/Cargo.toml", &["model", "text"]),
     ("host/compute/Cargo.toml", &[]),
     ("host/base/Cargo.toml", &["model", "recurrence"]),
     ("host/sandbox-provider/Cargo.toml", &["base", "compute", "mail", "model", "recurrence"]),
+    ("host/storage/Cargo.toml", &["base", "model"]),
 ];
 
 /// Big dependencies outside their home.

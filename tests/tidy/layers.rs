@@ -53,11 +53,7 @@ const LAYERS: [&[&str]; 7] = [
 /// What a module, or a crate in host/, never names, beyond what the layers say: modules of ours and crates.
 const APART: [(&[&str], &[&str], &str); 6] = [
     (&["scheduling"], &["sqlx::", "axum::", "tokio::", "async "], "it is pure, to be tested by the million"),
-    (
-        &["storage"],
-        &["crate::runtime", "axum::"],
-        "SQL knows nothing of HTTP; what is not there is `None` here",
-    ),
+    (&["storage"], &["axum::"], "SQL knows nothing of HTTP; what is not there is `None` here"),
     (
         &["runtime"],
         &["crate::storage", "axum::"],

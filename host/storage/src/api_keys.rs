@@ -1,0 +1,259 @@
+//! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`.
+
+use std::collections::HashMap;
+
+use crate::sql::{On, Reader, Row, query};
+use anyhow::Result;
+use model::Instant;
+use serde_json::Value;
+
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::json;
+use crate::json_text;
+
+/// A stored API key; the key itself is not in it.
+#[derive(Clone, Debug)]
+pub struct ApiKey {
+    pub id: String,
+    pub tenant: Tenant,
+    pub name: String,
+    pub prefix: String,
+    pub last4: String,
+    pub scopes: Vec<String>,
+    pub allowed_domains: Vec<String>,
+    pub allowed_ips: Vec<String>,
+    pub connection_ids: Vec<String>,
+    pub rate_limit_per_minute: i64,
+    pub expires_at: Option<i64>,
+    pub last_used_at: Option<i64>,
+    pub last_used_ip: Option<String>,
+    pub created_by: Option<String>,
+    pub revoked_at: Option<i64>,
+    pub created_at: i64,
+}
+
+impl ApiKey {
+    /// The key as the API and the `switchboard keys` command print it; the key itself is not in it.
+    pub fn json(&self) -> Value {
+        let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+        serde_json::json!({
+            "id": self.id,
+            "name": self.name,
+            "prefix": self.prefix,
+            "last4": self.last4,
+            "scopes": self.scopes,
+            "applicationId": self.tenant.application_id,
+            "organizationId": self.tenant.organization_id,
+            "allowedDomains": self.allowed_domains,
+            "allowedIps": self.allowed_ips,
+            "rateLimitPerMinute": self.rate_limit_per_minute,
+            "connectionIds": self.connection_ids,
+            "expiresAt": at(self.expires_at),
+            "lastUsedAt": at(self.last_used_at),
+            "lastUsedIp": self.last_used_ip,
+            "createdBy": self.created_by,
+            "revokedAt": at(self.revoked_at),
+            "createdAt": Instant::from_millis(self.created_at),
+        })
+    }
+}
+
+fn api_key(row: &Row<'_>) -> Result<ApiKey> {
+    Ok(ApiKey {
+        id: row.get("id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        name: row.get("name")?,
+        prefix: row.get("prefix")?,
+        last4: row.get("last4")?,
+        scopes: json(row, "scopes")?,
+        allowed_domains: json(row, "allowed_domains")?,
+        allowed_ips: json(row, "allowed_ips")?,
+        connection_ids: json(row, "connection_ids")?,
+        rate_limit_per_minute: row.get("rate_limit_per_minute")?,
+        expires_at: row.get("expires_at")?,
+        last_used_at: row.get("last_used_at")?,
+        last_used_ip: row.get("last_used_ip")?,
+        created_by: row.get("created_by")?,
+        revoked_at: row.get("revoked_at")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// The key with this hash, of whatever tenant: this is how a tenant is found.
+pub async fn by_hash(reader: &Reader, hash: &str) -> Result<Option<ApiKey>> {
+    query("select * from api_keys where hash = $1").bind(hash).fetch_optional(reader, api_key).await
+}
+
+/// A key of the application; if `family` is a key, of those that descend from it, and itself.
+pub async fn find(
+    on: impl Into<On<'_>>,
+    tenant: &Tenant,
+    family: Option<&str>,
+    id: &str,
+) -> Result<Option<ApiKey>> {
+    let sql = "with recursive ancestors (id, created_by) as ( \
+                   select id, created_by from api_keys \
+                   where organization_id = $1 and application_id = $2 and id = $3 \
+                   union select k.id, k.created_by from api_keys k join ancestors a on k.id = a.created_by) \
+               select * from api_keys where organization_id = $1 and application_id = $2 and id = $3 \
+               and ($4 = '' or exists (select 1 from ancestors a where a.id = $4))";
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .bind(family.unwrap_or_default())
+        .fetch_optional(on, api_key)
+        .await
+}
+
+/// The names of all keys of the application, by id.
+pub async fn names(reader: &Reader, tenant: &Tenant) -> Result<HashMap<String, String>> {
+    let sql = "select id, name from api_keys where organization_id = $1 and application_id = $2";
+    let found = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .fetch_all(reader, |row| Ok((row.get("id")?, row.get("name")?)))
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Keys of the application, newest last, after an id; if `family` is a key, those that descend from it, and itself.
+pub async fn list(
+    reader: &Reader,
+    tenant: &Tenant,
+    family: Option<&str>,
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<ApiKey>> {
+    let all = "select * from api_keys where organization_id = $1 and application_id = $2 and id > $3 \
+               order by id limit $4";
+    let descendants = "with recursive family (id) as ( \
+                           select id from api_keys where organization_id = $1 and application_id = $2 and id = $5 \
+                           union select k.id from family f cross join api_keys k \
+                           where k.application_id = $2 and k.created_by = f.id) \
+                       select k.* from family f cross join api_keys k where k.id = f.id and k.id > $3 \
+                       order by k.id limit $4";
+    let page = query(if family.is_some() { descendants } else { all })
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(after_id)
+        .bind(limit);
+    let page = match family {
+        Some(id) => page.bind(id),
+        None => page,
+    };
+    page.fetch_all(reader, api_key).await
+}
+
+/// Every key of every application, for the operator's command.
+pub async fn list_all(reader: &Reader) -> Result<Vec<ApiKey>> {
+    query("select * from api_keys order by id").fetch_all(reader, api_key).await
+}
+
+pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
+    let sql = "insert into api_keys (id, organization_id, application_id, name, prefix, last4, hash, scopes, \
+               allowed_domains, allowed_ips, connection_ids, rate_limit_per_minute, expires_at, created_by, created_at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    query(sql)
+        .bind(&key.id)
+        .bind(&key.tenant.organization_id)
+        .bind(&key.tenant.application_id)
+        .bind(&key.name)
+        .bind(&key.prefix)
+        .bind(&key.last4)
+        .bind(hash)
+        .bind(json_text(&key.scopes))
+        .bind(json_text(&key.allowed_domains))
+        .bind(json_text(&key.allowed_ips))
+        .bind(json_text(&key.connection_ids))
+        .bind(key.rate_limit_per_minute)
+        .bind(key.expires_at)
+        .bind(&key.created_by)
+        .bind(key.created_at)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Revokes a key of the tenant; false when there is none. Revoking again keeps the first time.
+pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
+    let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where organization_id = $2 \
+               and application_id = $3 and id = $4";
+    let done = query(sql)
+        .bind(now)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done > 0)
+}
+
+/// Revokes any key, for the operator's command.
+pub async fn revoke_any(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
+    let done = query("update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2")
+        .bind(now)
+        .bind(id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done > 0)
+}
+
+/// Notes when and from where a key was last used.
+pub async fn note_use(tx: &mut Tx, id: &str, at: i64, ip: &str) -> Result<()> {
+    query("update api_keys set last_used_at = $1, last_used_ip = $2 where id = $3")
+        .bind(at)
+        .bind(ip)
+        .bind(id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// The application with this name in an organization with this name, both made if they are missing.
+/// `ids` are used for what has to be made: organization, application.
+pub async fn ensure_application(
+    tx: &mut Tx,
+    names: (&str, &str),
+    ids: (&str, &str),
+    now: i64,
+) -> Result<Tenant> {
+    let found = query("select id from organizations where name = $1 order by id limit 1")
+        .bind(names.0)
+        .fetch_optional(&mut *tx, |row| row.get("id"))
+        .await?;
+    let organization_id: String = match found {
+        Some(id) => id,
+        None => {
+            query("insert into organizations (id, name, created_at) values ($1, $2, $3)")
+                .bind(ids.0)
+                .bind(names.0)
+                .bind(now)
+                .execute(&mut *tx)
+                .await?;
+            ids.0.to_owned()
+        }
+    };
+    let insert = "insert into applications (id, organization_id, name, created_at) values ($1, $2, $3, $4) \
+                  on conflict (organization_id, name) do nothing";
+    query(insert).bind(ids.1).bind(&organization_id).bind(names.1).bind(now).execute(&mut *tx).await?;
+    let application_id = query("select id from applications where organization_id = $1 and name = $2")
+        .bind(&organization_id)
+        .bind(names.1)
+        .fetch_one(&mut *tx, |row| row.get("id"))
+        .await?;
+    Ok(Tenant { organization_id, application_id })
+}
+
+/// Every application's tenant.
+pub async fn tenants(reader: &Reader) -> Result<Vec<Tenant>> {
+    let tenant = |row: &Row<'_>| {
+        Ok(Tenant { organization_id: row.get("organization_id")?, application_id: row.get("id")? })
+    };
+    query("select id, organization_id from applications order by id").fetch_all(reader, tenant).await
+}

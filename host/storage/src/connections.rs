@@ -1,0 +1,244 @@
+//! The accounts that users connected. Table: `migrations/0002_connections.sql`.
+
+use std::collections::BTreeMap;
+
+use crate::sql::{On, Query, Reader, Row, query};
+use anyhow::Result;
+use serde_json::{Map, Value};
+
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::json;
+use crate::json_text;
+use crate::locked::ConnectionLock;
+
+/// A stored connection. `credentials` is sealed.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub id: String,
+    pub tenant: Tenant,
+    pub provider: String,
+    pub connector_version: String,
+    /// `pending`, `active`, `degraded`, `reauth_required` or `revoked`.
+    pub status: String,
+    pub status_reason: Option<String>,
+    pub status_changed_at: i64,
+    pub display_name: Option<String>,
+    pub email: Option<String>,
+    pub external_account_id: String,
+    pub username: Option<String>,
+    pub addresses: Vec<String>,
+    pub surfaces: Vec<String>,
+    pub requested_scopes: Vec<String>,
+    pub granted_scopes: Vec<String>,
+    pub provider_scopes: Vec<String>,
+    pub time_zone: Option<String>,
+    pub settings: Map<String, Value>,
+    pub credentials: String,
+    pub credentials_version: i64,
+    pub token_expires_at: Option<i64>,
+    pub last_refresh_at: Option<i64>,
+    /// JSON `{code, message, at}`.
+    pub last_refresh_error: Option<String>,
+    pub failing_since: Option<i64>,
+    pub tags: BTreeMap<String, String>,
+    pub metadata: BTreeMap<String, String>,
+    pub etag: String,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+fn connection(row: &Row<'_>) -> Result<Connection> {
+    Ok(Connection {
+        id: row.get("id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        provider: row.get("provider")?,
+        connector_version: row.get("connector_version")?,
+        status: row.get("status")?,
+        status_reason: row.get("status_reason")?,
+        status_changed_at: row.get("status_changed_at")?,
+        display_name: row.get("display_name")?,
+        email: row.get("email")?,
+        external_account_id: row.get("external_account_id")?,
+        username: row.get("username")?,
+        addresses: json(row, "addresses")?,
+        surfaces: json(row, "surfaces")?,
+        requested_scopes: json(row, "requested_scopes")?,
+        granted_scopes: json(row, "granted_scopes")?,
+        provider_scopes: json(row, "provider_scopes")?,
+        time_zone: row.get("time_zone")?,
+        settings: json(row, "settings")?,
+        credentials: row.get("credentials")?,
+        credentials_version: row.get("credentials_version")?,
+        token_expires_at: row.get("token_expires_at")?,
+        last_refresh_at: row.get("last_refresh_at")?,
+        last_refresh_error: row.get("last_refresh_error")?,
+        failing_since: row.get("failing_since")?,
+        tags: json(row, "tags")?,
+        metadata: json(row, "metadata")?,
+        etag: row.get("etag")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// A query for a live connection of the tenant.
+macro_rules! find {
+    () => {
+        "select * from connections where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null"
+    };
+}
+
+/// A live connection of the tenant.
+pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
+    query(find!())
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .fetch_optional(reader, connection)
+        .await
+}
+
+/// Live connections of the tenant, in id order, after an id; `provider` and `status` empty: any.
+pub async fn list(
+    reader: &Reader,
+    tenant: &Tenant,
+    filter: (&str, &str),
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<Connection>> {
+    let sql = "select * from connections where organization_id = $1 and application_id = $2 and deleted_at is null \
+               and ($3 = '' or provider = $3) and ($4 = '' or status = $4) and id > $5 order by id limit $6";
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(filter.0)
+        .bind(filter.1)
+        .bind(after_id)
+        .bind(limit)
+        .fetch_all(reader, connection)
+        .await
+}
+
+/// How many there are, by status.
+pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMap<String, i64>> {
+    let sql = "select status, count(*) as n from connections where organization_id = $1 and application_id = $2 \
+               and deleted_at is null group by status";
+    let counts = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .fetch_all(reader, |row| Ok((row.get("status")?, row.get("n")?)))
+        .await?;
+    Ok(counts.into_iter().collect())
+}
+
+/// The same in a write transaction, which locks the row: see `ConnectionLock`.
+pub(super) async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => find!(),
+        Tx::Postgres(_) => concat!(find!(), " for update"),
+    };
+    let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    of.fetch_optional(&mut *tx, connection).await
+}
+
+/// Writes a new row.
+pub async fn insert(tx: &mut Tx, c: &Connection) -> Result<()> {
+    let sql = "insert into connections (connector_version, status, status_reason, status_changed_at, display_name, \
+               email, username, addresses, surfaces, granted_scopes, provider_scopes, time_zone, settings, \
+               credentials, credentials_version, token_expires_at, last_refresh_at, last_refresh_error, failing_since, \
+               tags, metadata, etag, updated_at, id, organization_id, application_id, provider, external_account_id, \
+               requested_scopes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+               $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)";
+    changeable(sql, c)
+        .bind(&c.id)
+        .bind(&c.tenant.organization_id)
+        .bind(&c.tenant.application_id)
+        .bind(&c.provider)
+        .bind(&c.external_account_id)
+        .bind(json_text(&c.requested_scopes))
+        .bind(c.created_at)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Writes all changeable columns of a live connection. There is no other way to write credentials, so that none come back to a
+/// connection that was disconnected meanwhile.
+pub async fn update(tx: &mut Tx, lock: &ConnectionLock, c: &Connection) -> Result<()> {
+    lock.covers(&c.id)?;
+    let sql = "update connections set connector_version = $1, status = $2, status_reason = $3, \
+               status_changed_at = $4, display_name = $5, email = $6, username = $7, addresses = $8, surfaces = $9, \
+               granted_scopes = $10, provider_scopes = $11, time_zone = $12, settings = $13, credentials = $14, \
+               credentials_version = $15, token_expires_at = $16, last_refresh_at = $17, last_refresh_error = $18, \
+               failing_since = $19, tags = $20, metadata = $21, etag = $22, updated_at = $23 \
+               where id = $24 and deleted_at is null";
+    changeable(sql, c).bind(&lock.id).execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// The statement with the columns that an update can change, as its first 23 parameters.
+fn changeable<'q>(sql: &'static str, c: &'q Connection) -> Query<'q> {
+    query(sql)
+        .bind(&c.connector_version)
+        .bind(&c.status)
+        .bind(&c.status_reason)
+        .bind(c.status_changed_at)
+        .bind(&c.display_name)
+        .bind(&c.email)
+        .bind(&c.username)
+        .bind(json_text(&c.addresses))
+        .bind(json_text(&c.surfaces))
+        .bind(json_text(&c.granted_scopes))
+        .bind(json_text(&c.provider_scopes))
+        .bind(&c.time_zone)
+        .bind(json_text(&c.settings))
+        .bind(&c.credentials)
+        .bind(c.credentials_version)
+        .bind(c.token_expires_at)
+        .bind(c.last_refresh_at)
+        .bind(&c.last_refresh_error)
+        .bind(c.failing_since)
+        .bind(json_text(&c.tags))
+        .bind(json_text(&c.metadata))
+        .bind(&c.etag)
+        .bind(c.updated_at)
+}
+
+/// Until when the provider wants to be left alone by a live connection, ms; a past time says nothing.
+pub async fn throttled_until(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<i64>> {
+    let sql = "select throttled_until from connections where organization_id = $1 and application_id = $2 \
+               and id = $3 and deleted_at is null";
+    let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    Ok(of.fetch_optional(on, |row| row.get("throttled_until")).await?.flatten())
+}
+
+/// Notes that the provider wants to be left alone until then, unless it is longer already.
+pub async fn set_throttled(tx: &mut Tx, tenant: &Tenant, id: &str, until: i64) -> Result<()> {
+    let sql = "update connections set throttled_until = $1 where organization_id = $2 and application_id = $3 \
+               and id = $4 and deleted_at is null and coalesce(throttled_until, 0) < $1";
+    let of = query(sql).bind(until).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    of.execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// Makes a tombstone: secrets and settings go, the id stays taken.
+pub async fn delete(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {
+    let sql = "update connections set status = 'revoked', deleted_at = $1, updated_at = $1, credentials = '', \
+               settings = '{}', addresses = '[]', username = null, email = null, display_name = null, \
+               metadata = '{}', tags = '{}' \
+               where organization_id = $2 and application_id = $3 and id = $4 and deleted_at is null";
+    query(sql)
+        .bind(now)
+        .bind(&lock.tenant.organization_id)
+        .bind(&lock.tenant.application_id)
+        .bind(&lock.id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Claims and answers of idempotent writes. Table: `migrations/0006_idempotency.sql`.
+
+use anyhow::Result;
+
+use crate::sql::{Reader, Row, query};
+
+use crate::Tx;
+
+/// A claimed key, as stored.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub fingerprint: String,
+    pub fence: String,
+    pub owner: String,
+    pub lease_until: i64,
+    pub answer: Option<StoredAnswer>,
+}
+
+/// The answer to replay. `headers` and `body` are sealed by the caller.
+#[derive(Clone, Debug)]
+pub struct StoredAnswer {
+    pub status: i64,
+    pub headers: String,
+    pub body: String,
+}
+
+/// What a claim is made with.
+pub struct NewClaim<'a> {
+    pub application_id: &'a str,
+    pub scope: &'a str,
+    pub fingerprint: &'a str,
+    pub fence: &'a str,
+    pub owner: &'a str,
+    pub now: i64,
+    pub lease_until: i64,
+}
+
+/// Claims a key; false when somebody has it.
+pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool> {
+    let sql = "insert into idempotency (application_id, scope, fingerprint, fence, owner, claimed_at, lease_until) \
+               values ($1, $2, $3, $4, $5, $6, $7) on conflict (application_id, scope) do nothing";
+    let done = query(sql)
+        .bind(c.application_id)
+        .bind(c.scope)
+        .bind(c.fingerprint)
+        .bind(c.fence)
+        .bind(c.owner)
+        .bind(c.now)
+        .bind(c.lease_until)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done > 0)
+}
+
+/// Takes over an unanswered claim from the fence that held it; false when that changed meanwhile.
+pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Result<bool> {
+    let sql = "update idempotency set fence = $1, owner = $2, claimed_at = $3, lease_until = $4 \
+               where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
+    let done = query(sql)
+        .bind(c.fence)
+        .bind(c.owner)
+        .bind(c.now)
+        .bind(c.lease_until)
+        .bind(c.application_id)
+        .bind(c.scope)
+        .bind(from_fence)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done > 0)
+}
+
+fn claim(row: &Row<'_>) -> Result<Claim> {
+    let answered: Option<i64> = row.get("answered_at")?;
+    let answer = match answered {
+        None => None,
+        Some(_) => Some(StoredAnswer {
+            status: row.get("status")?,
+            headers: row.get("headers")?,
+            body: row.get("answer")?,
+        }),
+    };
+    Ok(Claim {
+        fingerprint: row.get("fingerprint")?,
+        fence: row.get("fence")?,
+        owner: row.get("owner")?,
+        lease_until: row.get("lease_until")?,
+        answer,
+    })
+}
+
+pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<Option<Claim>> {
+    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer from idempotency \
+               where application_id = $1 and scope = $2";
+    query(sql).bind(application_id).bind(scope).fetch_optional(reader, claim).await
+}
+
+/// Stores the answer, in the transaction of the effect. False: the claim is no longer this fence's, so the effect must not
+/// be committed either.
+pub async fn answer(tx: &mut Tx, key: (&str, &str, &str), answer: &StoredAnswer, now: i64) -> Result<bool> {
+    let sql = "update idempotency set answered_at = $1, status = $2, headers = $3, answer = $4 \
+               where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
+    let done = query(sql)
+        .bind(now)
+        .bind(answer.status)
+        .bind(&answer.headers)
+        .bind(&answer.body)
+        .bind(key.0)
+        .bind(key.1)
+        .bind(key.2)
+        .execute(&mut *tx)
+        .await?;
+    Ok(done > 0)
+}
+
+/// Frees an unanswered claim to be taken over at once.
+pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
+    let sql = "update idempotency set lease_until = 0 where application_id = $1 and scope = $2 and fence = $3 \
+               and answered_at is null";
+    query(sql).bind(application_id).bind(scope).bind(fence).execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// Gives up a claim that had no effect, so that the same key can be tried again.
+pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
+    query("delete from idempotency where application_id = $1 and scope = $2 and fence = $3 and answered_at is null")
+        .bind(application_id)
+        .bind(scope)
+        .bind(fence)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Takes every answer away, as if the process had died before each commit. For tests of what a retry then does.
+pub async fn unanswer_all(tx: &mut Tx) -> Result<()> {
+    query("update idempotency set answered_at = null, status = null, headers = null, answer = null")
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}

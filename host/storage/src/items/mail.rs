@@ -1,0 +1,151 @@
+//! Messages, drafts, folders and labels among the items: found by what only mail has.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::dialect::among;
+use crate::items::collection::Family;
+use crate::items::{Item, item, locked};
+use crate::locked::{ConnectionLock, Locked};
+use crate::sql::{Reader, query};
+
+/// Everything that was ever read from these sources of a connection's mail, tombstones included.
+pub async fn lock_ever_of_sources<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    family: Family,
+    sources: &[&str],
+) -> Result<Vec<Locked<'l, Item>>> {
+    if sources.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = among!(
+        tx,
+        select!("where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = '' and source_id in "),
+        "$6",
+        ""
+    );
+    let of = query(sql).bind(&lock.id).bind(family[0]).bind(family[1]).bind(family[2]).bind(family[3]);
+    Ok(locked(lock, of.bind(serde_json::to_string(sources)?).fetch_all(&mut *tx, item).await?))
+}
+
+/// What went since then under these fingerprints, the last first; at most so many.
+pub async fn lock_gone_by_fingerprint<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    fingerprints: &[&str],
+    since: i64,
+    most: i64,
+) -> Result<Vec<Locked<'l, Item>>> {
+    if fingerprints.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = among!(
+        tx,
+        select!("where connection_id = $1 and deleted_at >= $2 and fingerprint in "),
+        "$3",
+        " order by deleted_at desc, id limit $4"
+    );
+    let of = query(sql).bind(&lock.id).bind(since).bind(serde_json::to_string(fingerprints)?).bind(most);
+    Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
+}
+
+/// Live items of these kinds that lie directly in a connection.
+pub async fn live_of_kinds(tx: &mut Tx, connection_id: &str, kinds: (&str, &str)) -> Result<Vec<Item>> {
+    let sql = select!(
+        "where connection_id = $1 and kind in ($2, $3) and parent_id = '' and deleted_at is null order by id"
+    );
+    query(sql).bind(connection_id).bind(kinds.0).bind(kinds.1).fetch_all(&mut *tx, item).await
+}
+
+/// Live messages and drafts of a connection from these sources, in their order.
+pub async fn of_sources(
+    reader: &Reader,
+    tenant: &Tenant,
+    connection_id: &str,
+    sources: &[String],
+) -> Result<Vec<Item>> {
+    let sql = among!(
+        reader,
+        select!(
+            "where organization_id = $1 and application_id = $2 and connection_id = $3 and parent_id = $5 \
+             and kind in ('email_message', 'email_draft') and deleted_at is null and source_id in "
+        ),
+        "$4",
+        ""
+    );
+    let found = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(connection_id)
+        .bind(serde_json::to_string(sources)?)
+        // No literal: it would have an index of the whole application fit too.
+        .bind("")
+        .fetch_all(reader, item)
+        .await?;
+    let mut by_source: HashMap<_, _> = found.into_iter().map(|i| (i.source_id.clone(), i)).collect();
+    Ok(sources.iter().filter_map(|source| by_source.remove(source)).collect())
+}
+
+/// Gives a row another source: what the provider had of it is another thing from now on, or nothing.
+pub async fn set_source(tx: &mut Tx, before: &Locked<'_, Item>, source_id: &str) -> Result<()> {
+    query("update items set source_id = $1, external_id = $1, fingerprint = null where id = $2")
+        .bind(source_id)
+        .bind(&before.id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Whether a live message of a connection comes from this source.
+pub async fn is_known_source(reader: &Reader, connection_id: &str, source_id: &str) -> Result<bool> {
+    let sql = "select id from items where connection_id = $1 and kind in ('email_message', 'email_draft') \
+               and parent_id = '' and source_id = $2 and deleted_at is null limit 1";
+    let statement = query(sql).bind(connection_id).bind(source_id);
+    let found: Option<String> = statement.fetch_optional(reader, |row| row.get("id")).await?;
+    Ok(found.is_some())
+}
+
+/// Live items of a thread of the locked connection.
+pub async fn lock_of_thread<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    thread_id: &str,
+) -> Result<Vec<Locked<'l, Item>>> {
+    let sql = select!("where series_id = $1 and connection_id = $2 and deleted_at is null order by id");
+    Ok(locked(lock, query(sql).bind(thread_id).bind(&lock.id).fetch_all(&mut *tx, item).await?))
+}
+
+/// Messages of a connection by what others call them, their Message-ID, that are not only the provider's: what no provider has, its
+/// source beginning with `outgoing`, and drafts, also those that went since then.
+pub async fn lock_ours_by_uid<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    uids: &[&str],
+    outgoing: &str,
+    since: i64,
+) -> Result<Vec<Locked<'l, Item>>> {
+    if uids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = among!(
+        tx,
+        select!(
+            "where parent_id = '' and connection_id = $1 and ((deleted_at is null and substr(source_id, 1, \
+             length($2)) = $2) or (kind = 'email_draft' and (deleted_at is null or deleted_at >= $3))) and uid in "
+        ),
+        "$4",
+        " order by id"
+    );
+    let of = query(sql).bind(&lock.id).bind(outgoing).bind(since).bind(serde_json::to_string(uids)?);
+    Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
+}
+
+/// What others are going to call it.
+pub async fn set_uid(tx: &mut Tx, before: &Locked<'_, Item>, uid: &str) -> Result<()> {
+    query("update items set uid = $1 where id = $2").bind(uid).bind(&before.id).execute(tx).await?;
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Rows that are changed are read first, under a lock that the transaction holds to its end. The types here make that the only way: a
+//! write needs the row as `lock_*` returned it, and `lock_*` needs the lock on the row's connection.
+//!
+//! One lock covers everything that is stored of an account: its items, its messages on their way out, its sync states. On PostgreSQL it is
+//! the row lock on the connection (`for update`), which other hosts wait for. On SQLite the writer runs one transaction after the other,
+//! so the transaction itself is the lock.
+
+use std::ops::Deref;
+
+use anyhow::{Result, ensure};
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::connections::{self, Connection};
+
+/// The lock on a live connection, with the row as it is under the lock. It belongs to the transaction that took it.
+#[derive(Debug)]
+pub struct ConnectionLock {
+    row: Connection,
+}
+
+impl ConnectionLock {
+    /// Takes the lock. None: there is no such connection, or it was disconnected, and nothing of it may be written any more.
+    pub async fn take(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ConnectionLock>> {
+        Ok(connections::find_for_update(tx, tenant, id).await?.map(|row| ConnectionLock { row }))
+    }
+
+    /// Fails when a row is another connection's: this lock does not cover it.
+    pub(super) fn covers(&self, connection_id: &str) -> Result<()> {
+        ensure!(
+            self.row.id == connection_id,
+            "the lock on {} does not cover rows of {connection_id}",
+            self.row.id
+        );
+        Ok(())
+    }
+}
+
+impl Deref for ConnectionLock {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.row
+    }
+}
+
+/// A row that was read under a connection's lock. It lives no longer than the lock, so that nobody takes it to another transaction.
+#[derive(Debug)]
+pub struct Locked<'l, T> {
+    row: T,
+    lock: &'l ConnectionLock,
+}
+
+impl<'l, T> Locked<'l, T> {
+    /// For `lock_*` in this folder alone.
+    pub(super) fn new(lock: &'l ConnectionLock, row: T) -> Self {
+        Locked { row, lock }
+    }
+
+    /// Whose row it is.
+    pub(super) fn tenant(&self) -> &'l Tenant {
+        &self.lock.tenant
+    }
+
+    /// The row that a write has put in the place of this one.
+    pub(super) fn replaced(self, row: T) -> Self {
+        Locked { row, lock: self.lock }
+    }
+
+    /// The row alone, which can be read and not be written any more.
+    pub fn into_row(self) -> T {
+        self.row
+    }
+}
+
+impl<T: Clone> Clone for Locked<'_, T> {
+    fn clone(&self) -> Self {
+        Locked { row: self.row.clone(), lock: self.lock }
+    }
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.row
+    }
+}

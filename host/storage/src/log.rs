@@ -1,0 +1,246 @@
+//! The application's log: every change, in the order in which it was committed. Table: `migrations/0004_log.sql`.
+
+use anyhow::Result;
+
+use crate::sql::{Reader, Row, query};
+
+use base::tenant::Tenant;
+
+use crate::Tx;
+
+/// One line of the log.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub sequence: i64,
+    pub id: String,
+    pub connection_id: Option<String>,
+    /// The public kind: `calendar.event.created`.
+    pub entry_type: String,
+    /// `created`, `updated`, `deleted` or `state`.
+    pub change_type: String,
+    pub resource_type: String,
+    pub resource_id: String,
+    pub parent_id: String,
+    /// JSON array of field names, for `updated`.
+    pub changed_fields: Option<String>,
+    pub etag: Option<String>,
+    /// `provider`, `api`, `system` or `backfill`.
+    pub origin: String,
+    /// The resource as it was then, as the API prints it.
+    pub resource: Option<String>,
+    pub at: i64,
+}
+
+/// Takes the next `count` numbers of the application's log; returns the first. The row stays locked until the commit, which
+/// keeps numbers and commits in one order.
+pub async fn next_sequence(tx: &mut Tx, tenant: &Tenant, count: i64) -> Result<i64> {
+    let sql = "update applications set last_sequence = last_sequence + $1 where id = $2 and organization_id = $3 \
+               returning last_sequence";
+    let last: i64 = query(sql)
+        .bind(count)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_one(&mut *tx, |row| row.get("last_sequence"))
+        .await?;
+    Ok(last - count + 1)
+}
+
+/// The number of the last line.
+pub async fn last_sequence(reader: &Reader, tenant: &Tenant) -> Result<i64> {
+    let last = query("select last_sequence from applications where id = $1 and organization_id = $2")
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_optional(reader, |row| row.get("last_sequence"))
+        .await?;
+    Ok(last.unwrap_or(0))
+}
+
+/// The number of the last line that tells of something in this collection.
+pub async fn last_in(reader: &Reader, tenant: &Tenant, parent_id: &str) -> Result<Option<i64>> {
+    let sql = "select max(sequence) as last from log where application_id = $1 and organization_id = $2 and parent_id = $3 \
+               and parent_id <> ''";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(parent_id)
+        .fetch_one(reader, |row| row.get("last"))
+        .await
+}
+
+/// Types of resources that one feed tells of, some of them perhaps twice.
+pub type Types = [&'static str; 4];
+
+/// The types, each once; what is left of them is no type.
+fn each_once(types: Types) -> impl Iterator<Item = &'static str> {
+    (0..types.len()).map(move |n| if types[..n].contains(&types[n]) { "" } else { types[n] })
+}
+
+/// The number of the last line that tells of resources of these types in a connection.
+pub async fn last_of(
+    reader: &Reader,
+    tenant: &Tenant,
+    connection_id: &str,
+    types: Types,
+) -> Result<Option<i64>> {
+    // One type after the other: of each the last line is found at once.
+    let sql = "select max(sequence) as last from log where application_id = $1 and connection_id = $2 and resource_type = $3";
+    let mut last = None;
+    for name in each_once(types).filter(|name| !name.is_empty()) {
+        let statement = query(sql).bind(&tenant.application_id).bind(connection_id).bind(name);
+        last = last.max(statement.fetch_one(reader, |row| row.get("last")).await?);
+    }
+    Ok(last)
+}
+
+pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
+    let sql = "insert into log (application_id, sequence, id, organization_id, connection_id, type, change_type, \
+               resource_type, resource_id, parent_id, changed_fields, etag, origin, resource, at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(entry.sequence)
+        .bind(&entry.id)
+        .bind(&tenant.organization_id)
+        .bind(&entry.connection_id)
+        .bind(&entry.entry_type)
+        .bind(&entry.change_type)
+        .bind(&entry.resource_type)
+        .bind(&entry.resource_id)
+        .bind(&entry.parent_id)
+        .bind(&entry.changed_fields)
+        .bind(&entry.etag)
+        .bind(&entry.origin)
+        .bind(&entry.resource)
+        .bind(entry.at)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// A query for whole lines of an application with this condition more.
+macro_rules! select {
+    ($rest:expr) => {
+        concat!(
+            "select sequence, id, connection_id, type, change_type, resource_type, resource_id, parent_id, changed_fields, ",
+            "etag, origin, resource, at from log where application_id = $1 and organization_id = $2 ",
+            $rest
+        )
+    };
+}
+
+/// The lines of one type, in their order.
+macro_rules! of_type {
+    ($type:literal, $name:literal) => {
+        concat!(
+            "select * from (",
+            select!(concat!(
+                "and connection_id = $3 and resource_type = ",
+                $type,
+                " and sequence > $4 and change_type <> 'state' order by sequence limit $5"
+            )),
+            ") as ",
+            $name
+        )
+    };
+}
+
+fn entry(row: &Row<'_>) -> Result<Entry> {
+    Ok(Entry {
+        sequence: row.get("sequence")?,
+        id: row.get("id")?,
+        connection_id: row.get("connection_id")?,
+        entry_type: row.get("type")?,
+        change_type: row.get("change_type")?,
+        resource_type: row.get("resource_type")?,
+        resource_id: row.get("resource_id")?,
+        parent_id: row.get("parent_id")?,
+        changed_fields: row.get("changed_fields")?,
+        etag: row.get("etag")?,
+        origin: row.get("origin")?,
+        resource: row.get("resource")?,
+        at: row.get("at")?,
+    })
+}
+
+/// Lines about the items of one collection after `sequence`, oldest first.
+pub async fn of_collection(
+    reader: &Reader,
+    tenant: &Tenant,
+    parent_id: &str,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Entry>> {
+    let sql = select!(
+        "and parent_id = $3 and parent_id <> '' and sequence > $4 and change_type <> 'state' order by sequence limit $5"
+    );
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(parent_id)
+        .bind(after)
+        .bind(limit)
+        .fetch_all(reader, entry)
+        .await
+}
+
+/// Lines about the resources of these types in one connection after `sequence`, oldest first.
+pub async fn of_connection(
+    reader: &Reader,
+    tenant: &Tenant,
+    (connection_id, types): (&str, Types),
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Entry>> {
+    // The lines of each type stand together in their order: so many of each at most are looked at, whatever else the connection has.
+    let sql = concat!(
+        of_type!("$6", "a"),
+        " union all ",
+        of_type!("$7", "b"),
+        " union all ",
+        of_type!("$8", "c"),
+        " union all ",
+        of_type!("$9", "d"),
+        " order by sequence limit $5"
+    );
+    let statement = query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(connection_id)
+        .bind(after)
+        .bind(limit);
+    each_once(types).fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
+}
+
+/// Forgets the oldest lines of an application that are older than `before`, at most so many; how many it forgot. Feeds cannot be read
+/// from before them any more.
+pub async fn forget(tx: &mut Tx, tenant: &Tenant, before: i64, most: i64) -> Result<u64> {
+    let oldest = query("select sequence, at from log where application_id = $1 order by sequence limit $2")
+        .bind(&tenant.application_id)
+        .bind(most)
+        .fetch_all(&mut *tx, |row| Ok((row.get::<i64>("sequence")?, row.get::<i64>("at")?)))
+        .await?;
+    let Some(last) = oldest.iter().filter(|(_, at)| *at < before).map(|(sequence, _)| *sequence).max() else {
+        return Ok(0);
+    };
+    query("update applications set floor_sequence = $1 where id = $2 and organization_id = $3 and floor_sequence < $1")
+        .bind(last)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .execute(&mut *tx)
+        .await?;
+    query("delete from log where application_id = $1 and sequence <= $2")
+        .bind(&tenant.application_id)
+        .bind(last)
+        .execute(&mut *tx)
+        .await
+}
+
+/// Below which sequence the application's log is forgotten.
+pub async fn floor(reader: &Reader, tenant: &Tenant) -> Result<i64> {
+    let floor = query("select floor_sequence from applications where id = $1 and organization_id = $2")
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_optional(reader, |row| row.get("floor_sequence"))
+        .await?;
+    Ok(floor.unwrap_or(0))
+}

@@ -1,0 +1,104 @@
+//! Messages of a place, newest first.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::items::{Shown, like};
+use crate::sql::{Reader, Row, query};
+
+/// Words that one search looks for; each is a pattern of the statement.
+pub const MAX_WORDS: usize = 8;
+
+/// Which messages of a place.
+#[derive(Clone, Debug)]
+pub struct Filter<'a> {
+    /// A folder, a label, a thread, a connection, or the application.
+    pub place_id: &'a str,
+    /// Received at this time or later, ms.
+    pub from: i64,
+    /// Received before it.
+    pub to: i64,
+    /// Of the flags in `mask`, exactly those in `flags` are set.
+    pub mask: i64,
+    pub flags: i64,
+    /// Folded words that all stand in `search_text`, at most eight.
+    pub words: &'a [String],
+    /// Only this kind; empty: messages and drafts.
+    pub kind: &'a str,
+    /// When the message before the page was received, and its id.
+    pub before: (i64, &'a str),
+    /// Messages to look at: so many are visited at most, however few of them are what is asked for.
+    pub limit: i64,
+}
+
+/// A message, with what is kept beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    pub shown: Shown<'a>,
+    pub source_id: &'a str,
+    pub aside: Option<&'a str>,
+}
+
+/// A message that was looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    pub sort_at: i64,
+    pub id: &'a str,
+    /// None where it is not what is asked for.
+    pub found: Option<Found<'a>>,
+}
+
+/// What `read` makes of each message of a place that is looked at, newest first, where it lies. Fewer than `limit` are the last.
+pub async fn list_messages<T>(
+    reader: &Reader,
+    tenant: &Tenant,
+    filter: &Filter<'_>,
+    with_provider_data: bool,
+    mut read: impl FnMut(Seen<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    // The messages are looked up one by one in the order of the place: what is not asked for comes as nulls, and counts for the limit.
+    let sql = "select p.sort_at, p.item_id, i.id, i.connection_id, i.kind, i.parent_id, i.external_id, i.series_id, i.etag, i.body, \
+               i.metadata, i.sort_at, i.sort_text, i.created_at, i.updated_at, \
+               case when $18 = 1 then i.provider_data end as provider_data, i.source_id, i.aside \
+               from email_places p left join items i on i.id = p.item_id \
+               and i.organization_id = $1 and i.application_id = $2 and i.deleted_at is null \
+               and (i.flags & $6) = $7 and ($8 = '' or i.kind = $8) \
+               and i.search_text like $11 escape '!' and i.search_text like $12 escape '!' \
+               and i.search_text like $13 escape '!' and i.search_text like $14 escape '!' \
+               and i.search_text like $15 escape '!' and i.search_text like $16 escape '!' \
+               and i.search_text like $19 escape '!' and i.search_text like $20 escape '!' \
+               where p.place_id = $3 and p.sort_at >= $4 and p.sort_at <= $5 \
+               and case when p.sort_at = $9 then p.item_id < $10 else true end \
+               order by p.sort_at desc, p.item_id desc limit $17";
+    let word = |n: usize| filter.words.get(n).map_or_else(|| "%".to_owned(), |word| like(word));
+    let mut statement = query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(filter.place_id)
+        .bind(filter.from)
+        // One bound for where the page begins: an engine looks for one, and passes over what another excludes.
+        .bind(filter.before.0.min(filter.to.saturating_sub(1)))
+        .bind(filter.mask)
+        .bind(filter.flags)
+        .bind(filter.kind)
+        .bind(filter.before.0)
+        .bind(filter.before.1);
+    for n in 0..6 {
+        statement = statement.bind(word(n));
+    }
+    statement = statement.bind(filter.limit).bind(i64::from(with_provider_data)).bind(word(6)).bind(word(7));
+    statement.fetch_all(reader, |row| read(seen(row)?)).await
+}
+
+fn seen<'a>(row: &'a Row<'_>) -> Result<Seen<'a>> {
+    let mut column = row.columns();
+    let (sort_at, id) = (column.next()?, column.text()?.unwrap_or_default());
+    let found = match crate::items::shown_if_any(&mut column)? {
+        None => None,
+        Some(shown) => {
+            let (source_id, aside) = (column.text()?.unwrap_or_default(), column.text()?);
+            Some(Found { shown, source_id, aside })
+        }
+    };
+    Ok(Seen { sort_at, id, found })
+}

@@ -1,0 +1,268 @@
+//! Messages on their way out. Tables: `migrations/0013_outbox.sql`.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::locked::{ConnectionLock, Locked};
+use crate::sql::{On, Reader, Row, query};
+
+/// Characters of a piece of a message.
+const PIECE: usize = 256 << 10;
+
+/// A message on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outgoing {
+    pub id: String,
+    pub tenant: Tenant,
+    pub connection_id: String,
+    pub draft_id: Option<String>,
+    pub state: String,
+    /// Without angle brackets.
+    pub internet_message_id: String,
+    /// JSON.
+    pub options: String,
+    /// JSON.
+    pub recipients: String,
+    pub send_at: Option<i64>,
+    pub next_attempt_at: Option<i64>,
+    pub attempts: i64,
+    pub handed_over_at: Option<i64>,
+    pub claimed_by: Option<String>,
+    pub claimed_until: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
+    Ok(Outgoing {
+        id: row.get("id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        connection_id: row.get("connection_id")?,
+        draft_id: row.get("draft_id")?,
+        state: row.get("state")?,
+        internet_message_id: row.get("internet_message_id")?,
+        options: row.get("options")?,
+        recipients: row.get("recipients")?,
+        send_at: row.get("send_at")?,
+        next_attempt_at: row.get("next_attempt_at")?,
+        attempts: row.get("attempts")?,
+        handed_over_at: row.get("handed_over_at")?,
+        claimed_by: row.get("claimed_by")?,
+        claimed_until: row.get("claimed_until")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// A new row, with the message itself, and the sender's own copy where that is another.
+pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str, copy: Option<&str>) -> Result<()> {
+    let sql = "insert into outbox (id, organization_id, application_id, connection_id, draft_id, state, \
+               internet_message_id, options, recipients, send_at, next_attempt_at, attempts, created_at, updated_at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    query(sql)
+        .bind(&o.id)
+        .bind(&o.tenant.organization_id)
+        .bind(&o.tenant.application_id)
+        .bind(&o.connection_id)
+        .bind(&o.draft_id)
+        .bind(&o.state)
+        .bind(&o.internet_message_id)
+        .bind(&o.options)
+        .bind(&o.recipients)
+        .bind(o.send_at)
+        .bind(o.next_attempt_at)
+        .bind(o.attempts)
+        .bind(o.created_at)
+        .bind(o.updated_at)
+        .execute(&mut *tx)
+        .await?;
+    put(tx, &o.id, message).await?;
+    match copy {
+        Some(copy) => put(tx, &copy_of(&o.id), copy).await,
+        None => Ok(()),
+    }
+}
+
+/// What the sender's own copy is kept under.
+pub fn copy_of(id: &str) -> String {
+    format!("{id}/copy")
+}
+
+async fn put(tx: &mut Tx, id: &str, message: &str) -> Result<()> {
+    let mut rest = message;
+    let mut position = 0_i64;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        query("insert into outbox_contents (id, position, piece) values ($1, $2, $3)")
+            .bind(id)
+            .bind(position)
+            .bind(piece)
+            .execute(&mut *tx)
+            .await?;
+        (rest, position) = (after, position + 1);
+    }
+    Ok(())
+}
+
+/// A row of the tenant.
+pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<Outgoing>> {
+    query("select * from outbox where id = $1 and organization_id = $2 and application_id = $3")
+        .bind(id)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .fetch_optional(on, outgoing)
+        .await
+}
+
+/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too: whoever claims it holds no connection's
+/// lock.
+pub async fn lock_outgoing<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    id: &str,
+) -> Result<Option<Locked<'l, Outgoing>>> {
+    let sql = match tx {
+        Tx::Sqlite(_) => "select * from outbox where id = $1 and connection_id = $2",
+        Tx::Postgres(_) => "select * from outbox where id = $1 and connection_id = $2 for update",
+    };
+    let found = query(sql).bind(id).bind(&lock.id).fetch_optional(&mut *tx, outgoing).await?;
+    Ok(found.map(|row| Locked::new(lock, row)))
+}
+
+/// The row of a message that was sent, by its Message-ID.
+pub async fn by_message_id(
+    on: impl Into<On<'_>>,
+    connection_id: &str,
+    internet_message_id: &str,
+) -> Result<Option<Outgoing>> {
+    query("select * from outbox where connection_id = $1 and internet_message_id = $2 order by id limit 1")
+        .bind(connection_id)
+        .bind(internet_message_id)
+        .fetch_optional(on, outgoing)
+        .await
+}
+
+/// The pieces of a message, in order.
+pub async fn pieces(reader: &Reader, id: &str) -> Result<Vec<String>> {
+    query("select piece from outbox_contents where id = $1 order by position")
+        .bind(id)
+        .fetch_all(reader, |row| row.get("piece"))
+        .await
+}
+
+/// Forgets the bytes of a message that is sent, or never will be.
+pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
+    query("delete from outbox_contents where id in ($1, $2)")
+        .bind(id)
+        .bind(copy_of(id))
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Ids of what is to be tried by now.
+pub async fn due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<String>> {
+    let sql = "select id from outbox where next_attempt_at <= $1 and exists (select 1 from connections c \
+               where c.id = outbox.connection_id and c.deleted_at is null) order by next_attempt_at limit $2";
+    query(sql).bind(now).bind(limit).fetch_all(reader, |row| row.get("id")).await
+}
+
+/// A row that is to be tried by now, whosever: the outbox works for all applications.
+pub async fn find_due(reader: &Reader, id: &str, now: i64) -> Result<Option<Outgoing>> {
+    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2";
+    query(sql).bind(id).bind(now).fetch_optional(reader, outgoing).await
+}
+
+/// Puts a due row off until then, which is no attempt.
+pub async fn postpone(tx: &mut Tx, id: &str, now: i64, until: i64) -> Result<()> {
+    let sql =
+        "update outbox set next_attempt_at = $1, updated_at = $2 where id = $3 and next_attempt_at <= $2";
+    query(sql).bind(until).bind(now).bind(id).execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// Takes a due row for `fence`, if nobody has it. A claim whose time is over is nobody's; nor is one of a process that
+/// `is_dead` says is gone.
+pub async fn claim(
+    tx: &mut Tx,
+    id: &str,
+    (fence, until, now): (&str, i64, i64),
+    is_dead: impl Fn(&str) -> bool,
+) -> Result<Option<Outgoing>> {
+    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2 and exists (select 1 from connections c \
+               where c.id = outbox.connection_id and c.deleted_at is null)";
+    let Some(row) = query(sql).bind(id).bind(now).fetch_optional(&mut *tx, outgoing).await? else {
+        return Ok(None);
+    };
+    let is_taken = row.claimed_by.as_deref().is_some_and(|by| !is_dead(by))
+        && row.claimed_until.is_some_and(|until| until > now);
+    if is_taken {
+        return Ok(None);
+    }
+    let sql = "update outbox set claimed_by = $1, claimed_until = $2, state = 'sending', attempts = attempts + 1, \
+               updated_at = $3 where id = $4 and coalesce(claimed_by, '') = $5";
+    let taken = query(sql)
+        .bind(fence)
+        .bind(until)
+        .bind(now)
+        .bind(id)
+        .bind(row.claimed_by.as_deref().unwrap_or_default())
+        .execute(&mut *tx)
+        .await?;
+    let claimed = Outgoing { claimed_by: Some(fence.to_owned()), attempts: row.attempts + 1, ..row };
+    Ok((taken == 1).then_some(claimed))
+}
+
+/// Notes that the provider may have the message from now on. False: the claim is lost.
+pub async fn handed_over(tx: &mut Tx, id: &str, fence: &str, now: i64) -> Result<bool> {
+    let sql = "update outbox set handed_over_at = $1, updated_at = $1 where id = $2 and claimed_by = $3";
+    Ok(query(sql).bind(now).bind(id).bind(fence).execute(&mut *tx).await? == 1)
+}
+
+/// Writes what became of it, and lets it go. False: the claim is lost, and somebody else says what became of it.
+pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fence: &str) -> Result<bool> {
+    let sql = "update outbox set state = $1, recipients = $2, next_attempt_at = $3, handed_over_at = $4, \
+               claimed_by = null, claimed_until = null, updated_at = $5, options = $8, attempts = $9 \
+               where id = $6 and claimed_by = $7";
+    let written = query(sql)
+        .bind(&o.state)
+        .bind(&o.recipients)
+        .bind(o.next_attempt_at)
+        .bind(o.handed_over_at)
+        .bind(o.updated_at)
+        .bind(&before.id)
+        .bind(fence)
+        .bind(&o.options)
+        .bind(o.attempts)
+        .execute(&mut *tx)
+        .await?;
+    Ok(written == 1)
+}
+
+/// Keeps what was learned of the recipients later: bounces.
+pub async fn set_recipients(
+    tx: &mut Tx,
+    before: &Locked<'_, Outgoing>,
+    (state, recipients): (&str, &str),
+    now: i64,
+) -> Result<()> {
+    query("update outbox set state = $1, recipients = $2, updated_at = $3 where id = $4")
+        .bind(state)
+        .bind(recipients)
+        .bind(now)
+        .bind(&before.id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Takes back what nobody works on. False: it is being sent, or is done.
+pub async fn cancel(tx: &mut Tx, before: &Locked<'_, Outgoing>, now: i64) -> Result<bool> {
+    let sql = "update outbox set state = 'cancelled', next_attempt_at = null, updated_at = $1 where id = $2 \
+               and next_attempt_at is not null and claimed_by is null and handed_over_at is null";
+    Ok(query(sql).bind(now).bind(&before.id).execute(&mut *tx).await? == 1)
+}

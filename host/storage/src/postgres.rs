@@ -1,0 +1,64 @@
+//! PostgreSQL, through sqlx.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Error, Result};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions, PgRow};
+use sqlx::{PgExecutor, PgPool, Postgres};
+
+use crate::sql::{Query, Row, Value, too_long};
+
+/// How long a statement may take, the wait for locks included, ms. Migrations take as long as they take.
+const STATEMENT_TIMEOUT_MS: &str = "15000";
+/// What is read often is in memory, and disks have no heads: a page found by an index costs little more than the next one. With the server's
+/// default (4, of 1998) it reads whole tables where it need not.
+const RANDOM_PAGE_COST: &str = "1.1";
+/// The server stopped a statement: it took too long, or an administrator wants it so.
+const QUERY_CANCELED: &str = "57014";
+
+/// Connects; `most` is how many connections there may be at one moment.
+pub async fn open(url: &str, most: u32) -> Result<PgPool> {
+    let options = PgPoolOptions::new().max_connections(most).min_connections(1);
+    let settings = [("statement_timeout", STATEMENT_TIMEOUT_MS), ("random_page_cost", RANDOM_PAGE_COST)];
+    let to = PgConnectOptions::from_str(url)?.options(settings);
+    Ok(options.acquire_timeout(Duration::from_secs(5)).connect_with(to).await?)
+}
+
+fn failed(e: sqlx::Error) -> Error {
+    let is_canceled = e.as_database_error().is_some_and(|e| e.code().as_deref() == Some(QUERY_CANCELED));
+    if is_canceled { too_long(e.into()) } else { e.into() }
+}
+
+fn prepared<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
+    let statement = sqlx::query(query.sql);
+    query.values.into_iter().fold(statement, |statement, value| match value {
+        Value::Text(text) => statement.bind(text),
+        Value::Integer(number) => statement.bind(number),
+    })
+}
+
+/// Every row of an answer.
+pub async fn rows<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<Vec<PgRow>> {
+    #[cfg(test)]
+    crate::tests::recorder::note_postgres(&query);
+    prepared(query).fetch_all(on).await.map_err(failed)
+}
+
+/// The rows, each through `read`.
+pub fn read<T>(rows: &[PgRow], read: &mut impl FnMut(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
+    rows.iter().map(|row| read(&Row::Postgres(row))).collect()
+}
+
+/// How many rows it changed.
+pub async fn execute<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<u64> {
+    #[cfg(test)]
+    crate::tests::recorder::note_postgres(&query);
+    Ok(prepared(query).execute(on).await.map_err(failed)?.rows_affected())
+}
+
+/// Statements without parameters.
+pub async fn batch<'e>(on: impl PgExecutor<'e>, sql: &'static str) -> Result<()> {
+    sqlx::raw_sql(sql).execute(on).await?;
+    Ok(())
+}

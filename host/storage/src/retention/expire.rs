@@ -1,0 +1,154 @@
+//! What is older than it is kept. Each function removes at most `most` rows, and returns how many it removed; none when nothing is left.
+//! Two hosts may do the same at the same time; then one finds less.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::locked::ConnectionLock;
+use crate::retention::{Budget, delete_some};
+use crate::sql::{Row, query};
+
+/// Answers to idempotent writes that were claimed before then.
+pub async fn idempotency(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
+    let sql = "delete from idempotency where (application_id, scope) in \
+               (select application_id, scope from idempotency where claimed_at < $1 order by claimed_at limit $2)";
+    older(tx, sql, before, most).await
+}
+
+/// Messages that are sent, or never will be, of which nothing was learned since then. Their bytes went when that was settled; what is
+/// told of their delivery stands in the message.
+pub async fn outbox(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
+    let sql = "delete from outbox where id in (select id from outbox where next_attempt_at is null \
+               and updated_at < $1 order by updated_at limit $2)";
+    older(tx, sql, before, most).await
+}
+
+async fn older(tx: &mut Tx, sql: &'static str, before: i64, most: i64) -> Result<i64> {
+    let done = query(sql).bind(before).bind(most).execute(tx).await?;
+    Ok(i64::try_from(done).unwrap_or(i64::MAX))
+}
+
+/// Counts of requests of the days before this one (`YYYY-MM-DD`).
+pub async fn usage(tx: &mut Tx, tenant: &Tenant, before: &str, most: i64) -> Result<i64> {
+    let sql = "delete from usage where (application_id, key_id, day, surface, outcome) in \
+               (select application_id, key_id, day, surface, outcome from usage where application_id = $1 and organization_id = $2 \
+               and day < $3 order by day limit $4)";
+    let statement = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
+    let done = statement.bind(before).bind(most).execute(tx).await?;
+    Ok(i64::try_from(done).unwrap_or(i64::MAX))
+}
+
+/// Tracking records that expired before then, with what happened to them.
+pub async fn tracking(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
+    let children = "delete from tracking_events where id in (select id from tracking_events where tracking_id = $1 limit $2)";
+    let mut budget = Budget::new(most);
+    loop {
+        let first = query("select id from tracking where expires_at < $1 order by expires_at, id limit 1")
+            .bind(before);
+        let found = first.fetch_optional(&mut *tx, |row| row.get::<String>("id")).await?;
+        let Some(id) = found else { return Ok(budget.spent()) };
+        if !delete_some(tx, children, &id, &mut budget).await? {
+            return Ok(budget.spent());
+        }
+        budget.take(query("delete from tracking where id = $1").bind(&id).execute(&mut *tx).await?);
+    }
+}
+
+/// Threads that have been empty, or part of another, since before then, of one connection at a time.
+pub async fn threads(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
+    let sql = "select id, connection_id, organization_id, application_id from email_threads where emptied_at < $1 \
+               order by emptied_at, id limit $2";
+    let read = |row: &Row<'_>| {
+        let tenant = Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        };
+        Ok((row.get::<String>("id")?, row.get::<String>("connection_id")?, tenant))
+    };
+    let found = query(sql).bind(before).bind(most).fetch_all(&mut *tx, read).await?;
+    let Some((_, connection_id, tenant)) = found.first() else { return Ok(0) };
+    // A message that comes now may revive one of them: whoever stores it locks the connection.
+    let Some(_lock) = ConnectionLock::take(tx, tenant, connection_id).await? else {
+        // It was deleted meanwhile: its threads go with it.
+        return Ok(0);
+    };
+    let children = "delete from email_thread_refs where (connection_id, ref) in \
+                    (select connection_id, ref from email_thread_refs where thread_id = $1 limit $2)";
+    let mut budget = Budget::new(most);
+    for (id, ..) in found.iter().filter(|(_, owner, _)| owner == connection_id) {
+        let still =
+            query("select id from email_threads where id = $1 and emptied_at < $2").bind(id).bind(before);
+        if still.fetch_optional(&mut *tx, |row| row.get::<String>("id")).await?.is_none() {
+            continue;
+        }
+        if !delete_some(tx, children, id, &mut budget).await? {
+            return Ok(budget.spent());
+        }
+        budget.take(query("delete from email_threads where id = $1").bind(id).execute(&mut *tx).await?);
+    }
+    Ok(budget.spent())
+}
+
+/// What may still hang on an item that is gone, by its id. A message leaves its places when it goes.
+const OF_ITEM: [&str; 3] = [
+    "delete from item_keys where (item_id, name, value) in \
+     (select item_id, name, value from item_keys where item_id = $1 limit $2)",
+    "delete from item_refs where (from_id, to_uid) in (select from_id, to_uid from item_refs where from_id = $1 limit $2)",
+    "delete from item_parts where id in (select id from item_parts where item_id = $1 limit $2)",
+];
+
+/// What hangs on a collection, which lies at the top of its connection.
+const OF_COLLECTION: [&str; 5] = [
+    "delete from sync_names where (connection_id, surface, scope_id, generation, batch) in \
+     (select connection_id, surface, scope_id, generation, batch from sync_names \
+     where connection_id = $3 and scope_id = $1 limit $2)",
+    "delete from sync_rereads where (connection_id, surface, scope_id, source_id) in \
+     (select connection_id, surface, scope_id, source_id from sync_rereads \
+     where connection_id = $3 and scope_id = $1 limit $2)",
+    "delete from sync_item_errors where (connection_id, surface, scope_id, source_id) in \
+     (select connection_id, surface, scope_id, source_id from sync_item_errors \
+     where connection_id = $3 and scope_id = $1 limit $2)",
+    "delete from sync_states where (connection_id, surface, scope_id) in \
+     (select connection_id, surface, scope_id from sync_states where connection_id = $3 and scope_id = $1 limit $2)",
+    "delete from item_totals where (connection_id, parent_id, kind) in \
+     (select connection_id, parent_id, kind from item_totals where connection_id = $3 and parent_id = $1 limit $2)",
+];
+
+/// Tombstones of whose deletion the log no longer tells: those up to `sequence`.
+pub async fn tombstones(tx: &mut Tx, tenant: &Tenant, sequence: i64, most: i64) -> Result<i64> {
+    let sql = "select id, connection_id, kind from items where application_id = $1 and organization_id = $2 \
+               and deleted_at is not null and sequence <= $3 order by sequence, id limit $4";
+    let read = |row: &Row<'_>| {
+        Ok((row.get::<String>("id")?, row.get::<String>("connection_id")?, row.get::<String>("kind")?))
+    };
+    let found = query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(sequence)
+        .bind(most)
+        .fetch_all(&mut *tx, read)
+        .await?;
+    let mut budget = Budget::new(most);
+    for (id, connection_id, kind) in found {
+        for sql in OF_ITEM {
+            delete_some(tx, sql, &id, &mut budget).await?;
+        }
+        if matches!(kind.as_str(), "calendar" | "contact_book" | "task_list") {
+            for sql in OF_COLLECTION {
+                let statement = query(sql).bind(&id).bind(budget.left.max(0)).bind(&connection_id);
+                budget.take(statement.execute(&mut *tx).await?);
+            }
+        }
+        if budget.is_spent() {
+            break;
+        }
+        // Written again in the meantime, it is no tombstone any more, or one that the log tells of.
+        let row = "delete from items where id = $1 and deleted_at is not null and sequence <= $2";
+        budget.take(query(row).bind(&id).bind(sequence).execute(&mut *tx).await?);
+        if budget.is_spent() {
+            break;
+        }
+    }
+    Ok(budget.spent())
+}

@@ -1,0 +1,45 @@
+//! What goes when it is no longer needed, each time at most so many rows: `purge` has the data of connections that were deleted, `expire` what
+//! is older than it is kept. Tables: `migrations/0022_retention.sql`.
+
+pub mod expire;
+pub mod purge;
+
+use anyhow::Result;
+
+use crate::Tx;
+use crate::sql::query;
+
+/// Rows that a step may still change.
+#[derive(Debug)]
+struct Budget {
+    most: i64,
+    left: i64,
+}
+
+impl Budget {
+    fn new(most: i64) -> Self {
+        Budget { most, left: most }
+    }
+
+    fn take(&mut self, rows: u64) {
+        self.left -= i64::try_from(rows).unwrap_or(i64::MAX);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.left <= 0
+    }
+
+    fn spent(&self) -> i64 {
+        self.most - self.left
+    }
+}
+
+/// Runs a statement that deletes at most `$2` of the rows that hang on `$1`. False: there may be more of them.
+async fn delete_some(tx: &mut Tx, sql: &'static str, id: &str, budget: &mut Budget) -> Result<bool> {
+    if budget.is_spent() {
+        return Ok(false);
+    }
+    let done = query(sql).bind(id).bind(budget.left).execute(tx).await?;
+    budget.take(done);
+    Ok(!budget.is_spent())
+}

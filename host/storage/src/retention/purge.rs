@@ -1,0 +1,248 @@
+//! The data of connections that were deleted. How far it has gone is kept with every step, in its transaction: a process that stops, or
+//! another host, goes on where it was.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::retention::{Budget, delete_some};
+use crate::sql::{Reader, Row, query};
+
+/// A connection whose data is going.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Purge {
+    pub connection_id: String,
+    pub tenant: Tenant,
+    /// Of `PHASES`.
+    phase: i64,
+    after_type: String,
+    after_sequence: i64,
+}
+
+/// What goes one after the other, each in the order of an index that begins with the connection: what went before, and
+/// what is of others, is not looked at. First what would still be worked on, last what is largest.
+enum Phase {
+    /// Rows of a table that name the connection.
+    Rows(&'static str),
+    /// Rows on which others hang that do not name it: one after the other, with all that hangs on it.
+    Family(Family),
+    /// Lines of the log stay, and lose what they hold.
+    Log,
+}
+
+/// The first row of a connection, what hangs on a row, and the row itself.
+struct Family {
+    first: &'static str,
+    children: &'static str,
+    row: &'static str,
+}
+
+const PHASES: [Phase; 17] = [
+    Phase::Rows(
+        "delete from sync_states where (connection_id, surface, scope_id) in \
+         (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from sync_item_errors where (connection_id, surface, scope_id, source_id) in \
+         (select connection_id, surface, scope_id, source_id from sync_item_errors where connection_id = $1 \
+         order by surface, scope_id, source_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from sync_rereads where (connection_id, surface, scope_id, source_id) in \
+         (select connection_id, surface, scope_id, source_id from sync_rereads where connection_id = $1 \
+         order by surface, scope_id, source_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from sync_names where (connection_id, surface, scope_id, generation, batch) in \
+         (select connection_id, surface, scope_id, generation, batch from sync_names where connection_id = $1 \
+         order by surface, scope_id, generation, batch limit $2)",
+    ),
+    Phase::Rows(
+        "delete from item_former_sources where (connection_id, source_id) in \
+         (select connection_id, source_id from item_former_sources where connection_id = $1 order by source_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from email_reports where item_id in \
+         (select item_id from email_reports where connection_id = $1 order by next_attempt_at limit $2)",
+    ),
+    Phase::Family(Family {
+        first: "select id from outbox where connection_id = $1 order by internet_message_id limit 1",
+        children: "delete from outbox_contents where (id, position) in \
+                   (select id, position from outbox_contents where id in ($1, $1 || '/copy') limit $2)",
+        row: "delete from outbox where id = $1",
+    }),
+    Phase::Family(Family {
+        first: "select id from tracking where connection_id = $1 order by created_at limit 1",
+        children: "delete from tracking_events where id in (select id from tracking_events where tracking_id = $1 limit $2)",
+        row: "delete from tracking where id = $1",
+    }),
+    Phase::Rows(
+        "delete from item_totals where (connection_id, parent_id, kind) in \
+         (select connection_id, parent_id, kind from item_totals where connection_id = $1 order by parent_id, kind limit $2)",
+    ),
+    Phase::Rows(
+        "delete from email_places where (place_id, sort_at, item_id) in \
+         (select place_id, sort_at, item_id from email_places where connection_id = $1 order by item_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from item_keys where (item_id, name, value) in \
+         (select item_id, name, value from item_keys where connection_id = $1 order by item_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from item_refs where (from_id, to_uid) in \
+         (select from_id, to_uid from item_refs where connection_id = $1 order by from_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from item_parts where id in (select id from item_parts where connection_id = $1 order by created_at limit $2)",
+    ),
+    Phase::Rows(
+        "delete from items where id in (select id from items where connection_id = $1 order by kind, id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from email_thread_refs where (connection_id, ref) in \
+         (select connection_id, ref from email_thread_refs where connection_id = $1 order by ref limit $2)",
+    ),
+    Phase::Rows(
+        "delete from email_threads where id in \
+         (select id from email_threads where connection_id = $1 order by application_id, latest_at, id limit $2)",
+    ),
+    Phase::Log,
+];
+
+fn purge(row: &Row<'_>) -> Result<Purge> {
+    Ok(Purge {
+        connection_id: row.get("connection_id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        phase: row.get("phase")?,
+        after_type: row.get("after_type")?,
+        after_sequence: row.get("after_sequence")?,
+    })
+}
+
+/// The data of this connection is to go; in the transaction that deletes it.
+pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str) -> Result<()> {
+    let sql = "insert into purges (connection_id, organization_id, application_id, phase, after_type, after_sequence, \
+               claimed_until) values ($1, $2, $3, 0, '', 0, 0)";
+    query(sql)
+        .bind(connection_id)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Connections whose data is going and is nobody else's to work on.
+pub async fn due(reader: &Reader, by: &str, now: i64, limit: i64) -> Result<Vec<String>> {
+    let sql = "select connection_id from purges where claimed_until <= $1 or claimed_by = $2 order by connection_id limit $3";
+    query(sql).bind(now).bind(by).bind(limit).fetch_all(reader, |row| row.get("connection_id")).await
+}
+
+/// Takes it until then, unless somebody else has it.
+pub async fn claim(
+    tx: &mut Tx,
+    connection_id: &str,
+    (by, now, until): (&str, i64, i64),
+) -> Result<Option<Purge>> {
+    let sql = "update purges set claimed_by = $1, claimed_until = $2 where connection_id = $3 \
+               and (claimed_until <= $4 or claimed_by = $1)";
+    let taken = query(sql).bind(by).bind(until).bind(connection_id).bind(now).execute(&mut *tx).await?;
+    if taken == 0 {
+        return Ok(None);
+    }
+    query("select * from purges where connection_id = $1")
+        .bind(connection_id)
+        .fetch_optional(&mut *tx, purge)
+        .await
+}
+
+/// One step: removes at most `most` rows. How many there were; the last step has the purge itself removed.
+pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<i64> {
+    let mut budget = Budget::new(most);
+    let phase = |number: i64| usize::try_from(number).ok().and_then(|number| PHASES.get(number));
+    while let Some(now) = phase(purge.phase) {
+        let is_over = match now {
+            Phase::Rows(sql) => delete_some(tx, sql, &purge.connection_id, &mut budget).await?,
+            Phase::Family(family) => delete_families(tx, family, &purge.connection_id, &mut budget).await?,
+            Phase::Log => empty_log(tx, &mut purge, &mut budget).await?,
+        };
+        if !is_over {
+            break;
+        }
+        purge.phase += 1;
+    }
+    match phase(purge.phase) {
+        Some(_) => {
+            query(
+                "update purges set phase = $1, after_type = $2, after_sequence = $3 where connection_id = $4",
+            )
+            .bind(purge.phase)
+            .bind(&purge.after_type)
+            .bind(purge.after_sequence)
+            .bind(&purge.connection_id)
+            .execute(&mut *tx)
+            .await?;
+        }
+        None => {
+            query("delete from purges where connection_id = $1")
+                .bind(&purge.connection_id)
+                .execute(&mut *tx)
+                .await?;
+        }
+    }
+    Ok(budget.spent())
+}
+
+/// False: there is more.
+async fn delete_families(
+    tx: &mut Tx,
+    family: &Family,
+    connection_id: &str,
+    budget: &mut Budget,
+) -> Result<bool> {
+    loop {
+        let first = query(family.first).bind(connection_id);
+        let Some(id) = first.fetch_optional(&mut *tx, |row| row.get::<String>("id")).await? else {
+            return Ok(true);
+        };
+        if !delete_some(tx, family.children, &id, budget).await? {
+            return Ok(false);
+        }
+        budget.take(query(family.row).bind(&id).execute(&mut *tx).await?);
+    }
+}
+
+/// Takes the content out of the next lines. False: there are more.
+async fn empty_log(tx: &mut Tx, purge: &mut Purge, budget: &mut Budget) -> Result<bool> {
+    if budget.is_spent() {
+        return Ok(false);
+    }
+    let sql = "select resource_type, sequence from log where application_id = $1 and connection_id = $2 \
+               and (resource_type, sequence) > ($3, $4) order by resource_type, sequence limit $5";
+    let lines = query(sql)
+        .bind(&purge.tenant.application_id)
+        .bind(&purge.connection_id)
+        .bind(&purge.after_type)
+        .bind(purge.after_sequence)
+        .bind(budget.left)
+        .fetch_all(&mut *tx, |row| Ok((row.get::<String>("resource_type")?, row.get::<i64>("sequence")?)))
+        .await?;
+    let Some((last_type, last)) = lines.last() else { return Ok(true) };
+    let sql = "update log set resource = null where application_id = $1 and connection_id = $2 \
+               and (resource_type, sequence) > ($3, $4) and (resource_type, sequence) <= ($5, $6)";
+    query(sql)
+        .bind(&purge.tenant.application_id)
+        .bind(&purge.connection_id)
+        .bind(&purge.after_type)
+        .bind(purge.after_sequence)
+        .bind(last_type)
+        .bind(*last)
+        .execute(&mut *tx)
+        .await?;
+    budget.take(lines.len() as u64);
+    (purge.after_type, purge.after_sequence) = (last_type.clone(), *last);
+    Ok(!budget.is_spent())
+}

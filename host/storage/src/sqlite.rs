@@ -1,0 +1,444 @@
+//! SQLite, through rusqlite: connections, and statements that run at once on the caller's thread. A read that turns out to take long is
+//! stopped there, and run again where it keeps nobody waiting but its own caller.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result};
+use rusqlite::config::DbConfig;
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
+
+use crate::sql::{Query, Row, Value, too_long};
+
+/// Prepared statements that a connection keeps: more than the program has.
+const STATEMENTS: usize = 256;
+
+/// WAL lets readers go on beside the writer; FULL makes a commit survive a power cut; the timeout is for the moments in which
+/// another process (a `switchboard keys` command) writes. The log is worked into the file every 16 MiB, the most that one table of
+/// its index covers: a page that many commits changed is then written there once.
+const PRAGMAS: &str = "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
+                       pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000; \
+                       pragma wal_autocheckpoint = 4000;";
+
+/// Steps of SQLite's virtual machine between two looks at how many a read has left. Some dozens of steps make a row.
+const LOOK_EVERY: i32 = 1_000;
+/// Looks that a read has on the thread that asked for it: a few milliseconds.
+const AT_ONCE: i64 = 100;
+/// Looks that a read has where nobody waits but who asked for it: some seconds.
+const AT_MOST: i64 = 400_000;
+/// Reads that take long at a time.
+const LONG_READS: usize = 4;
+
+/// How long a read may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// So short that nobody minds its thread being taken.
+    AtOnce,
+    AtMost,
+    /// For commands of the operator.
+    Endless,
+}
+
+impl Patience {
+    fn looks(self) -> i64 {
+        match self {
+            Patience::AtOnce => AT_ONCE,
+            Patience::AtMost => AT_MOST,
+            Patience::Endless => i64::MAX,
+        }
+    }
+}
+
+/// Opens the database, and makes the file if there is none.
+pub fn open(file: &Path) -> Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // One plan per statement: without this, a bound time that differs from the last makes SQLite plan the query anew, which costs
+    // more than running it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.execute_batch(PRAGMAS)?;
+    Ok(connection)
+}
+
+/// Connections that read. As many are in use as threads read at one moment; `keep` of them stay open between reads.
+#[derive(Clone)]
+pub struct Readers {
+    shared: Arc<Shared>,
+    /// Whether a read transaction stays open between reads.
+    hold: bool,
+}
+
+struct Shared {
+    file: PathBuf,
+    keep: usize,
+    /// Twice the writer's commits, and one more while one is under way.
+    turns: AtomicU64,
+    idle: Mutex<Vec<Reading>>,
+    /// Whose turn it is to read for long.
+    long: Semaphore,
+    /// One for each of `keep` threads, which so finds the pages that it read last in its own processor's cache.
+    held: Box<[Mutex<Option<Held>>]>,
+}
+
+/// A connection that reads, and is stopped when it takes too long.
+pub struct Reading {
+    connection: Connection,
+    /// Looks that the read has left.
+    left: Arc<AtomicI64>,
+}
+
+impl Reading {
+    /// Every row of an answer, each through `read`.
+    pub fn rows<T>(
+        &self,
+        query: &Query<'_>,
+        patience: Patience,
+        read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.left.store(patience.looks(), Ordering::Relaxed);
+        rows(&self.connection, query, read)
+    }
+}
+
+/// A connection with a read transaction open.
+struct Held {
+    /// The count of commits before it began.
+    commits: u64,
+    connection: Reading,
+}
+
+impl Readers {
+    /// Opens the first, so that a database that cannot be read is told at once.
+    pub fn open(file: &Path, keep: usize) -> Result<Readers> {
+        let (turns, idle, long) = (AtomicU64::default(), Mutex::default(), Semaphore::new(LONG_READS));
+        let held = (0..keep.max(1)).map(|_| Mutex::default()).collect();
+        let shared = Arc::new(Shared { file: file.to_owned(), keep, turns, idle, long, held });
+        shared.give_back(shared.connect()?);
+        Ok(Readers { shared, hold: false })
+    }
+
+    /// The same for what only this process writes. To begin and to end a read transaction takes file locks that cost more than
+    /// most reads, so one is held from read to read until the next commit.
+    pub fn holding(&self) -> Readers {
+        Readers { shared: self.shared.clone(), hold: true }
+    }
+
+    /// The rows of an answer. What cannot be had at once is begun anew where it keeps no other work from running; then `read` sees its first
+    /// rows again. Fails with a refusal when it takes too long there too.
+    pub async fn rows<T>(
+        &self,
+        query: &Query<'_>,
+        read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if !query.is_endless {
+            let found = self.with(|c| c.rows(query, Patience::AtOnce, read));
+            match found {
+                Err(e) if was_stopped(&e) => {}
+                found => return found,
+            }
+        }
+        let patience = if query.is_endless { Patience::Endless } else { Patience::AtMost };
+        let _turn = self.shared.long.acquire().await.context("the database is closed")?;
+        tracing::debug!(sql = query.sql, "a read takes long");
+        let found = aside(|| self.with(|c| c.rows(query, patience, read)));
+        found.map_err(|e| if was_stopped(&e) { too_long(e) } else { e })
+    }
+
+    /// Runs `work` on a connection of its own.
+    pub fn with<T>(&self, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
+        match self.commits().filter(|_| self.hold) {
+            Some(commits) => self.shared.with_held(commits, work),
+            None => self.shared.with_idle(work),
+        }
+    }
+
+    /// How many commits the writer has made; none while one is under way, when some readers see it and others do not yet.
+    pub fn commits(&self) -> Option<u64> {
+        self.shared.settled()
+    }
+
+    /// The writer is about to commit. What is held ends: the log can only begin anew when nobody reads its old part.
+    pub fn commit_begins(&self) {
+        self.shared.turns.fetch_add(1, Ordering::AcqRel);
+        self.shared.release();
+    }
+
+    /// The writer has committed, or has tried to.
+    pub fn commit_ended(&self) {
+        self.shared.turns.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Closes what is idle. The file alone is then the whole database, for those who copy it: the log is worked in first,
+    /// passively, which waits for nobody and may do less.
+    pub fn close(&self) {
+        self.shared.release();
+        let checkpoint = |c: &Reading| {
+            c.left.store(Patience::Endless.looks(), Ordering::Relaxed);
+            Ok(c.connection.execute_batch("pragma wal_checkpoint(passive)")?)
+        };
+        let _ = self.shared.with_idle(checkpoint);
+        if let Ok(mut idle) = self.shared.idle.lock() {
+            idle.clear();
+        }
+    }
+}
+
+impl Shared {
+    fn settled(&self) -> Option<u64> {
+        let turns = self.turns.load(Ordering::Acquire);
+        turns.is_multiple_of(2).then_some(turns / 2)
+    }
+
+    fn connect(&self) -> Result<Reading> {
+        let mut connection = open(&self.file)?;
+        connection.execute_batch("pragma query_only = on")?;
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        let looked = left.clone();
+        let is_over = move || looked.fetch_sub(1, Ordering::Relaxed) <= 0;
+        connection.progress_handler(LOOK_EVERY, Some(is_over))?;
+        Ok(Reading { connection, left })
+    }
+
+    fn take(&self) -> Result<Reading> {
+        let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
+        idle.map_or_else(|| self.connect(), Ok).context("cannot open the database for reading")
+    }
+
+    fn give_back(&self, connection: Reading) {
+        if let Ok(mut idle) = self.idle.lock()
+            && idle.len() < self.keep
+        {
+            idle.push(connection);
+        }
+    }
+
+    fn with_idle<T>(&self, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
+        let connection = self.take()?;
+        let outcome = work(&connection);
+        self.give_back(connection);
+        outcome
+    }
+
+    /// `commits` was counted before: what is read is at least as new.
+    fn with_held<T>(&self, commits: u64, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
+        let held = self.own().lock().ok().and_then(|mut own| own.take());
+        let held = match held {
+            Some(held) if held.commits == commits => held,
+            other => {
+                if let Some(old) = other {
+                    self.end(old.connection);
+                }
+                let connection = self.take()?;
+                connection.left.store(AT_MOST, Ordering::Relaxed);
+                connection.connection.execute_batch("begin")?;
+                Held { commits, connection }
+            }
+        };
+        let outcome = work(&held.connection);
+        self.hold(held);
+        outcome
+    }
+
+    /// The place of the calling thread.
+    fn own(&self) -> &Mutex<Option<Held>> {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+        }
+        &self.held[THREAD.with(|thread| thread % self.held.len())]
+    }
+
+    fn hold(&self, held: Held) {
+        if let Ok(mut own) = self.own().lock()
+            // Under the lock: a commit that begins now finds it there and ends it.
+            && self.settled() == Some(held.commits)
+            && own.is_none()
+        {
+            *own = Some(held);
+            return;
+        }
+        self.end(held.connection);
+    }
+
+    fn release(&self) {
+        for held in &self.held {
+            let held = held.lock().ok().and_then(|mut held| held.take());
+            if let Some(held) = held {
+                self.end(held.connection);
+            }
+        }
+    }
+
+    /// A connection that cannot end its transaction is closed.
+    fn end(&self, connection: Reading) {
+        connection.left.store(AT_MOST, Ordering::Relaxed);
+        if connection.connection.execute_batch("rollback").is_ok() {
+            self.give_back(connection);
+        }
+    }
+}
+
+/// Whether a read was stopped because it took too long.
+fn was_stopped(e: &anyhow::Error) -> bool {
+    e.chain()
+        .filter_map(|cause| cause.downcast_ref::<rusqlite::Error>())
+        .any(|cause| cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted))
+}
+
+/// Runs what takes long on this thread, after the other work of the thread has been given to another. A runtime of one thread has no other.
+fn aside<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
+/// Every row of an answer, each through `read`.
+pub fn rows<T>(
+    connection: &Connection,
+    query: &Query<'_>,
+    read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = prepare(connection, query)?;
+    let mut rows = statement.raw_query();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(&Row::Sqlite(row))?);
+    }
+    drop(rows);
+    #[cfg(test)]
+    crate::tests::recorder::note(connection, query, &statement, found.len());
+    Ok(found)
+}
+
+/// How many rows it changed.
+pub fn execute(connection: &Connection, query: &Query<'_>) -> Result<u64> {
+    let mut statement = prepare(connection, query)?;
+    let changed = statement.raw_execute()?;
+    #[cfg(test)]
+    crate::tests::recorder::note(connection, query, &statement, changed);
+    Ok(changed as u64)
+}
+
+fn prepare<'c>(connection: &'c Connection, query: &Query<'_>) -> Result<CachedStatement<'c>> {
+    let mut statement =
+        connection.prepare_cached(query.sql).with_context(|| format!("cannot prepare {}", query.sql))?;
+    for at in 1..=statement.parameter_count() {
+        // To SQLite `$3` is a name, numbered in the order of appearance.
+        let number = statement.parameter_name(at).and_then(|name| name.get(1..)?.parse::<usize>().ok());
+        let value = number.and_then(|n| query.values.get(n.checked_sub(1)?));
+        let value = value.with_context(|| format!("parameter {at} has no value in {}", query.sql))?;
+        statement.raw_bind_parameter(at, value)?;
+    }
+    Ok(statement)
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
+            Value::Integer(Some(number)) => ValueRef::Integer(*number),
+            Value::Text(None) | Value::Integer(None) => ValueRef::Null,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::query;
+
+    #[test]
+    fn a_parameter_is_found_by_its_number_wherever_it_stands() {
+        let connection = Connection::open_in_memory().unwrap();
+        let query = query("select $3, $1, $2, $1").bind("a").bind(7_i64).bind(None::<&str>);
+        let row = |row: &Row<'_>| {
+            let mut column = row.columns();
+            let (third, first): (Option<String>, String) = (column.next()?, column.next()?);
+            Ok((third, first, column.next::<i64>()?, column.next::<String>()?))
+        };
+        let found = rows(&connection, &query, &mut { row }).unwrap();
+        assert_eq!(found, [(None, "a".to_owned(), 7, "a".to_owned())]);
+    }
+
+    #[test]
+    fn readers_change_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("test.db");
+        open(&file).unwrap().execute_batch("create table t (x text)").unwrap();
+        let readers = Readers::open(&file, 1).unwrap();
+        let refused = readers.with(|c| execute(&c.connection, &query("insert into t values ($1)").bind("a")));
+        assert!(format!("{:#}", refused.unwrap_err()).contains("readonly"));
+    }
+
+    #[test]
+    fn what_is_held_between_reads_is_as_new_as_the_last_commit() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("test.db");
+        let writer = open(&file).unwrap();
+        writer.execute_batch("create table t (x integer)").unwrap();
+        let readers = Readers::open(&file, 1).unwrap().holding();
+        let count = || {
+            let read =
+                |c: &Reading| Ok(c.connection.query_row("select count(*) from t", [], |row| row.get(0))?);
+            readers.with::<i64>(read).unwrap()
+        };
+        assert_eq!(count(), 0);
+        assert!(readers.shared.own().lock().unwrap().is_some());
+        readers.commit_begins();
+        writer.execute_batch("insert into t values (1)").unwrap();
+        // Nobody was told yet, and nothing is held.
+        assert_eq!(count(), 1);
+        assert!(readers.shared.own().lock().unwrap().is_none());
+        readers.commit_ended();
+        assert_eq!(count(), 1);
+        // What others write is seen with the next commit of ours.
+        writer.execute_batch("insert into t values (2)").unwrap();
+        assert_eq!(count(), 1);
+        readers.commit_begins();
+        readers.commit_ended();
+        assert_eq!(count(), 2);
+    }
+
+    const ENDLESS: &str =
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) as n from n";
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_read_that_takes_long_keeps_nobody_waiting_and_is_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let readers = Readers::open(&dir.path().join("test.db"), 1).unwrap();
+        let (held, (sender, done)) = (readers.clone(), tokio::sync::oneshot::channel());
+        // The only worker is not taken by it: what is asked of it meanwhile is answered first.
+        let slow = tokio::spawn(async move {
+            let found = held.rows(&query(ENDLESS), &mut |row| row.get::<i64>("n")).await;
+            let _ = sender.send(());
+            found
+        });
+        let mut done = done;
+        while readers.shared.long.available_permits() == LONG_READS {
+            assert!(done.try_recv().is_err(), "it was stopped before it had its time");
+            tokio::task::yield_now().await;
+        }
+        let one = query("select 1 as n");
+        let quick = tokio::spawn(async move { readers.rows(&one, &mut |row| row.get::<i64>("n")).await });
+        assert_eq!(quick.await.unwrap().unwrap(), [1]);
+        assert!(done.try_recv().is_err(), "the slow one was over first");
+        let refused = base::error::Error::from(slow.await.unwrap().unwrap_err());
+        assert_eq!(refused.code(), Some(base::error::Code::Overloaded), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_read_may_take_longer_than_a_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let readers = Readers::open(&dir.path().join("test.db"), 1).unwrap();
+        let sql = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000) select i from n";
+        let at_once = readers.with(|c| c.rows(&query(sql), Patience::AtOnce, &mut |row| row.get::<i64>("i")));
+        assert!(was_stopped(&at_once.unwrap_err()));
+        let found = readers.rows(&query(sql), &mut |row| row.get::<i64>("i")).await.unwrap();
+        assert_eq!((found.len(), found.first(), found.last()), (300_000, Some(&1), Some(&300_000)));
+    }
+}

@@ -1,0 +1,213 @@
+//! Sources that could not be read. Tables: `migrations/0005_sync_states.sql`, `0009_item_error_versions.sql`, `0010_item_error_connectors.sql`,
+//! `0031_resumed_scans.sql`.
+
+use anyhow::Result;
+
+use crate::Tx;
+use crate::dialect::one_of;
+use crate::sql::{On, Reader, Row, query};
+use crate::sync_states::SyncState;
+
+/// A source that could not be read.
+#[derive(Clone, Debug)]
+pub struct ItemError {
+    pub source_id: String,
+    /// The provider's version that could not be read.
+    pub provider_etag: Option<String>,
+    /// The build of the connector that could not read it.
+    pub connector: Option<String>,
+    pub code: String,
+    pub message: String,
+    /// How often that version was tried.
+    pub attempts: i64,
+    /// When it was tried last.
+    pub at: i64,
+}
+
+fn item_error(row: &Row<'_>) -> Result<ItemError> {
+    Ok(ItemError {
+        source_id: row.get("source_id")?,
+        provider_etag: row.get("provider_etag")?,
+        connector: row.get("connector")?,
+        code: row.get("code")?,
+        message: row.get("message")?,
+        attempts: row.get("attempts")?,
+        at: row.get("at")?,
+    })
+}
+
+/// Keeps that a source could not be read.
+pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<()> {
+    let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
+               source_id, code, message, attempts, at, provider_etag, connector) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+               on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
+               message = excluded.message, attempts = excluded.attempts, at = excluded.at, \
+               provider_etag = excluded.provider_etag, connector = excluded.connector";
+    query(sql)
+        .bind(&s.organization_id)
+        .bind(&s.application_id)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(&error.source_id)
+        .bind(&error.code)
+        .bind(&error.message)
+        .bind(error.attempts)
+        .bind(error.at)
+        .bind(&error.provider_etag)
+        .bind(&error.connector)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// It could be read now, or is gone.
+pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Result<()> {
+    let sql = "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and source_id = $4";
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(source_id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Everything that is unreadable in a connection has all its tries again.
+pub async fn forget_attempts(tx: &mut Tx, connection_id: &str) -> Result<()> {
+    query("update sync_item_errors set attempts = 0 where connection_id = $1")
+        .bind(connection_id)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// The newest unreadable sources of a collection (of a whole surface: of all of its collections), and how many there are.
+pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(Vec<ItemError>, i64)> {
+    let sql = "select source_id, provider_etag, connector, code, message, attempts, at, count(*) over () as total \
+               from sync_item_errors where connection_id = $1 and surface = $2 and ($3 = '' or scope_id = $3) \
+               order by at desc, source_id limit $4";
+    let rows: Vec<(ItemError, i64)> = query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(limit)
+        .fetch_all(reader, |row| Ok((item_error(row)?, row.get("total")?)))
+        .await?;
+    let total = rows.first().map_or(0, |(_, total)| *total);
+    Ok((rows.into_iter().map(|(error, _)| error).collect(), total))
+}
+
+/// Unreadable sources of a collection that this build of the connector has tried less than `attempts` times, the longest
+/// untried first.
+pub async fn unsettled_item_errors(
+    reader: &Reader,
+    s: &SyncState,
+    (attempts, connector): (i64, Option<&str>),
+    limit: i64,
+) -> Result<Vec<ItemError>> {
+    let sql = "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and (attempts < $4 or connector is null or connector <> $6) order by at limit $5";
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(attempts)
+        .bind(limit)
+        .bind(connector)
+        .fetch_all(reader, item_error)
+        .await
+}
+
+/// What is known of one source.
+pub async fn find_item_error(
+    on: impl Into<On<'_>>,
+    s: &SyncState,
+    source_id: &str,
+) -> Result<Option<ItemError>> {
+    let sql = "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 and source_id = $4";
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(source_id)
+        .fetch_optional(on, item_error)
+        .await
+}
+
+/// What is known of those of these sources that are unreadable.
+pub async fn item_errors_among(
+    reader: &Reader,
+    s: &SyncState,
+    source_ids: &[&str],
+) -> Result<Vec<ItemError>> {
+    let sql = one_of!(
+        reader,
+        "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
+         where connection_id = $1 and surface = $2 and scope_id = $3 and source_id",
+        "$4"
+    );
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(serde_json::to_string(source_ids)?)
+        .fetch_all(reader, item_error)
+        .await
+}
+
+/// Whether a collection has unreadable sources: most have none.
+pub async fn has_item_errors(tx: &mut Tx, s: &SyncState) -> Result<bool> {
+    let sql = "select source_id from sync_item_errors \
+               where connection_id = $1 and surface = $2 and scope_id = $3 limit 1";
+    let found: Option<String> = query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .fetch_optional(&mut *tx, |row| row.get("source_id"))
+        .await?;
+    Ok(found.is_some())
+}
+
+/// Marks unreadable sources that the scan of this generation named.
+pub async fn mark_item_errors(
+    tx: &mut Tx,
+    s: &SyncState,
+    source_ids: &[&str],
+    generation: i64,
+) -> Result<()> {
+    let sql = one_of!(
+        tx,
+        "update sync_item_errors set seen_in = $1 where connection_id = $2 and surface = $3 and scope_id = $4 \
+         and source_id",
+        "$5"
+    );
+    query(sql)
+        .bind(generation)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(serde_json::to_string(source_ids)?)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Forgets unreadable sources that the scan of this generation, which has ended, did not name: they are gone.
+pub async fn clear_unmarked_item_errors(tx: &mut Tx, s: &SyncState, generation: i64) -> Result<()> {
+    let sql = "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and seen_in <> $4";
+    query(sql)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(generation)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}

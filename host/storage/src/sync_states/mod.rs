@@ -1,0 +1,255 @@
+//! How far the local copy follows the provider. Tables: `migrations/0005_sync_states.sql`.
+
+mod followed;
+mod item_errors;
+mod names;
+mod rereads;
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::locked::{ConnectionLock, Locked};
+use crate::sql::{On, Query, Reader, Row, query};
+
+pub use followed::{Followed, Lag, followed, lags};
+pub use item_errors::{
+    ItemError, clear_item_error, clear_unmarked_item_errors, find_item_error, forget_attempts,
+    has_item_errors, item_errors, item_errors_among, mark_item_errors, note_item_error,
+    unsettled_item_errors,
+};
+pub use names::{Batch, keep_names, names_after, remove_names};
+pub use rereads::{ScopeKey, add_rereads, remove_reread, rereads};
+
+/// One collection's (or, with an empty `scope_id`, one surface's) state.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SyncState {
+    pub organization_id: String,
+    pub application_id: String,
+    pub connection_id: String,
+    pub surface: String,
+    pub scope_id: String,
+    pub followed: bool,
+    /// `idle`, `initial`, `syncing`, `caught_up`, `throttled`, `blocked` or `error`.
+    pub status: String,
+    pub epoch: i64,
+    /// The connector's cursor; none: the next pull enumerates.
+    pub cursor: Option<String>,
+    pub started_at: Option<i64>,
+    pub last_success_at: Option<i64>,
+    pub last_attempt_at: Option<i64>,
+    pub next_pull_at: Option<i64>,
+    pub seen: i64,
+    pub estimated: Option<i64>,
+    pub backfill_since: Option<i64>,
+    pub consecutive_errors: i64,
+    /// JSON `{code, message, at, retryAt}`.
+    pub last_error: Option<String>,
+    pub provider_resets: i64,
+    pub latest_sequence: i64,
+    /// Below this sequence of the log no feed can be read: the application's, read with the state.
+    pub floor_sequence: i64,
+    /// The first reading has come back to here, ms; none before and after it. Mail alone.
+    pub covered_since: Option<i64>,
+    /// Rises with every scan that begins or ends, and with every reset.
+    pub generation: i64,
+    /// Of a scan that is under way: the connector's cursor of its next page.
+    pub scan_cursor: Option<String>,
+    /// Of a scan that is under way: the log's last sequence when it began.
+    pub scan_since: Option<i64>,
+    /// The next pull has to scan.
+    pub rescan: bool,
+}
+
+impl SyncState {
+    /// What tells it apart from the other states.
+    pub fn key(&self) -> ScopeKey<'_> {
+        ScopeKey { connection_id: &self.connection_id, surface: &self.surface, scope_id: &self.scope_id }
+    }
+
+    pub fn tenant(&self) -> Tenant {
+        Tenant { organization_id: self.organization_id.clone(), application_id: self.application_id.clone() }
+    }
+}
+
+fn state(row: &Row<'_>) -> Result<SyncState> {
+    Ok(SyncState {
+        organization_id: row.get("organization_id")?,
+        application_id: row.get("application_id")?,
+        connection_id: row.get("connection_id")?,
+        surface: row.get("surface")?,
+        scope_id: row.get("scope_id")?,
+        followed: row.get::<i64>("followed")? != 0,
+        status: row.get("status")?,
+        epoch: row.get("epoch")?,
+        cursor: row.get("cursor")?,
+        started_at: row.get("started_at")?,
+        last_success_at: row.get("last_success_at")?,
+        last_attempt_at: row.get("last_attempt_at")?,
+        next_pull_at: row.get("next_pull_at")?,
+        seen: row.get("seen")?,
+        estimated: row.get("estimated")?,
+        backfill_since: row.get("backfill_since")?,
+        consecutive_errors: row.get("consecutive_errors")?,
+        last_error: row.get("last_error")?,
+        provider_resets: row.get("provider_resets")?,
+        latest_sequence: row.get("latest_sequence")?,
+        floor_sequence: row.get("application_floor")?,
+        covered_since: row.get("covered_since")?,
+        generation: row.get("generation")?,
+        scan_cursor: row.get("scan_cursor")?,
+        scan_since: row.get("scan_since")?,
+        rescan: row.get::<i64>("rescan")? != 0,
+    })
+}
+
+/// A query for whole states, with this condition.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "select s.*, a.floor_sequence as application_floor from sync_states s \
+             join applications a on a.id = s.application_id ",
+            $rest
+        )
+    };
+}
+
+/// The state of one collection; none when nothing was ever read of it.
+pub async fn find(
+    reader: &Reader,
+    connection_id: &str,
+    surface: &str,
+    scope_id: &str,
+) -> Result<Option<SyncState>> {
+    let sql = select!("where s.connection_id = $1 and s.surface = $2 and s.scope_id = $3");
+    query(sql).bind(connection_id).bind(surface).bind(scope_id).fetch_optional(reader, state).await
+}
+
+/// A state of the locked connection, to be changed.
+pub async fn lock_state<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    (surface, scope_id): (&str, &str),
+) -> Result<Option<Locked<'l, SyncState>>> {
+    let sql = select!("where s.connection_id = $1 and s.surface = $2 and s.scope_id = $3");
+    let of = query(sql).bind(&lock.id).bind(surface).bind(scope_id);
+    Ok(of.fetch_optional(&mut *tx, state).await?.map(|state| Locked::new(lock, state)))
+}
+
+/// All states of a connection.
+pub async fn of_connection(on: impl Into<On<'_>>, connection_id: &str) -> Result<Vec<SyncState>> {
+    query(select!("where s.connection_id = $1 order by s.surface, s.scope_id"))
+        .bind(connection_id)
+        .fetch_all(on, state)
+        .await
+}
+
+/// Followed states whose next pull is due.
+pub async fn due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<SyncState>> {
+    let sql = select!(
+        "where s.followed = 1 and s.next_pull_at <= $1 and exists (select 1 from connections c \
+         where c.id = s.connection_id and c.deleted_at is null) order by s.next_pull_at limit $2"
+    );
+    query(sql).bind(now).bind(limit).fetch_all(reader, state).await
+}
+
+/// A statement that writes a new state whole, or these columns of the one that is there. A pull, a start and a reset each
+/// write what is theirs: a pull that was under way when somebody started or reset the sync must not undo that.
+macro_rules! upsert {
+    ($columns:literal) => {
+        concat!(
+            "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, ",
+            "status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, ",
+            "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence, ",
+            "covered_since, generation, scan_cursor, scan_since, rescan) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ",
+            "$10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) ",
+            "on conflict (connection_id, surface, scope_id) do update set ",
+            $columns
+        )
+    };
+}
+
+/// What a pull found: everything but what clients decide. False: the state is not of the generation any more in which the pull began,
+/// because everything was reset or another process came to the end of the same scan. Then nothing is written.
+pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in: i64) -> Result<bool> {
+    let sql = upsert!(
+        "status = excluded.status, cursor = excluded.cursor, last_success_at = excluded.last_success_at, \
+         last_attempt_at = excluded.last_attempt_at, next_pull_at = excluded.next_pull_at, seen = excluded.seen, \
+         estimated = excluded.estimated, consecutive_errors = excluded.consecutive_errors, \
+         last_error = excluded.last_error, provider_resets = excluded.provider_resets, \
+         latest_sequence = excluded.latest_sequence, covered_since = excluded.covered_since, \
+         generation = excluded.generation, scan_cursor = excluded.scan_cursor, scan_since = excluded.scan_since, \
+         rescan = excluded.rescan where sync_states.generation = $27"
+    );
+    Ok(write(sql, lock, s)?.bind(began_in).execute(&mut *tx).await? > 0)
+}
+
+/// That a client follows it from now on.
+pub async fn follow(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<()> {
+    let sql = upsert!(
+        "followed = excluded.followed, started_at = excluded.started_at, backfill_since = excluded.backfill_since, \
+         next_pull_at = excluded.next_pull_at"
+    );
+    write(sql, lock, s)?.execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// That everything is to be read again: whatever pull is under way ends.
+pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<()> {
+    let sql = upsert!(
+        "epoch = excluded.epoch, cursor = excluded.cursor, seen = excluded.seen, status = excluded.status, \
+         next_pull_at = excluded.next_pull_at, consecutive_errors = excluded.consecutive_errors, \
+         generation = sync_states.generation + 1, scan_cursor = null, scan_since = null, rescan = 0"
+    );
+    write(sql, lock, s)?.execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// That one collection is to be read again with the next pull.
+pub async fn forget_cursor(tx: &mut Tx, before: &Locked<'_, SyncState>) -> Result<()> {
+    let sql = "update sync_states set cursor = null, seen = 0, generation = generation + 1, scan_cursor = null, \
+               scan_since = null, rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
+    let of = query(sql).bind(&before.connection_id).bind(&before.surface).bind(&before.scope_id);
+    of.execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// Puts a pull that is due off until then.
+pub async fn postpone(tx: &mut Tx, key: ScopeKey<'_>, now: i64, until: i64) -> Result<()> {
+    let sql = "update sync_states set next_pull_at = $1 where connection_id = $2 and surface = $3 and scope_id = $4 \
+               and next_pull_at <= $5";
+    let of = query(sql).bind(until).bind(key.connection_id).bind(key.surface).bind(key.scope_id);
+    of.bind(now).execute(&mut *tx).await?;
+    Ok(())
+}
+
+fn write<'q>(sql: &'static str, lock: &ConnectionLock, s: &'q SyncState) -> Result<Query<'q>> {
+    lock.covers(&s.connection_id)?;
+    Ok(query(sql)
+        .bind(&s.organization_id)
+        .bind(&s.application_id)
+        .bind(&s.connection_id)
+        .bind(&s.surface)
+        .bind(&s.scope_id)
+        .bind(i64::from(s.followed))
+        .bind(&s.status)
+        .bind(s.epoch)
+        .bind(&s.cursor)
+        .bind(s.started_at)
+        .bind(s.last_success_at)
+        .bind(s.last_attempt_at)
+        .bind(s.next_pull_at)
+        .bind(s.seen)
+        .bind(s.estimated)
+        .bind(s.backfill_since)
+        .bind(s.consecutive_errors)
+        .bind(&s.last_error)
+        .bind(s.provider_resets)
+        .bind(s.latest_sequence)
+        .bind(s.floor_sequence)
+        .bind(s.covered_since)
+        .bind(s.generation)
+        .bind(&s.scan_cursor)
+        .bind(s.scan_since)
+        .bind(i64::from(s.rescan)))
+}

@@ -1,0 +1,59 @@
+//! Names of sources whose content is still to be read, by the batch. Table: `migrations/0050_sync_names.sql`.
+
+use anyhow::Result;
+
+use crate::Tx;
+use crate::sql::{Reader, query};
+use crate::sync_states::ScopeKey;
+
+/// Names that are read together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    pub number: i64,
+    /// A JSON array of `wire::SourceName`.
+    pub names: String,
+}
+
+/// Keeps names in the place of all that were kept of this scope before.
+pub async fn keep_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batches: &[Batch]) -> Result<()> {
+    forget_names(tx, of).await?;
+    let sql = "insert into sync_names (connection_id, surface, scope_id, generation, batch, names) \
+               values ($1, $2, $3, $4, $5, $6)";
+    for batch in batches {
+        let row = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(generation);
+        row.bind(batch.number).bind(&batch.names).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+/// The first batch after this number that is still to be read; from -1, of all.
+pub async fn names_after(
+    reader: &Reader,
+    of: ScopeKey<'_>,
+    (generation, number): (i64, i64),
+) -> Result<Option<Batch>> {
+    let sql = "select batch, names from sync_names where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and generation = $4 and batch > $5 order by batch limit 1";
+    let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(generation);
+    of.bind(number)
+        .fetch_optional(reader, |row| Ok(Batch { number: row.get("batch")?, names: row.get("names")? }))
+        .await
+}
+
+/// Notes that a batch was read. One of the same number that another host has put in its place meanwhile, from a listing of its own, is
+/// another one and stays.
+pub async fn remove_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batch: &Batch) -> Result<()> {
+    let sql = "delete from sync_names where connection_id = $1 and surface = $2 and scope_id = $3 \
+               and generation = $4 and batch = $5 and names = $6";
+    let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(generation);
+    of.bind(batch.number).bind(&batch.names).execute(&mut *tx).await?;
+    Ok(())
+}
+
+/// Forgets all names of a scope, whatever generation they are of.
+async fn forget_names(tx: &mut Tx, of: ScopeKey<'_>) -> Result<()> {
+    let sql = "delete from sync_names where connection_id = $1 and surface = $2 and scope_id = $3";
+    let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id);
+    of.execute(&mut *tx).await?;
+    Ok(())
+}

@@ -1,0 +1,557 @@
+//! Runs every function of `storage/` for the tenant that has the most.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Db;
+use crate::Tx;
+use crate::api_keys;
+use crate::connections;
+use crate::idempotency;
+use crate::installation;
+use crate::items::{self, After, Item, Key, List, Part, Shape, Window, Within};
+use crate::locked::ConnectionLock;
+use crate::log;
+use crate::mail::{self, Filter};
+use crate::outbox::{self, Outgoing};
+use crate::retention::{expire, purge};
+use crate::sync_states::{self, ItemError};
+use crate::tests::seed::START_MS;
+use crate::tracking::{self, Event, Record, Report};
+use crate::usage::{self, Bucket};
+
+const HOUR: i64 = 3_600_000;
+/// The middle of the seed.
+const NOON: i64 = START_MS + 1_250 * HOUR;
+const EVENTS: &str = "conn_0_0";
+const CONTACTS: &str = "conn_0_1";
+const TASKS: &str = "conn_0_2";
+const MAIL: &str = "conn_0_3";
+
+fn tenant() -> Tenant {
+    Tenant { organization_id: "org_0".into(), application_id: "app_0".into() }
+}
+
+/// Everything, once.
+pub async fn all(db: &Db) -> Result<()> {
+    read_keys_and_connections(db).await?;
+    read_collections(db).await?;
+    read_windows(db).await?;
+    read_lists(db).await?;
+    read_mail(db).await?;
+    read_states(db).await?;
+    read_the_rest(db).await?;
+    db.write(|tx| Box::pin(async move { write_items(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_mail(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_states(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_sending(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_keys(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { forget(tx).await })).await
+}
+
+async fn read_keys_and_connections(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    api_keys::by_hash(reader, "hash 10").await?;
+    api_keys::find(reader, tenant, None, "key_100000").await?;
+    api_keys::find(reader, tenant, Some("key_100001"), "key_100000").await?;
+    api_keys::names(reader, tenant).await?;
+    api_keys::list(reader, tenant, None, "key_100100", 50).await?;
+    api_keys::list(reader, tenant, Some("key_100000"), "", 50).await?;
+    api_keys::list_all(reader).await?;
+    assert_eq!(api_keys::tenants(reader).await?.len(), 10);
+    assert!(connections::find(reader, tenant, MAIL).await?.is_some());
+    assert_eq!(connections::list(reader, tenant, ("", ""), "conn_100100", 50).await?.len(), 50);
+    assert!(connections::count_by_status(reader, tenant).await?["active"] > 2_000);
+    idempotency::find(reader, "app_0", "scope-10").await?;
+    usage::list(reader, tenant, "2025-11-12", "2025-11-12").await?;
+    usage::changes(reader, tenant, "2025-11-12", "2025-11-12").await?;
+    assert!(items::bytes(reader, tenant).await? > 0);
+    Ok(())
+}
+
+async fn read_collections(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    let event = "evt_1040000";
+    assert!(items::find(reader, tenant, "event", event).await?.is_some());
+    assert!(items::any(reader, tenant, event).await?.is_some());
+    let id = items::read(reader, tenant, ("event", event), true, |row| row.id.to_owned()).await?;
+    assert_eq!(id.as_deref(), Some(event));
+    assert_eq!(items::list_top(reader, tenant, Some(EVENTS), "calendar", "", 50).await?.len(), 3);
+    assert_eq!(items::list_top(reader, tenant, None, "calendar", "cal_0_1", 50).await?.len(), 50);
+    items::exceptions(reader, "evt_1000240").await?;
+    assert!(!items::exceptions_of(reader, &["evt_1000240", "evt_1000480"]).await?.is_empty());
+    assert_eq!(items::snapshot(reader, tenant, ("cal_0_0", "event"), 50_000, "", 100).await?.len(), 100);
+    let within = (MAIL, "email_message");
+    let walked = items::snapshot_of_connection(reader, tenant, within, 50_000, "msg_1050000", 100).await?;
+    assert_eq!(walked.len(), 100);
+    let family = ["event", "event", "event", "event"];
+    items::ids_of_source(reader, (EVENTS, family, "cal_0_0", "s50000")).await?;
+    let counts = items::counts(reader, tenant, ("contact_book", "contact"), ("lst_0_0", "lst_0_2")).await?;
+    assert_eq!(counts.len(), 3);
+    Ok(())
+}
+
+async fn read_windows(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    let week = Window {
+        parent_id: "cal_0_0",
+        from: Some(NOON),
+        to: NOON + 168 * HOUR,
+        shape: Shape::Any,
+        after: None,
+        limit: 51,
+    };
+    let after = Some(After { sort_at: NOON + 50 * HOUR, id: "evt_1051000".into() });
+    let windows = [
+        week.clone(),
+        Window { shape: Shape::Plain, ..week.clone() },
+        Window { shape: Shape::Series, ..week.clone() },
+        Window { shape: Shape::Exceptions, ..week.clone() },
+        Window { after: after.clone(), ..week.clone() },
+        Window { from: None, to: i64::MAX, ..week.clone() },
+        Window { from: None, to: i64::MAX, after, ..week.clone() },
+        Window { from: Some(START_MS + 2_400 * HOUR), to: i64::MAX, ..week.clone() },
+    ];
+    for window in windows {
+        let found = items::list_window(reader, tenant, &window).await?;
+        assert!(!found.is_empty() || window.shape == Shape::Exceptions, "{window:?}");
+        let again = items::read_window(reader, tenant, &window, true, |row| Ok(row.id.to_owned())).await?;
+        assert_eq!(again, found.iter().map(|item| item.id.clone()).collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+async fn read_lists(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    let key = |name, value: &str| Key { name, value: value.to_owned() };
+    let (words, one) = (["nowhere".to_owned()], [key("email", "uid-50010@example.test")]);
+    let many = [key("group", "grp_lst_0_0"), key("email", "uid-50010@example.test")];
+    for within in [Within::Collection("lst_0_0"), Within::Connection(CONTACTS), Within::Application] {
+        let list = List {
+            within,
+            kind: "contact",
+            updated_after: i64::MIN,
+            words: &[],
+            keys: &[],
+            after: ("a1050000", "ct_1050000"),
+            limit: 51,
+        };
+        let start = List { after: ("", ""), ..list.clone() };
+        let lists = [
+            (list.clone(), 51, 51),
+            (List { words: &words, ..list.clone() }, 51, 0),
+            (List { updated_after: i64::MAX, ..list.clone() }, 51, 0),
+            (List { keys: &one, ..start.clone() }, 1, 0),
+            (List { keys: &many, ..start }, 51, 0),
+        ];
+        for (list, seen, shown) in lists {
+            let found = items::read_list(reader, tenant, &list, true, |row| Ok(row.shown.is_some())).await?;
+            assert_eq!(found.len(), seen, "{list:?}");
+            assert!(found.iter().filter(|shown| **shown).count() >= shown, "{list:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn read_mail(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    let words = ["nowhere".to_owned()];
+    for place_id in ["app_0", MAIL, "fol_0_0", "thr_0_400"] {
+        let filter = Filter {
+            place_id,
+            from: i64::MIN,
+            to: i64::MAX,
+            mask: 0,
+            flags: 0,
+            words: &[],
+            kind: "",
+            before: (i64::MAX, ""),
+            limit: 51,
+        };
+        let filters = [
+            filter.clone(),
+            Filter { before: (NOON, "msg_1050000"), ..filter.clone() },
+            Filter { to: NOON, from: NOON - 100 * HOUR, ..filter.clone() },
+            Filter { words: &words, ..filter.clone() },
+            Filter { mask: 1, flags: 1, kind: "email_draft", ..filter },
+        ];
+        for filter in filters {
+            mail::list_messages(reader, tenant, &filter, true, |row| Ok(row.found.is_some())).await?;
+        }
+    }
+    mail::counts(reader, &["fol_0_0", "fol_0_1"]).await?;
+    mail::latest_of(reader, "thr_0_400").await?;
+    mail::find_thread(reader, tenant, "thr_0_400").await?;
+    assert!(!mail::messages_of(reader, tenant, &["thr_0_400", "thr_0_401"]).await?.is_empty());
+    assert_eq!(mail::list_threads(reader, tenant, MAIL, (NOON, "thr"), 51).await?.len(), 51);
+    assert_eq!(mail::list_threads(reader, tenant, "", (NOON, "thr"), 51).await?.len(), 51);
+    assert!(items::is_known_source(reader, MAIL, "s50030").await?);
+    let sources = ["s50030".to_owned(), "s50031".to_owned()];
+    assert_eq!(items::of_sources(reader, tenant, MAIL, &sources).await?.len(), 2);
+    Ok(())
+}
+
+async fn read_states(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    let state = sync_states::find(reader, EVENTS, "calendar", "").await?.expect("it is in the seed");
+    assert_eq!(sync_states::of_connection(reader, EVENTS).await?.len(), 5);
+    assert_eq!(sync_states::due(reader, NOON, 200).await?.len(), 200);
+    sync_states::lags(reader).await?;
+    assert_eq!(sync_states::followed(reader, "email", 100).await?.len(), 100);
+    sync_states::item_errors(reader, &state, 20).await?;
+    let of_one = sync_states::SyncState { scope_id: "cal_0_1".into(), ..state };
+    sync_states::item_errors(reader, &of_one, 20).await?;
+    sync_states::unsettled_item_errors(reader, &of_one, (3, Some("c")), 20).await?;
+    sync_states::find_item_error(reader, &of_one, "s10").await?;
+    sync_states::rereads(reader, of_one.key(), 50).await?;
+    sync_states::names_after(reader, of_one.key(), (1, -1)).await?;
+    sync_states::item_errors_among(reader, &of_one, &["s10", "s11"]).await?;
+    let events = (["event", "event", "event", "event"], "cal_0_2");
+    assert_eq!(items::held_versions(reader, EVENTS, events, &["s50000", "none"]).await?.len(), 1);
+    connections::throttled_until(reader, tenant, EVENTS).await?;
+    log::last_sequence(reader, tenant).await?;
+    log::floor(reader, tenant).await?;
+    assert!(log::last_in(reader, tenant, "cal_0_0").await?.is_some());
+    let none = ["contact_book", "contact_group", "contact", "contact"];
+    assert_eq!(log::last_of(reader, tenant, MAIL, none).await?, None);
+    assert_eq!(log::of_collection(reader, tenant, "cal_0_0", 50_000, 100).await?.len(), 100);
+    // A connection that has much to tell, and nothing of these.
+    assert_eq!(log::of_connection(reader, tenant, (MAIL, none), 10, 100).await?.len(), 0);
+    let types = ["email.folder", "email.label", "email.draft", "email.message"];
+    assert_eq!(log::of_connection(reader, tenant, (MAIL, types), 50_000, 100).await?.len(), 100);
+    Ok(())
+}
+
+async fn read_the_rest(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    outbox::find(reader, tenant, "out_100010").await?;
+    outbox::by_message_id(reader, MAIL, "mid-10").await?;
+    outbox::pieces(reader, "out_100010").await?;
+    assert_eq!(outbox::due(reader, NOON, 50).await?.len(), 50);
+    tracking::find(reader, tenant, "trk_100010").await?;
+    tracking::of_message(reader, "out_100010").await?;
+    assert_eq!(tracking::newest(reader, "trk_100010", 50).await?.len(), 2);
+    tracking::arrivals(reader, "trk_100010").await?;
+    tracking::of_network(reader, "trk_100010", ("open", 0, None), 50).await?;
+    outbox::find_due(reader, "out_100010", NOON).await?;
+    tracking::counts(reader, "trk_100010", "open").await?;
+    assert_eq!(tracking::due_reports(reader, NOON, 50).await?.len(), 50);
+    items::parts_of(reader, "task_1050020").await?;
+    purge::due(reader, "host", NOON, 20).await?;
+    Ok(())
+}
+
+/// The lock on a connection of the seed.
+async fn locked(tx: &mut Tx, id: &str) -> Result<ConnectionLock> {
+    Ok(ConnectionLock::take(tx, &tenant(), id).await?.expect("it is in the seed"))
+}
+
+async fn write_items(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    let (events, contacts, tasks) =
+        (locked(tx, EVENTS).await?, locked(tx, CONTACTS).await?, locked(tx, TASKS).await?);
+    let event = items::lock_item(tx, &events, "evt_1050000").await?.expect("it is in the seed");
+    let contact = items::lock_item(tx, &contacts, "ct_1050010").await?.expect("it is in the seed");
+    let task = items::lock_item(tx, &tasks, "task_1050020").await?.expect("it is in the seed");
+    items::update(tx, &event, &event).await?;
+    let fresh = Item { id: "evt_new".into(), external_id: "new".into(), ..event.clone().into_row() };
+    let fresh = items::insert(tx, &events, fresh).await?;
+    items::update(tx, &fresh, &Item { deleted_at: Some(1), ..fresh.clone().into_row() }).await?;
+    items::set_provider_side(tx, &event, &event).await?;
+    let family = ["event", "event", "event", "event"];
+    items::lock_of_source(tx, &events, family, "cal_0_0", "s50000").await?;
+    items::lock_by_external_id(tx, &events, "event", "cal_0_0", "x50000").await?;
+    assert!(items::live_sources(&mut *tx, EVENTS, family, "cal_0_0").await?.len() > 4_000);
+    items::mark_seen(tx, &events, (family, "cal_0_0"), &["s50000"], 0).await?;
+    assert!(items::unseen_sources(&mut *tx, EVENTS, (family, "cal_0_0"), 7).await?.len() > 4_000);
+    items::leave_source(tx, EVENTS, "s50000", (1, 1)).await?;
+    items::left_sources(tx, EVENTS, &["s50000", "s50001"], 0).await?;
+    items::forget_former_sources(tx, 1, 50).await?;
+    items::set_keys(tx, tenant, &contact, &[Key { name: "email", value: "one@example.test".into() }]).await?;
+    items::set_refs(tx, &task, &["uid-49900".to_owned()]).await?;
+    items::has_refs(tx, "lbl_0_0").await?;
+    items::targets(tx, &task.id).await?;
+    items::linked(tx, &task, "task").await?;
+    items::namers(tx, "lbl_0_0", "uid-1").await?;
+    let part = Part { id: "part_new".into(), kind: "step".into(), external_id: "new".into(), created_at: 0 };
+    items::put_parts(tx, &task, &[part]).await?;
+    assert_eq!(task.connection_id, TASKS);
+    let calendar = items::lock_item(tx, &events, "cal_0_2").await?.expect("it is in the seed");
+    let gone = Item { deleted_at: Some(1), sequence: 2, ..calendar.clone().into_row() };
+    items::update(tx, &calendar, &gone).await?;
+    Ok(())
+}
+
+async fn write_mail(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    let lock = &locked(tx, MAIL).await?;
+    let message = items::lock_item(tx, lock, "msg_1050030").await?.expect("it is in the seed");
+    let family = ["email_folder", "email_label", "email_draft", "email_message"];
+    items::lock_ever_of_sources(tx, lock, family, &["s50030", "s50031"]).await?;
+    items::lock_gone_by_fingerprint(tx, lock, &["print-50030", "print-50031"], 0, 50).await?;
+    items::live_of_kinds(tx, MAIL, ("email_folder", "email_label")).await?;
+    items::lock_of_thread(tx, lock, "thr_0_400").await?;
+    items::lock_ours_by_uid(tx, lock, &["uid-50030", "uid-50031"], "outbox:", 0).await?;
+    items::set_uid(tx, &message, "uid").await?;
+    items::set_source(tx, &message, "source").await?;
+    mail::remove_places(tx, &message).await?;
+    mail::set_places(tx, &message, &["app_0", MAIL, "fol_0_0"]).await?;
+    mail::thread_of_provider(tx, MAIL, "thr_0_400").await?;
+    let thread = mail::Thread {
+        id: "thr_new".into(),
+        connection_id: MAIL.into(),
+        external_id: None,
+        merged_into: None,
+        created_at: 0,
+    };
+    mail::new_thread(tx, tenant, &thread, 0).await?;
+    let refs = ["ref-uid-50030".to_owned(), "ref-new".to_owned()];
+    mail::known_threads(tx, MAIL, &refs).await?;
+    mail::name_thread(tx, MAIL, &refs, "thr_new").await?;
+    mail::merge_thread(tx, "thr_new", "thr_0_400", NOON).await?;
+    mail::set_latest(tx, "thr_0_400", NOON).await
+}
+
+async fn write_states(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    let state = sync_states::SyncState {
+        organization_id: "org_0".into(),
+        application_id: "app_0".into(),
+        connection_id: EVENTS.into(),
+        surface: "calendar".into(),
+        scope_id: "cal_0_1".into(),
+        status: "caught_up".into(),
+        ..sync_states::SyncState::default()
+    };
+    let lock = &locked(tx, EVENTS).await?;
+    sync_states::upsert(tx, lock, &state, 0).await?;
+    sync_states::follow(tx, lock, &state).await?;
+    sync_states::reset(tx, lock, &state).await?;
+    let held = sync_states::lock_state(tx, lock, ("calendar", "cal_0_1")).await?.expect("it was written");
+    sync_states::forget_cursor(tx, &held).await?;
+    sync_states::postpone(tx, state.key(), NOON, NOON + 1).await?;
+    sync_states::add_rereads(tx, state.key(), &["new".to_owned()], 1).await?;
+    sync_states::remove_reread(tx, state.key(), "new").await?;
+    let batch = sync_states::Batch { number: 0, names: "[]".into() };
+    sync_states::keep_names(tx, state.key(), 1, std::slice::from_ref(&batch)).await?;
+    sync_states::remove_names(tx, state.key(), 1, &batch).await?;
+    connections::set_throttled(tx, tenant, EVENTS, NOON).await?;
+    let error = ItemError {
+        source_id: "new".into(),
+        provider_etag: None,
+        connector: None,
+        code: "c".into(),
+        message: "m".into(),
+        attempts: 1,
+        at: 1,
+    };
+    sync_states::note_item_error(tx, &state, &error).await?;
+    sync_states::clear_item_error(tx, &state, "new").await?;
+    sync_states::has_item_errors(tx, &state).await?;
+    sync_states::mark_item_errors(tx, &state, &["new"], 1).await?;
+    sync_states::clear_unmarked_item_errors(tx, &state, 1).await?;
+    sync_states::forget_attempts(tx, EVENTS).await?;
+    let entry = log::Entry {
+        sequence: log::next_sequence(tx, tenant, 1).await?,
+        id: "not_new".into(),
+        connection_id: Some(EVENTS.into()),
+        entry_type: "x".into(),
+        change_type: "created".into(),
+        resource_type: "calendar.event".into(),
+        resource_id: "x".into(),
+        parent_id: "cal_0_0".into(),
+        changed_fields: None,
+        etag: None,
+        origin: "api".into(),
+        resource: None,
+        at: NOON,
+    };
+    log::insert(tx, tenant, &entry).await?;
+    let bucket = Bucket {
+        tenant: tenant.clone(),
+        key_id: "key".into(),
+        day: "2026-01-01".into(),
+        surface: "email".into(),
+        outcome: "success".into(),
+    };
+    usage::add(tx, &bucket, 1).await
+}
+
+async fn write_sending(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    let outgoing = Outgoing {
+        id: "out_new".into(),
+        tenant: tenant.clone(),
+        connection_id: MAIL.into(),
+        draft_id: None,
+        state: "queued".into(),
+        internet_message_id: "mid".into(),
+        options: "{}".into(),
+        recipients: "[]".into(),
+        send_at: None,
+        next_attempt_at: Some(NOON),
+        attempts: 0,
+        handed_over_at: None,
+        claimed_by: None,
+        claimed_until: None,
+        created_at: NOON,
+        updated_at: NOON,
+    };
+    outbox::insert(tx, &outgoing, "text", Some("copy")).await?;
+    assert!(outbox::claim(tx, "out_new", ("fence", NOON + 1, NOON), |_| false).await?.is_some());
+    outbox::handed_over(tx, "out_new", "fence", NOON).await?;
+    let lock = &locked(tx, MAIL).await?;
+    let held = outbox::lock_outgoing(tx, lock, "out_new").await?.expect("it was written");
+    outbox::settle(tx, &held, &outgoing, "fence").await?;
+    outbox::set_recipients(tx, &held, ("sent", "[]"), NOON).await?;
+    outbox::cancel(tx, &held, NOON).await?;
+    outbox::postpone(tx, "out_new", NOON, NOON + 1).await?;
+    outbox::forget_contents(tx, "out_new").await?;
+    let record = Record {
+        id: "trk_new".into(),
+        tenant: tenant.clone(),
+        connection_id: MAIL.into(),
+        message_id: "out_new".into(),
+        label: None,
+        opens: true,
+        links: true,
+        replies: true,
+        urls: "[]".into(),
+        sent_at: None,
+        expires_at: NOON,
+        created_at: NOON,
+    };
+    tracking::insert(tx, &record).await?;
+    tracking::set_sent(tx, "out_new", NOON).await?;
+    let event = Event {
+        id: "hit_new".into(),
+        kind: "open".into(),
+        at: NOON,
+        link_index: None,
+        ip: None,
+        user_agent: None,
+        classification: "human".into(),
+        reason: None,
+        detail: None,
+    };
+    tracking::add_event(tx, "trk_new", &event).await?;
+    let reply = Event { id: "reply_new".into(), kind: "reply".into(), ..event };
+    tracking::add_event(tx, "trk_new", &reply).await?;
+    tracking::reclassify(tx, "trk_new", ("open", 0, None), ("machine", "scanner")).await?;
+    let report =
+        Report { item_id: "msg".into(), tenant: tenant.clone(), connection_id: MAIL.into(), attempts: 0 };
+    tracking::add_report(tx, &report, NOON).await?;
+    tracking::remove_report(tx, "msg").await
+}
+
+async fn write_keys(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    let key = api_keys::ApiKey {
+        id: "key_new".into(),
+        tenant: tenant.clone(),
+        name: "new".into(),
+        prefix: "sk".into(),
+        last4: "0000".into(),
+        scopes: Vec::new(),
+        allowed_domains: Vec::new(),
+        allowed_ips: Vec::new(),
+        connection_ids: Vec::new(),
+        rate_limit_per_minute: 1,
+        expires_at: None,
+        last_used_at: None,
+        last_used_ip: None,
+        created_by: None,
+        revoked_at: None,
+        created_at: 0,
+    };
+    api_keys::insert(tx, &key, "hash").await?;
+    api_keys::note_use(tx, "key_new", 1, "ip").await?;
+    api_keys::revoke(tx, tenant, "key_new", 1).await?;
+    api_keys::revoke_any(tx, "key_new", 1).await?;
+    api_keys::ensure_application(tx, ("organization 3", "new"), ("org_new", "app_new"), 0).await?;
+    api_keys::ensure_application(tx, ("new", "new"), ("org_new", "app_newer"), 0).await?;
+    installation::settle(tx, "name", "value").await?;
+    let claim = idempotency::NewClaim {
+        application_id: "app_0",
+        scope: "new",
+        fingerprint: "f",
+        fence: "fence",
+        owner: "owner",
+        now: NOON,
+        lease_until: NOON,
+    };
+    idempotency::insert(tx, &claim).await?;
+    idempotency::take_over(tx, &claim, "fence").await?;
+    idempotency::expire(tx, "app_0", "new", "fence").await?;
+    let answer = idempotency::StoredAnswer { status: 200, headers: "{}".into(), body: "{}".into() };
+    idempotency::answer(tx, ("app_0", "new", "fence"), &answer, NOON).await?;
+    idempotency::delete(tx, "app_0", "new", "fence").await?;
+    idempotency::unanswer_all(tx).await
+}
+
+/// Rows of a step.
+const MOST: i64 = 50;
+
+async fn forget(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    // A connection, as it is written again and as it goes.
+    let other = "conn_1_3";
+    let row = connections::Connection {
+        id: "conn_new".into(),
+        tenant: tenant.clone(),
+        provider: "sandbox".into(),
+        connector_version: "1".into(),
+        status: "active".into(),
+        status_reason: None,
+        status_changed_at: 0,
+        display_name: None,
+        email: None,
+        external_account_id: "x".into(),
+        username: None,
+        addresses: Vec::new(),
+        surfaces: Vec::new(),
+        requested_scopes: Vec::new(),
+        granted_scopes: Vec::new(),
+        provider_scopes: Vec::new(),
+        time_zone: None,
+        settings: serde_json::Map::new(),
+        credentials: String::new(),
+        credentials_version: 1,
+        token_expires_at: None,
+        last_refresh_at: None,
+        last_refresh_error: None,
+        failing_since: None,
+        tags: Default::default(),
+        metadata: Default::default(),
+        etag: "e".into(),
+        created_at: 0,
+        updated_at: 0,
+    };
+    connections::insert(tx, &row).await?;
+    let lock = locked(tx, "conn_new").await?;
+    connections::update(tx, &lock, &row).await?;
+    connections::delete(tx, &lock, NOON).await?;
+    let of_other = Tenant { organization_id: "org_1".into(), application_id: "app_1".into() };
+    let lock = ConnectionLock::take(tx, &of_other, other).await?.expect("it is in the seed");
+    connections::delete(tx, &lock, NOON).await?;
+    purge::begin(tx, &of_other, other).await?;
+    let mut all = 0;
+    while let Some(claimed) = purge::claim(tx, other, ("host", NOON, NOON + 1)).await? {
+        let rows = purge::step(tx, claimed, MOST).await?;
+        assert!(rows <= MOST, "{rows} rows in a step");
+        all += rows;
+    }
+    assert!(all > 5_000, "{all} rows of a connection with mail");
+    assert_eq!(expire::idempotency(tx, i64::MAX, MOST).await?, MOST);
+    assert_eq!(expire::outbox(tx, i64::MAX, MOST).await?, MOST);
+    assert_eq!(expire::tracking(tx, i64::MAX, MOST).await?, MOST);
+    assert!(expire::threads(tx, i64::MAX, MOST).await? > 0);
+    assert_eq!(expire::usage(tx, tenant, "2025-11-20", MOST).await?, MOST);
+    assert_eq!(log::forget(tx, tenant, NOON, MOST).await?, MOST as u64);
+    assert_eq!(expire::tombstones(tx, tenant, 1, MOST).await?, 0);
+    // What hangs on a calendar that is gone takes many steps; then come the tombstones themselves.
+    for _ in 0..100 {
+        assert!(expire::tombstones(tx, tenant, 90_000, MOST).await? <= MOST);
+    }
+    Ok(())
+}

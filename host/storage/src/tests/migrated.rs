@@ -1,0 +1,74 @@
+//! What migrations make of rows that are there.
+
+use rusqlite::Connection;
+
+use crate::items::span_of;
+use crate::migrations::MIGRATIONS;
+
+const DAY_MS: i64 = 86_400_000;
+
+fn apply(connection: &Connection, versions: std::ops::RangeInclusive<i64>) {
+    for (_, name, sql) in MIGRATIONS.iter().filter(|(version, ..)| versions.contains(version)) {
+        connection.execute_batch(sql).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}
+
+/// The lengths that events have in this test, and whether they are series.
+fn lengths() -> Vec<(bool, i64)> {
+    let lengths = [0, 1, 2, 3, 8, 9, 32, 33, 128, 129, 512, 513, 1024, 1025, 2048, 2049, 90_000];
+    [false, true].into_iter().flat_map(|is_series| lengths.map(|days| (is_series, days * DAY_MS))).collect()
+}
+
+#[test]
+fn what_was_there_is_classed_and_counted() {
+    let connection = Connection::open_in_memory().unwrap();
+    apply(&connection, 1..=19);
+    connection
+        .execute_batch(
+            "insert into organizations values ('o', 'o', 0); insert into applications values ('a', 'o', 'a', 9, 0);
+             insert into connections (id, organization_id, application_id, provider, connector_version, status, status_changed_at,
+             external_account_id, addresses, surfaces, requested_scopes, granted_scopes, provider_scopes, settings, credentials,
+             credentials_version, tags, metadata, etag, created_at, updated_at)
+             values ('c', 'o', 'a', 'p', '1', 'active', 0, 'x', '', '', '', '', '', '', '', 1, '', '', '', 0, 0)",
+        )
+        .unwrap();
+    let item = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, source_id, etag, hash, \
+                body, metadata, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at, sort_text, is_open) \
+                values (?1, 'o', 'a', 'c', ?2, 'p', ?1, ?1, '', '', ?3, '{\"own\":1}', ?4, 0, ?5, 1, 0, 0, ?6, ?7, ?8)";
+    for (n, (is_series, length)) in lengths().into_iter().enumerate() {
+        let id = format!("evt_{n}");
+        connection.execute(item, (&id, "event", "{}", is_series, length, None::<i64>, "", 0)).unwrap();
+    }
+    connection.execute(item, ("t1", "task", "äöü", 0, 0, None::<i64>, "a", 1)).unwrap();
+    connection.execute(item, ("t2", "task", "{}", 0, 0, None::<i64>, "b", 0)).unwrap();
+    connection.execute(item, ("t3", "task", "gone", 0, 0, Some(7), "c", 1)).unwrap();
+    // A line each on some days of many years, leap days among them, the first and the last moment of each.
+    let line = "insert into log (application_id, sequence, id, organization_id, type, change_type, resource_type, resource_id, parent_id, \
+                origin, at) values ('a', ?1, 'l' || ?1, 'o', '', '', '', '', '', '', ?2)";
+    let days: Vec<i64> = (0..40_000).step_by(97).chain([59, 789, 11_016, 20_513, 20_514]).collect();
+    for (n, day) in days.iter().enumerate() {
+        connection.execute(line, (2 * n as i64, day * DAY_MS)).unwrap();
+        connection.execute(line, (2 * n as i64 + 1, day * DAY_MS + DAY_MS - 1)).unwrap();
+    }
+    apply(&connection, 20..=i64::MAX);
+
+    for (n, (is_series, length)) in lengths().into_iter().enumerate() {
+        let sql = "select span from items where id = 'evt_' || ?1";
+        let span: i64 = connection.query_row(sql, [n as i64], |row| row.get(0)).unwrap();
+        assert_eq!(span, span_of(is_series, 0, length), "{is_series} {length}");
+    }
+    let sql = "select items, open, bytes from item_totals where kind = 'task'";
+    let totals = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    assert_eq!(totals.unwrap(), (2, 1, 8));
+    let sql = "select body, metadata, sort_text from items where id = 't3'";
+    let gone = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    assert_eq!(gone.unwrap(), ("{}".to_owned(), "{}".to_owned(), String::new()));
+    let mut sql =
+        connection.prepare("select day, requests from usage where outcome = 'change' order by day").unwrap();
+    let counted = sql.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let counted: Vec<(String, i64)> = counted.map(Result::unwrap).collect();
+    let date = |ms: i64| model::Instant::from_millis(ms).timestamp().strftime("%Y-%m-%d").to_string();
+    let mut expected: Vec<(String, i64)> = days.iter().map(|day| (date(day * DAY_MS), 2)).collect();
+    expected.sort();
+    assert_eq!(counted, expected);
+}

@@ -1,0 +1,68 @@
+//! Every statement of `storage/` on tables of 100,000 rows of ten tenants: it finds its rows by an index, and visits about as many as it
+//! returns. `calls` runs each of them once for the largest tenant, `recorder` keeps what was run, and `literals` sees to it that none is
+//! forgotten.
+
+mod calls;
+mod literals;
+mod migrated;
+mod postgres;
+pub mod recorder;
+mod seed;
+mod sqlite;
+
+use crate::tests::recorder::Recorded;
+
+/// Tables that never have more rows than a reader minds, whatever the installation holds.
+const SMALL: [(&str, &str); 3] = [
+    ("schema_migrations", "one row for each migration"),
+    ("installation", "a few facts"),
+    ("purges", "connections that were deleted a moment ago"),
+];
+
+/// Statements that have to see a whole table: the start of each, and why.
+const WHOLE: [(&str, &str); 4] = [
+    ("select * from api_keys order by id", "the operator's list of all keys"),
+    (
+        "select id, organization_id from applications order by id",
+        "the clean-up goes through all applications",
+    ),
+    ("update idempotency set answered_at = null", "only tests take all answers away"),
+    ("select surface, count(*) as followed", "the lag over all that is followed, for the metrics"),
+];
+
+/// Statements that visit more than they return: a part of each, why, and how many rows of the seed that is at most.
+const MANY: [(&str, &str, i64); 5] = [
+    ("select status, count(*) as n from connections", "the connections of one application", 6_000),
+    ("as bytes from item_totals t", "the collections and connections of one application", 12_000),
+    ("count(*) over () as total", "the unreadable sources of one surface of one connection", 1_000),
+    (
+        "as n, cast(coalesce(sum(i.is_open), 0)",
+        "the messages of a folder that its provider does not count",
+        12_000,
+    ),
+    ("select surface, count(*) as followed", "the lag over all that is followed, for the metrics", 30_000),
+];
+
+fn is_small(table: &str) -> bool {
+    SMALL.iter().any(|(small, _)| *small == table)
+}
+
+fn is_whole(sql: &str) -> bool {
+    WHOLE.iter().any(|(start, _)| sql.starts_with(start))
+}
+
+/// Rows that a statement may visit, and a few for each that it returns or changes.
+fn allowed(run: &Recorded) -> i64 {
+    let more = MANY.iter().filter(|(part, ..)| run.sql.contains(part)).map(|(.., rows)| *rows).max();
+    200 + 16 * run.rows + more.unwrap_or(0)
+}
+
+/// No exception outlives its statement.
+fn exceptions_are_used(runs: &[Recorded]) {
+    for (start, _) in WHOLE {
+        assert!(runs.iter().any(|run| run.sql.starts_with(start)), "no statement begins with {start:?}");
+    }
+    for (part, ..) in MANY {
+        assert!(runs.iter().any(|run| run.sql.contains(part)), "no statement has {part:?}");
+    }
+}

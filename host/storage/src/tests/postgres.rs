@@ -1,0 +1,130 @@
+//! The plans and the costs on PostgreSQL, which plans by statistics.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::clock::Entropy;
+use serde_json::Value;
+
+use crate::Db;
+use crate::Options;
+use crate::postgres;
+use crate::sql::{Query, Reader};
+use crate::tests::recorder::{POSTGRES, Recorded};
+use crate::tests::{allowed, calls, is_whole, recorder, seed};
+
+/// How often a read is looked at: lists have a dozen ways to be asked for.
+const RUNS: usize = 24;
+/// Tables with fewer rows may be read whole: that is the quickest way then.
+const LARGE: i64 = 4_000;
+
+#[tokio::test]
+async fn every_statement_finds_its_rows_by_an_index() {
+    let Ok(url) = std::env::var("POSTGRES_URL") else {
+        assert_ne!(std::env::var("SWITCHBOARD_REQUIRE_PEERS").as_deref(), Ok("1"), "POSTGRES_URL is not set");
+        eprintln!("not run: POSTGRES_URL is not set");
+        return;
+    };
+    let schema = format!("plans{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
+    let db = Db::connect(&Options { url: url.clone(), group_commit: true, readers: 1 }).await.unwrap();
+    run(&db, format!("create schema {schema}")).await;
+    db.close().await;
+    let sign = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{sign}options[search_path]={schema}");
+    let db = Db::open(&Options { url, group_commit: true, readers: 2 }).await.unwrap();
+    for sql in seed::STATEMENTS {
+        run(&db, (*sql).to_owned()).await;
+    }
+    run(&db, "analyze".to_owned()).await;
+    recorder::start(POSTGRES.as_ref());
+    calls::all(&db).await.unwrap();
+    let runs = recorder::stop(POSTGRES.as_ref());
+
+    let large = large_tables(&db).await;
+    assert!(large.contains("items") && large.contains("log"), "{large:?}");
+    let (mut faults, mut known) = (Vec::new(), BTreeMap::new());
+    for run in runs {
+        let is_read = run.sql.starts_with("select ");
+        // A read is run once more, for each of its parameters; of the same change one plan is enough.
+        let values = if is_read { format!("{:?}", run.values) } else { String::new() };
+        let of_sql: &mut BTreeSet<String> = known.entry(run.sql).or_default();
+        if !is_statement(&run) || of_sql.len() >= RUNS || !of_sql.insert(values) {
+            continue;
+        }
+        let plan = explained(&db, &run, is_read).await;
+        let mut visited = Visited::default();
+        visited.add(&plan, &large);
+        // A read that returns most of a table is quickest that way; what it visits says whether it does.
+        if !is_read && !visited.whole.is_empty() && !is_whole(run.sql) {
+            faults.push(format!("reads all of {:?}: {} {:?}", visited.whole, run.sql, run.values));
+        }
+        let run = Recorded { rows: plan["Actual Rows"].as_i64().unwrap_or(0), ..run };
+        if is_read && visited.rows > allowed(&run) && !is_whole(run.sql) {
+            faults.push(format!(
+                "{} rows visited for {}: {} {:?}",
+                visited.rows, run.rows, run.sql, run.values
+            ));
+        }
+    }
+    run(&db, format!("drop schema {schema} cascade")).await;
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+fn is_statement(run: &Recorded) -> bool {
+    ["select ", "insert ", "update ", "delete "].iter().any(|verb| run.sql.starts_with(verb))
+}
+
+/// Statements are fixed text everywhere else; these are a few bytes of a test's memory.
+async fn run(db: &Db, sql: String) {
+    let sql: &'static str = sql.leak();
+    let done = db.write(move |tx| {
+        Box::pin(async move { tx.batch(sql).await.map_err(|e: anyhow::Error| e.context(sql)) })
+    });
+    done.await.unwrap();
+}
+
+async fn large_tables(db: &Db) -> BTreeSet<String> {
+    let sql = "select relname as name, cast(reltuples as bigint) as n from pg_class where relnamespace = current_schema()::regnamespace \
+               and relkind = 'r'";
+    let counts = crate::sql::query(sql)
+        .fetch_all(db.reader(), |row| Ok((row.get::<String>("name")?, row.get::<i64>("n")?)))
+        .await;
+    let counts: BTreeMap<String, i64> = counts.unwrap().into_iter().collect();
+    counts.into_iter().filter(|(_, n)| *n >= LARGE).map(|(name, _)| name).collect()
+}
+
+async fn explained(db: &Db, run: &Recorded, is_read: bool) -> Value {
+    let Reader::Postgres(pool) = db.reader() else { panic!("it is PostgreSQL") };
+    let analyze = if is_read { "analyze, " } else { "" };
+    let sql: &'static str = format!("explain ({analyze}format json) {}", run.sql).leak();
+    let explain = Query { sql, values: run.values.clone(), is_endless: false };
+    let rows = postgres::rows(pool, explain).await.unwrap();
+    let raw = sqlx::Row::try_get_raw(&rows[0], 0).unwrap();
+    let plans: Value = serde_json::from_str(raw.as_str().unwrap()).unwrap();
+    plans[0]["Plan"].clone()
+}
+
+/// What a plan reads.
+#[derive(Default)]
+struct Visited {
+    rows: i64,
+    /// Large tables that are read from one end to the other.
+    whole: BTreeSet<String>,
+}
+
+impl Visited {
+    fn add(&mut self, node: &Value, large: &BTreeSet<String>) {
+        let number = |name: &str| node[name].as_f64().unwrap_or(0.0);
+        if let Some(table) = node["Relation Name"].as_str() {
+            let each = number("Actual Rows")
+                + number("Rows Removed by Filter")
+                + number("Rows Removed by Index Recheck");
+            self.rows += (each * number("Actual Loops").max(1.0)) as i64;
+            if node["Node Type"] == "Seq Scan" && large.contains(table) {
+                self.whole.insert(table.to_owned());
+            }
+        }
+        for child in node["Plans"].as_array().into_iter().flatten() {
+            self.add(child, large);
+        }
+    }
+}
