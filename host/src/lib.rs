@@ -13,7 +13,6 @@ pub mod tracking;
 
 pub mod freebusy;
 
-pub mod runtime;
 pub mod supervise;
 
 pub mod answer;
@@ -33,6 +32,7 @@ pub mod watches;
 // The crates beside this one, re-exported under the names of the modules that they were.
 pub use ::compute;
 pub use ::merging;
+pub use ::runtime;
 pub use ::sandbox_provider;
 pub use ::scheduling;
 pub use ::storage;

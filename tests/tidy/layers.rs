@@ -54,11 +54,7 @@ const LAYERS: [&[&str]; 7] = [
 const APART: [(&[&str], &[&str], &str); 6] = [
     (&["scheduling"], &["sqlx::", "axum::", "tokio::", "async "], "it is pure, to be tested by the million"),
     (&["storage"], &["axum::"], "SQL knows nothing of HTTP; what is not there is `None` here"),
-    (
-        &["runtime"],
-        &["crate::storage", "axum::"],
-        "a connector call is a function of its arguments; credentials are handed in",
-    ),
+    (&["runtime"], &["axum::"], "a connector call is a function of its arguments; credentials are handed in"),
     (
         &[
             "bookings",

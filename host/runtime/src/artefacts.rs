@@ -1,0 +1,124 @@
+//! Compiled code on disk. An artefact is native code that `deserialize` takes as it is, so each carries a MAC under the
+//! host's key and is checked in memory before it is used: whoever can write to the folder gains nothing.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use bytes::Bytes;
+use hmac::{Hmac, KeyInit, Mac};
+use memmap2::MmapMut;
+use sha2::Sha256;
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use crate::compile::Compiler;
+use crate::engine;
+use crate::files;
+
+const TAG: usize = 32;
+
+/// The cache. One per process; several processes may share the folder.
+pub(crate) struct Artefacts {
+    dir: PathBuf,
+    key: [u8; 32],
+    fingerprint: String,
+    engine: Engine,
+    compiler: Compiler,
+}
+
+impl Artefacts {
+    pub(crate) fn new(
+        dir: &Path,
+        key: [u8; 32],
+        engine: &Engine,
+        compiler: Compiler,
+    ) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(dir).with_context(|| format!("creating {}", dir.display()))?;
+        let fingerprint = engine::fingerprint(engine);
+        Ok(Artefacts { dir: dir.to_owned(), key, fingerprint, engine: engine.clone(), compiler })
+    }
+
+    /// The component with this SHA-256, from the cache or compiled now. Anything wrong with the cached artefact means that
+    /// it is made again.
+    pub(crate) async fn component(&self, wasm: &[u8], sha256: &str) -> anyhow::Result<Component> {
+        let name = format!("{sha256}-{}", self.fingerprint);
+        let path = self.dir.join(format!("{name}.cwasm"));
+        match self.read(&path, &name).await {
+            Ok(Some(component)) => return Ok(component),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(artefact = %name, "compiled connector is not usable, compiling again: {error:#}");
+                let _ = tokio::fs::remove_file(&path).await;
+            }
+        }
+        let code = self.compiler.compile(wasm).await?;
+        let mut file = self.tag(&name, &code).to_vec();
+        file.extend_from_slice(&code);
+        let path_to_write = path.clone();
+        let written =
+            tokio::task::spawn_blocking(move || files::write_atomically(&path_to_write, &file)).await?;
+        if let Err(error) = written {
+            // Without a cache the next start is slower, nothing else.
+            tracing::warn!(artefact = %name, "compiled connector could not be stored: {error:#}");
+        }
+        self.load(code.into()).await
+    }
+
+    async fn read(&self, path: &Path, name: &str) -> anyhow::Result<Option<Component>> {
+        let of_thread = path.to_owned();
+        let mut file = match tokio::task::spawn_blocking(move || in_pages_of_its_own(&of_thread)).await? {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        anyhow::ensure!(file.len() > TAG, "too short");
+        let code = file.split_off(TAG);
+        self.mac(name, &code).verify_slice(&file).ok().context("its authentication tag is wrong")?;
+        self.load(code).await.map(Some)
+    }
+
+    async fn load(&self, code: Bytes) -> anyhow::Result<Component> {
+        let engine = self.engine.clone();
+        tokio::task::spawn_blocking(move || {
+            #[expect(
+                unsafe_code,
+                reason = "the bytes come from our own compiler: just now, or under our own MAC"
+            )]
+            // SAFETY: `deserialize` needs bytes that `Engine::precompile_component` made. These were returned by the
+            // compiler a moment ago, or were verified in memory (not in a file that may change) against a MAC whose key
+            // only this host has.
+            let component = unsafe { Component::deserialize(&engine, &code) }?;
+            // Moves the cost of the first instance out of the first call.
+            component.initialize_copy_on_write_image()?;
+            Ok(component)
+        })
+        .await?
+    }
+
+    fn mac(&self, name: &str, code: &[u8]) -> Hmac<Sha256> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("HMAC takes keys of any length");
+        mac.update(name.as_bytes());
+        mac.update(&[0]);
+        mac.update(code);
+        mac
+    }
+
+    fn tag(&self, name: &str, code: &[u8]) -> [u8; TAG] {
+        self.mac(name, code).finalize().into_bytes().into()
+    }
+}
+
+/// A file's bytes in memory that goes back to the system with them. The allocator would keep tens of megabytes at hand that an idle
+/// service never needs again.
+fn in_pages_of_its_own(path: &Path) -> std::io::Result<Bytes> {
+    let mut file = File::open(path)?;
+    let length = usize::try_from(file.metadata()?.len()).map_err(std::io::Error::other)?;
+    if length == 0 {
+        return Ok(Bytes::new());
+    }
+    let mut pages = MmapMut::map_anon(length)?;
+    file.read_exact(&mut pages)?;
+    Ok(Bytes::from_owner(pages))
+}

@@ -1,0 +1,120 @@
+//! Compiling components. Code of third parties may make a compiler slow, hungry or stop, so in service it happens in a child
+//! process with limits of its own, which holds no secrets; one at a time.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Semaphore;
+use wasmtime::Engine;
+
+use crate::engine;
+
+/// The subcommand that makes the host's own binary the compiler.
+pub const CHILD_COMMAND: &str = "compile-connector";
+
+const CHILD_WALL: Duration = Duration::from_secs(180);
+const CHILD_CPU_S: u64 = 120;
+const CHILD_ADDRESS_SPACE: u64 = 4 << 30;
+const MAX_ARTEFACT: u64 = 512 << 20;
+
+/// Where compiling happens.
+#[derive(Clone)]
+pub(crate) struct Compiler {
+    child: Option<PathBuf>,
+    turn: Arc<Semaphore>,
+}
+
+impl Compiler {
+    /// In a child made of the binary `child`; without one in this process, for tests and tools.
+    pub(crate) fn new(child: Option<PathBuf>) -> Self {
+        Compiler { child, turn: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Native code for the component `wasm`.
+    pub(crate) async fn compile(&self, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let _turn = self.turn.acquire().await.context("the compiler is gone")?;
+        match &self.child {
+            Some(binary) => in_child(binary, wasm).await,
+            None => {
+                let wasm = wasm.to_vec();
+                tokio::task::spawn_blocking(move || compile(&engine::compiler()?, &wasm)).await?
+            }
+        }
+    }
+}
+
+fn compile(engine: &Engine, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+    Ok(engine.precompile_component(wasm)?)
+}
+
+async fn in_child(binary: &std::path::Path, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let mut child = tokio::process::Command::new(binary)
+        .arg(CHILD_COMMAND)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .with_context(|| format!("starting {} {CHILD_COMMAND}", binary.display()))?;
+    let mut stdin = child.stdin.take().context("no stdin")?;
+    let mut stdout = child.stdout.take().context("no stdout")?.take(MAX_ARTEFACT + 1);
+    let mut stderr = child.stderr.take().context("no stderr")?.take(16 << 10);
+    let (mut code, mut said) = (Vec::new(), Vec::new());
+    let exchange = async {
+        let write = async {
+            // A child that refuses early closes its end; its exit status tells why.
+            let _ = stdin.write_all(wasm).await;
+            drop(stdin);
+        };
+        let (_, read, _) = tokio::join!(write, stdout.read_to_end(&mut code), stderr.read_to_end(&mut said));
+        read?;
+        anyhow::Ok(child.wait().await?)
+    };
+    let status = tokio::time::timeout(CHILD_WALL, exchange)
+        .await
+        .with_context(|| format!("compiling took longer than {} s", CHILD_WALL.as_secs()))??;
+    if !status.success() {
+        let said = String::from_utf8_lossy(&said);
+        bail!("the component does not compile: {} ({status})", said.trim());
+    }
+    ensure!(code.len() as u64 <= MAX_ARTEFACT, "the compiled component is larger than {MAX_ARTEFACT} bytes");
+    Ok(code)
+}
+
+/// The child's whole life: limits itself, compiles what stdin holds, writes the artefact to stdout. The exit code.
+pub fn compile_child_main() -> i32 {
+    let run = || -> anyhow::Result<()> {
+        limit_this_process()?;
+        let mut wasm = Vec::new();
+        std::io::stdin().read_to_end(&mut wasm)?;
+        let code = compile(&engine::compiler()?, &wasm)?;
+        std::io::stdout().write_all(&code)?;
+        Ok(())
+    };
+    match run() {
+        Ok(()) => 0,
+        Err(error) => {
+            // The parent reads it; nothing else shares this stream.
+            let _ = writeln!(std::io::stderr(), "{error:#}");
+            1
+        }
+    }
+}
+
+fn limit_this_process() -> anyhow::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let at_most = |value| Rlimit { current: Some(value), maximum: Some(value) };
+    setrlimit(Resource::Cpu, at_most(CHILD_CPU_S))?;
+    setrlimit(Resource::Core, at_most(0))?;
+    // Darwin knows no limit of the address space that works.
+    #[cfg(target_os = "linux")]
+    setrlimit(Resource::As, at_most(CHILD_ADDRESS_SPACE))?;
+    let _ = rustix::process::nice(10);
+    Ok(())
+}

@@ -1,0 +1,380 @@
+//! `connector.toml`: what a connector says of itself, beside its component. Policy comes from here and never from running
+//! the component; what the component's type shows has to agree. The whole file, field by field, is [`Manifest`].
+//!
+//! ```toml
+//! name = "example"
+//! version = "1.2.0"
+//! title = "Example Mail and Calendar"
+//! surfaces = ["calendar@1.0.0", "lifecycle@1.0.0"]
+//! memory = "standard"
+//!
+//! [[hosts]]
+//! host = "api.example.com"
+//! path_prefix = "/calendar/v3"
+//! inject = "default"
+//!
+//! [auth]
+//! kinds = ["oauth"]
+//! authorize_url = "https://accounts.example.com/authorize"
+//! token_url = "https://accounts.example.com/token"
+//! [auth.scopes]
+//! "calendar.read" = ["https://api.example.com/calendar.readonly"]
+//! ```
+
+mod hosts;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::surface::Surface;
+
+pub use hosts::{HostRule, RelatedHosts};
+
+/// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,
+/// no user gives it, and no `check` writes it.
+pub const DISCOVERED: &str = "discoveredOrigins";
+
+/// A connector's manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The connector's name, as connections and URLs have it: lower-case letters, digits and `-`, 1 to 40 of them. The
+    /// component beside the manifest is `<name>.wasm`.
+    pub name: String,
+    /// The connector's own version, `major.minor.patch`.
+    pub version: String,
+    /// What users read, for example "Google Calendar".
+    pub title: String,
+    /// One or two sentences for users.
+    #[serde(default)]
+    pub description: String,
+    /// The interfaces that the component exports, with the version of `wit/` that they were built against:
+    /// `"calendar@1.0.0"`. Exactly those that its type shows.
+    pub surfaces: Vec<SurfaceVersion>,
+    /// What the component may import. Default `compat`.
+    #[serde(default)]
+    pub level: Level,
+    /// How much memory a call may take. Default `standard`.
+    #[serde(default)]
+    pub memory: MemoryClass,
+    /// Where the connector may send requests. Anything else is refused.
+    #[serde(default)]
+    pub hosts: Vec<HostRule>,
+    /// For self-hosted providers: names of settings whose value is a URL (or a list of URLs). Exactly their origins are
+    /// allowed too, http or https, with the slot "default" injected; private addresses only where the operator allows them.
+    #[serde(default)]
+    pub hosts_from_settings: Vec<String>,
+    /// Names of settings whose value is a server `{host, port, tls}`: the connector may have lines to exactly those (`tcp`),
+    /// authenticated with the connection's credentials; private addresses only where the operator allows them.
+    #[serde(default)]
+    pub servers_from_settings: Vec<String>,
+    /// Hosts of other domains on which a provider keeps part of an account, by the domain of the server that the user named.
+    /// Where a connector finds other hosts than that server, they must be in its domain or be named here
+    /// (`discoveredOrigins` of `wire::Account`).
+    #[serde(default)]
+    pub related_hosts: Vec<RelatedHosts>,
+    /// The IMAP server among them at whose inbox the host waits for news (IDLE, RFC 2177) while a mailbox is followed. What
+    /// changed is read by calls as always. Default: none, the mailbox is polled.
+    #[serde(default)]
+    pub idle_server: Option<String>,
+    /// How an account is opened.
+    #[serde(default)]
+    pub auth: Auth,
+    /// What a user has to say to connect an account, beside credentials. No secrets.
+    #[serde(default)]
+    pub settings: Vec<Setting>,
+    /// The oldest version of this host that the connector works with, `major.minor.patch`.
+    #[serde(default)]
+    pub min_host: Option<String>,
+}
+
+/// An exported interface and its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct SurfaceVersion {
+    pub surface: Surface,
+    /// Major, minor, patch of the package `switchboard:connector`.
+    pub version: (u64, u64, u64),
+}
+
+/// What a component may import.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// The interfaces of `switchboard:connector` alone.
+    Strict,
+    /// Beside them WASI 0.2 cli, clocks, filesystem, io and random, with nothing granted: no files, no environment, no
+    /// arguments, no sockets; output goes to the log. What a `wasm32-wasip2` component needs. And `wasi:http` 0.2, which is the
+    /// `http` interface in other words.
+    #[default]
+    Compat,
+}
+
+/// How much linear memory, summed over a component's memories, one call may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryClass {
+    /// 32 MiB by default.
+    Small,
+    /// 64 MiB by default.
+    #[default]
+    Standard,
+    /// 256 MiB by default.
+    Large,
+}
+
+/// How an account is opened.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    /// The ways that the provider takes, best first; empty: it needs none.
+    #[serde(default, alias = "kind", deserialize_with = "one_or_many")]
+    pub kinds: Vec<AuthKind>,
+    /// OAuth: where the user is sent. https.
+    #[serde(default)]
+    pub authorize_url: Option<String>,
+    /// OAuth: where codes and refresh tokens are exchanged. https.
+    #[serde(default)]
+    pub token_url: Option<String>,
+    /// OAuth: where a token is revoked (RFC 7009), if the provider has it.
+    #[serde(default)]
+    pub revoke_url: Option<String>,
+    /// OAuth: more query parameters of the authorization request, for example `access_type = "offline"`.
+    #[serde(default)]
+    pub authorize_params: BTreeMap<String, String>,
+    /// OAuth: provider scopes that are always asked for.
+    #[serde(default)]
+    pub base_scopes: Vec<String>,
+    /// OAuth: our scope (`calendar.write`) to the provider's scopes that it needs.
+    #[serde(default)]
+    pub scopes: BTreeMap<String, Vec<String>>,
+}
+
+/// A kind of credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthKind {
+    /// User name and password, RFC 7617.
+    Basic,
+    /// A fixed token that the user pastes, RFC 6750.
+    Bearer,
+    /// OAuth 2.0 with authorization code and PKCE.
+    Oauth,
+}
+
+/// Something that a user has to say when connecting an account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// The field's name in `settings`, camelCase.
+    pub name: String,
+    /// Default false.
+    #[serde(default)]
+    pub required: bool,
+    /// What users read beside the field.
+    pub description: String,
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(AuthKind),
+        Many(Vec<AuthKind>),
+    }
+    Ok(match OneOrMany::deserialize(d)? {
+        OneOrMany::One(kind) => vec![kind],
+        OneOrMany::Many(kinds) => kinds,
+    })
+}
+
+impl TryFrom<String> for SurfaceVersion {
+    type Error = anyhow::Error;
+
+    fn try_from(text: String) -> anyhow::Result<Self> {
+        let (name, version) = text.split_once('@').unwrap_or((&text, "1.0.0"));
+        let surface =
+            Surface::parse(name).with_context(|| format!("surfaces: no surface is called \"{name}\""))?;
+        let version = parse_version(version).with_context(|| format!("surfaces: \"{text}\""))?;
+        Ok(SurfaceVersion { surface, version })
+    }
+}
+
+impl From<SurfaceVersion> for String {
+    fn from(s: SurfaceVersion) -> String {
+        let (major, minor, patch) = s.version;
+        format!("{}@{major}.{minor}.{patch}", s.surface)
+    }
+}
+
+/// `major.minor.patch` as numbers; missing parts are 0.
+pub(crate) fn parse_version(text: &str) -> anyhow::Result<(u64, u64, u64)> {
+    let mut parts = text.split('.').map(str::parse::<u64>);
+    let mut next = || parts.next().unwrap_or(Ok(0)).ok();
+    let version = (|| Some((next()?, next()?, next()?)))();
+    let version = version.with_context(|| format!("\"{text}\" is not a version, write major.minor.patch"))?;
+    ensure!(text.split('.').count() <= 3, "\"{text}\" is not a version, write major.minor.patch");
+    Ok(version)
+}
+
+impl Manifest {
+    /// Reads and checks a manifest. The error names the field.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        let manifest: Manifest = toml::from_str(text).context("connector.toml")?;
+        manifest.check().context("connector.toml")?;
+        Ok(manifest)
+    }
+
+    /// Whether `name` can be a connector's name. Names become file names, so nothing else may.
+    pub fn is_name(name: &str) -> bool {
+        (1..=40).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && !name.starts_with('-')
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        ensure!(
+            Manifest::is_name(&self.name),
+            "name: \"{}\" must be 1 to 40 of a-z, 0-9 and -, not starting with -",
+            self.name
+        );
+        parse_version(&self.version).context("version")?;
+        ensure!(!self.title.trim().is_empty(), "title: must not be empty");
+        ensure!(!self.surfaces.is_empty(), "surfaces: name at least one, for example \"calendar@1.0.0\"");
+        for (n, s) in self.surfaces.iter().enumerate() {
+            ensure!(
+                s.version.0 == 1,
+                "surfaces: this host speaks version 1 of {}, not {}",
+                s.surface,
+                s.version.0
+            );
+            let again = self.surfaces[..n].iter().any(|earlier| earlier.surface == s.surface);
+            ensure!(!again, "surfaces: {} is named twice", s.surface);
+        }
+        if let Some(wanted) = &self.min_host {
+            let wanted_version = parse_version(wanted).context("min_host")?;
+            let here = parse_version(env!("CARGO_PKG_VERSION")).expect("cargo checks the package version");
+            ensure!(
+                wanted_version <= here,
+                "min_host: needs host {wanted}, this is {}",
+                env!("CARGO_PKG_VERSION")
+            );
+        }
+        for rule in &self.hosts {
+            rule.check().with_context(|| format!("hosts: {}", rule.host))?;
+        }
+        for related in &self.related_hosts {
+            related.check().with_context(|| format!("related_hosts: {}", related.domain))?;
+        }
+        self.check_settings()?;
+        self.auth.check()
+    }
+
+    fn check_settings(&self) -> anyhow::Result<()> {
+        for (n, s) in self.settings.iter().enumerate() {
+            ensure!(!s.name.is_empty(), "settings: name must not be empty");
+            ensure!(
+                s.name != DISCOVERED,
+                "settings: {DISCOVERED} is the host's own: it keeps there what `check` found and it accepted"
+            );
+            ensure!(
+                self.settings[..n].iter().all(|e| e.name != s.name),
+                "settings: {} is named twice",
+                s.name
+            );
+        }
+        let lists = [
+            ("hosts_from_settings", &self.hosts_from_settings),
+            ("servers_from_settings", &self.servers_from_settings),
+        ];
+        for (list, names) in lists {
+            for name in names {
+                ensure!(
+                    self.settings.iter().any(|s| s.name == *name),
+                    "{list}: \"{name}\" is not one of the settings, add it under [[settings]]"
+                );
+            }
+        }
+        if let Some(name) = &self.idle_server {
+            ensure!(
+                self.servers_from_settings.contains(name),
+                "idle_server: \"{name}\" is not one of servers_from_settings"
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Auth {
+    fn check(&self) -> anyhow::Result<()> {
+        let oauth = self.kinds.contains(&AuthKind::Oauth);
+        for (field, url, needed) in [
+            ("authorize_url", &self.authorize_url, oauth),
+            ("token_url", &self.token_url, oauth),
+            ("revoke_url", &self.revoke_url, false),
+        ] {
+            match url {
+                None if needed => bail!("auth.{field}: required for kind \"oauth\""),
+                None => {}
+                Some(text) => {
+                    let url = url::Url::parse(text).with_context(|| format!("auth.{field}: not a URL"))?;
+                    let local =
+                        url.host_str().is_some_and(|h| matches!(h, "localhost" | "127.0.0.1" | "[::1]"));
+                    ensure!(url.scheme() == "https" || local, "auth.{field}: must be https");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+        name = "dav"
+        version = "1.0.0"
+        title = "CalDAV"
+        surfaces = ["calendar@1.0.0", "lifecycle"]
+        hosts_from_settings = ["serverUrl"]
+        auth = { kind = "basic" }
+        [[settings]]
+        name = "serverUrl"
+        required = true
+        description = "where the server is"
+        [[hosts]]
+        host = "*.example.com"
+    "#;
+
+    #[test]
+    fn a_manifest_is_read() {
+        let m = Manifest::parse(GOOD).unwrap();
+        assert_eq!(m.auth.kinds, [AuthKind::Basic]);
+        assert_eq!(m.surfaces[1].surface, Surface::Lifecycle);
+        assert_eq!((m.level, m.memory), (Level::Compat, MemoryClass::Standard));
+    }
+
+    #[test]
+    fn a_fault_names_the_field() {
+        for (from, to, said) in [
+            ("name = \"dav\"", "name = \"Dav/..\"", "name:"),
+            ("version = \"1.0.0\"", "version = \"one\"", "version"),
+            ("\"lifecycle\"", "\"mail\"", "no surface is called"),
+            ("\"lifecycle\"", "\"calendar\"", "twice"),
+            ("\"lifecycle\"", "\"tasks@2.0.0\"", "version 1 of tasks"),
+            ("*.example.com", "10.0.0.1", "not an address"),
+            ("*.example.com", "Example.com", "lower case"),
+            ("host = \"*.example.com\"", "host = \"*.example.com\"\ninject = \"default\"", "inject:"),
+            ("[\"serverUrl\"]", "[\"url\"]", "hosts_from_settings:"),
+            ("kind = \"basic\"", "kind = \"oauth\"", "auth.authorize_url:"),
+            ("title = ", "titel = ", "titel"),
+            ("name = \"dav\"", "name = \"dav\"\nmin_host = \"99.0.0\"", "min_host:"),
+        ] {
+            let error = format!("{:#}", Manifest::parse(&GOOD.replace(from, to)).unwrap_err());
+            assert!(error.contains(said), "{to}: {error}");
+        }
+    }
+}

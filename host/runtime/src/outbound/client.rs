@@ -1,0 +1,186 @@
+//! The HTTP clients: one per tenant and connector, so that no two tenants share a connection or a TLS session. No proxies, no
+//! redirects, no cookies; every name goes through the checking resolver.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::Context;
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, USER_AGENT};
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use ipnet::IpNet;
+use rustls::client::Resumption;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use tower::ServiceExt;
+use tower_http::decompression::{Decompression, DecompressionBody};
+
+use crate::outbound::address::Resolver;
+use crate::outbound::body::ClientBody;
+use crate::outbound::connect::Connector;
+use crate::outbound::names::Names;
+
+/// Clients kept; beyond it the one unused for longest goes, with its idle connections.
+const KEPT: usize = 512;
+
+/// Idle connections that a client keeps to a host, and for how long.
+const IDLE_CONNECTIONS: usize = 32;
+const IDLE_TIME: Duration = Duration::from_secs(60);
+
+/// An answer, its body decompressed while it is read.
+pub(super) type Answer = Response<DecompressionBody<Incoming>>;
+
+/// Settings of all clients.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// What providers see as `User-Agent` unless the connector sets its own.
+    pub user_agent: String,
+    /// For a connection to be made, TLS included, ms.
+    pub connect_timeout_ms: u64,
+    /// Certificates (PEM, one or several) trusted beside the system's.
+    pub extra_roots_pem: Vec<String>,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        HttpSettings {
+            user_agent: concat!("Switchboard/", env!("CARGO_PKG_VERSION")).to_owned(),
+            connect_timeout_ms: 10_000,
+            extra_roots_pem: Vec::new(),
+        }
+    }
+}
+
+pub(crate) struct Clients {
+    user_agent: HeaderValue,
+    connect_timeout: Duration,
+    tls: rustls::ClientConfig,
+    allowed: Arc<[IpNet]>,
+    names: Arc<Names>,
+    pool: Mutex<Pool>,
+}
+
+#[derive(Default)]
+struct Pool {
+    clients: HashMap<(String, String), (Client, u64)>,
+    uses: u64,
+}
+
+impl Clients {
+    pub(crate) fn new(
+        settings: HttpSettings,
+        allowed: Arc<[IpNet]>,
+        names: Arc<Names>,
+    ) -> anyhow::Result<Self> {
+        Ok(Clients {
+            user_agent: HeaderValue::try_from(settings.user_agent).context("the name that providers see")?,
+            connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
+            tls: tls(&settings.extra_roots_pem)?,
+            allowed,
+            names,
+            pool: Mutex::default(),
+        })
+    }
+
+    /// The client of this tenant and connector.
+    pub(crate) fn get(&self, tenant: &str, connector: &str) -> Client {
+        let mut pool = self.pool.lock().expect("no panic while choosing a client");
+        pool.uses += 1;
+        let now = pool.uses;
+        let key = (tenant.to_owned(), connector.to_owned());
+        if let Some((client, used)) = pool.clients.get_mut(&key) {
+            *used = now;
+            return client.clone();
+        }
+        if pool.clients.len() >= KEPT {
+            let oldest = pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
+            oldest.map(|key| pool.clients.remove(&key));
+        }
+        let client = self.build(tenant);
+        pool.clients.insert(key, (client.clone(), now));
+        client
+    }
+
+    /// For lines that do not speak HTTP: the same roots. Sessions are not resumed: a ticket would be shared by tenants.
+    pub(crate) fn line_tls(&self) -> rustls::ClientConfig {
+        let mut tls = self.tls.clone();
+        tls.resumption = Resumption::disabled();
+        tls
+    }
+
+    fn build(&self, tenant: &str) -> Client {
+        let mut tls = self.tls.clone();
+        // The roots are shared, the sessions are not.
+        tls.resumption = Resumption::in_memory_sessions(32);
+        let resolver = Resolver {
+            names: self.names.clone(),
+            tenant: tenant.into(),
+            allowed: self.allowed.clone(),
+            is_plain: false,
+        };
+        let plain = Resolver { is_plain: true, ..resolver.clone() };
+        let http = |resolver| {
+            let http = legacy::Client::builder(TokioExecutor::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(IDLE_TIME)
+                .pool_max_idle_per_host(IDLE_CONNECTIONS)
+                .timer(TokioTimer::new())
+                .http2_adaptive_window(true)
+                .build(Connector::new(tls.clone(), resolver, self.connect_timeout));
+            Decompression::new(http)
+        };
+        Client { http: http(resolver), plain: http(plain), user_agent: self.user_agent.clone() }
+    }
+}
+
+/// One tenant's way to the providers of one connector.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: Decompression<legacy::Client<Connector, ClientBody>>,
+    /// For credentials over plain http, with connections of its own: those are to other addresses.
+    plain: Decompression<legacy::Client<Connector, ClientBody>>,
+    user_agent: HeaderValue,
+}
+
+impl Client {
+    /// Sends a request to an absolute URL, and waits for the head of the answer. Credentials go over plain http to addresses alone
+    /// that the operator allows.
+    pub(super) async fn send(&self, mut request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+        let headers = request.headers_mut();
+        headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
+        headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        let is_plain =
+            request.uri().scheme_str() == Some("http") && request.headers().contains_key(AUTHORIZATION);
+        let http = if is_plain { &self.plain } else { &self.http };
+        http.clone().oneshot(request).await
+    }
+}
+
+fn tls(extra_roots_pem: &[String]) -> anyhow::Result<rustls::ClientConfig> {
+    let mut roots = rustls::RootCertStore::empty();
+    let system = rustls_native_certs::load_native_certs();
+    for error in &system.errors {
+        tracing::warn!("reading the system's certificates: {error}");
+    }
+    roots.add_parsable_certificates(system.certs);
+    for pem in extra_roots_pem {
+        for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
+            roots
+                .add(certificate.context("an extra trusted certificate")?)
+                .context("an extra trusted certificate")?;
+        }
+    }
+    if roots.is_empty() {
+        tracing::warn!(
+            "no trusted certificates: https to providers will fail until the system has ca-certificates"
+        );
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    Ok(rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}

@@ -1,0 +1,154 @@
+//! How the HTTP clients connect: to checked addresses, with TLS where the URL says so, and over sockets that acknowledge at once.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use http::Uri;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tower::{BoxError, Service};
+
+use crate::outbound::address::Resolver;
+
+/// A connection that has gone silent is asked this often, and given up after [`PROBES`] without an answer.
+const PROBE: Duration = Duration::from_secs(15);
+const PROBES: u32 = 3;
+/// What was sent and is not acknowledged by then will not be.
+#[cfg(target_os = "linux")]
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+
+/// Makes connections of one client.
+#[derive(Clone)]
+pub(super) struct Connector {
+    https: HttpsConnector<Tcp>,
+    within: Duration,
+}
+
+impl Connector {
+    /// `tls` without protocols to agree on: HTTP/1.1 and HTTP/2 are offered. `within` is for everything, TLS included.
+    pub(super) fn new(tls: rustls::ClientConfig, resolver: Resolver, within: Duration) -> Self {
+        let mut tcp = HttpConnector::new_with_resolver(resolver);
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        // Shared out among the addresses of a name, so that one that is silent does not use it up.
+        tcp.set_connect_timeout(Some(within));
+        tcp.set_keepalive(Some(PROBE));
+        tcp.set_keepalive_interval(Some(PROBE));
+        tcp.set_keepalive_retries(Some(PROBES));
+        #[cfg(target_os = "linux")]
+        tcp.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
+        let https = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(Tcp(tcp));
+        Connector { https, within }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = MaybeHttpsStream<Prompt>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.https.poll_ready(cx)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = tokio::time::timeout(self.within, self.https.call(uri));
+        Box::pin(async move {
+            connecting.await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
+        })
+    }
+}
+
+/// The connections before TLS.
+#[derive(Clone)]
+pub(super) struct Tcp(HttpConnector<Resolver>);
+
+impl Service<Uri> for Tcp {
+    type Response = Prompt;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Prompt, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = self.0.call(uri);
+        Box::pin(async move { Ok(Prompt(connecting.await?)) })
+    }
+}
+
+/// A socket that acknowledges what it has read.
+pub(super) struct Prompt(TokioIo<TcpStream>);
+
+impl Prompt {
+    fn inner(self: Pin<&mut Self>) -> Pin<&mut TokioIo<TcpStream>> {
+        Pin::new(&mut self.get_mut().0)
+    }
+}
+
+impl Read for Prompt {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = self.as_mut().inner().poll_read(cx, buf);
+        if read.is_ready() {
+            acknowledge(self.0.inner());
+        }
+        read
+    }
+}
+
+impl Write for Prompt {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.inner().poll_write(cx, buf)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner().poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.inner().poll_write_vectored(cx, bufs)
+    }
+}
+
+impl Connection for Prompt {
+    fn connected(&self) -> Connected {
+        self.0.connected()
+    }
+}
+
+/// What came is acknowledged at once, until the system thinks otherwise again (tcp(7), `TCP_QUICKACK`): a server that holds back the
+/// end of its answer until the beginning is acknowledged (Nagle's algorithm, RFC 896) would wait 40 ms.
+pub(super) fn acknowledge(socket: &TcpStream) {
+    // A socket that cannot do it is only slower.
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_quickack(true);
+    #[cfg(not(target_os = "linux"))]
+    let _ = socket;
+}

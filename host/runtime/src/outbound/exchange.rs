@@ -1,0 +1,338 @@
+//! One exchange with a provider: permit, credentials, send, at most one repeat after a refresh, read under caps.
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::{Method, Request, StatusCode, Uri};
+use http_body_util::BodyExt;
+use hyper_util::client::legacy;
+
+use crate::bindings::http::{BlobInfo, Err, Req, Res};
+use crate::outbound::address::{Prohibited, Unencrypted, permitted};
+use crate::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
+use crate::outbound::client::Answer;
+use crate::outbound::policy::{Permit, Refusal};
+use crate::outbound::{CallEgress, Secret, headers, refused};
+
+/// Bytes of a body that are looked through for credentials at a time, on its way to a blob.
+const REDACTED: usize = 256 << 10;
+
+/// How often a request is sent again that the provider has not begun to work on.
+const REPEATS: usize = 2;
+
+/// A checked request that can be sent again.
+struct Prepared {
+    method: Method,
+    uri: Uri,
+    permit: Permit,
+    headers: HeaderMap,
+    body: RequestBody,
+}
+
+impl Prepared {
+    fn request(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
+        let body = self.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
+        let mut request = Request::new(body);
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        if let Some(secret) = secret {
+            let mut value = HeaderValue::from_str(secret.expose())
+                .map_err(|_| refused("auth-expired", "the connection has no usable credentials"))?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        Ok(request)
+    }
+}
+
+impl CallEgress {
+    pub(super) async fn send(self: Arc<Self>, r: Req) -> Result<Res, Err> {
+        self.send_within(r, Duration::MAX).await
+    }
+
+    /// `head` is how long the beginning of the answer may take.
+    pub(super) async fn send_within(self: Arc<Self>, r: Req, head: Duration) -> Result<Res, Err> {
+        let max = r.max_bytes.map_or(u64::MAX, u64::from).min(self.shared.limits.http_response_bytes);
+        self.timed(r, head, async |egress, response| egress.read(response, max).await).await
+    }
+
+    pub(super) async fn send_many(self: Arc<Self>, rs: Vec<Req>, at_once: u8) -> Vec<Result<Res, Err>> {
+        let at_once = usize::from(at_once).clamp(1, self.shared.limits.http_concurrent);
+        futures::stream::iter(rs).map(|r| self.clone().send(r)).buffered(at_once).collect().await
+    }
+
+    pub(super) async fn send_to_blob(
+        self: Arc<Self>,
+        r: Req,
+        decode: &str,
+        max: u64,
+    ) -> Result<BlobInfo, Err> {
+        let decode = Decode::parse(decode).ok_or_else(|| {
+            refused(
+                "invalid",
+                "decode: write \"raw\", \"json-base64:/pointer\" or \"json-base64url:/pointer\"",
+            )
+        })?;
+        let max = max.min(self.shared.limits.blob_bytes);
+        let read = async |egress: &Self, response| egress.read_to_blob(response, &decode, max).await;
+        self.timed(r, Duration::MAX, read).await
+    }
+
+    /// Sends and reads within the time of the request, of the host and of the call.
+    async fn timed<T>(
+        &self,
+        r: Req,
+        head: Duration,
+        read: impl AsyncFnOnce(&Self, Answer) -> Result<T, Err>,
+    ) -> Result<T, Err> {
+        let late = || refused("timeout", "the provider did not answer in time");
+        let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
+        let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
+        let work = async {
+            let response = tokio::time::timeout(head, self.exchange(r)).await.map_err(|_| late())??;
+            read(self, response).await
+        };
+        let _waiting = self.meter.waiting();
+        // `http` itself never has more under way than this; of `wasi:http` a guest may start any number.
+        let _turn = self.turns.acquire().await;
+        tokio::time::timeout(own.min(host).min(self.remaining()), work).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn exchange(&self, r: Req) -> Result<Answer, Err> {
+        let auth_is_named = r.auth.is_some();
+        let prepared = self.prepare(r)?;
+        let slot = prepared.permit.slot.as_deref();
+        let secret = match slot {
+            Some(slot) => self.secret(self.credentials.authorization(slot).await, slot)?,
+            None => None,
+        };
+        if slot.is_some() && secret.is_none() && auth_is_named {
+            return Err(refused("auth-expired", "the connection has no credentials in this slot"));
+        }
+        let response = self.attempt(&prepared, secret.as_ref()).await?;
+        if response.status() != StatusCode::UNAUTHORIZED || secret.is_none() {
+            return Ok(response);
+        }
+        let slot = slot.unwrap_or("default");
+        match self.secret(self.credentials.refreshed(slot).await, slot)? {
+            Some(fresh) => {
+                drop(response);
+                self.attempt(&prepared, Some(&fresh)).await
+            }
+            // Nothing to refresh: the connector reads the 401 itself.
+            None => Ok(response),
+        }
+    }
+
+    /// Holds the request against every rule that can be checked before it is sent.
+    fn prepare(&self, r: Req) -> Result<Prepared, Err> {
+        let limits = &self.shared.limits;
+        if self.meter.asked.fetch_add(1, Ordering::Relaxed) >= u64::from(limits.http_requests) {
+            let message = format!("more than {} requests in one call", limits.http_requests);
+            return Err(refused("too-many-requests", message));
+        }
+        let permit =
+            self.policy.permit(&r.method, &r.url, r.auth.as_deref()).map_err(|refusal| match refusal {
+                Refusal::Invalid(message) => refused("invalid", message),
+                Refusal::Denied(message) => refused("denied", message),
+            })?;
+        let uri = Uri::try_from(permit.url.as_str())
+            .map_err(|_| refused("invalid", "url: it has characters that are not for URLs"))?;
+        let method = Method::from_bytes(r.method.as_bytes()).ok().filter(|m| m.as_str().len() <= 32);
+        let method = method.filter(|m| !m.as_str().bytes().any(|b| b.is_ascii_lowercase()));
+        let method = method.ok_or_else(|| refused("invalid", "method: write it in upper case"))?;
+        if let Some(address) = permit.literal {
+            // A name is checked by the resolver; an address as host needs the operator's leave, public or not.
+            let allowed = &self.shared.allowed;
+            let leave = allowed.iter().any(|net| net.contains(&address)) && permitted(address, allowed);
+            let port = permit.url.port_or_known_default().unwrap_or_default();
+            if !leave && !self.shared.is_own(&self.connector, SocketAddr::new(address, port)) {
+                return Err(refused("denied", "the operator does not allow requests to this address"));
+            }
+        }
+        let mut headers = headers::outgoing(&r.headers, limits.http_header_bytes)
+            .map_err(|message| refused("invalid", message))?;
+        let body = RequestBody::new(r.body, &self.blobs)
+            .ok_or_else(|| refused("invalid", "body: no blob of this call has this id"))?;
+        let sent = self.meter.sent_bytes.fetch_add(body.size, Ordering::Relaxed).saturating_add(body.size);
+        if sent > limits.http_request_bytes {
+            let message = format!("body: more than {} bytes sent in one call", limits.http_request_bytes);
+            return Err(refused("too-large", message));
+        }
+        if body.size > 0 {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.size));
+        }
+        Ok(Prepared { method, uri, permit, headers, body })
+    }
+
+    fn secret(&self, found: anyhow::Result<Option<Secret>>, slot: &str) -> Result<Option<Secret>, Err> {
+        let secret = found.map_err(|error| {
+            tracing::info!(connector = &*self.connector, slot, "no usable credentials: {error:#}");
+            refused("auth-expired", "the connection has no usable credentials")
+        })?;
+        if let Some(secret) = &secret
+            && !self.redactor.lock().expect("no panic while redacting").add(secret.expose())
+        {
+            return Err(refused("auth-expired", "the credentials changed too often in one call"));
+        }
+        Ok(secret)
+    }
+
+    async fn attempt(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
+        let client = self.shared.clients.get(&self.tenant, &self.connector);
+        let _turn = self.shared.total.acquire().await;
+        self.meter.sent.fetch_add(1, Ordering::Relaxed);
+        let mut repeats = 0..REPEATS;
+        let response = loop {
+            match client.send(p.request(secret)?).await {
+                Ok(response) => break response,
+                Err(error) if is_unprocessed(&error) && repeats.next().is_some() => {}
+                Err(error) => return Err(explain(&error)),
+            }
+        };
+        self.note_retry_after(&response);
+        tracing::debug!(
+            connector = &*self.connector,
+            method = %p.method,
+            host = p.permit.url.host_str().unwrap_or(""),
+            status = response.status().as_u16(),
+            "provider answered"
+        );
+        Ok(response)
+    }
+
+    fn note_retry_after(&self, response: &Answer) {
+        let slow_down =
+            matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+        let seconds =
+            response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse::<u64>().ok());
+        if let (true, Some(seconds)) = (slow_down, seconds) {
+            self.meter.retry_after_ms.fetch_max(seconds.saturating_mul(1_000), Ordering::Relaxed);
+        }
+    }
+
+    /// Counts response bytes; false when the call has had its share.
+    fn receives(&self, bytes: usize) -> bool {
+        let total = self.meter.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        total <= self.shared.limits.http_total_response_bytes
+    }
+
+    fn incoming_headers(&self, response: &Answer) -> Result<Vec<crate::bindings::http::Header>, Err> {
+        let redactor = self.redactor.lock().expect("no panic while redacting");
+        headers::incoming(response.headers(), &redactor, self.shared.limits.http_header_bytes)
+            .ok_or_else(|| refused("too-large", "the provider's headers are too large"))
+    }
+
+    async fn read(&self, mut response: Answer, max: u64) -> Result<Res, Err> {
+        let status = response.status().as_u16();
+        let headers = self.incoming_headers(&response)?;
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        // A little more than the cap, so that a credential across the cut is seen whole.
+        let overlap = self.redactor.lock().expect("no panic while redacting").overlap();
+        let mut body: Vec<u8> = Vec::new();
+        while body.len() <= max.saturating_add(overlap) {
+            let Some(piece) = chunk(&mut response).await? else { break };
+            if !self.receives(piece.len()) {
+                return Err(refused("too-large", "the responses of this call are too large together"));
+            }
+            body.extend_from_slice(&piece);
+        }
+        self.redactor.lock().expect("no panic while redacting").redact(&mut body);
+        let truncated = body.len() > max;
+        body.truncate(max);
+        Ok(Res { status, headers, body, truncated, extra: Vec::new() })
+    }
+
+    async fn read_to_blob(&self, mut response: Answer, decode: &Decode, max: u64) -> Result<BlobInfo, Err> {
+        let status = response.status().as_u16();
+        let headers = self.incoming_headers(&response)?;
+        let content_type =
+            response.headers().get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).map(str::to_owned);
+        let mut writer = self.blobs.writer();
+        let full =
+            || refused("too-large", "the content is larger than the cap, or the call's blob budget is spent");
+        // JSON with base64 inside is a third larger than its content, and something stands around it.
+        let cap = if *decode == Decode::Raw { max } else { max.saturating_mul(4) / 3 + (1 << 20) };
+        let mut pending: Vec<u8> = Vec::new();
+        let mut received = 0;
+        while let Some(piece) = chunk(&mut response).await? {
+            received += piece.len() as u64;
+            if received > cap {
+                return Err(full());
+            }
+            pending.extend_from_slice(&piece);
+            // In pieces much larger than what is looked at twice, however small those are that come.
+            if *decode == Decode::Raw && pending.len() >= REDACTED {
+                let redactor = self.redactor.lock().expect("no panic while redacting");
+                redactor.redact(&mut pending);
+                let done = pending.len().saturating_sub(redactor.overlap());
+                writer.write(&pending[..done]).ok_or_else(full)?;
+                pending.drain(..done);
+            }
+        }
+        self.redactor.lock().expect("no panic while redacting").redact(&mut pending);
+        match decode {
+            Decode::Raw => writer.write(&pending).ok_or_else(full)?,
+            Decode::Json(pointer, alphabet) => {
+                let content = decode_json(&pending, pointer, alphabet)
+                    .ok_or_else(|| refused("invalid", "decode: the response has no base64 text there"))?;
+                let content = Some(content).filter(|c| c.len() as u64 <= max).ok_or_else(full)?;
+                writer.write(&content).ok_or_else(full)?;
+            }
+        }
+        let size = Some(writer.size());
+        let id = writer.finish(content_type.clone()).ok_or_else(full)?;
+        Ok(BlobInfo { id, size, content_type, status, headers })
+    }
+}
+
+/// The next piece of an answer's body.
+async fn chunk(response: &mut Answer) -> Result<Option<Bytes>, Err> {
+    while let Some(frame) = response.body_mut().frame().await {
+        // Trailers say nothing that a guest could see.
+        if let Ok(piece) = frame.map_err(|error| explain(&*error))?.into_data() {
+            return Ok(Some(piece));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the provider says that it has not begun to work on the request: it closes the connection, or has no room on it
+/// (RFC 9113 section 8.7).
+fn is_unprocessed(error: &legacy::Error) -> bool {
+    causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
+        let is_closing = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
+        let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        error.is_remote() && (is_closing || is_refused)
+    })
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// A client's error for the guest: few words, the same whatever is behind the address.
+fn explain(error: &(dyn Error + 'static)) -> Err {
+    if causes(error).any(|cause| cause.is::<Prohibited>()) {
+        return refused("denied", "the operator does not allow requests to this host's address");
+    }
+    if causes(error).any(|cause| cause.is::<Unencrypted>()) {
+        return refused("denied", "credentials are not sent over http to a public address: use https");
+    }
+    let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
+    if causes(error).any(|cause| cause.downcast_ref().is_some_and(is_late)) {
+        refused("timeout", "the provider did not answer in time")
+    } else if error.downcast_ref().is_some_and(legacy::Error::is_connect) {
+        refused("connect", "the provider could not be reached")
+    } else {
+        refused("unavailable", "the provider's answer could not be read")
+    }
+}

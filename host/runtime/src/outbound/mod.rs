@@ -1,0 +1,328 @@
+//! The `http` import: the only way out of the sandbox. Every request is held against the policy, gets its credentials here,
+//! goes to a checked address, follows no redirect, and what comes back is capped and cleaned.
+
+mod address;
+mod body;
+mod client;
+mod connect;
+mod exchange;
+mod headers;
+mod names;
+mod origins;
+mod policy;
+mod redact;
+pub(crate) mod tcp;
+#[cfg(test)]
+mod tests;
+pub(crate) mod wasi_http;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use ipnet::IpNet;
+use tokio::sync::Semaphore;
+use url::{Host, Url};
+use zeroize::Zeroizing;
+
+use crate::bindings::http::{self, BlobInfo, Req, Res};
+use crate::blobs::Blobs;
+use crate::limits::Limits;
+use crate::spawned::Spawned;
+use crate::state::State;
+
+pub use client::HttpSettings;
+pub use names::{Lookup, SystemLookup};
+pub use origins::{BadOrigin, check_origins};
+pub(crate) use policy::Policy;
+pub use tcp::{Listener, News, check_server};
+
+/// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
+#[derive(Clone)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// From a header value: "Bearer …", "Basic …".
+    pub fn new(header_value: impl Into<String>) -> Self {
+        Secret(Zeroizing::new(header_value.into()))
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// Where a call's credentials come from. Connectors name slots and never see what is in them.
+#[async_trait]
+pub trait Credentials: Send + Sync {
+    /// The credentials of a slot; none if the connection has none for it.
+    async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+
+    /// Fresh ones after the provider answered 401; none if these cannot be refreshed. That several calls refresh once is up
+    /// to the implementation.
+    async fn refreshed(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+
+    /// The same for protocols that authenticate by SASL (RFC 4422); none where the connection has no such credentials.
+    async fn login(&self) -> anyhow::Result<Option<Login>> {
+        Ok(None)
+    }
+}
+
+/// Who logs in, and with what.
+#[derive(Clone)]
+pub struct Login {
+    pub username: String,
+    pub secret: LoginSecret,
+}
+
+/// Wiped when dropped; its `Debug` shows nothing.
+#[derive(Clone)]
+pub enum LoginSecret {
+    Password(Zeroizing<String>),
+    /// Of OAuth: OAUTHBEARER (RFC 7628) or XOAUTH2.
+    Token(Zeroizing<String>),
+}
+
+impl std::fmt::Debug for LoginSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LoginSecret(..)")
+    }
+}
+
+/// Credentials of a connection that has none.
+pub struct NoCredentials;
+
+#[async_trait]
+impl Credentials for NoCredentials {
+    async fn authorization(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(None)
+    }
+
+    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(None)
+    }
+}
+
+/// A provider that this process serves by itself.
+#[derive(Clone, Debug)]
+pub struct OwnProvider {
+    /// The connector that may reach it, and no other.
+    pub connector: String,
+    /// The one address and port that it may reach, whatever else is there.
+    pub address: SocketAddr,
+}
+
+/// Where requests may go, beside what connectors' manifests and connections' settings say.
+pub(crate) struct Rules {
+    /// The operator's networks beside public addresses.
+    pub(crate) allowed: Vec<IpNet>,
+    pub(crate) approved: Vec<Url>,
+    pub(crate) own: Option<OwnProvider>,
+    pub(crate) lookup: Arc<dyn Lookup>,
+}
+
+#[cfg(test)]
+impl Rules {
+    fn of_tests(allowed: Vec<IpNet>) -> Self {
+        Rules { allowed, approved: Vec::new(), own: None, lookup: Arc::new(SystemLookup) }
+    }
+}
+
+/// What all calls share.
+pub(crate) struct Egress {
+    /// Requests run here and not on the guests' threads.
+    runtime: tokio::runtime::Handle,
+    clients: client::Clients,
+    allowed: Arc<[IpNet]>,
+    own: Option<OwnProvider>,
+    names: Arc<names::Names>,
+    total: Arc<Semaphore>,
+    pub(crate) approved: Vec<Url>,
+    limits: Limits,
+    /// Lines that wait for their connection's next call.
+    lines: Arc<tcp::Pool>,
+    line_tls: Arc<rustls::ClientConfig>,
+    connect_timeout: Duration,
+}
+
+impl Egress {
+    /// Must be called inside the tokio runtime that requests are to run on.
+    pub(crate) fn new(settings: HttpSettings, rules: Rules, limits: &Limits) -> anyhow::Result<Self> {
+        let allowed: Arc<[IpNet]> = rules.allowed.into();
+        let names = Arc::new(names::Names::new(rules.lookup, limits));
+        let runtime = tokio::runtime::Handle::current();
+        let connect_timeout = Duration::from_millis(settings.connect_timeout_ms);
+        let clients = client::Clients::new(settings, allowed.clone(), names.clone())?;
+        let lines = Arc::default();
+        tcp::Pool::tend(&lines, &runtime);
+        Ok(Egress {
+            runtime,
+            line_tls: Arc::new(clients.line_tls()),
+            clients,
+            allowed,
+            own: rules.own,
+            names,
+            total: Arc::new(Semaphore::new(limits.http_total_concurrent)),
+            approved: rules.approved,
+            limits: limits.clone(),
+            lines,
+            connect_timeout,
+        })
+    }
+
+    /// Whether this is where the connector's provider is, in this very process.
+    fn is_own(&self, connector: &str, address: SocketAddr) -> bool {
+        self.own.as_ref().is_some_and(|own| own.connector == connector && own.address == address)
+    }
+
+    /// Whether a request over plain http would go to where anybody may read it: to addresses that are public and that the operator
+    /// has not named. False where nothing is found out: then the request fails by itself.
+    pub(crate) async fn is_exposed(&self, tenant: &str, url: &Url) -> bool {
+        let addresses = match url.host() {
+            _ if url.scheme() != "http" => return false,
+            Some(Host::Ipv4(v4)) => vec![IpAddr::V4(v4)],
+            Some(Host::Ipv6(v6)) => vec![IpAddr::V6(v6)],
+            Some(Host::Domain(name)) => self.names.resolve(tenant, name).await.unwrap_or_default(),
+            None => return false,
+        };
+        let is_exposed = |a: &IpAddr| address::is_public(*a) && !address::is_allowed(*a, &self.allowed);
+        !addresses.is_empty() && addresses.iter().all(is_exposed)
+    }
+}
+
+/// One call's way out.
+pub(crate) struct CallEgress {
+    pub(crate) shared: Arc<Egress>,
+    pub(crate) policy: Policy,
+    pub(crate) credentials: Arc<dyn Credentials>,
+    pub(crate) tenant: String,
+    pub(crate) connection: String,
+    pub(crate) connector: Arc<str>,
+    pub(crate) blobs: Blobs,
+    pub(crate) deadline: Instant,
+    pub(crate) meter: Meter,
+    pub(crate) redactor: Mutex<redact::Redactor>,
+    /// Requests under way at once.
+    pub(crate) turns: Semaphore,
+}
+
+/// What the call has used.
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// Requests that the guest asked for, sent or not.
+    asked: AtomicU64,
+    /// Requests that left the host.
+    sent: AtomicU64,
+    sent_bytes: AtomicU64,
+    received_bytes: AtomicU64,
+    /// Of lines: what went into blobs, before it was decoded.
+    coded_bytes: AtomicU64,
+    /// Of `wasi:http`: request bodies in memory.
+    held_bytes: AtomicU64,
+    retry_after_ms: AtomicU64,
+    /// Lines that the guest asked for.
+    lines: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+impl Meter {
+    pub(crate) fn requests(&self) -> u32 {
+        u32::try_from(self.sent.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
+    /// The longest `Retry-After` seen.
+    pub(crate) fn retry_after_ms(&self) -> Option<u64> {
+        Some(self.retry_after_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0)
+    }
+
+    /// Counts a request as under way until the guard is dropped.
+    fn waiting(&self) -> Waiting<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.in_flight)
+    }
+
+    /// Whether a request is under way: then it is the provider that takes the time.
+    pub(crate) fn waits_for_provider(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
+    }
+}
+
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// An error as the guest sees it. The message is the host's own; it tells nothing about networks behind the policy.
+fn refused(code: &str, message: impl Into<String>) -> http::Err {
+    http::Err { code: code.to_owned(), message: message.into(), retry_after_ms: None }
+}
+
+impl CallEgress {
+    /// Takes every credential of this call out of `text`.
+    pub(crate) fn redact(&self, text: String) -> String {
+        self.redactor.lock().expect("no panic while redacting").redact_text(text)
+    }
+
+    fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Spawned<T> {
+        Spawned::new(self.shared.runtime.spawn(work))
+    }
+}
+
+impl http::Host for State {
+    async fn send(&mut self, r: Req) -> wasmtime::Result<Result<Res, http::Err>> {
+        self.host_calls.count()?;
+        self.cpu.pause();
+        let egress = self.egress.clone();
+        // Off the guest's stack: TLS and DNS need more of it than a fiber has.
+        let answer = self.egress.spawn(async move { egress.send(r).await }).await;
+        self.cpu.resume();
+        Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))
+    }
+
+    async fn send_many(
+        &mut self,
+        rs: Vec<Req>,
+        at_once: u8,
+    ) -> wasmtime::Result<Vec<Result<Res, http::Err>>> {
+        self.host_calls.count()?;
+        self.cpu.pause();
+        let (egress, count) = (self.egress.clone(), rs.len());
+        let answers = self.egress.spawn(async move { egress.send_many(rs, at_once).await }).await;
+        self.cpu.resume();
+        let given_up =
+            || (0..count).map(|_| Err(refused("unavailable", "the host gave up this request"))).collect();
+        Ok(answers.unwrap_or_else(given_up))
+    }
+
+    async fn send_to_blob(
+        &mut self,
+        r: Req,
+        decode: String,
+        max_bytes: u64,
+    ) -> wasmtime::Result<Result<BlobInfo, http::Err>> {
+        self.host_calls.count()?;
+        self.cpu.pause();
+        let egress = self.egress.clone();
+        let answer = self.egress.spawn(async move { egress.send_to_blob(r, &decode, max_bytes).await }).await;
+        self.cpu.resume();
+        Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))
+    }
+}

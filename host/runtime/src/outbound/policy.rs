@@ -1,0 +1,249 @@
+//! Where a request may go, and with which credentials: the manifest's rules, and for self-hosted providers the origins of the
+//! connection's settings and those that belong to them (`origins`). One parser reads a URL, once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use url::{Host, Url};
+
+use crate::manifest::{HostRule, Manifest};
+use crate::outbound::origins::accepted;
+use crate::outbound::tcp::{BadServer, Server};
+
+/// The rules of one call.
+pub(crate) struct Policy {
+    manifest: Arc<Manifest>,
+    origins: Vec<Url>,
+    /// What `servers_from_settings` names, with what is wrong with it.
+    servers: HashMap<String, Result<Server, BadServer>>,
+}
+
+/// A request that may be sent.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    pub(crate) url: Url,
+    /// The credential slot to add.
+    pub(crate) slot: Option<String>,
+    /// The host is an address that the settings name: connecting needs the operator's leave for exactly this one.
+    pub(crate) literal: Option<std::net::IpAddr>,
+}
+
+/// Why it may not.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The URL or the method itself.
+    Invalid(&'static str),
+    /// The rules.
+    Denied(&'static str),
+}
+
+use Refusal::{Denied, Invalid};
+
+impl Policy {
+    /// The rules of `manifest` for a connection with `settings`. `approved` are the operator's further origins, which only
+    /// connectors for self-hosted providers may use.
+    pub(crate) fn new(manifest: Arc<Manifest>, settings: &Map<String, Value>, approved: &[Url]) -> Self {
+        let mut origins = settings_origins(&manifest, settings);
+        if !origins.is_empty() {
+            origins.extend_from_slice(approved);
+        }
+        origins.extend(accepted(&manifest, settings));
+        let servers = manifest
+            .servers_from_settings
+            .iter()
+            .map(|name| (name.clone(), Server::of(settings, name)))
+            .collect();
+        Policy { manifest, origins, servers }
+    }
+
+    /// The server that the settings name so.
+    pub(crate) fn server(&self, name: &str) -> Result<Server, String> {
+        match self.servers.get(name) {
+            Some(Ok(server)) => Ok(server.clone()),
+            Some(Err(bad)) if bad.field.is_empty() => Err(format!("the setting {name} {}", bad.why)),
+            Some(Err(bad)) => Err(format!("the setting {name}.{} {}", bad.field, bad.why)),
+            None => Err(format!("the connector's manifest names no server {name:?}")),
+        }
+    }
+
+    /// Whether `method` may be sent to `url` with the credentials of slot `auth` (the WIT's `auth` field).
+    pub(crate) fn permit(&self, method: &str, url: &str, auth: Option<&str>) -> Result<Permit, Refusal> {
+        if matches!(method, "CONNECT" | "TRACE") {
+            return Err(Denied("the method is never allowed"));
+        }
+        let url = parse(url)?;
+        let literal = match url.host() {
+            Some(Host::Ipv4(v4)) => Some(v4.into()),
+            Some(Host::Ipv6(v6)) => Some(v6.into()),
+            _ => None,
+        };
+        let by_rule =
+            self.manifest.hosts.iter().filter(|rule| literal.is_none() && matches(rule, method, &url));
+        let by_settings = self.origins.iter().any(|o| o.origin() == url.origin()).then_some(Some("default"));
+        let slots: Vec<Option<&str>> = by_rule.map(|r| r.inject.as_deref()).chain(by_settings).collect();
+        if slots.is_empty() {
+            return Err(Denied("the connector's manifest does not allow requests to this place"));
+        }
+        let wanted = auth.unwrap_or("default");
+        let slot = slots.into_iter().flatten().find(|slot| *slot == wanted && wanted != "none");
+        if slot.is_none() && auth.is_some_and(|a| a != "none") {
+            return Err(Denied("the connector's manifest does not allow these credentials at this place"));
+        }
+        Ok(Permit { slot: slot.map(str::to_owned), url, literal })
+    }
+}
+
+/// The URLs that the user named under `hosts_from_settings`.
+pub(super) fn settings_origins(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Url> {
+    let values = manifest.hosts_from_settings.iter().filter_map(|name| settings.get(name));
+    let texts = values.flat_map(|value| match value {
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    texts.filter_map(|text| parse(text).ok()).collect()
+}
+
+/// An absolute http or https URL that no two parsers read differently.
+pub(crate) fn parse(text: &str) -> Result<Url, Refusal> {
+    if !text.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(Invalid("the URL must be ASCII without spaces: percent-encode it"));
+    }
+    if text.contains('\\') {
+        return Err(Invalid("the URL must not contain a backslash"));
+    }
+    if text.len() > 8 << 10 {
+        return Err(Invalid("the URL is longer than 8 KiB"));
+    }
+    let url = Url::parse(text).map_err(|_| Invalid("not an absolute URL"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Invalid("the URL must be http or https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() || authority(text).contains('@') {
+        return Err(Invalid("the URL must not contain a user name or a password"));
+    }
+    if url.fragment().is_some() {
+        return Err(Invalid("the URL must not contain a fragment"));
+    }
+    match url.host_str() {
+        Some(host) if !host.is_empty() && !host.ends_with('.') => {}
+        _ => return Err(Invalid("the URL must name a host, without a dot at the end")),
+    }
+    let path = url.path().to_ascii_lowercase();
+    if ["..%2f", "%2f..", "..%5c", "%5c.."].iter().any(|dots| path.contains(dots)) {
+        return Err(Invalid("the URL's path must not climb"));
+    }
+    Ok(url)
+}
+
+fn authority(text: &str) -> &str {
+    let rest = text.split_once("//").map_or("", |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or("")
+}
+
+fn matches(rule: &HostRule, method: &str, url: &Url) -> bool {
+    let host = url.host_str().unwrap_or("");
+    let same_host = match rule.host.strip_prefix("*.") {
+        // One label, no more: `a.b.example.com` is another one's.
+        Some(parent) => host.split_once('.').is_some_and(|(label, rest)| !label.is_empty() && rest == parent),
+        None => host == rule.host,
+    };
+    let default_port = if rule.scheme == "https" { 443 } else { 80 };
+    let prefix = rule.path_prefix.trim_end_matches('/');
+    let below = url.path().strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    same_host
+        && url.scheme() == rule.scheme
+        && url.port_or_known_default() == Some(rule.port.unwrap_or(default_port))
+        && below
+        && (rule.methods.is_empty() || rule.methods.iter().any(|m| m == method))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy() -> Policy {
+        let manifest = Manifest::parse(
+            r#"
+            name = "x"
+            version = "1.0.0"
+            title = "X"
+            surfaces = ["calendar"]
+            hosts_from_settings = ["serverUrl"]
+            [[settings]]
+            name = "serverUrl"
+            description = "."
+            [[hosts]]
+            host = "api.example.com"
+            path_prefix = "/v1/me"
+            methods = ["GET"]
+            inject = "default"
+            [[hosts]]
+            host = "*.upload.example.com"
+            "#,
+        )
+        .unwrap();
+        let settings = serde_json::json!({"serverUrl": "http://dav.example.org:8080/dav/"});
+        Policy::new(Arc::new(manifest), settings.as_object().unwrap(), &[])
+    }
+
+    #[test]
+    fn what_the_rules_name_is_permitted() {
+        let p = policy();
+        let slot = |method, url, auth| p.permit(method, url, auth).map(|permit| permit.slot);
+        assert_eq!(slot("GET", "https://api.example.com/v1/me/x?y=1", None), Ok(Some("default".into())));
+        assert_eq!(slot("GET", "https://API.example.com:443/v1/me", None), Ok(Some("default".into())));
+        assert_eq!(slot("GET", "https://api.example.com/v1/me", Some("none")), Ok(None));
+        assert_eq!(slot("PUT", "https://a.upload.example.com/", None), Ok(None));
+        assert_eq!(slot("PROPFIND", "http://dav.example.org:8080/other", None), Ok(Some("default".into())));
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        let p = policy();
+        for (method, url, auth) in [
+            ("GET", "https://example.com/", None),
+            ("GET", "http://api.example.com/v1/me", None),
+            ("GET", "https://api.example.com:444/v1/me", None),
+            ("GET", "https://api.example.com/v1/messages", None),
+            ("GET", "https://api.example.com/v1/me/../../v2", None),
+            ("GET", "https://api.example.com/v1/me/%2e%2e/x", None),
+            ("PUT", "https://api.example.com/v1/me", None),
+            ("PUT", "https://upload.example.com/", None),
+            ("PUT", "https://a.b.upload.example.com/", None),
+            ("PUT", "https://a.upload.example.com/", Some("default")),
+            ("PUT", "https://a.upload.example.com.evil.org/", None),
+            ("GET", "https://dav.example.org:8080/dav/", None),
+            ("GET", "http://dav.example.org/dav/", None),
+            ("GET", "http://169.254.169.254/latest", None),
+            ("GET", "http://[::ffff:10.0.0.1]/", None),
+            ("GET", "http://2130706433/", None),
+            ("CONNECT", "https://api.example.com/v1/me", None),
+            ("TRACE", "http://dav.example.org:8080/", None),
+        ] {
+            let refusal = p.permit(method, url, auth).map(|_| ()).unwrap_err();
+            assert!(matches!(refusal, Denied(_)), "{method} {url}: {refusal:?}");
+        }
+    }
+
+    #[test]
+    fn urls_that_parsers_read_differently_are_invalid() {
+        for url in [
+            "https://user@api.example.com/v1/me",
+            "https://@api.example.com/v1/me",
+            "https://api.example.com./v1/me",
+            "https://api.example.com\\@evil.org/",
+            "https://api.example.com/v1/me#x",
+            "https://api.example.com/v1/me/..%2f..%2fv2",
+            "https://api.example.com/v1/ me",
+            "https://äpi.example.com/",
+            "ftp://api.example.com/",
+            "//api.example.com/",
+            "https:///",
+            "file:///etc/passwd",
+        ] {
+            let refusal = policy().permit("GET", url, None).map(|_| ()).unwrap_err();
+            assert!(matches!(refusal, Invalid(_)), "{url}: {refusal:?}");
+        }
+    }
+}

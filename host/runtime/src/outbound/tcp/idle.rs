@@ -1,0 +1,148 @@
+//! Waiting on a line until the server says by itself that something changed (IMAP IDLE, RFC 2177). What changed is not looked at:
+//! the connector reads that, in a call like any other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use io_imap::codec::fragmentizer::Fragmentizer;
+use io_imap::coroutine::{ImapCoroutine, ImapCoroutineState};
+use io_imap::rfc2177::idle::{ImapIdle, ImapIdleEvent, ImapIdleOptions, ImapIdleYield};
+use io_imap::rfc3501::examine::{ImapMailboxExamine, ImapMailboxExamineOptions};
+use io_imap::types::mailbox::Mailbox;
+use io_imap::types::response::Data;
+use tokio::time::Instant;
+
+use crate::bindings::tcp::Err;
+use crate::outbound::CallEgress;
+use crate::outbound::tcp::line::Line;
+use crate::outbound::tcp::meter::Allowance;
+use crate::outbound::tcp::opening::{ANSWER, PIECE, imap_run, said};
+use crate::outbound::tcp::refused;
+use crate::outbound::tcp::server::Protocol;
+
+/// News is told no more often than this.
+const QUIET: Duration = Duration::from_secs(1);
+/// Longest response of the server, bytes: what it says here are counts and flags.
+const LONGEST: u32 = 64 << 10;
+
+/// What a listener is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// From now on nothing is missed; what came before has to be read.
+    Listening,
+    /// Something is other than it was.
+    Changed,
+}
+
+/// Takes the news. Must return at once.
+pub type Listener<'a> = dyn Fn(News) + Send + Sync + 'a;
+
+impl CallEgress {
+    /// Listens at the inbox on a line of its own, until that ends. "unsupported" where the server has no IDLE.
+    pub(crate) async fn listen(&self, server: &str, tell: &Listener<'_>) -> Result<(), Err> {
+        let server = self.policy.server(server).map_err(|why| refused("no-server", why))?;
+        let login = self.login().await?;
+        let (mut line, capabilities) = self.connect(&server, Protocol::Imap, &login).await?;
+        // IMAP4rev2 has it without saying so (RFC 9051 section 6.3.13).
+        let has_idle = |c: &String| c.eq_ignore_ascii_case("IDLE") || c.eq_ignore_ascii_case("IMAP4rev2");
+        if !capabilities.iter().any(has_idle) {
+            return Err(refused("unsupported", "the server does not tell of changes by itself"));
+        }
+        let limits = &self.shared.limits;
+        let answer = ANSWER.min(Duration::from_millis(limits.handshake_ms));
+        line.allow(Allowance::Once(limits.handshake_bytes));
+        let mut fragments = Fragmentizer::new(LONGEST);
+        let examine = ImapMailboxExamine::new(Mailbox::Inbox, ImapMailboxExamineOptions::default());
+        let examined = tokio::time::timeout(answer, imap_run(&mut line, &mut fragments, examine)).await;
+        let examined =
+            examined.map_err(|_| refused("timeout", "the server did not open the inbox in time"))??;
+        examined.map_err(|_| refused("unavailable", "the server does not open the inbox"))?;
+        tell(News::Listening);
+        line.allow(Allowance::PerMinute(limits.idle_bytes_per_minute));
+        let renew = Duration::from_millis(limits.idle_ms);
+        let mut wait = Wait { tell, renew, answer, told_at: None, is_more: false };
+        loop {
+            wait.idle(&mut line, &mut fragments).await?;
+        }
+    }
+}
+
+/// How a wait is done.
+struct Wait<'a> {
+    tell: &'a Listener<'a>,
+    /// How long one IDLE lasts, and how long its end may take.
+    renew: Duration,
+    answer: Duration,
+    /// When news was told last, and whether there has been more since: a server that tells of every message of a thousand makes
+    /// the host read once, not a thousand times.
+    told_at: Option<Instant>,
+    is_more: bool,
+}
+
+impl Wait<'_> {
+    fn changed(&mut self) {
+        let is_soon = self.told_at.is_some_and(|at| at.elapsed() < QUIET);
+        self.is_more = is_soon;
+        if !is_soon {
+            self.told_at = Some(Instant::now());
+            (self.tell)(News::Changed);
+        }
+    }
+
+    /// Until when nothing has to be told.
+    fn tell_at(&self) -> Option<Instant> {
+        self.told_at.filter(|_| self.is_more).map(|at| at + QUIET)
+    }
+
+    fn tell_rest(&mut self) {
+        if self.tell_at().is_some_and(|at| at <= Instant::now()) {
+            self.changed();
+        }
+    }
+
+    /// One IDLE, from its begin to its end. Its time is one, whatever the server says meanwhile.
+    async fn idle(&mut self, line: &mut Line, fragments: &mut Fragmentizer) -> Result<(), Err> {
+        let over = Arc::new(AtomicBool::new(false));
+        let mut work = ImapIdle::new(over.clone(), ImapIdleOptions::default());
+        let mut read: Option<Vec<u8>> = None;
+        let mut until = Instant::now() + self.renew;
+        loop {
+            match work.resume(fragments, read.take().as_deref()) {
+                ImapCoroutineState::Complete(done) => {
+                    return done.map_err(|_| refused("closed", "the server ended the wait"));
+                }
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsWrite(bytes)) => said(line, &bytes).await?,
+                ImapCoroutineState::Yielded(ImapIdleYield::Event(event)) => {
+                    if is_change(&event) {
+                        self.changed();
+                    }
+                }
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) if Instant::now() >= until => {
+                    if over.swap(true, Ordering::SeqCst) {
+                        return Err(refused("timeout", "the server did not end the wait in time"));
+                    }
+                    // Its time is over, which is no failure: the wait ends in order and begins anew.
+                    until = Instant::now() + self.answer;
+                }
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) => {
+                    let next = self.tell_at().map_or(until, |at| at.min(until));
+                    match line.read(PIECE, next.saturating_duration_since(Instant::now())).await {
+                        Ok(bytes) => read = Some(bytes),
+                        Err(silent) if silent.code == "timeout" => {}
+                        Err(e) => return Err(e),
+                    }
+                    self.tell_rest();
+                }
+            }
+        }
+    }
+}
+
+/// A message came, went or has other flags. Servers also send a line now and then to keep the line open.
+fn is_change(event: &ImapIdleEvent) -> bool {
+    let changes = |data: &Data<'_>| {
+        matches!(data, Data::Exists(_) | Data::Expunge(_) | Data::Fetch { .. } | Data::Vanished { .. })
+    };
+    event.data.iter().any(changes)
+}

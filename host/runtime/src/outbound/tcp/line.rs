@@ -1,0 +1,223 @@
+//! One line: a socket, encrypted or not, with its timeouts and its meter.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::bindings::tcp::Err;
+use crate::outbound::connect::acknowledge;
+use crate::outbound::tcp::meter::{Allowance, Metered, is_too_much};
+use crate::outbound::tcp::refused;
+use crate::outbound::tcp::server::Server;
+
+/// Read from the socket at a time.
+const PIECE: usize = 64 << 10;
+
+/// The socket of a line.
+pub(crate) enum Stream {
+    Plain(Metered),
+    Tls(Box<TlsStream<Metered>>),
+}
+
+/// A line to a server.
+pub(crate) struct Line {
+    stream: Stream,
+    /// Read from the socket and not handed on yet.
+    ahead: Vec<u8>,
+}
+
+impl Line {
+    /// Connects to the first of the addresses that answers. The server may send at most what `allowance` says.
+    pub(crate) async fn connect(
+        addresses: &[SocketAddr],
+        within: Duration,
+        allowance: Allowance,
+    ) -> Result<Line, Err> {
+        let attempt = async {
+            for address in addresses {
+                if let Ok(stream) = TcpStream::connect(address).await {
+                    return Some(stream);
+                }
+            }
+            None
+        };
+        match timeout(within, attempt).await {
+            Ok(Some(stream)) => {
+                // Commands are small and wait for their answers: held back, each would cost 40 ms.
+                let _ = stream.set_nodelay(true);
+                Ok(Line { stream: Stream::Plain(Metered::new(stream, allowance)), ahead: Vec::new() })
+            }
+            Ok(None) => Err(refused("connect", "no connection could be made")),
+            Err(_) => Err(refused("timeout", "no connection could be made in time")),
+        }
+    }
+
+    /// Encrypts from here on. What the server sent before is no part of it.
+    pub(crate) async fn encrypt(
+        self,
+        server: &Server,
+        tls: Arc<rustls::ClientConfig>,
+        within: Duration,
+    ) -> Result<Line, Err> {
+        let Stream::Plain(stream) = self.stream else {
+            return Err(refused("invalid", "the line is encrypted already"));
+        };
+        if !self.ahead.is_empty() {
+            return Err(refused("tls", "the server sent something before the encryption began"));
+        }
+        let name = ServerName::try_from(server.host.clone())
+            .map_err(|_| refused("tls", "the host is no name that a certificate can be for"))?;
+        let stream = match timeout(within, TlsConnector::from(tls).connect(name, stream)).await {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(e)) if is_too_much(&e) => return Err(too_much()),
+            Ok(Err(e)) => return Err(refused("tls", why_not(&e))),
+            Err(_) => return Err(refused("timeout", "the TLS handshake took too long")),
+        };
+        Ok(Line { stream: Stream::Tls(Box::new(stream)), ahead: Vec::new() })
+    }
+
+    /// Some bytes, at most `max`.
+    pub(crate) async fn read(&mut self, max: usize, within: Duration) -> Result<Vec<u8>, Err> {
+        if self.ahead.is_empty() {
+            self.fill(within).await?;
+        }
+        if self.ahead.len() <= max {
+            return Ok(std::mem::take(&mut self.ahead));
+        }
+        let rest = self.ahead.split_off(max);
+        Ok(std::mem::replace(&mut self.ahead, rest))
+    }
+
+    async fn fill(&mut self, within: Duration) -> Result<(), Err> {
+        let mut piece = Vec::with_capacity(PIECE);
+        acknowledge(self.socket());
+        match timeout(within, self.stream.read_buf(&mut piece)).await {
+            Ok(Ok(0)) => Err(closed()),
+            Ok(Ok(_)) => {
+                self.ahead = piece;
+                Ok(())
+            }
+            Ok(Err(e)) if is_too_much(&e) => Err(too_much()),
+            Ok(Err(_)) => Err(closed()),
+            Err(_) => Err(refused("timeout", "the server did not answer in time")),
+        }
+    }
+
+    fn socket(&self) -> &TcpStream {
+        match &self.stream {
+            Stream::Plain(metered) => &metered.socket,
+            Stream::Tls(stream) => &stream.get_ref().0.socket,
+        }
+    }
+
+    /// From now on the server may send what `allowance` says, whatever it sent before. What was read ahead is not counted again.
+    pub(crate) fn allow(&mut self, allowance: Allowance) {
+        let metered = match &mut self.stream {
+            Stream::Plain(metered) => metered,
+            Stream::Tls(stream) => stream.get_mut().0,
+        };
+        metered.allow(allowance);
+    }
+
+    pub(crate) async fn write(&mut self, bytes: &[u8], within: Duration) -> Result<(), Err> {
+        match timeout(within, self.stream.write_all(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(closed()),
+            Err(_) => Err(refused("timeout", "the server did not take what was sent in time")),
+        }
+    }
+
+    pub(crate) async fn flush(&mut self, within: Duration) -> Result<(), Err> {
+        match timeout(within, self.stream.flush()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(closed()),
+            Err(_) => Err(refused("timeout", "the server did not take what was sent in time")),
+        }
+    }
+
+    /// Whether the server has not ended it, as far as can be told without asking.
+    pub(crate) fn is_open(&self) -> bool {
+        let mut byte = [0];
+        let mut buffer = ReadBuf::new(&mut byte);
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        match self.socket().poll_peek(&mut cx, &mut buffer) {
+            Poll::Pending => true,
+            // A server may say something by itself (new mail): the connector reads it.
+            Poll::Ready(Ok(n)) => n > 0,
+            Poll::Ready(Err(_)) => false,
+        }
+    }
+
+    pub(crate) fn is_encrypted(&self) -> bool {
+        matches!(self.stream, Stream::Tls(_))
+    }
+
+    /// Where it comes from, for the greeting of a client.
+    pub(crate) fn local_address(&self) -> Option<SocketAddr> {
+        self.socket().local_addr().ok()
+    }
+}
+
+fn closed() -> Err {
+    refused("closed", "the server ended the connection")
+}
+
+fn too_much() -> Err {
+    refused("too-large", "the server sends more than there is to be said")
+}
+
+/// What is wrong with the certificate, where that is what is wrong.
+fn why_not(e: &io::Error) -> String {
+    let tls = e.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match tls {
+        Some(rustls::Error::InvalidCertificate(why)) => format!("the certificate is not valid: {why}"),
+        Some(_) => "the TLS handshake failed".to_owned(),
+        None => "the TLS handshake failed: is it TLS that the port speaks?".to_owned(),
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_read(cx, buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_flush(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Stream::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

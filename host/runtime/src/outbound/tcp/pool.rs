@@ -1,0 +1,93 @@
+//! Lines that wait for the next call of the connection that they belong to: a call does not pay for a login.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use crate::outbound::tcp::line::Line;
+use crate::outbound::tcp::server::{Protocol, Server};
+
+/// Lines kept of one connection to one server.
+const PER_KEY: usize = 3;
+/// Lines kept in all; beyond it the one that waits for longest goes.
+const KEPT: usize = 512;
+/// How long one waits. Servers end idle lines: IMAP after half an hour, SMTP after five minutes.
+const IDLE: Duration = Duration::from_secs(120);
+
+/// Whose line it is. Nobody else ever gets it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) tenant: String,
+    pub(crate) connection: String,
+    pub(crate) connector: Arc<str>,
+    pub(crate) server: Server,
+    pub(crate) protocol: Protocol,
+    /// Of the credentials: with new ones comes a new login.
+    pub(crate) login: [u8; 32],
+}
+
+/// A line and what the connector knows of it.
+pub(crate) struct Kept {
+    pub(crate) line: Line,
+    pub(crate) capabilities: Vec<String>,
+    pub(crate) note: String,
+}
+
+/// The lines of a host.
+#[derive(Default)]
+pub(crate) struct Pool(Mutex<HashMap<Key, Vec<(Instant, Kept)>>>);
+
+impl Pool {
+    /// The line of this key that was used last.
+    pub(crate) fn take(&self, key: &Key) -> Option<Kept> {
+        let mut kept = self.0.lock().ok()?;
+        let lines = kept.get_mut(key)?;
+        let mut found = None;
+        while let Some((since, line)) = lines.pop() {
+            if since.elapsed() < IDLE && line.line.is_open() {
+                found = Some(line);
+                break;
+            }
+        }
+        if lines.is_empty() {
+            kept.remove(key);
+        }
+        found
+    }
+
+    pub(crate) fn put(&self, key: Key, line: Kept) {
+        let Ok(mut kept) = self.0.lock() else { return };
+        let count: usize = kept.values().map(Vec::len).sum();
+        if count >= KEPT {
+            let oldest = kept.iter().min_by_key(|(_, lines)| lines.first().map(|(since, _)| *since));
+            let oldest = oldest.map(|(key, _)| key.clone());
+            oldest.map(|key| kept.remove(&key));
+        }
+        let lines = kept.entry(key).or_default();
+        if lines.len() >= PER_KEY {
+            lines.remove(0);
+        }
+        lines.push((Instant::now(), line));
+    }
+
+    /// Ends what has waited for too long.
+    fn end_idle(&self) {
+        let Ok(mut kept) = self.0.lock() else { return };
+        for lines in kept.values_mut() {
+            lines.retain(|(since, _)| since.elapsed() < IDLE);
+        }
+        kept.retain(|_, lines| !lines.is_empty());
+    }
+
+    /// Looks after idle lines for as long as the pool lives.
+    pub(crate) fn tend(pool: &Arc<Pool>, runtime: &tokio::runtime::Handle) {
+        let weak: Weak<Pool> = Arc::downgrade(pool);
+        runtime.spawn(async move {
+            loop {
+                tokio::time::sleep(IDLE / 4).await;
+                let Some(pool) = weak.upgrade() else { break };
+                pool.end_idle();
+            }
+        });
+    }
+}

@@ -1,0 +1,245 @@
+//! The exchange with a real server on loopback: caps, compression, blobs, concurrency, and streams that are refused.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, header};
+use axum::response::IntoResponse;
+use axum::routing::any;
+
+use crate::bindings::http::{Req, Segment};
+use crate::blobs::Blobs;
+use crate::limits::Limits;
+use crate::manifest::Manifest;
+use crate::outbound::{CallEgress, Credentials, Egress, HttpSettings, Meter, Policy, Rules, Secret};
+
+struct Token;
+
+#[async_trait::async_trait]
+impl Credentials for Token {
+    async fn authorization(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(Some(Secret::new("Bearer token-0123456789")))
+    }
+
+    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+        Ok(None)
+    }
+}
+
+/// 10 MiB of zeros in some 66 KiB of gzip.
+fn gzip_bomb() -> Vec<u8> {
+    // RFC 1951 by hand, fixed codes: the literal 0, then references to it of 258 bytes each.
+    let mut bits: Vec<bool> = Vec::new();
+    let mut push = |value: u32, count: u32, high_first: bool| {
+        for n in 0..count {
+            let bit = if high_first { count - 1 - n } else { n };
+            bits.push(value >> bit & 1 == 1);
+        }
+    };
+    push(1, 1, false);
+    push(1, 2, false);
+    push(0x30, 8, true);
+    for _ in 0..(10 << 20) / 258 {
+        push(0xc5, 8, true);
+        push(0, 5, true);
+    }
+    push(0, 7, true);
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    out.extend(
+        bits.chunks(8).map(|byte| byte.iter().enumerate().fold(0, |b, (n, bit)| b | u8::from(*bit) << n)),
+    );
+    // Checksum and length: wrong, but nobody gets that far.
+    out.extend([0; 8]);
+    out
+}
+
+async fn server() -> String {
+    let app = axum::Router::new()
+        .route("/bomb", any(async || ([(header::CONTENT_ENCODING, "gzip")], gzip_bomb())))
+        .route("/wait", any(async || tokio::time::sleep(Duration::from_millis(200)).await))
+        .route("/json", any(async || r#"{"data":"aGVsbG8gd29ybGQ"}"#))
+        .route("/echo", any(async |body: axum::body::Bytes| body))
+        .route(
+            "/token",
+            any(async |headers: HeaderMap| {
+                let token = headers[header::AUTHORIZATION].to_str().unwrap().to_owned();
+                // In many small pieces, so that the token is cut.
+                let pieces = format!("{}{token} end", "x".repeat(100_000)).into_bytes();
+                let pieces: Vec<_> = pieces.chunks(7).map(|p| Ok::<_, std::io::Error>(p.to_vec())).collect();
+                axum::body::Body::from_stream(futures::stream::iter(pieces)).into_response()
+            }),
+        );
+    let app = app.layer(axum::extract::DefaultBodyLimit::disable());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    origin
+}
+
+async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
+    let origin = server().await;
+    (egress_to(&origin, limits, HttpSettings::default()), origin)
+}
+
+fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Arc<CallEgress> {
+    let manifest = Manifest::parse(
+        r#"
+        name = "x"
+        version = "1.0.0"
+        title = "X"
+        surfaces = ["calendar"]
+        hosts_from_settings = ["serverUrl"]
+        settings = [{ name = "serverUrl", description = "." }]
+        "#,
+    );
+    let settings = serde_json::json!({ "serverUrl": origin });
+    let policy = Policy::new(Arc::new(manifest.unwrap()), settings.as_object().unwrap(), &[]);
+    let allow = vec!["127.0.0.0/8".parse().unwrap()];
+    let egress = CallEgress {
+        shared: Arc::new(Egress::new(settings_of_http, Rules::of_tests(allow), &limits).unwrap()),
+        policy,
+        credentials: Arc::new(Token),
+        tenant: "t".to_owned(),
+        connection: "c".to_owned(),
+        connector: "x".into(),
+        blobs: Blobs::new(limits.blob_bytes),
+        deadline: Instant::now() + Duration::from_secs(20),
+        meter: Meter::default(),
+        redactor: Default::default(),
+        turns: tokio::sync::Semaphore::new(limits.http_concurrent),
+    };
+    Arc::new(egress)
+}
+
+fn request(url: String, body: Vec<Segment>) -> Req {
+    Req {
+        method: "POST".into(),
+        url,
+        headers: vec![],
+        body,
+        auth: None,
+        timeout_ms: None,
+        max_bytes: None,
+        extra: vec![],
+    }
+}
+
+#[tokio::test]
+async fn decompressed_bytes_are_what_counts() {
+    let (egress, origin) = egress(Limits { http_response_bytes: 1 << 20, ..Limits::default() }).await;
+    let answer = egress.clone().send(request(format!("{origin}/bomb"), vec![])).await.unwrap();
+    assert_eq!((answer.body.len(), answer.truncated), (1 << 20, true));
+    let error =
+        egress.send_to_blob(request(format!("{origin}/bomb"), vec![]), "raw", 1 << 20).await.unwrap_err();
+    assert_eq!(error.code, "too-large");
+}
+
+#[tokio::test]
+async fn many_requests_go_at_once_and_one_failure_is_one() {
+    let (egress, origin) = egress(Limits { http_requests: 12, ..Limits::default() }).await;
+    let mut requests: Vec<_> = (0..8).map(|_| request(format!("{origin}/wait"), vec![])).collect();
+    requests.insert(3, request("https://example.com/".to_owned(), vec![]));
+    let started = Instant::now();
+    let answers = egress.clone().send_many(requests, 8).await;
+    assert!(started.elapsed() < Duration::from_millis(1_000), "{:?}", started.elapsed());
+    let failed: Vec<_> = answers.iter().map(|a| a.as_ref().err().map(|e| &*e.code)).collect();
+    assert_eq!(failed, [None, None, None, Some("denied"), None, None, None, None, None]);
+    let answers = egress
+        .clone()
+        .send_many((0..4).map(|_| request(format!("{origin}/json"), vec![])).collect(), 1)
+        .await;
+    assert_eq!(answers[3].as_ref().unwrap_err().code, "too-many-requests");
+    assert_eq!(egress.meter.requests(), 11);
+}
+
+#[tokio::test]
+async fn blobs_go_out_and_come_in() {
+    let (egress, origin) = egress(Limits::default()).await;
+    let content: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 253) as u8).collect();
+    let id = egress.blobs.create(&content, None).unwrap();
+    let body = vec![Segment::Bytes(b"<".into()), Segment::Blob(id), Segment::Bytes(b">".into())];
+    let info = egress
+        .clone()
+        .send_to_blob(request(format!("{origin}/echo"), body), "raw", 4 << 20)
+        .await
+        .unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!((info.status, info.size), (200, Some(3_000_002)));
+    let back = egress.blobs.get(&info.id).unwrap();
+    assert_eq!(back.read(1, 3_000_000).unwrap(), content);
+
+    let info = egress
+        .clone()
+        .send_to_blob(request(format!("{origin}/json"), vec![]), "json-base64:/data", 100)
+        .await
+        .unwrap();
+    assert_eq!(egress.blobs.get(&info.id).unwrap().read(0, 100).unwrap(), "hello world");
+}
+
+#[tokio::test]
+async fn a_token_in_pieces_is_found() {
+    let (egress, origin) = egress(Limits::default()).await;
+    let info = egress
+        .clone()
+        .send_to_blob(request(format!("{origin}/token"), vec![]), "raw", 1 << 20)
+        .await
+        .unwrap();
+    let seen = egress.blobs.get(&info.id).unwrap().read(100_000, 100).unwrap();
+    assert_eq!(seen, "Bearer **************** end");
+    // Cut in the middle of the token.
+    let cut = Req { max_bytes: Some(100_012), ..request(format!("{origin}/token"), vec![]) };
+    let answer = egress.send(cut).await.unwrap();
+    assert_eq!(answer.body[100_000..], *b"Bearer *****");
+}
+
+/// Speaks HTTP/2 over TLS, refuses the first streams unread (RFC 9113 section 8.7) and echoes the bodies of all others. Its origin, its
+/// certificate (PEM), and how many streams it saw.
+async fn refusing(first: usize) -> (String, String, Arc<AtomicUsize>) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = certificate.self_signed(&key).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut tls = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key.serialize_der().try_into().unwrap())
+        .unwrap();
+    tls.alpn_protocols = vec![b"h2".to_vec()];
+    let tls = tokio_rustls::TlsAcceptor::from(Arc::new(tls));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let streams = Arc::new(AtomicUsize::new(0));
+    let seen = streams.clone();
+    tokio::spawn(async move {
+        let socket = tls.accept(listener.accept().await.unwrap().0).await.unwrap();
+        let mut connection = h2::server::handshake(socket).await.unwrap();
+        while let Some(Ok((mut request, mut respond))) = connection.accept().await {
+            if seen.fetch_add(1, Ordering::Relaxed) < first {
+                respond.send_reset(h2::Reason::REFUSED_STREAM);
+                continue;
+            }
+            tokio::spawn(async move {
+                let body = request.body_mut().data().await.unwrap().unwrap();
+                let mut answer = respond.send_response(http::Response::new(()), false).unwrap();
+                answer.send_data(body, true).unwrap();
+            });
+        }
+    });
+    (origin, certificate.pem(), streams)
+}
+
+#[tokio::test]
+async fn what_a_provider_has_not_begun_is_sent_again() {
+    for (refused, is_answered, sent) in [(0, true, 1), (2, true, 3), (9, false, 3)] {
+        let (origin, authority, streams) = refusing(refused).await;
+        let trusting = HttpSettings { extra_roots_pem: vec![authority], ..HttpSettings::default() };
+        let egress = egress_to(&origin, Limits::default(), trusting);
+        let body = vec![Segment::Bytes(b"once".into())];
+        match egress.send(request(format!("{origin}/"), body)).await {
+            Ok(answer) => assert_eq!((is_answered, &*answer.body), (true, &b"once"[..])),
+            Err(error) => assert_eq!((is_answered, &*error.code), (false, "unavailable")),
+        }
+        assert_eq!(streams.load(Ordering::Relaxed), sent, "{refused} refused");
+    }
+}

@@ -1,0 +1,283 @@
+//! Connectors on disk: the folder of bundled ones, and the store of installed ones, which is addressed by digest and has one
+//! small index file. The store is shared with `switchboard connectors …`, which may change it beside a running host.
+//!
+//! ```text
+//! <store>/packages/<digest>/connector.toml, component.wasm      written once, never changed
+//! <store>/index.json                                            name → current digest, previous digests
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::files;
+use crate::manifest::Manifest;
+
+const MANIFEST: &str = "connector.toml";
+const COMPONENT: &str = "component.wasm";
+const MAX_MANIFEST: u64 = 256 << 10;
+/// Versions kept for rollback, per connector.
+const KEPT_VERSIONS: usize = 5;
+
+/// Where a connector came from. An installed one goes before a bundled one of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The folder given with `--connectors`.
+    Bundle,
+    /// The store: installed by the operator.
+    Installed,
+    /// A folder that is watched during development.
+    Watched,
+}
+
+/// A manifest and its component, read and identified.
+#[derive(Clone)]
+pub(crate) struct Package {
+    pub(crate) manifest: Arc<Manifest>,
+    pub(crate) manifest_text: String,
+    pub(crate) wasm: Arc<Vec<u8>>,
+    /// SHA-256 of the component.
+    pub(crate) sha256: String,
+    /// SHA-256 over manifest and component.
+    pub(crate) digest: String,
+    pub(crate) source: Source,
+}
+
+/// What the index says of one connector.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    /// Digest of the version in service.
+    pub current: String,
+    /// The version's own number, for people.
+    pub version: String,
+    /// Earlier versions, the latest first: where `rollback` goes.
+    #[serde(default)]
+    pub previous: Vec<Previous>,
+}
+
+/// A version that was in service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Previous {
+    pub digest: String,
+    pub version: String,
+}
+
+/// The index file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    #[serde(default)]
+    pub connectors: BTreeMap<String, Installed>,
+}
+
+impl Package {
+    /// Reads `connector.toml` and the component beside it, `<name>.wasm`. A component of more than `max_wasm` bytes is not
+    /// read.
+    pub(crate) fn read(dir: &Path, source: Source, max_wasm: usize) -> anyhow::Result<Self> {
+        let text = read_capped(&dir.join(MANIFEST), MAX_MANIFEST)?;
+        let text = String::from_utf8(text).context("connector.toml is not UTF-8")?;
+        let manifest = Manifest::parse(&text)?;
+        let named = dir.join(format!("{}.wasm", manifest.name));
+        let path = if source == Source::Installed { dir.join(COMPONENT) } else { named };
+        let wasm = read_capped(&path, max_wasm as u64)?;
+        let sha256 = hex::encode(Sha256::digest(&wasm));
+        let both =
+            Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(Sha256::digest(&wasm));
+        let digest = hex::encode(both.finalize());
+        Ok(Package {
+            manifest: Arc::new(manifest),
+            manifest_text: text,
+            wasm: Arc::new(wasm),
+            sha256,
+            digest,
+            source,
+        })
+    }
+}
+
+fn read_capped(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
+    let context = || format!("reading {}", path.display());
+    let size = std::fs::metadata(path).with_context(context)?.len();
+    ensure!(size <= max, "{} is too large: {size} bytes, the limit is {max}", path.display());
+    std::fs::read(path).with_context(context)
+}
+
+/// Folders inside `dir` that hold a `connector.toml`, sorted. None if there is no such folder.
+pub(crate) fn bundled(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("reading {}", dir.display())),
+    };
+    let mut found: Vec<PathBuf> =
+        entries.flatten().map(|e| e.path()).filter(|p| p.join(MANIFEST).is_file()).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The store of installed connectors.
+#[derive(Clone, Debug)]
+pub struct Store {
+    dir: PathBuf,
+}
+
+impl Store {
+    /// Opens the store in `dir`, made if it is not there.
+    pub fn open(dir: &Path) -> anyhow::Result<Self> {
+        let packages = dir.join("packages");
+        std::fs::create_dir_all(&packages).with_context(|| format!("creating {}", packages.display()))?;
+        Ok(Store { dir: dir.to_owned() })
+    }
+
+    /// What is installed now.
+    pub fn index(&self) -> anyhow::Result<Index> {
+        let path = self.index_path();
+        match std::fs::read(&path) {
+            Ok(bytes) => {
+                serde_json::from_slice(&bytes).with_context(|| format!("reading {}", path.display()))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Index::default()),
+            Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
+        }
+    }
+
+    /// Takes a connector out of service. Its files stay; installing it again is quick.
+    pub fn remove(&self, name: &str) -> anyhow::Result<()> {
+        self.change(|index| {
+            index
+                .connectors
+                .remove(name)
+                .map(|_| ())
+                .with_context(|| format!("no connector \"{name}\" is installed"))
+        })
+    }
+
+    /// Puts the version before the current one into service. Doing it twice ends where it began.
+    pub fn rollback(&self, name: &str) -> anyhow::Result<Installed> {
+        self.change(|index| {
+            let entry = index
+                .connectors
+                .get_mut(name)
+                .with_context(|| format!("no connector \"{name}\" is installed"))?;
+            if entry.previous.is_empty() {
+                bail!("\"{name}\" has no earlier version");
+            }
+            let back = entry.previous.remove(0);
+            let from = Previous {
+                digest: std::mem::replace(&mut entry.current, back.digest),
+                version: std::mem::replace(&mut entry.version, back.version),
+            };
+            entry.previous.insert(0, from);
+            Ok(entry.clone())
+        })
+    }
+
+    /// Writes a package that was checked, and puts it into service.
+    pub(crate) fn insert(&self, package: &Package) -> anyhow::Result<Installed> {
+        self.write(package)?;
+        self.change(|index| {
+            let entry = index.connectors.entry(package.manifest.name.clone()).or_default();
+            if entry.current != package.digest {
+                let digest = std::mem::replace(&mut entry.current, package.digest.clone());
+                let version = std::mem::replace(&mut entry.version, package.manifest.version.clone());
+                if !digest.is_empty() {
+                    entry.previous.retain(|p| p.digest != digest && p.digest != package.digest);
+                    entry.previous.insert(0, Previous { digest, version });
+                    entry.previous.truncate(KEPT_VERSIONS);
+                }
+            }
+            Ok(entry.clone())
+        })
+    }
+
+    /// The package with this digest, read and compared with it.
+    pub(crate) fn read(&self, digest: &str, max_wasm: usize) -> anyhow::Result<Package> {
+        let package = Package::read(&self.package_dir(digest), Source::Installed, max_wasm)?;
+        ensure!(package.digest == digest, "the files of package {digest} were changed");
+        Ok(package)
+    }
+
+    pub(crate) fn index_path(&self) -> PathBuf {
+        self.dir.join("index.json")
+    }
+
+    fn package_dir(&self, digest: &str) -> PathBuf {
+        self.dir.join("packages").join(digest)
+    }
+
+    fn write(&self, package: &Package) -> anyhow::Result<()> {
+        let target = self.package_dir(&package.digest);
+        if self.read(&package.digest, usize::MAX).is_ok() {
+            return Ok(());
+        }
+        let packages = self.dir.join("packages");
+        let temporary = tempfile::tempdir_in(&packages)
+            .with_context(|| format!("writing into {}", packages.display()))?;
+        files::write_atomically(&temporary.path().join(MANIFEST), package.manifest_text.as_bytes())?;
+        files::write_atomically(&temporary.path().join(COMPONENT), &package.wasm)?;
+        if target.exists() {
+            // There, but not what its name says: a crash of old, or somebody's hand.
+            std::fs::remove_dir_all(&target).with_context(|| format!("removing {}", target.display()))?;
+        }
+        std::fs::rename(temporary.keep(), &target)
+            .with_context(|| format!("writing {}", target.display()))?;
+        files::sync_dir(&packages)
+    }
+
+    /// Changes the index under a lock that other processes respect.
+    fn change<T>(&self, change: impl FnOnce(&mut Index) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let lock = File::create(self.dir.join("index.lock"))?;
+        lock.lock().context("locking the connector store")?;
+        let mut index = self.index()?;
+        let result = change(&mut index)?;
+        files::write_atomically(&self.index_path(), &serde_json::to_vec_pretty(&index)?)?;
+        Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(store: &Path, version: &str) -> Package {
+        let dir = store.join(format!("src-{version}"));
+        std::fs::create_dir_all(&dir).unwrap();
+        let text = format!("name = \"x\"\nversion = \"{version}\"\ntitle = \"X\"\nsurfaces = [\"tasks\"]\n");
+        std::fs::write(dir.join(MANIFEST), text).unwrap();
+        std::fs::write(dir.join("x.wasm"), b"not looked at").unwrap();
+        Package::read(&dir, Source::Bundle, 100).unwrap()
+    }
+
+    #[test]
+    fn versions_come_and_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let (one, two) = (package(dir.path(), "1.0.0"), package(dir.path(), "2.0.0"));
+        assert_ne!(one.digest, two.digest, "another manifest is another version");
+        store.insert(&one).unwrap();
+        let installed = store.insert(&two).unwrap();
+        assert_eq!((&*installed.version, &installed.previous[0].digest), ("2.0.0", &one.digest));
+        assert_eq!(store.insert(&two).unwrap(), installed, "installing it again changes nothing");
+        assert_eq!(store.rollback("x").unwrap().current, one.digest);
+        assert_eq!(store.rollback("x").unwrap().current, two.digest);
+        assert_eq!(store.read(&one.digest, 100).unwrap().manifest.version, "1.0.0");
+        store.remove("x").unwrap();
+        assert!(store.rollback("x").is_err() && store.remove("x").is_err());
+    }
+
+    #[test]
+    fn changed_files_are_noticed_and_mended() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let one = package(dir.path(), "1.0.0");
+        store.insert(&one).unwrap();
+        std::fs::write(store.package_dir(&one.digest).join(COMPONENT), b"evil").unwrap();
+        assert!(store.read(&one.digest, 100).is_err());
+        store.insert(&one).unwrap();
+        assert!(store.read(&one.digest, 100).is_ok());
+    }
+}
