@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, anyhow};
+use base::keyring::Keyring;
 use bytes::Bytes;
 use serde_json::Value;
-
-use crate::keyring::Keyring;
-use crate::storage::{Tx, idempotency};
+use storage::{Tx, idempotency};
 
 /// Status, headers and JSON text.
 #[derive(Clone, Debug)]

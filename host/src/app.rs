@@ -7,28 +7,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
+use base::keyring::{Keyring, MASTER_KEY_BYTES};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use compute::Compute;
+use merging::Ranking;
+use runtime::Runtime;
+use storage::api_keys::ApiKey;
+use storage::connections::Connection;
+use storage::items::Item;
+use storage::{Db, Options, installation};
 use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
-use crate::clock::{Clock, Entropy};
-use crate::compute::Compute;
 use crate::config::Config;
 use crate::coverage::Coverage;
 use crate::freshness::Freshness;
-use crate::ids::{self, Kind};
-use crate::keyring::{Keyring, MASTER_KEY_BYTES};
 use crate::locks::Locks;
-use crate::merging::Ranking;
 use crate::metrics::Metrics;
 use crate::pages::Pages;
 use crate::recent::Recent;
-use crate::runtime::Runtime;
-use crate::storage::api_keys::ApiKey;
-use crate::storage::connections::Connection;
-use crate::storage::items::Item;
-use crate::storage::{Db, Options, installation};
 use crate::usage::Counters;
 use crate::watches::Watches;
 
@@ -161,19 +161,18 @@ pub fn connector_dir(config: &Config) -> PathBuf {
 }
 
 /// What the connectors' runtime is told.
-pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<crate::runtime::Config> {
+pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<runtime::Config> {
     let mut extra_roots_pem = Vec::new();
     for file in &config.ca_files {
         let pem = std::fs::read_to_string(file);
         extra_roots_pem.push(pem.with_context(|| format!("cannot read the CA file {}", file.display()))?);
     }
     // The sandbox provider is this very process: its one address has to be reachable for its connector, and for no other.
-    let own_provider = config.sandbox.then(|| crate::runtime::OwnProvider {
-        connector: SANDBOX.to_owned(),
-        address: config.own_address(),
-    });
+    let own_provider = config
+        .sandbox
+        .then(|| runtime::OwnProvider { connector: SANDBOX.to_owned(), address: config.own_address() });
     let clock = clock.clone();
-    Ok(crate::runtime::Config {
+    Ok(runtime::Config {
         cache_dir: config.data_dir.join("cache"),
         store_dir: connector_dir(config),
         bundle_dir: config.connectors_dir.clone(),
@@ -181,10 +180,10 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         egress_allow: config.egress_allow.clone(),
         approved_origins: Vec::new(),
         own_provider,
-        lookup: Arc::new(crate::runtime::SystemLookup),
-        limits: crate::runtime::Limits::default(),
+        lookup: Arc::new(runtime::SystemLookup),
+        limits: runtime::Limits::default(),
         now: Arc::new(move || clock.now_ms()),
-        http: crate::runtime::HttpSettings { extra_roots_pem, ..crate::runtime::HttpSettings::default() },
+        http: runtime::HttpSettings { extra_roots_pem, ..runtime::HttpSettings::default() },
         compile_in_child: config.compile_program.clone(),
     })
 }

@@ -1,13 +1,14 @@
 //! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
 
+use base::error::Result;
+use base::ids::Kind;
+use base::tenant::Tenant;
+use storage::Tx;
+use storage::connections::Connection;
+use storage::log::{self as table, Entry};
+use storage::usage::{self, Bucket};
+
 use crate::app::App;
-use crate::error::Result;
-use crate::ids::Kind;
-use crate::storage::Tx;
-use crate::storage::connections::Connection;
-use crate::storage::log::{self as table, Entry};
-use crate::storage::usage::{self, Bucket};
-use crate::tenant::Tenant;
 
 /// Who caused a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 //! says so, on either engine and with any number of hosts; on SQLite, where this process alone writes resources, not even that
 //! is needed as long as nothing at all was committed.
 
+use base::tenant::Tenant;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use storage::{Db, log};
 
 use crate::answer::Answer;
-use crate::storage::{Db, log};
-use crate::tenant::Tenant;
 
 /// Most bytes that are kept.
 const BYTES: u64 = 32 << 20;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use futures::future::BoxFuture;
+use storage::retention::{expire, purge};
+use storage::{Tx, api_keys, items, log};
 
 use crate::app::App;
-use crate::storage::retention::{expire, purge};
-use crate::storage::{Tx, api_keys, items, log};
 use crate::usage;
 
 /// Most rows that one step changes.

@@ -5,12 +5,11 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use anyhow::Result;
+use base::tenant::Tenant;
 use model::Instant;
-
-use crate::storage::Db;
-use crate::storage::api_keys::{self, ApiKey};
-use crate::storage::usage::{self, Bucket};
-use crate::tenant::Tenant;
+use storage::Db;
+use storage::api_keys::{self, ApiKey};
+use storage::usage::{self, Bucket};
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -2,7 +2,7 @@
 
 use harness::TestServer;
 use serde_json::json;
-use switchboard::storage::{api_keys, log};
+use storage::{api_keys, log};
 
 /// An account is connected, listed, read and disconnected; its secrets are never shown, and its data goes with it.
 #[tokio::test]

@@ -1,17 +1,17 @@
 //! What is no longer needed goes: at once for those who ask, and from the database in steps.
 
+use base::ids::Kind;
+use base::tenant::Tenant;
 use harness::{Actor, TestServer, reconnected};
 use serde_json::{Value, json};
-use switchboard::ids::Kind;
+use storage::items::{self, Item, Key};
+use storage::locked::ConnectionLock;
+use storage::retention::purge;
+use storage::sql::query;
+use storage::{api_keys, mail};
 use switchboard::log::{Note, Origin, append};
 use switchboard::resources::Kind as Resource;
 use switchboard::retention::{self, STEP};
-use switchboard::storage::items::{self, Item, Key};
-use switchboard::storage::locked::ConnectionLock;
-use switchboard::storage::retention::purge;
-use switchboard::storage::sql::query;
-use switchboard::storage::{api_keys, mail};
-use switchboard::tenant::Tenant;
 
 use crate::contacts::people::zoe;
 use crate::email::mailbox::{Mailbox, Provider, text};

@@ -1,6 +1,6 @@
 //! Every connector that comes with the host, in the real sandbox: the promises that all of them make.
 
-use switchboard::runtime::{Blame, Code, Limits, Runtime};
+use runtime::{Blame, Code, Limits, Runtime};
 
 use crate::world::{World, call};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use switchboard::runtime::{Blame, Code, Config, Error, Limits, Lookup, OwnProvider, PoolStatus, Runtime};
+use runtime::{Blame, Code, Config, Error, Limits, Lookup, OwnProvider, PoolStatus, Runtime};
 
 use crate::world::{Fixed, SELF_HOSTED, World, call, guest, manifest, probe, provider, tight};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use switchboard::runtime::{Code, Limits, Runtime, Source, Store, Surface, Verb, install_offline};
+use runtime::{Code, Limits, Runtime, Source, Store, Surface, Verb, install_offline};
 
 use crate::world::{World, call, component, guest, guest_text, manifest, tight};
 

@@ -13,8 +13,8 @@ use connector_dav::Dav;
 use connector_sdk::http::{Request, Response};
 use connector_sdk::surface;
 use connector_sdk::testing::{Recorded, body, response};
+use runtime::{Answer, Call, CallStats, Limits, Runtime, Verb};
 use serde_json::json;
-use switchboard::runtime::{Answer, Call, CallStats, Limits, Runtime, Verb};
 
 use crate::world::{World, call};
 

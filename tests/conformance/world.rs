@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
-use switchboard::runtime::{
+use runtime::{
     Blobs, Call, CallContext, Config, Credentials, HttpSettings, Limits, NoCredentials, PoolStatus, Runtime,
     Secret, Surface, SystemLookup, Verb,
 };
+use serde_json::{Value, json};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
 /// 2025-01-01.

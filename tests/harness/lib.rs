@@ -8,17 +8,16 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::clock::{Clock, Entropy};
+use base::ids::Kind;
+use base::tenant::Tenant;
 use model::Instant;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
+use storage::api_keys::{self, ApiKey};
+use storage::{Db, Options};
 use switchboard::app::App;
-use switchboard::clock::{Clock, Entropy};
 use switchboard::config::Config;
-use switchboard::ids::Kind;
-use switchboard::sandbox_provider;
-use switchboard::storage::api_keys::{self, ApiKey};
-use switchboard::storage::{Db, Options};
-use switchboard::tenant::Tenant;
 use tokio::net::TcpListener;
 
 /// Where every test begins: Sunday 2026-03-01, 08:00 UTC.
@@ -171,7 +170,7 @@ impl TestServer {
 
     /// An application of its own with a key that may do everything.
     pub async fn client(&self) -> Actor {
-        self.client_with(&switchboard::scopes::ALL).await
+        self.client_with(&base::scopes::ALL).await
     }
 
     /// A key of the application "test" with these scopes.
@@ -209,7 +208,7 @@ async fn make_key(
         name: "test".into(),
         prefix: new.prefix,
         last4: new.last4,
-        scopes: switchboard::scopes::ALL.map(str::to_owned).to_vec(),
+        scopes: base::scopes::ALL.map(str::to_owned).to_vec(),
         allowed_domains: Vec::new(),
         allowed_ips: Vec::new(),
         connection_ids: Vec::new(),

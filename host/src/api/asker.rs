@@ -1,6 +1,9 @@
 //! Extractors for handlers: who asks (`Asker`), which attempt at a write it is (`Attempt`), and what the query string says.
 
 use axum::extract::{FromRequestParts, Query};
+use base::error::{Code, Result, invalid, refuse};
+use base::input::errors::holds_nul;
+use base::input::validate;
 use http::header;
 use http::request::Parts;
 use indexmap::IndexMap;
@@ -10,9 +13,7 @@ use crate::answer::Attempt;
 use crate::api::RequestId;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
-use crate::error::{Code, Result, invalid, refuse};
-use crate::resources::{Asker, check};
-use crate::words::holds_nul;
+use crate::resources::Asker;
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {
     type Rejection = ApiError;
@@ -147,7 +148,7 @@ impl Params {
     /// A day, `YYYY-MM-DD`.
     pub fn date(&self, name: &str) -> Result<Option<String>> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        check::date(name, text).map(|_| Some(text.to_owned()))
+        validate::date(name, text).map(|_| Some(text.to_owned()))
     }
 
     /// Text of a bounded length.

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
+use base::error::{Code, Refusal, Result, refuse};
 use bytes::{Bytes, BytesMut};
+use compute::Compute;
+use compute::named_semaphores::Shares;
 use http::{HeaderMap, HeaderValue, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
@@ -15,9 +18,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::api::{fingerprint, json};
-use crate::compute::Compute;
-use crate::error::{Code, Refusal, Result, refuse};
-use crate::shares::Shares;
 
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 2 << 20;
@@ -151,7 +151,7 @@ fn size(headers: &HeaderMap, body: &Body, max: usize) -> Result<usize> {
     }
 }
 
-fn too_large(max: usize) -> crate::error::Error {
+fn too_large(max: usize) -> base::error::Error {
     refuse(
         Code::PayloadTooLarge,
         format!("the body is larger than the {max} bytes that this operation takes"),

@@ -3,15 +3,15 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
+use base::error::{Code, Result, refuse};
+use base::keyring::Keyring;
+use base::tenant::Tenant;
 use http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
 use quick_cache::unsync::Cache;
+use storage::api_keys::{self, ApiKey};
 
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
-use crate::keyring::Keyring;
-use crate::storage::api_keys::{self, ApiKey};
-use crate::tenant::Tenant;
 
 /// The other form of carrying the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -34,7 +34,7 @@ impl Caller {
 
     /// Whether the key may do what needs this scope. Writing includes reading, and reading a calendar includes its busy times.
     pub fn has_scope(&self, scope: &str) -> bool {
-        crate::scopes::holds(&self.key.scopes, scope)
+        base::scopes::holds(&self.key.scopes, scope)
     }
 
     /// Whether the key may use this connection: a key without a list may use all of its application.

@@ -1,6 +1,7 @@
 //! What the handlers of contacts, groups and tasks share.
 
 use axum::extract::State;
+use base::error::{Code, Error, Result};
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
@@ -11,7 +12,6 @@ use crate::api::etag;
 use crate::api::json::{self, Body};
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::{Code, Error, Result};
 use crate::resources::Asker;
 use crate::resources::contacts::find;
 use crate::resources::contacts::people::{book_of, book_with};

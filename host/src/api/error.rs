@@ -2,10 +2,9 @@
 //! logged once, and leaves as the same shape.
 
 use axum::response::{IntoResponse, Response};
+use base::error::{Code, Error, Refusal};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
-
-use crate::error::{Code, Error, Refusal};
 
 /// An error on its way out.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! If-Match: a mutation should carry the etag that it is based on; stale gives 409 (Contract, Cross-cutting rules 3).
 
+use base::error::{Code, Result, invalid};
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
-use crate::error::{Code, Result, invalid};
 use crate::resources::Expected;
 
 /// The etag that the caller expects, from `If-Match` or from the body's `etag` (taken out of it). Both only if they agree.

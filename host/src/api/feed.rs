@@ -2,9 +2,11 @@
 //! collection.
 
 use axum::extract::State;
+use base::error::{Code, Result, refuse};
 use http::HeaderMap;
 use model::sync::{ResetMode, SyncReset, SyncStart};
 use serde_json::{Value, json};
+use storage::connections::Connection;
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::{Params, Path};
@@ -13,10 +15,8 @@ use crate::api::json::{self, Body};
 use crate::api::operation::Routes;
 use crate::api::page::Binding;
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
 use crate::resources::Asker;
 use crate::resources::collections::{self, Collection};
-use crate::storage::connections::Connection;
 use crate::sync::changes::{self, Feed, Position};
 use crate::sync::{self, Scope, ensure_fresh, follow, mailbox, whole};
 

@@ -7,16 +7,16 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::body::Body;
 use axum::response::Response;
+use base::error::{Code, Refusal, Result, invalid};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use storage::idempotency::{self as table, NewClaim, StoredAnswer};
 
 use crate::answer::{Attempt, Claim};
 use crate::api::caller::Caller;
 use crate::api::error::{Failed, is_of_the_moment};
 use crate::api::fingerprint::of_parts;
 use crate::app::App;
-use crate::error::{Code, Refusal, Result, invalid};
-use crate::storage::idempotency::{self as table, NewClaim, StoredAnswer};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -162,7 +162,7 @@ fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i6
 
 /// On SQLite no other process serves this database, so a claim of another boot has nobody behind it.
 fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
-    let other_boot = found.owner != app.boot && app.db.dialect() == crate::storage::dialect::Dialect::Sqlite;
+    let other_boot = found.owner != app.boot && app.db.dialect() == storage::dialect::Dialect::Sqlite;
     other_boot || found.lease_until <= now
 }
 

@@ -2,7 +2,10 @@
 //! `warnings`, or refused under `Prefer: handling=strict`.
 
 use axum::extract::{FromRequest, Request};
+use base::error::{Code, Result, refuse};
+use base::input::errors::understood;
 use base::input::json;
+use base::tenant::Tenant;
 use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,9 +14,6 @@ use serde_json::{Map, Value};
 use crate::api::body::Received;
 use crate::api::error::ApiError;
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
-use crate::tenant::Tenant;
-use crate::words::understood;
 
 /// A request body: one JSON object with camelCase keys. An absent body is an empty object. It was read, and its size checked
 /// against the operation's, before its handler was called (`api::body`).
@@ -89,7 +89,7 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
 
 /// Unknown fields as warnings, or an error where the caller is strict.
 pub fn unknown_fields(headers: &HeaderMap, unknown: &[String]) -> Result<Vec<Value>> {
-    crate::resources::patch::warnings(unknown, is_strict(headers))
+    base::input::merge_patch::warnings(unknown, is_strict(headers))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! What a new API key may do at most: no more than the key that makes it. Each restriction of that one is inherited where the new key
 //! names none, and can only be narrowed.
 
+use base::error::{Code, Result, invalid};
+use base::input::errors;
+use base::scopes;
 use ipnet::IpNet;
 use model::Instant;
 use model::application::NewApiKey;
+use storage::api_keys::ApiKey;
 
 use crate::api::caller::network;
-use crate::error::{Code, Result, invalid};
-use crate::scopes;
-use crate::storage::api_keys::ApiKey;
-use crate::words;
 
 /// Requests per minute of a key that is given no limit.
 const DEFAULT_RATE: i64 = 1_000;
@@ -51,7 +51,7 @@ fn check_scopes(scopes: &[String], maker: &ApiKey) -> Result<()> {
 fn restrict_domains(new: &mut Vec<String>, maker: &[String]) -> Result<()> {
     for (i, domain) in new.iter_mut().enumerate() {
         let field = || format!("allowedDomains[{i}]");
-        let Some(host) = words::host_name(domain) else {
+        let Some(host) = errors::host_name(domain) else {
             let message = "an allowed domain is an exact host name: no scheme, port or wildcard";
             return Err(invalid(Code::InvalidParameter, field(), message));
         };
@@ -95,7 +95,7 @@ fn inherit(new: &mut Vec<String>, maker: &[String]) {
     }
 }
 
-fn wider(field: String, what: &str) -> crate::error::Error {
+fn wider(field: String, what: &str) -> base::error::Error {
     let message = format!("the key that asks is bound to other {what}; name some of those");
     invalid(Code::InvalidParameter, field, message)
 }

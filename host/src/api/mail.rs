@@ -1,12 +1,13 @@
 //! What the lists of mail share: how messages are asked for, and pages of messages, drafts, folders and labels.
 
+use base::error::Result;
+
 use crate::answer::Answer;
 use crate::api::asker::Params;
 use crate::api::error::ApiError;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::mail::bodies::Fields;
 use crate::resources::mail::filter::Query;
 use crate::resources::mail::{folders, list};

@@ -8,10 +8,10 @@ use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
+use storage::sync_states::{self, Lag};
 
 use crate::app::App;
 use crate::metrics::Metrics;
-use crate::storage::sync_states::{self, Lag};
 
 /// The media type of the page: OpenMetrics, which Prometheus reads.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

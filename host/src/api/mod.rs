@@ -35,6 +35,7 @@ use axum::Router;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::api::body::{Bodies, Read, Whose};
@@ -45,7 +46,6 @@ use crate::api::operation::Operation;
 use crate::api::operations::Operations;
 use crate::api::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
-use crate::error::{Code, Error, Result, refuse};
 use crate::usage::Kind;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -195,7 +195,7 @@ fn within(standing: Standing) -> Result<()> {
         None => Ok(()),
         Some(seconds) => {
             let message = format!("the budget of {} requests per minute is used up", standing.limit);
-            Err(crate::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
+            Err(base::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
         }
     }
 }

@@ -1,15 +1,14 @@
 //! limit, cursor, next_cursor. A cursor is a place in one list of one caller: it is MACed, and bound to the application, the
 //! operation and the filters, so that it cannot be made, moved or used elsewhere.
 
+use base::error::{Code, Result, invalid};
+use base::keyring::Keyring;
+use base::tenant::Tenant;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::error::{Code, Result, invalid};
-use crate::keyring::Keyring;
-use crate::tenant::Tenant;
 
 /// What a list answers when nothing is said.
 pub const DEFAULT_LIMIT: i64 = 50;

@@ -2,12 +2,12 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use base::error::Result;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::error::Result;
 
 /// The response of an answer.
 pub fn response(answer: Answer) -> Response {

@@ -1,9 +1,8 @@
 //! x-request-id: every response carries one, and every log line of the request.
 
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
 use http::{HeaderMap, HeaderName};
-
-use crate::clock::{Clock, Entropy};
-use crate::ids::{self, Kind};
 
 /// The header.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
+use base::clock::{Clock, Entropy};
 use clap::{Args, Subcommand};
+use runtime::{self, Installed, Manifest, Store};
 use serde_json::{Value, json};
 
 use crate::app;
 use crate::cli::settings::Place;
 use crate::cli::{answer, store, table};
-use crate::clock::{Clock, Entropy};
 use crate::config::Config;
-use crate::runtime::{self, Installed, Manifest, Store};
 
 const MANIFEST: &str = "connector.toml";
 

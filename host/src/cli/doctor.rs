@@ -4,17 +4,17 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use base::clock::{Clock, Entropy};
 use clap::Args;
+use runtime::{Allocation, Runtime};
 use serde_json::json;
+use storage::dialect::Dialect;
+use storage::{Db, migrations};
 
 use crate::app;
 use crate::cli::settings::Settings;
 use crate::cli::{answer, store, table};
-use crate::clock::{Clock, Entropy};
 use crate::config::Config;
-use crate::runtime::{Allocation, Runtime};
-use crate::storage::dialect::Dialect;
-use crate::storage::{Db, migrations};
 
 /// Less free space than this is a warning; less than a tenth of it a failure.
 const FREE_BYTES: u64 = 1 << 30;

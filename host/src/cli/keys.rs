@@ -3,21 +3,21 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
+use base::input::errors;
+use base::scopes;
+use base::tenant::Tenant;
 use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
+use storage::api_keys::{self, ApiKey};
 
 use crate::api::caller;
 use crate::app;
 use crate::cli::settings::Place;
 use crate::cli::{answer, store, table};
-use crate::clock::{Clock, Entropy};
-use crate::ids::{self, Kind};
-use crate::scopes;
-use crate::storage::api_keys::{self, ApiKey};
-use crate::tenant::Tenant;
-use crate::words;
 
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";
@@ -269,7 +269,7 @@ fn scopes_of(given: &[String]) -> Result<Vec<String>> {
 
 /// An exact host name in lower case; what a browser cannot send as the host of an origin is refused.
 fn domain(text: &str) -> Result<String> {
-    words::host_name(text).with_context(|| {
+    errors::host_name(text).with_context(|| {
         format!(
             "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *"
         )

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
+use compute::named_semaphores::Shares;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -26,7 +27,6 @@ use tower_http::timeout::TimeoutBody;
 
 use crate::api::rate_limit::site;
 use crate::metrics::Metrics;
-use crate::shares::Shares;
 
 /// Open connections at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use storage::migrations;
 
 use crate::cli::settings::Place;
 use crate::cli::{answer, store};
-use crate::storage::migrations;
 
 /// Bring the database's schema up to date, or check it
 ///

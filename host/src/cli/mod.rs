@@ -48,7 +48,7 @@ enum Command {
     Migrate(migrate::Migrate),
     Doctor(Box<doctor::Doctor>),
     /// Compiles the component on stdin; the host starts this itself
-    #[command(name = crate::runtime::CHILD_COMMAND, hide = true)]
+    #[command(name = runtime::CHILD_COMMAND, hide = true)]
     CompileConnector,
 }
 
@@ -57,7 +57,7 @@ pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         // Before any other thread: it limits its own address space.
         Command::CompileConnector => {
-            return ExitCode::from(u8::try_from(crate::runtime::compile_child_main()).unwrap_or(1));
+            return ExitCode::from(u8::try_from(runtime::compile_child_main()).unwrap_or(1));
         }
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => quietly(keys.run()),

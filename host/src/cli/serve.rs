@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use axum::Router;
+use base::clock::{Clock, Entropy};
 use clap::{Args, CommandFactory};
+use sandbox_provider::{self, Sandbox};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -15,11 +17,9 @@ use crate::app::App;
 use crate::cli::listener::Listener;
 use crate::cli::settings::{Resolved, Settings};
 use crate::cli::{Cli, block_on, store};
-use crate::clock::{Clock, Entropy};
 use crate::config::Config;
 use crate::outbox;
 use crate::retention;
-use crate::sandbox_provider::{self, Sandbox};
 use crate::supervise::{Backoff, supervised};
 use crate::sync::{listen, poll};
 use crate::telemetry;
@@ -187,7 +187,7 @@ struct Started {
     app: App,
     service: Router,
     /// Reloads connectors while it lives.
-    _watch: Option<crate::runtime::Watch>,
+    _watch: Option<runtime::Watch>,
 }
 
 async fn start(config: Config) -> Result<Started> {

@@ -5,10 +5,10 @@ use std::io::{Read, Seek, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+use base::file_lock::FileLock;
+use storage::{Db, Options};
 
 use crate::config::Config;
-use crate::file_lock::FileLock;
-use crate::storage::{Db, Options};
 
 fn options(config: &Config) -> Options {
     // A command asks few questions, one after the other.

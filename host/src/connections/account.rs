@@ -1,11 +1,10 @@
 //! What a connector says of an account, before the host believes it: a connector reads it in a provider's answers, and it is stored,
 //! shown and sent back with every call. So every text has a longest length and no control characters, and every list an end.
 
+use base::error::{Code, Error, refuse};
 use model::wire::Account;
+use runtime::{DISCOVERED, Manifest};
 use serde_json::{Map, Value};
-
-use crate::error::{Code, Error, refuse};
-use crate::runtime::{DISCOVERED, Manifest};
 
 /// Longest id of an account, bytes. Some are URLs.
 const ID: usize = 2_048;

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use base::error::Result;
+use base::tenant::Tenant;
 use model::wire::Connection as WireConnection;
+use runtime::{self, Answer, Blobs, Call, CallContext, Credentials, Progress, Surface, Verb};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use storage::connections::Connection;
 
 use crate::app::App;
 use crate::connections::check::settings_of;
 use crate::connections::credentials::{self, Fixed};
 use crate::connections::throttle;
-use crate::error::Result;
-use crate::runtime::{self, Answer, Blobs, Call, CallContext, Credentials, Progress, Surface, Verb};
-use crate::storage::connections::Connection;
-use crate::tenant::Tenant;
 use crate::usage::Kind;
 
 /// Whom a call is for.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use base::error::{Result, not_found};
 use model::capabilities::{
     Alias, Capabilities, EmailFeatures, EmailLimits, EmailOperations, MissingOperation, MissingReason,
     SurfaceCapabilities,
@@ -10,16 +11,15 @@ use model::wire::calendar::CalendarFeatures;
 use model::wire::contacts::ContactsFeatures;
 use model::wire::email::MailFeatures;
 use model::wire::tasks::TasksFeatures;
+use runtime::Surface;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use storage::connections::Connection;
 
 use crate::app::App;
 use crate::connections::account::{is_address, shown};
 use crate::connections::{find, granted, usable};
-use crate::error::{Result, not_found};
 use crate::resources::{Asker, fetch};
-use crate::runtime::Surface;
-use crate::storage::connections::Connection;
 
 /// Most items on a page of any list.
 const PAGE_SIZE: i64 = 200;

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use base::error::{Code, Error, Refusal, Result};
+use base::tenant::Tenant;
 use model::wire::{Account, Connection as WireConnection};
+use runtime::{BadOrigin, DISCOVERED, Loaded, Manifest, Surface, Verb, check_origins};
 use serde_json::{Map, Value, json};
+use storage::connections::Connection;
 
 use crate::app::App;
 use crate::connections::credentials::{Fixed, Given};
 use crate::connections::{account, call, refusal, sandbox_url};
-use crate::error::{Code, Error, Refusal, Result};
-use crate::runtime::{BadOrigin, DISCOVERED, Loaded, Manifest, Surface, Verb, check_origins};
-use crate::storage::connections::Connection;
-use crate::tenant::Tenant;
 
 /// How often a connector is asked in one check: a provider may send from one of its hosts to the next, and each has to be allowed
 /// before it is read.

@@ -2,17 +2,17 @@
 
 use anyhow::Context;
 use async_trait::async_trait;
+use base::error::{Code, Result, invalid};
+use base::tenant::Tenant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use runtime::{AuthKind, Credentials, Loaded, Login, LoginSecret, Secret, check_server};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use storage::connections::Connection;
 use zeroize::Zeroizing;
 
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
-use crate::runtime::{AuthKind, Credentials, Loaded, Login, LoginSecret, Secret, check_server};
-use crate::storage::connections::Connection;
-use crate::tenant::Tenant;
 
 /// Credentials as a client gives them; also how they are stored, sealed.
 #[derive(Clone, Default, Serialize, Deserialize)]

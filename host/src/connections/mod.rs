@@ -15,21 +15,21 @@ pub mod view;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::error::{Code, Error, Result, invalid, not_found, refuse};
+use base::ids::Kind;
+use base::tenant::Tenant;
+use runtime::Loaded;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use storage::connections::{self as table, Connection};
+use storage::locked::ConnectionLock;
+use storage::retention::purge;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::{App, SANDBOX};
 use crate::connections::check::Checked;
 use crate::connections::credentials::Given;
-use crate::error::{Code, Error, Result, invalid, not_found, refuse};
-use crate::ids::Kind;
 use crate::log::{self, Note};
-use crate::runtime::Loaded;
-use crate::storage::connections::{self as table, Connection};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::retention::purge;
-use crate::tenant::Tenant;
 
 /// Body of `POST /v1/connections`.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ const GRANTABLE: [&str; 9] = [
 
 /// A live connection of the tenant that the key may use; anything else is "no such connection".
 pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
-    if !crate::ids::is_plausible(id) {
+    if !base::ids::is_plausible(id) {
         return Err(not_found("connection"));
     }
     table::find(app.db.reader(), tenant, id).await?.ok_or_else(|| not_found("connection"))
@@ -79,7 +79,7 @@ pub fn usable(connection: &Connection) -> Result<()> {
 
 /// Whether the account granted what the operation needs.
 pub fn granted(connection: &Connection, scope: &str) -> Result<()> {
-    if crate::scopes::holds(&connection.granted_scopes, scope) {
+    if base::scopes::holds(&connection.granted_scopes, scope) {
         return Ok(());
     }
     Err(refuse(Code::ScopeNotGranted, format!("this connection was not granted the scope {scope}")))
@@ -95,8 +95,8 @@ pub async fn create(
 ) -> Result<Answer> {
     let connector = connector(app, &new.provider)?;
     check_scopes(&new.scopes)?;
-    crate::resources::metadata::check("metadata", &new.metadata)?;
-    crate::resources::metadata::check("tags", &new.tags)?;
+    base::input::metadata::check("metadata", &new.metadata)?;
+    base::input::metadata::check("tags", &new.tags)?;
     let mut given = new.credentials;
     let mut settings_given = new.settings;
     given.take_servers(&connector, &mut settings_given)?;

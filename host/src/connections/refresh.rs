@@ -1,15 +1,16 @@
 //! Trying the credentials of a connection again.
 
+use base::error::{Code, Error, Refusal, Result, not_found};
+use runtime::Loaded;
+use storage::connections::{self as table, Connection};
+use storage::locked::ConnectionLock;
+use storage::sync_states;
+
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::connections::check::{self, Checked};
 use crate::connections::{connector, credentials, find, state, view};
-use crate::error::{Code, Error, Refusal, Result, not_found};
 use crate::log::{self, Note};
-use crate::runtime::Loaded;
-use crate::storage::connections::{self as table, Connection};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::sync_states;
 
 /// Tries the stored credentials again; what the provider says decides the status.
 pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {

@@ -1,7 +1,7 @@
 //! A connector's error as what the API's user is told.
 
-use crate::error::{Code, Error, ProviderAnswer, Refusal};
-use crate::runtime::{self, Code as Cause};
+use base::error::{Code, Error, ProviderAnswer, Refusal};
+use runtime::{self, Code as Cause};
 
 /// The public code of a failed call.
 pub fn code(e: &runtime::Error) -> Code {

@@ -1,14 +1,14 @@
 //! How a connection stands: `active`, `degraded` while its provider does not answer, `reauth_required` once it refuses the
 //! credentials. A change of status is told in the log; a call that changes nothing writes nothing and asks nothing.
 
+use base::error::{Code, Error, Refusal, Result};
+use storage::connections::{self as table, Connection};
+use storage::locked::ConnectionLock;
+use storage::sync_states;
+
 use crate::app::App;
 use crate::connections::{refusal, view};
-use crate::error::{Code, Error, Refusal, Result};
 use crate::log::{self, Note};
-use crate::runtime;
-use crate::storage::connections::{self as table, Connection};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::sync_states;
 
 /// A provider that has not answered for so long is down; before that, it is having a moment.
 const OUTAGE_MS: i64 = 15 * 60_000;

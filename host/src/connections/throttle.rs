@@ -2,13 +2,14 @@
 //! pulls, sends and requests that somebody waits for, on every host: nothing asks the provider before the time is over. Other connections
 //! are not concerned.
 
+use base::error::Result;
+use base::tenant::Tenant;
+use runtime::{self, Answer, Code};
+use storage::connections::{self as table, Connection};
+
 use crate::app::App;
 use crate::connections::call::Target;
 use crate::connections::refusal;
-use crate::error::Result;
-use crate::runtime::{self, Answer, Code};
-use crate::storage::connections::{self as table, Connection};
-use crate::tenant::Tenant;
 
 /// The longest that a Retry-After is heeded, ms. A provider that wants more is asked once an hour, which is little, and finds out
 /// soon when it meant less.

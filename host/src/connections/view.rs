@@ -1,14 +1,14 @@
 //! A connection as the API prints it.
 
 use model::Instant;
+use runtime::DISCOVERED;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use storage::connections::Connection;
+use storage::sync_states::SyncState;
 
 use crate::app::App;
 use crate::connections::check::discovered_of;
-use crate::runtime::DISCOVERED;
-use crate::storage::connections::Connection;
-use crate::storage::sync_states::SyncState;
 
 /// The version of a connection: changes with everything that clients see of it, except counters and times of refreshes.
 pub fn etag(c: &Connection) -> String {

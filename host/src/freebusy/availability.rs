@@ -1,22 +1,22 @@
 //! The availability query: checks it, gathers the members' busy times, and lets the engine search.
 
+use base::error::{Code, Error, Result, invalid};
 use model::Instant;
 use model::calendar_query::{
     AvailabilityAnswer, AvailabilityFormat, AvailabilityQuery, AvailableTime, Member, OpenHours,
     ParticipantGroup, RequiredMembers, TargetError, UnavailableMember,
 };
 use model::wire::Warning;
+use scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
+use scheduling::interval::{Interval, Intervals};
+use scheduling::slots::{self, Grid, Group, Layout, Search, Time};
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid};
 use crate::freebusy::busy::Busy;
 use crate::freebusy::gather::{self, Question, Whose};
 use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexpanded, zone};
 use crate::resources::Asker;
-use crate::scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
-use crate::scheduling::interval::{Interval, Intervals};
-use crate::scheduling::slots::{self, Grid, Group, Layout, Search, Time};
 
 const MINUTE_MS: i64 = 60_000;
 /// All periods together.

@@ -4,9 +4,8 @@ use jiff::civil::Date;
 use model::Instant;
 use model::calendar::{Event, EventStatus, ResponseStatus, ShowAs};
 use model::calendar_query::BusyTime;
-
-use crate::scheduling::hours::Zone;
-use crate::scheduling::interval::{Interval, Intervals};
+use scheduling::hours::Zone;
+use scheduling::interval::{Interval, Intervals};
 
 /// A stretch of busy time.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,19 +2,19 @@
 
 use std::collections::HashSet;
 
+use base::error::Result;
 use model::calendar::{Event, ShowAs};
 use recurrence::{Error, Place, Source};
+use scheduling::interval::Interval;
+use storage::items::{Item, Shape};
 
 use crate::app::App;
-use crate::error::Result;
 use crate::freebusy::busy::{self, Busy, Rules};
 use crate::freebusy::gather::Question;
 use crate::resources::Asker;
 use crate::resources::events::Instance;
 use crate::resources::events::instances::{rows, series_between};
 use crate::resources::events::series::{Budget, Series, Start, Unexpanded};
-use crate::scheduling::interval::Interval;
-use crate::storage::items::{Item, Shape};
 
 /// Busy times that the series of one calendar may have in a range.
 const MAX_BUSY: usize = 50_000;
@@ -174,8 +174,8 @@ mod tests {
     use model::Instant;
 
     use super::*;
-    use crate::scheduling::hours::Zone;
-    use crate::scheduling::interval::Intervals;
+    use scheduling::hours::Zone;
+    use scheduling::interval::Intervals;
 
     const HEBREW: &str = "RRULE:RSCALE=HEBREW;FREQ=YEARLY";
 

@@ -3,24 +3,24 @@
 
 use std::collections::HashSet;
 
+use base::error::{Code, Error, Result, not_found, refuse};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use model::Instant;
 use model::calendar::{AccessRole, BusyInterval, Calendar, IncludeInAvailability};
 use model::calendar_query::{TargetError, TargetErrorCode};
 use model::wire::calendar::{FreeBusyAnswer, FreeBusyRequest};
+use runtime::Surface;
+use scheduling::hours::Zone;
+use scheduling::interval::{Interval, Intervals};
+use storage::connections::Connection;
+use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::connections;
-use crate::error::{Code, Error, Result, not_found, refuse};
 use crate::freebusy::DAY_MS;
 use crate::freebusy::busy::{Busy, Rules};
 use crate::freebusy::events;
 use crate::resources::{Asker, Kind, collections, fetch};
-use crate::runtime::Surface;
-use crate::scheduling::hours::Zone;
-use crate::scheduling::interval::{Interval, Intervals};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
 use crate::sync::{self, Scope};
 
 /// Targets that are read at once.

@@ -7,14 +7,14 @@ pub mod events;
 pub mod gather;
 pub mod query;
 
+use base::error::{Code, Error, Result, invalid};
 use jiff::tz::TimeZone;
 use model::wire::Warning;
+use scheduling::hours::Zone;
+use scheduling::interval::{Interval, Intervals};
 use serde_json::{Map, Value};
 
-use crate::error::{Code, Error, Result, invalid};
 use crate::freebusy::busy::Busy;
-use crate::scheduling::hours::Zone;
-use crate::scheduling::interval::{Interval, Intervals};
 
 const DAY_MS: i64 = 24 * 60 * 60_000;
 

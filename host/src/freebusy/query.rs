@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
+use base::error::{Code, Result, invalid};
 use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery, FreeBusyResult, FreeBusyTarget, TargetStatus};
+use scheduling::hours::Zone;
+use scheduling::interval::Intervals;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
 use crate::freebusy::gather::{self, Question, Whose};
 use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, unexpanded, zone};
 use crate::resources::Asker;
-use crate::scheduling::hours::Zone;
-use crate::scheduling::interval::Intervals;
 
 /// Longest range.
 const MAX_RANGE_MS: i64 = 92 * DAY_MS;
@@ -129,7 +129,7 @@ fn is_address(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use base::error::Error;
 
     fn fault(target: FreeBusyTarget) -> (Code, String) {
         let targets =

@@ -3,27 +3,27 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base::error::Result;
 use model::email::RecipientStatus;
 use model::email::{EmailMessage, RecipientDelivery};
 use model::wire::email::{MessageFind, MessageSend, MessageUpdate, Sent};
 use model::wire::{Mutated, Sources};
+use runtime::{self, Blobs, Progress, Surface, Verb};
+use storage::connections::Connection;
+use storage::items;
+use storage::log;
+use storage::outbox::{self as table, Outgoing};
 
 use crate::app::App;
 use crate::connections;
 use crate::connections::call::{self, Op, Options as CallOptions, Reply, Target};
 use crate::connections::throttle;
-use crate::error::Result;
 use crate::outbox::Options;
 use crate::outbox::outcome::{self, Outcome};
 use crate::resources::mail::drafts::is_gone;
 use crate::resources::mail::write::reference;
 use crate::resources::mail::{bodies, is_only_here};
 use crate::resources::{Kind, failed};
-use crate::runtime::{self, Blobs, Progress, Surface, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::items;
-use crate::storage::log;
-use crate::storage::outbox::{self as table, Outgoing};
 
 /// How long a claim lasts: longer than any call.
 const CLAIM_MS: i64 = 180_000;
@@ -32,7 +32,7 @@ const HANDED_OVER: &str = "handed-over";
 
 /// Works on one message, if nobody else does.
 pub async fn one(app: &App, id: &str) -> Result<()> {
-    let fence = format!("{}/{}", app.boot, app.new_id(crate::ids::Kind::Request));
+    let fence = format!("{}/{}", app.boot, app.new_id(base::ids::Kind::Request));
     let Some(row) = claim(app, id, &fence).await? else { return Ok(()) };
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match connections::find(app, &row.tenant, &row.connection_id).await {

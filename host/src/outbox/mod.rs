@@ -15,9 +15,9 @@ use anyhow::Result;
 use futures::StreamExt;
 use model::email::{DeliveryState, EmailAddress, RecipientDelivery, RecipientStatus};
 use serde::{Deserialize, Serialize};
+use storage::outbox as table;
 
 use crate::app::App;
-use crate::storage::outbox as table;
 use crate::supervise::guarded;
 use crate::tracking::arrivals;
 

@@ -1,14 +1,20 @@
 //! What became of an attempt, kept with the message, its draft and its log lines in one transaction.
 
+use base::error::{Error, Result};
 use model::Instant;
 use model::email::draft::{DraftStatus, SendError};
 use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus};
 use model::wire::Source;
 use model::wire::email::{RecipientOutcome, Sent};
 use serde_json::{Value, json};
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::ConnectionLock;
+use storage::mail::remove_places;
+use storage::outbox::{self as table, Outgoing};
+use storage::tracking;
 
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::outbox::{Options, state_of, word};
 use crate::resources::Kind;
@@ -16,13 +22,6 @@ use crate::resources::apply::{self, Place};
 use crate::resources::differences::Superseded;
 use crate::resources::mail::{OUTGOING, SENT, own};
 use crate::resources::prepare::{Prepared, prepared};
-use crate::runtime;
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::mail::remove_places;
-use crate::storage::outbox::{self as table, Outgoing};
-use crate::storage::tracking;
 use crate::sync::page::note_superseded;
 
 /// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.

@@ -1,6 +1,7 @@
 //! Messages into the outbox, and out of it while that is possible.
 
 use ::mail::read::message as read_message;
+use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use model::Instant;
 use model::email::draft::{DraftStatus, ReplyMode};
 use model::email::{
@@ -8,10 +9,15 @@ use model::email::{
 };
 use model::resource::Metadata;
 use serde_json::{Value, json};
+use storage::Tx;
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+use storage::outbox::{self as table, Outgoing};
+use storage::tracking::{self as tracking_table, Record};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid, not_found, refuse};
 use crate::log::Origin;
 use crate::outbox::Options;
 use crate::outbox::outcome::look_again;
@@ -22,12 +28,6 @@ use crate::resources::mail::prepare::{content, hash};
 use crate::resources::mail::{OUTGOING, is_only_here, own, settle};
 use crate::resources::prepare::{Prepared, PreparedItem};
 use crate::resources::{Kind, render};
-use crate::storage::Tx;
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::{ConnectionLock, Locked};
-use crate::storage::outbox::{self as table, Outgoing};
-use crate::storage::tracking::{self as tracking_table, Record};
 use crate::tracking;
 
 /// How a message is to be sent.
@@ -337,7 +337,7 @@ async fn store(
 async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, id: &str) -> Result<Locked<'l, Item>> {
     let found = items::lock_item(tx, lock, id).await?;
     let found = found.filter(|i| i.deleted_at.is_none());
-    let item = found.ok_or_else(|| crate::error::not_found("draft"))?;
+    let item = found.ok_or_else(|| base::error::not_found("draft"))?;
     crate::resources::mail::drafts::is_open(&item)?;
     Ok(item)
 }

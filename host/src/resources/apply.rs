@@ -3,21 +3,21 @@
 
 use std::collections::HashSet;
 
+use base::error::{Result, not_found};
+use base::tenant::Tenant;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use storage::Tx;
+use storage::items::{self, Item, Key};
+use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::App;
-use crate::error::{Result, not_found};
 use crate::log::{self, Note, Origin};
 use crate::resources::bind::bind;
 use crate::resources::differences::{Differences, Quiet, Superseded, differences};
 use crate::resources::mail;
 use crate::resources::prepare::Prepared;
 use crate::resources::{Kind, render};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item, Key};
-use crate::storage::locked::{ConnectionLock, Locked};
-use crate::tenant::Tenant;
 use crate::tracking::arrivals;
 
 /// Where sources are written.
@@ -161,7 +161,7 @@ async fn write_quiet(tx: &mut Tx, app: &App, place: &Place, quiet: Vec<Quiet<'_>
     let is_read = matches!(place.origin, Origin::Provider | Origin::Backfill);
     let sequence = match is_read {
         true => None,
-        false => Some(crate::storage::log::next_sequence(tx, &place.tenant, 1).await?),
+        false => Some(storage::log::next_sequence(tx, &place.tenant, 1).await?),
     };
     for Quiet { before, item } in quiet {
         let item = Item { sequence: sequence.unwrap_or(before.sequence), ..item };
@@ -196,7 +196,7 @@ async fn write(
     }
     let mut changed = bind(tx, app, (lock, place), changed).await?;
     let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
-    let first = crate::storage::log::next_sequence(tx, &place.tenant, count).await?;
+    let first = storage::log::next_sequence(tx, &place.tenant, count).await?;
     let mut notes = Vec::with_capacity(changed.len());
     for (sequence, changed) in (first..).zip(&mut changed) {
         changed.item.sequence = sequence;
@@ -271,7 +271,7 @@ pub async fn set_metadata<'l>(
     }
     let mut item = Item { metadata, ..Item::clone(&before) };
     item.updated_at = app.now();
-    let sequence = crate::storage::log::next_sequence(tx, &place.tenant, 1).await?;
+    let sequence = storage::log::next_sequence(tx, &place.tenant, 1).await?;
     item.sequence = sequence;
     item.etag = etag(&item);
     let stored = items::replace(tx, before, item).await?;

@@ -4,19 +4,19 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use base::error::Result;
 use model::contacts::{Contact, ContactGroup};
 use model::tasks::Task;
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::ConnectionLock;
 
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::contacts::{self, MAX_INLINE_MEMBERS};
 use crate::resources::tasks;
 use crate::resources::warned::as_before;
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::ConnectionLock;
 
 /// Puts our ids into what changed, and adds what changes with it.
 pub async fn bind<'l>(

@@ -1,10 +1,11 @@
 //! What is particular to calendars as collections.
 
+use base::error::Result;
+use base::input::validate;
 use model::calendar::Calendar;
 
-use crate::error::Result;
+use crate::resources::Kind;
 use crate::resources::collections::{Collection, color};
-use crate::resources::{Kind, check};
 
 impl Collection for Calendar {
     const KIND: Kind = Kind::Calendar;
@@ -15,7 +16,7 @@ impl Collection for Calendar {
 
     fn valid(&self) -> Result<()> {
         if let Some(zone) = &self.time_zone {
-            check::zone("timeZone", zone)?;
+            validate::zone("timeZone", zone)?;
         }
         color(self.color.as_deref())
     }

@@ -3,22 +3,23 @@
 
 use std::sync::Arc;
 
+use base::error::{Code, Error, Result, invalid, refuse};
+use base::input::merge_patch;
+use base::input::validate;
 use futures::{FutureExt, StreamExt};
 use model::resource::Body;
 use model::wire::{CollectionDelete, CollectionWrite, Mutated};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use storage::connections::{self as connections_table, Connection};
+use storage::items::{self, Item};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid, refuse};
 use crate::resources::apply::{self, Place};
-use crate::resources::check;
 use crate::resources::commit::{Change, commit, place};
-use crate::resources::{Asker, Expected, Kind, counts, mutate, patch};
-use crate::storage::connections::{self as connections_table, Connection};
-use crate::storage::items::{self, Item};
+use crate::resources::{Asker, Expected, Kind, counts, mutate};
 use crate::sync::{Scope, ensure_fresh, page, was_just_read, whole};
 
 /// A kind of collection.
@@ -219,9 +220,9 @@ pub async fn create<C: Collection>(
         _ => return Err(invalid(Code::MissingField, "connectionId", "connectionId is required")),
     };
     let connection = asker.connection(app, &connection_id, C::KIND.write_scope()).await?;
-    let write = patch::over(&C::default(), &Value::Null, input, &[])?;
+    let write = merge_patch::over(&C::default(), &Value::Null, input, &[])?;
     valid(&write.body)?;
-    let warnings = patch::warnings(&write.unknown, strict)?;
+    let warnings = merge_patch::warnings(&write.unknown, strict)?;
     let args = CollectionWrite { body: write.body, changed: write.changed, ..CollectionWrite::default() };
     let op = (C::KIND.surface(), C::KIND.ops().create);
     let mutated: Mutated = mutate(app, &connection, asker, attempt, op, &args).await?;
@@ -251,9 +252,9 @@ pub async fn update<C: Collection>(
     let (connection, item) = open(app, asker, (C::KIND, id), C::KIND.write_scope()).await?;
     let current: C = serde_json::from_str(&item.body)?;
     let printed = counts::printed(app.db.reader(), &asker.tenant, &item, &[], false).await?;
-    let write = patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
+    let write = merge_patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
     valid(&write.body)?;
-    let warnings = patch::warnings(&write.unknown, strict)?;
+    let warnings = merge_patch::warnings(&write.unknown, strict)?;
     if !(attempt.resumed && write.changed.is_empty()) {
         expected.check(&item.etag)?;
     }
@@ -364,5 +365,5 @@ async fn deletable(
 
 /// A colour, where there is one.
 pub fn color(color: Option<&str>) -> Result<()> {
-    color.map_or(Ok(()), check::color)
+    color.map_or(Ok(()), validate::color)
 }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use base::error::{Error, Result, not_found};
 use model::wire::Mutated;
 use serde_json::Value;
+use storage::Tx;
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place};
 use crate::resources::prepare::prepared;
 use crate::resources::{Kind, counts, render};
-use crate::storage::Tx;
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::{ConnectionLock, Locked};
 
 /// What the answer to the client needs beside the provider's.
 pub struct Change {

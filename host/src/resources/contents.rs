@@ -1,23 +1,24 @@
 //! Contacts, groups and tasks: what lies in a collection, one to a source. Created, changed, deleted, listed and read in one way; a
 //! kind says only what is particular to it (`Content`). Events, which can be many to a source, have their own module.
 
+use base::error::{Code, Error, Result, invalid, not_found};
+use base::input::merge_patch;
+use base::input::validate::fault;
 use model::Instant;
 use model::resource::Body;
 use model::wire::{ItemDelete, ItemWrite, Mutated};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use storage::items::{self, Item, List, Seen, Shown};
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid, not_found};
-use crate::resources::check::fault;
 use crate::resources::collections::{self, Opened};
 use crate::resources::commit::Change;
 use crate::resources::settle::{Done, commit, commit_deletion, conflict, done, gone};
-use crate::resources::{Asker, Expected, Kind, mutate, patch, render};
-use crate::storage::items::{self, Item, List, Seen, Shown};
-use crate::storage::log;
+use crate::resources::{Asker, Expected, Kind, mutate, render};
 use crate::sync::ensure_fresh;
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
@@ -82,9 +83,9 @@ pub async fn create<T: Content>(
     attempt: &Attempt,
 ) -> Result<Answer> {
     own_connection(&mut input, opened)?;
-    let mut write = patch::over(&T::default(), &Value::Null, input, &[])?;
+    let mut write = merge_patch::over(&T::default(), &Value::Null, input, &[])?;
     write.body.complete(None, &mut write.changed, (app.clock.now(), &opened.zone))?;
-    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     let args = ItemWrite { strict: manner.keep_all, ..item_write(opened, write.body, write.changed) };
     let args = T::args(app, asker, opened, args, None).await?;
     let done = done(app, opened, asker, attempt, T::KIND.ops().create, &args).await?;
@@ -115,8 +116,8 @@ pub async fn update<T: Content>(
     let item = current(app, asker, (opened, T::KIND, id), attempt.resumed).await?;
     let before: T = serde_json::from_str(&item.body)?;
     let printed: Value = serde_json::from_str(&render::item(&item, &[], true))?;
-    let mut write = patch::over(&before, &printed, input, &[])?;
-    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let mut write = merge_patch::over(&before, &printed, input, &[])?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     if !(attempt.resumed && write.changed.is_empty()) {
         manner.expected.check(&item.etag)?;
     }
@@ -309,7 +310,7 @@ pub async fn get(
 /// The words of a search, folded as what they are looked for in.
 pub fn words(q: Option<&str>) -> Result<Vec<String>> {
     let words: Vec<String> =
-        crate::folding::search_key(q.unwrap_or_default()).split_whitespace().map(str::to_owned).collect();
+        text::folding::search_key(q.unwrap_or_default()).split_whitespace().map(str::to_owned).collect();
     match words.len() > items::MAX_WORDS {
         true => Err(fault("q", &format!("may have at most {} words", items::MAX_WORDS))),
         false => Ok(words),
@@ -336,7 +337,7 @@ pub fn searchable<'a>(parts: impl IntoIterator<Item = Option<&'a str>>) -> Strin
             break;
         }
         let (part, _) = part.split_at(part.floor_char_boundary(MAX));
-        text.push_str(&crate::folding::search_key(part));
+        text.push_str(&text::folding::search_key(part));
         text.push('\n');
     }
     // PostgreSQL has no text with U+0000.

@@ -1,13 +1,13 @@
 //! Collections as every answer shows them: with what they hold, where that is known. A count is no part of a collection's
 //! version, so it is not stored with it.
 
+use base::error::Result;
+use base::tenant::Tenant;
 use serde_json::Value;
+use storage::items::{self, Item};
+use storage::sql::On;
 
-use crate::error::Result;
 use crate::resources::{Kind, render};
-use crate::storage::items::{self, Item};
-use crate::storage::sql::On;
-use crate::tenant::Tenant;
 
 /// A page of collections of one kind, in the order of their ids.
 pub async fn page(

@@ -1,14 +1,15 @@
 //! What records of the provider change here, found out before anything is written. Of mail: `mail::differences`.
 
+use base::error::Result;
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::mail;
 use crate::resources::prepare::{Prepared, PreparedItem};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::{ConnectionLock, Locked};
 
 /// A row of which only what nobody sees is another: its names or its version at the provider, what is kept beside it.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! What kinds of resources there are, and what differs between them when nobody looks inside.
 
-use crate::error::Result;
-use crate::ids;
-use crate::runtime::{Surface, Verb};
-use crate::storage::items::{Family, Item};
+use base::error::Result;
+use base::ids;
+use runtime::{Surface, Verb};
+use storage::items::{Family, Item};
 
 /// What kind of resource a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -24,21 +24,19 @@ pub mod tasks;
 pub mod unique;
 pub mod warned;
 
-pub use base::input::merge_patch as patch;
-pub use base::input::metadata;
-pub use base::input::validate as check;
 pub use kind::Kind;
+
+use base::error::{Code, Error, Refusal, Result, not_found};
+use base::ids;
+use base::tenant::Tenant;
+use runtime::{self, Surface, Verb};
+use storage::connections::Connection;
+use storage::items::{self, Item};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::connections::{self, refusal};
-use crate::error::{Code, Error, Refusal, Result, not_found};
-use crate::ids;
-use crate::runtime::{self, Surface, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::tenant::Tenant;
 
 /// Which version of a resource a change is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]

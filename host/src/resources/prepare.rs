@@ -10,6 +10,7 @@ use model::tasks::{Task, TaskList, TaskStatus};
 use model::wire::{self, JsonText, Source};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use storage::items::Key;
 
 use crate::resources::Kind;
 use crate::resources::contacts;
@@ -18,7 +19,6 @@ use crate::resources::mail;
 use crate::resources::tasks;
 use crate::resources::unique::{name_it, unique};
 use crate::resources::warned::warned;
-use crate::storage::items::Key;
 use crate::supervise::said;
 
 /// A source, parsed and hashed before the transaction begins.

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use model::Instant;
 use serde_json::Value;
+use storage::items::{Item, Shown};
+use storage::json_text;
 
 use crate::resources::{Kind, warned};
-use crate::storage::items::{Item, Shown};
-use crate::storage::json_text;
 
 /// The JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {

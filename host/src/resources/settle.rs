@@ -4,12 +4,16 @@
 
 use std::sync::Arc;
 
+use base::error::{Code, Error, Result, not_found};
 use model::wire::{Mutated, Source, SourceRef, Sources};
 use serde::Serialize;
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::ConnectionLock;
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, not_found};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place};
 use crate::resources::collections::Opened;
@@ -17,10 +21,6 @@ use crate::resources::commit::{Change, shown, stored};
 use crate::resources::differences::Superseded;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::{Asker, fetch, mutate, stale, tasks};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::log;
 use crate::sync::page::note_superseded;
 
 /// Times that the provider is asked again.

@@ -4,17 +4,17 @@
 
 use std::collections::HashMap;
 
+use base::error::{Code, Result, invalid, refuse};
+use base::tenant::Tenant;
 use model::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use storage::items::{self, Item};
+use storage::log::{self, Entry, Types};
+use storage::sync_states::SyncState;
 
 use crate::app::App;
-use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::{Kind, render};
-use crate::storage::items::{self, Item};
-use crate::storage::log::{self, Entry, Types};
-use crate::storage::sync_states::SyncState;
-use crate::tenant::Tenant;
 
 /// A place in a feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,11 @@
 //! What a pull that failed leaves behind: why, and when it is tried again.
 
+use base::error::Result;
 use serde_json::json;
+use storage::sync_states::SyncState;
 
 use crate::app::App;
 use crate::connections::throttle;
-use crate::error::Result;
-use crate::runtime;
-use crate::storage::sync_states::SyncState;
 use crate::sync::save;
 
 /// Notes the failure in the state, with the time of the next attempt: later with each one, and not before the provider wants it.

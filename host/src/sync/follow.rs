@@ -1,22 +1,22 @@
 //! Start, reset, renew and status of a sync.
 
 use anyhow::Context;
+use base::error::{Code, Error, Result, not_found, refuse};
 use model::Instant;
 use model::sync::{self, SyncItemError, SyncProgress, Watch, WatchStatus};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use serde_json::Value;
+use storage::connections::Connection;
+use storage::items::Item;
+use storage::locked::ConnectionLock;
+use storage::log as log_table;
+use storage::sync_states::{self as table, ItemError, SyncState};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Error, Result, not_found, refuse};
 use crate::log::{self, Note, Origin};
 use crate::resources::Kind;
-use crate::storage::connections::Connection;
-use crate::storage::items::Item;
-use crate::storage::locked::ConnectionLock;
-use crate::storage::log as log_table;
-use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::supervise::guarded;
 use crate::sync::{Scope, changes, pull, state, unreadable, whole};
 use crate::watches::Channel;

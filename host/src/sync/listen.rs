@@ -5,6 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use anyhow::Result;
+use runtime::{self, Code, Listening, News};
+use storage::connections::Connection;
+use storage::sync_states::{self as table, Followed};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -13,9 +16,6 @@ use crate::connections;
 use crate::connections::call::Target;
 use crate::connections::throttle;
 use crate::resources::Kind;
-use crate::runtime::{self, Code, Listening, News};
-use crate::storage::connections::Connection;
-use crate::storage::sync_states::{self as table, Followed};
 use crate::supervise::caught;
 use crate::sync::Scope;
 use crate::sync::follow::pull_behind;

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use base::error::{Code, Result, refuse};
 use model::wire::Sources;
 use model::wire::email::{MessageRef, MessagesGet};
+use runtime::{self, Verb};
+use storage::connections::Connection;
+use storage::{items, sync_states};
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::{Code, Result, refuse};
 use crate::resources::Kind;
 use crate::resources::prepare::{Prepared, prepared};
-use crate::runtime::{self, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::{items, sync_states};
 use crate::sync::follow::pull_behind;
 use crate::sync::{Scope, ensure_fresh, pull};
 

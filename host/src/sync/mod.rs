@@ -17,12 +17,13 @@ mod storing;
 pub mod unreadable;
 pub mod whole;
 
+use base::error::{Code, Error, Result};
+use storage::connections::Connection;
+use storage::locked::ConnectionLock;
+use storage::sync_states::{self as table, SyncState};
+
 use crate::app::App;
-use crate::error::{Code, Error, Result};
 use crate::resources::Kind;
-use crate::storage::connections::Connection;
-use crate::storage::locked::ConnectionLock;
-use crate::storage::sync_states::{self as table, SyncState};
 
 /// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
 #[derive(Clone, Debug)]

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use anyhow::Context;
+use base::error::Result;
 use model::wire::{ItemError as WireError, Source, SourceName, Sources, SourcesGet};
+use runtime::{self, Blame, Verb};
+use storage::items;
+use storage::sync_states::{self as table, Batch, ItemError, SyncState};
 
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::connections::state;
-use crate::error::Result;
 use crate::resources::unique::is_bad_name;
-use crate::runtime::{self, Blame, Verb};
-use crate::storage::items;
-use crate::storage::sync_states::{self as table, Batch, ItemError, SyncState};
 use crate::sync::page::{Named, Page, Scan};
 use crate::sync::pull::{Ended, Failed, HOPELESS, Pull, Read};
 use crate::sync::unreadable;

@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 
+use base::error::{Error, Result};
 use futures::FutureExt;
+use storage::Tx;
+use storage::items;
+use storage::locked::ConnectionLock;
+use storage::sync_states::{self as table, Batch, SyncState};
 
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::resources::apply::{self, Applied, Place};
 use crate::resources::differences::Superseded;
 use crate::resources::mail::is_only_here;
 use crate::resources::prepare::Prepared;
-use crate::storage::Tx;
-use crate::storage::items;
-use crate::storage::locked::ConnectionLock;
-use crate::storage::sync_states::{self as table, Batch, SyncState};
 use crate::supervise::said;
 use crate::sync::unreadable;
 
@@ -183,7 +183,7 @@ pub async fn apply_isolated(
                 continue;
             }
             Ok(Err(e)) => {
-                let is_of_the_data = matches!(&e, Error::Internal(e) if crate::storage::is_of_the_data(e));
+                let is_of_the_data = matches!(&e, Error::Internal(e) if storage::is_of_the_data(e));
                 (e, is_of_the_data)
             }
             Err(panic) => (anyhow::anyhow!("a panic while it was written: {}", said(panic)).into(), true),

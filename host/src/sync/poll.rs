@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use futures::StreamExt;
+use storage::items;
+use storage::sync_states::{self as table, SyncState};
 
 use crate::app::App;
 use crate::connections;
 use crate::resources::{Kind, collections};
-use crate::storage::items;
-use crate::storage::sync_states::{self as table, SyncState};
 use crate::supervise::guarded;
 use crate::sync::{Scope, pull, whole};
 
@@ -62,7 +62,7 @@ async fn pull_one(app: &App, state: SyncState) {
     }
 }
 
-async fn try_pull(app: &App, state: &SyncState) -> crate::error::Result<()> {
+async fn try_pull(app: &App, state: &SyncState) -> base::error::Result<()> {
     let tenant = state.tenant();
     let connection = connections::find(app, &tenant, &state.connection_id).await?;
     connections::usable(&connection)?;
@@ -78,7 +78,7 @@ async fn try_pull(app: &App, state: &SyncState) -> crate::error::Result<()> {
         return whole::run(app, &connection, &scope, true).await;
     }
     let found = items::any(app.db.reader(), &tenant, &state.scope_id).await?;
-    let collection = found.ok_or_else(|| crate::error::not_found("collection"))?;
+    let collection = found.ok_or_else(|| base::error::not_found("collection"))?;
     let scope = collections::scope(&collection)?;
     let _one = app.locks.lock(&scope.lock_name(&connection)).await;
     pull::run(app, &connection, &scope, true).await

@@ -2,17 +2,17 @@
 //! transaction. Without a cursor the connector enumerates everything: a scan. It goes on where it stopped, and only when its last page has
 //! been read is what no page named taken for gone, so that a partial scan never deletes.
 
+use base::error::{Error, Result};
 use model::wire::{ChangesRequest, Source, Sources};
+use runtime::{self, Blame};
+use storage::connections::Connection;
+use storage::log;
+use storage::sync_states::SyncState;
 
 use crate::app::App;
 use crate::connections;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::{Error, Result};
 use crate::resources::failed;
-use crate::runtime::{self, Blame};
-use crate::storage::connections::Connection;
-use crate::storage::log;
-use crate::storage::sync_states::SyncState;
 use crate::sync::failing::note_failure;
 use crate::sync::page::{Page, Scan};
 use crate::sync::{Scope, save, state, unreadable};

@@ -1,14 +1,14 @@
 //! Records that were left out of a page, because a write of ours superseded what it said of them: each is read again by itself.
 
+use base::error::Result;
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{Source, Sources};
+use runtime::{self, Verb};
+use storage::connections::Connection;
+use storage::sync_states as table;
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::Result;
-use crate::runtime::{self, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::sync_states as table;
 use crate::sync::{Scope, unreadable};
 
 /// Records that one pull reads again: of mail a page, of anything else each is a call.

@@ -2,14 +2,14 @@
 
 use std::panic::AssertUnwindSafe;
 
+use base::error::{Error, Result};
 use futures::FutureExt;
 use model::wire::Source;
+use storage::sync_states::SyncState;
 
-use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply::Place;
 use crate::resources::prepare::{Prepared, prepared};
-use crate::storage::sync_states::SyncState;
 use crate::supervise::said;
 use crate::sync::page::{Mode, Named, Page, sweep_ahead, write_page};
 use crate::sync::pull::{Failed, Pull, Read, is_initial};

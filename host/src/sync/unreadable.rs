@@ -5,18 +5,18 @@
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{ItemError as WireError, Source, SourceRef, Sources};
 
+use base::error::Result;
+use runtime::{self, Blame, Code, Verb};
 use serde_json::json;
+use storage::Tx;
+use storage::connections::Connection;
+use storage::sync_states::{self as table, ItemError, SyncState};
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::prepare::Prepared;
 use crate::resources::unique::{NAMELESS, is_bad_name};
-use crate::runtime::{self, Blame, Code, Verb};
-use crate::storage::Tx;
-use crate::storage::connections::Connection;
-use crate::storage::sync_states::{self as table, ItemError, SyncState};
 use crate::sync::Scope;
 use crate::sync::page::Page;
 

@@ -1,15 +1,15 @@
 //! A surface that clients follow with all of its collections: one feed and one state for all contact books of a connection,
 //! where each book is read with a cursor of its own.
 
+use base::error::{Error, Result};
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::locked::ConnectionLock;
+use storage::sync_states::{self as table, SyncState};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::resources::{Kind, collections};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::sync_states::{self as table, SyncState};
 use crate::sync::{Scope, ensure_fresh, pull};
 
 /// Collections of one connection that are looked at.

@@ -2,24 +2,24 @@
 //! told; a report has to be read, which is done afterwards, and again if the provider does not answer.
 
 use ::mail::report::{DeliveryReport, ReportKind, ReportedRecipient, delivery_report};
+use base::error::{Error, Result};
+use base::ids;
 use model::Instant;
 use model::email::tracking::BounceKind;
 use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus};
 use serde_json::json;
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::ConnectionLock;
+use storage::outbox;
+use storage::tracking::{self as table, Event, Record, Report};
 
 use crate::app::App;
 use crate::connections::{self, throttle};
-use crate::error::{Error, Result};
-use crate::ids;
 use crate::log::Origin;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::mail::{attachments, own};
 use crate::resources::{Asker, Kind};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::ConnectionLock;
-use crate::storage::outbox;
-use crate::storage::tracking::{self as table, Event, Record, Report};
 use crate::supervise::guarded;
 use crate::tracking::hits::tell;
 

@@ -2,15 +2,15 @@
 
 use std::net::IpAddr;
 
+use base::error::Result;
+use base::ids::Kind;
 use model::email::tracking::{Classification, ClassificationReason};
 use serde_json::{Value, json};
+use storage::Tx;
+use storage::tracking::{self as table, Event, Record};
 
 use crate::app::App;
-use crate::error::Result;
-use crate::ids::Kind;
 use crate::log::{self, Note, Origin};
-use crate::storage::Tx;
-use crate::storage::tracking::{self as table, Event, Record};
 use crate::tracking::Target;
 use crate::tracking::classify::{Hit, classify, network};
 

@@ -8,11 +8,11 @@ pub mod record;
 mod rewrite;
 
 use anyhow::Result;
+use base::ids::Kind;
 use model::email::TrackingSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::ids::Kind;
 
 /// How long hits are counted. Links go on leading where they lead.
 pub const LIFETIME_MS: i64 = 365 * 86_400_000;

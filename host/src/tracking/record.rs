@@ -1,5 +1,6 @@
 //! A tracking record as it is shown.
 
+use base::error::{Result, not_found};
 use model::Instant;
 use model::email::tracking::{
     Bounce, Complaint, LinkCount, OpenCount, ReplyCount, TrackingEvent, TrackingRecord,
@@ -7,13 +8,12 @@ use model::email::tracking::{
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use storage::items;
+use storage::tracking::{self as table, Count, Event};
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::error::{Result, not_found};
 use crate::resources::{Asker, Kind};
-use crate::storage::items;
-use crate::storage::tracking::{self as table, Count, Event};
 
 /// Events that are shown.
 const SHOWN: i64 = 100;
@@ -33,7 +33,7 @@ struct Detail {
 /// A record of the caller's.
 pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     let missing = || not_found("tracking record");
-    if !crate::ids::is_plausible(id) {
+    if !base::ids::is_plausible(id) {
         return Err(missing());
     }
     let (reader, tenant) = (app.db.reader(), &asker.tenant);

@@ -8,14 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::tenant::Tenant;
 use harness::{Actor, TestServer, reconnected};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
+use storage::{api_keys, log};
 use switchboard::retention;
-use switchboard::storage::{api_keys, log};
 use switchboard::sync::poll;
-use switchboard::tenant::Tenant;
 
 /// Histories, unless the environment says otherwise.
 const CASES: u32 = 20;

@@ -1,16 +1,16 @@
 //! Series that cannot be expanded, or not all at once: they are listed, their own time counts, and the events beside them are answered
 //! as always.
 
+use base::ids::Kind as IdKind;
+use base::tenant::Tenant;
 use harness::{Actor, TestServer};
 use model::Instant;
 use model::calendar::{Event, EventType};
 use serde_json::{Value, json};
-use switchboard::ids::Kind as IdKind;
+use storage::api_keys;
+use storage::items::{self, Item};
+use storage::locked::ConnectionLock;
 use switchboard::resources::events::bounds;
-use switchboard::storage::api_keys;
-use switchboard::storage::items::{self, Item};
-use switchboard::storage::locked::ConnectionLock;
-use switchboard::tenant::Tenant;
 
 const MARCH: &str = "expand=true&start=2026-03-01T00:00:00Z&end=2026-04-01T00:00:00Z";
 /// RFC 7529: the first of the Hebrew month Adar.

@@ -135,7 +135,7 @@ async fn a_reset_is_soft_or_hard() {
 /// A pull that began before somebody started the sync ends after it, and must not take that back.
 #[tokio::test]
 async fn a_pull_under_way_does_not_undo_a_start() {
-    use switchboard::storage::sync_states;
+    use storage::sync_states;
 
     let server = TestServer::start().await;
     let api = server.client().await;
@@ -155,7 +155,7 @@ async fn a_pull_under_way_does_not_undo_a_start() {
 /// A pull that began before a reset, as one of another host may have, writes nothing afterwards: everything is read again.
 #[tokio::test]
 async fn a_pull_under_way_does_not_undo_a_reset() {
-    use switchboard::storage::sync_states;
+    use storage::sync_states;
 
     let server = TestServer::start().await;
     let api = server.client().await;

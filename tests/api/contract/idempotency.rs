@@ -2,7 +2,7 @@
 
 use harness::TestServer;
 use serde_json::json;
-use switchboard::storage::idempotency;
+use storage::idempotency;
 
 fn lunch() -> serde_json::Value {
     json!({ "title": "Lunch", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" })

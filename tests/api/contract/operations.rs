@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::scopes;
 use harness::TestServer;
 use serde_json::Value;
+use switchboard::api;
 use switchboard::api::openapi;
 use switchboard::api::operation::{ANY_KEY, Operation, Priority};
-use switchboard::{api, scopes};
 
 const CONTRACT: &str = include_str!("../../contract/operations.json");
 const UNBUILT: &str = include_str!("../../contract/unbuilt.txt");

@@ -4,9 +4,9 @@
 use harness::{Actor, TestServer};
 use model::wire::{Item, JsonText, Source};
 use serde_json::{Value, json};
+use storage::dialect::Dialect;
 use switchboard::resources::Kind;
 use switchboard::resources::prepare::prepared;
-use switchboard::storage::dialect::Dialect;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
 

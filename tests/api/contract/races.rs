@@ -3,8 +3,8 @@
 
 use harness::{Actor, Exchange, TestServer};
 use serde_json::{Value, json};
+use storage::sql::query;
 use switchboard::retention;
-use switchboard::storage::sql::query;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};
 

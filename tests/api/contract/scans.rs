@@ -140,7 +140,7 @@ async fn a_scan_goes_on_where_it_was_stopped() {
 impl World {
     /// How many events the copy has, without a look at the provider.
     async fn titles_here(&self) -> usize {
-        use switchboard::storage::sql::query;
+        use storage::sql::query;
 
         let sql = "select count(*) as n from items where parent_id = $1 and deleted_at is null";
         let found =

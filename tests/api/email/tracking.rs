@@ -6,7 +6,7 @@
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
-use switchboard::storage::tracking;
+use storage::tracking;
 
 use crate::email::mailbox::{Letter, Mailbox, Provider, letter, text, until, written};
 

@@ -27,8 +27,8 @@ use model::wire::calendar::{
 use model::wire::{
     ChangesRequest, CollectionDelete, CollectionWrite, Connection, Mutated, Source, SourceRef, Sources,
 };
+use sandbox_provider::{self, Config};
 use serde_json::{Value, json};
-use switchboard::sandbox_provider::{self, Config};
 
 /// Tuesday 2026-03-10, 08:00 in Berlin.
 const NOW_MS: i64 = 1_773_126_000_000;

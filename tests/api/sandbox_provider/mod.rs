@@ -18,8 +18,8 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http_body_util::BodyExt;
+use sandbox_provider::{Config, Sandbox, router};
 use serde_json::{Value, json};
-use switchboard::sandbox_provider::{Config, Sandbox, router};
 use tower::ServiceExt;
 
 /// Tuesday 2026-03-10, 08:00 in Berlin.

@@ -297,7 +297,7 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::INTRODUCTION;
-    use crate::scopes;
+    use base::scopes;
 
     #[test]
     fn the_introduction_names_every_scope() {

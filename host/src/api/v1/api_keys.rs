@@ -1,11 +1,14 @@
 //! `/v1/api-keys`
 
 use axum::extract::State;
+use base::error::{Error, not_found};
+use base::ids::Kind;
 use http::HeaderMap;
 use model::Instant;
 use model::application::{ApiKey, CreatedApiKey, NewApiKey};
 use model::resource::Written;
 use serde_json::json;
+use storage::api_keys as table;
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::{Params, Path};
@@ -17,9 +20,6 @@ use crate::api::operation::Priority::{Additive, Common};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::{Error, not_found};
-use crate::ids::Kind;
-use crate::storage::api_keys as table;
 
 pub fn routes() -> Routes<App> {
     Routes::new("API keys")

@@ -1,10 +1,12 @@
 //! `/v1/connections`
 
 use axum::extract::State;
+use base::error::{Result, not_found};
 use http::HeaderMap;
 use model::capabilities::Capabilities;
 use model::connection::{Connection, NewConnection};
 use model::resource::Written;
+use storage::{connections as table, sync_states};
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::{Params, Path};
@@ -15,9 +17,7 @@ use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
 use crate::connections::{self, capabilities, view};
-use crate::error::{Result, not_found};
 use crate::resources::Asker;
-use crate::storage::{connections as table, sync_states};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Connections")
@@ -110,7 +110,7 @@ async fn delete(
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
     let connection = match find(&app, &asker, &id).await {
-        Err(e) if attempt.resumed && e.code() == Some(crate::error::Code::NotFound) => {
+        Err(e) if attempt.resumed && e.code() == Some(base::error::Code::NotFound) => {
             return Ok(Answer::no_content());
         }
         other => other?,

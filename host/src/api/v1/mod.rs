@@ -11,10 +11,11 @@ pub mod task_lists;
 pub mod unbuilt;
 pub mod usage;
 
+use base::error::{Code, refuse};
+
 use crate::api::error::ApiError;
 use crate::api::operation::Routes;
 use crate::app::App;
-use crate::error::{Code, refuse};
 
 /// Every operation, built or not.
 pub fn routes() -> Routes<App> {

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use axum::Extension;
 use axum::extract::State;
+use base::error::{Code, Result, invalid};
 use jiff::civil::Date;
 use model::Instant;
 use model::application::{KeyUsage, RequestCount, Usage};
+use storage::usage::Bucket;
+use storage::{api_keys, connections, items, usage};
 
 use crate::answer::Answer;
 use crate::api::asker::Params;
@@ -16,9 +19,6 @@ use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
 use crate::api::rate_limit::{Standing, WINDOW_MS};
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
-use crate::storage::usage::Bucket;
-use crate::storage::{api_keys, connections, items, usage};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")

@@ -1,10 +1,10 @@
 //! What is particular to contact books as collections.
 
+use base::error::Result;
+use base::input::validate::{self, MAX_LINE};
 use model::contacts::ContactBook;
 
-use crate::error::Result;
 use crate::resources::Kind;
-use crate::resources::check::{self, MAX_LINE};
 use crate::resources::collections::Collection;
 
 impl Collection for ContactBook {
@@ -15,6 +15,6 @@ impl Collection for ContactBook {
     }
 
     fn valid(&self) -> Result<()> {
-        check::text("description", self.description.as_deref(), MAX_LINE)
+        validate::text("description", self.description.as_deref(), MAX_LINE)
     }
 }

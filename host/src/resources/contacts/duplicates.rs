@@ -3,18 +3,18 @@
 
 use std::sync::Arc;
 
+use base::error::{Code, Error, Result, invalid, refuse};
+use base::input::validate::{self, fault};
+use merging::{Engine, Filter, Position, Ranking, suggestion};
 use model::contacts::{Contact, MergeSuggestion, MergeSuggestionQuery};
 use model::resource::Resource;
+use storage::items::{self, List, Seen, Shown, Within};
+use storage::log;
 
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid, refuse};
-use crate::merging::{Engine, Filter, Position, Ranking, suggestion};
-use crate::resources::check::{self, fault};
 use crate::resources::contacts::find;
 use crate::resources::contents::Place;
 use crate::resources::{Asker, Kind, render};
-use crate::storage::items::{self, List, Seen, Shown, Within};
-use crate::storage::log;
 
 /// Contacts that one query looks through.
 const MOST: usize = 250_000;
@@ -28,8 +28,8 @@ pub fn valid(query: &MergeSuggestionQuery) -> Result<()> {
     if !(0.0..=1.0).contains(&query.min_score) {
         return Err(fault("minScore", "must be from 0 to 1"));
     }
-    check::length("bookIds", query.book_ids.len(), MAX_NAMED)?;
-    check::length("contactIds", query.contact_ids.len(), MAX_NAMED)
+    validate::length("bookIds", query.book_ids.len(), MAX_NAMED)?;
+    validate::length("contactIds", query.contact_ids.len(), MAX_NAMED)
 }
 
 /// A page of suggestions, and where the next begins.

@@ -1,15 +1,15 @@
 //! Lists of contacts and groups, by name.
 
+use base::error::{Code, Result};
+use base::input::validate::fault;
 use serde::Serialize;
+use storage::items::{List, Within};
 
 use crate::app::App;
-use crate::error::{Code, Result};
-use crate::resources::check::fault;
 use crate::resources::collections::{self, freshen_all, open_to_read};
 use crate::resources::contacts::{email_key, group_key, phone_key};
 use crate::resources::contents::{self, Place, words};
 use crate::resources::{Asker, Kind};
-use crate::storage::items::{List, Within};
 use crate::sync::whole;
 
 /// What to list. It is part of what a cursor is bound to.
@@ -90,8 +90,7 @@ pub async fn list(
     };
     let connection = query.connection_id.as_deref();
     // A book of another connection than the one that is named holds nothing that was asked for.
-    let admits =
-        |row: &crate::storage::items::Shown<'_>| Ok(connection.is_none_or(|c| c == row.connection_id));
+    let admits = |row: &storage::items::Shown<'_>| Ok(connection.is_none_or(|c| c == row.connection_id));
     contents::list(app, asker, &list, (after, limit, query.with_provider_data), admits).await
 }
 

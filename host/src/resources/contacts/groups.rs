@@ -1,12 +1,12 @@
 //! What is particular to contact groups as contents.
 
+use base::error::{Code, Result, invalid};
+use base::input::validate;
 use model::Instant;
 use model::contacts::ContactGroup;
 use model::wire::ItemWrite;
 
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
-use crate::resources::check;
 use crate::resources::collections::Opened;
 use crate::resources::contacts::MAX_INLINE_MEMBERS;
 use crate::resources::contents::{self, Content};
@@ -27,13 +27,13 @@ impl Content for ContactGroup {
             return Err(invalid(Code::MissingField, "name", "name is required"));
         }
         if is_new("name") {
-            check::text("name", Some(&self.name), 255)?;
+            validate::text("name", Some(&self.name), 255)?;
         }
         if is_new("contactIds") {
             let members = self.contact_ids.get_or_insert_default();
-            check::length("contactIds", members.len(), MAX_INLINE_MEMBERS)?;
+            validate::length("contactIds", members.len(), MAX_INLINE_MEMBERS)?;
             if let Some(twin) = (1..members.len()).find(|i| members[..*i].contains(&members[*i])) {
-                return Err(check::fault(&format!("contactIds[{twin}]"), "is there twice"));
+                return Err(validate::fault(&format!("contactIds[{twin}]"), "is there twice"));
             }
         }
         Ok(())

@@ -1,15 +1,14 @@
 //! What a client may write into a contact: bounds and formats, checked before the provider is asked, each fault with its field.
 //! Only what the client changed is checked: what a provider has in other fields is the provider's.
 
+use base::error::{Code, Result, invalid};
+use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use jiff::civil::Date;
 use model::contacts::{
     Contact, ContactEmail, ContactKind, ContactPhone, PartialDate, PhoneKind, PostalAddress,
 };
-
-use crate::error::{Code, Result, invalid};
-use crate::resources::check::{self, MAX_LINE, MAX_TEXT, fault};
 
 /// Most entries of each list.
 const MAX_ENTRIES: usize = 100;
@@ -41,11 +40,11 @@ pub fn valid(contact: &Contact, changed: &[String], before: Option<&Contact>) ->
         addresses(&contact.addresses, &before.addresses)?;
     }
     if is_new("organizations") {
-        for (i, one) in check::added(&contact.organizations, &before.organizations) {
+        for (i, one) in validate::added(&contact.organizations, &before.organizations) {
             let at = |name: &str| format!("organizations[{i}].{name}");
             for (name, value) in [("name", &one.name), ("title", &one.title), ("department", &one.department)]
             {
-                check::text(&at(name), value.as_deref(), MAX_LINE)?;
+                validate::text(&at(name), value.as_deref(), MAX_LINE)?;
             }
             if one.name.is_none() && one.title.is_none() && one.department.is_none() {
                 let message = format!("{} or another of its texts is required", at("name"));
@@ -91,7 +90,7 @@ fn names(contact: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
         ("notes", &contact.notes, MAX_TEXT),
     ];
     let mut changed = fields.into_iter().filter(|(field, ..)| is_new(field));
-    changed.try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
+    changed.try_for_each(|(field, value, max)| validate::text(field, value.as_deref(), max))
 }
 
 fn lists(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
@@ -107,24 +106,24 @@ fn lists(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
         ("groupIds", contact.group_ids.len(), before.group_ids.len(), MAX_GROUPS),
     ];
     let mut changed = lengths.into_iter().filter(|(field, ..)| is_new(field));
-    changed.try_for_each(|(field, entries, had, max)| check::length(field, entries, max.max(had)))
+    changed.try_for_each(|(field, entries, had, max)| validate::length(field, entries, max.max(had)))
 }
 
 fn emails(emails: &[ContactEmail], had: &[ContactEmail]) -> Result<()> {
-    for (i, email) in check::added(emails, had) {
-        check::address(&format!("emails[{i}].value"), &email.value)?;
+    for (i, email) in validate::added(emails, had) {
+        validate::address(&format!("emails[{i}].value"), &email.value)?;
         label(&format!("emails[{i}].label"), email.label.as_deref(), email.kind == ContactKind::Custom)?;
     }
     one_primary("emails", emails.iter().map(|e| e.primary), had.iter().filter(|e| e.primary).count())
 }
 
 fn phones(phones: &[ContactPhone], had: &[ContactPhone]) -> Result<()> {
-    for (i, phone) in check::added(phones, had) {
+    for (i, phone) in validate::added(phones, had) {
         let field = format!("phones[{i}].value");
         if !phone.value.chars().any(char::is_alphanumeric) || phone.value.chars().any(char::is_control) {
             return Err(fault(&field, "must be a telephone number"));
         }
-        check::text(&field, Some(&phone.value), 128)?;
+        validate::text(&field, Some(&phone.value), 128)?;
         label(&format!("phones[{i}].label"), phone.label.as_deref(), phone.kind == PhoneKind::Custom)?;
     }
     one_primary("phones", phones.iter().map(|p| p.primary), had.iter().filter(|p| p.primary).count())
@@ -135,7 +134,7 @@ fn label(field: &str, label: Option<&str>, is_custom: bool) -> Result<()> {
     if is_custom && label.is_none_or(|l| l.trim().is_empty()) {
         return Err(invalid(Code::MissingField, field, format!("{field} is required with type custom")));
     }
-    check::text(field, label, 255)
+    validate::text(field, label, 255)
 }
 
 /// One is the first to use, unless there `were` as many before.
@@ -154,7 +153,7 @@ fn one_primary(list: &str, primary: impl Iterator<Item = bool>, were: usize) -> 
 }
 
 fn addresses(addresses: &[PostalAddress], had: &[PostalAddress]) -> Result<()> {
-    for (i, address) in check::added(addresses, had) {
+    for (i, address) in validate::added(addresses, had) {
         let at = |name: &str| format!("addresses[{i}].{name}");
         let parts = [
             ("formatted", &address.formatted),
@@ -171,7 +170,7 @@ fn addresses(addresses: &[PostalAddress], had: &[PostalAddress]) -> Result<()> {
             return Err(invalid(Code::MissingField, at("formatted"), message));
         }
         for (name, part) in parts {
-            check::text(&at(name), part.as_deref(), MAX_LINE)?;
+            validate::text(&at(name), part.as_deref(), MAX_LINE)?;
         }
         if let Some(code) = &address.country_code
             && !(code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase()))
@@ -186,10 +185,10 @@ fn addresses(addresses: &[PostalAddress], had: &[PostalAddress]) -> Result<()> {
 fn links(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     let required = |field: String, value: &str| match value.trim().is_empty() {
         true => Err(invalid(Code::MissingField, field.clone(), format!("{field} is required"))),
-        false => check::text(&field, Some(value), MAX_LINE),
+        false => validate::text(&field, Some(value), MAX_LINE),
     };
     if is_new("urls") {
-        for (i, url) in check::added(&contact.urls, &before.urls) {
+        for (i, url) in validate::added(&contact.urls, &before.urls) {
             let field = format!("urls[{i}].value");
             let fits = url.value.len() <= 2_048
                 && url::Url::parse(&url.value).is_ok_and(|u| u.scheme() != "javascript");
@@ -203,15 +202,15 @@ fn links(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
         }
     }
     if is_new("imAddresses") {
-        for (i, im) in check::added(&contact.im_addresses, &before.im_addresses) {
+        for (i, im) in validate::added(&contact.im_addresses, &before.im_addresses) {
             required(format!("imAddresses[{i}].handle"), &im.handle)?;
-            check::text(&format!("imAddresses[{i}].protocol"), im.protocol.as_deref(), 64)?;
+            validate::text(&format!("imAddresses[{i}].protocol"), im.protocol.as_deref(), 64)?;
         }
     }
     if is_new("relations") {
-        for (i, relation) in check::added(&contact.relations, &before.relations) {
+        for (i, relation) in validate::added(&contact.relations, &before.relations) {
             required(format!("relations[{i}].name"), &relation.name)?;
-            check::text(&format!("relations[{i}].type"), relation.kind.as_deref(), 64)?;
+            validate::text(&format!("relations[{i}].type"), relation.kind.as_deref(), 64)?;
         }
     }
     Ok(())
@@ -222,9 +221,9 @@ fn dates(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
         partial_date("birthday", birthday)?;
     }
     if is_new("anniversaries") {
-        for (i, one) in check::added(&contact.anniversaries, &before.anniversaries) {
+        for (i, one) in validate::added(&contact.anniversaries, &before.anniversaries) {
             partial_date(&format!("anniversaries[{i}].date"), &one.date)?;
-            check::text(&format!("anniversaries[{i}].type"), one.kind.as_deref(), 64)?;
+            validate::text(&format!("anniversaries[{i}].type"), one.kind.as_deref(), 64)?;
         }
     }
     Ok(())
@@ -260,7 +259,7 @@ fn photo(contact: &Contact) -> Result<()> {
         ));
     };
     let Some(data) = url.strip_prefix("data:") else {
-        return check::url(
+        return validate::url(
             field,
             url,
             &["http", "https"],

@@ -10,11 +10,11 @@ pub mod people;
 pub mod photo;
 
 use model::contacts::{Contact, ContactGroup};
+use storage::items::Key;
+use text::folding::fold;
+use text::phones;
 
-use crate::folding::fold;
-use crate::phones;
 use crate::resources::contents::{searchable, sort_key};
-use crate::storage::items::Key;
 
 /// Members that a group shows; of more only the number is shown.
 pub const MAX_INLINE_MEMBERS: usize = 500;

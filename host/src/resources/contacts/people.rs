@@ -1,5 +1,7 @@
 //! What is particular to contacts as contents.
 
+use base::error::{Code, Result, invalid};
+use base::input::validate::fault;
 use model::Instant;
 use model::contacts::Contact;
 use model::wire::ItemWrite;
@@ -7,8 +9,6 @@ use model::wire::contacts::ContactWrite;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
-use crate::resources::check::fault;
 use crate::resources::collections::{Opened, open_to_write};
 use crate::resources::contacts::{composed_name, derive, input};
 use crate::resources::contents::{self, Content};

@@ -1,16 +1,16 @@
 //! The picture of a contact that its record holds.
 
+use base::error::{Result, not_found};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::contacts::Contact;
 use model::wire::SourceRef;
 use model::wire::contacts::Picture;
+use runtime::Surface;
 
 use crate::app::App;
-use crate::error::{Result, not_found};
 use crate::resources::collections::open_to_read;
 use crate::resources::{Asker, Kind, fetch};
-use crate::runtime::Surface;
 
 /// A picture's type and bytes, and the etag of the photo.
 pub struct Found {

@@ -1,16 +1,17 @@
 //! What a change of an event is aimed at: the event itself, one instance, all from one instance on, or a whole series; and the
 //! event that the connector gets for it.
 
+use base::error::{Code, Result, invalid};
+use base::input::validate;
 use model::calendar::{Event, EventType};
 use model::wire::calendar::{EventTarget, RecurrenceScope};
 use recurrence::Caps;
 use serde_json::Value;
+use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
 use crate::resources::events::{Named, instances};
-use crate::resources::{Asker, Kind, check};
-use crate::storage::items::{self, Item};
+use crate::resources::{Asker, Kind};
 
 /// What a change is aimed at.
 pub struct Aim {
@@ -141,7 +142,7 @@ fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[Stri
             return Err(invalid(Code::InvalidParameter, "allDay", message));
         }
         let length = wanted.end.as_millis() - wanted.start.as_millis();
-        let tz = check::zone("timeZone", &event.time_zone)?;
+        let tz = validate::zone("timeZone", &event.time_zone)?;
         let local = |i: model::Instant| i.timestamp().to_zoned(tz.clone()).datetime();
         let shift = local(wanted.start).since(local(instance.start)).map_err(anyhow::Error::new)?;
         let moved = local(series.start).checked_add(shift).map_err(anyhow::Error::new)?;

@@ -1,17 +1,17 @@
 //! A page of a calendar with instances in the place of series. Of every series only as many are computed as the page can have; one
 //! that cannot be expanded is listed as it is stored, with a warning that says why, and changes nothing for the others.
 
+use base::error::Result;
 use model::calendar::Event;
 use recurrence::Source;
 use serde_json::Value;
+use storage::items::{Item, Shape};
 
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::events::instances;
 use crate::resources::events::read::{Page, Place, Query};
 use crate::resources::events::series::{Budget, Series, Start};
 use crate::resources::{Asker, render};
-use crate::storage::items::{Item, Shape};
 
 /// A stretch that is expanded at a time.
 const STEP_MS: i64 = 31 * 86_400_000;

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
+use base::error::{Code, Result, invalid};
+use base::input::validate::{self, MAX_LINE, MAX_TEXT};
 use model::calendar::{Attendee, Event, EventType};
-
-use crate::error::{Code, Result, invalid};
-use crate::resources::check::{self, MAX_LINE, MAX_TEXT};
 
 const MAX_ATTENDEES: usize = 500;
 const MAX_REMINDERS: usize = 20;
@@ -23,10 +22,10 @@ pub fn valid(event: &Event, changed: &[String], before: &Event) -> Result<()> {
     if is_new("organizer")
         && let Some(email) = event.organizer.as_ref().and_then(|o| o.email.as_deref())
     {
-        check::address("organizer.email", email)?;
+        validate::address("organizer.email", email)?;
     }
     if let Some(color) = event.color.as_ref().filter(|_| is_new("color")) {
-        check::color(color)?;
+        validate::color(color)?;
     }
     if is_new("reminders") {
         reminders(event)?;
@@ -52,12 +51,12 @@ fn lengths(event: &Event, is_new: &impl Fn(&str) -> bool) -> Result<()> {
         ("iCalUid", &event.i_cal_uid, 255),
     ];
     let mut changed = fields.into_iter().filter(|(field, ..)| is_new(field));
-    changed.try_for_each(|(field, value, max)| check::text(field, value.as_deref(), max))
+    changed.try_for_each(|(field, value, max)| validate::text(field, value.as_deref(), max))
 }
 
 /// An address that `had` has may be none (`urn:uuid:…`), and may be there as often as before.
 fn attendees(attendees: &[Attendee], had: &[Attendee]) -> Result<()> {
-    check::length("attendees", attendees.len(), MAX_ATTENDEES.max(had.len()))?;
+    validate::length("attendees", attendees.len(), MAX_ATTENDEES.max(had.len()))?;
     let key = |attendee: &Attendee| attendee.email.to_ascii_lowercase();
     let mut known: HashMap<String, usize> = HashMap::new();
     for attendee in had {
@@ -68,7 +67,7 @@ fn attendees(attendees: &[Attendee], had: &[Attendee]) -> Result<()> {
         let field = format!("attendees[{i}].email");
         let known = known.get(&key(attendee)).copied();
         if known.is_none() {
-            check::address(&field, &attendee.email)?;
+            validate::address(&field, &attendee.email)?;
         }
         let times = seen.entry(key(attendee)).or_default();
         *times += 1;
@@ -80,7 +79,7 @@ fn attendees(attendees: &[Attendee], had: &[Attendee]) -> Result<()> {
 }
 
 fn reminders(event: &Event) -> Result<()> {
-    check::length("reminders.overrides", event.reminders.overrides.len(), MAX_REMINDERS)?;
+    validate::length("reminders.overrides", event.reminders.overrides.len(), MAX_REMINDERS)?;
     for (i, reminder) in event.reminders.overrides.iter().enumerate() {
         if !(0..=MAX_REMINDER_MINUTES).contains(&reminder.minutes_before) {
             let field = format!("reminders.overrides[{i}].minutesBefore");
@@ -92,11 +91,11 @@ fn reminders(event: &Event) -> Result<()> {
 }
 
 fn attachments(event: &Event, before: &Event) -> Result<()> {
-    check::length("attachments", event.attachments.len(), MAX_ATTACHMENTS.max(before.attachments.len()))?;
+    validate::length("attachments", event.attachments.len(), MAX_ATTACHMENTS.max(before.attachments.len()))?;
     let had = |url: &Option<String>| before.attachments.iter().any(|attachment| attachment.url == *url);
     for (i, attachment) in event.attachments.iter().enumerate().filter(|(_, one)| !had(&one.url)) {
         let (field, url) = (format!("attachments[{i}].url"), attachment.url.as_deref().unwrap_or_default());
-        check::url(&field, url, &["http", "https", "cid", "mid"], "an http or https URL")?;
+        validate::url(&field, url, &["http", "https", "cid", "mid"], "an http or https URL")?;
     }
     Ok(())
 }
@@ -109,5 +108,5 @@ fn recurrence(event: &Event) -> Result<()> {
         let message = "an instance cannot recur; change the series, or use recurrenceScope thisAndFollowing";
         return Err(invalid(Code::InvalidRecurrence, "recurrence", message));
     }
-    check::recurrence(&event.recurrence, event.all_day)
+    validate::recurrence(&event.recurrence, event.all_day)
 }

@@ -3,15 +3,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use base::error::{Code, Error, Result, refuse};
 use model::calendar::Event;
 use recurrence::Suffix;
+use storage::items::{self, Item, Shape, Window};
 
 use crate::app::App;
-use crate::error::{Code, Error, Result, refuse};
 use crate::resources::events::Named;
 use crate::resources::events::series::{Budget, Series, Start};
 use crate::resources::{Asker, Kind};
-use crate::storage::items::{self, Item, Shape, Window};
 
 /// Rows read at a time.
 const PAGE: i64 = 500;

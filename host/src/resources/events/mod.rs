@@ -14,12 +14,12 @@ pub mod write;
 
 pub use instances::Instance;
 
+use base::error::{Code, Result, refuse};
 use model::calendar::{Event, EventType};
+use storage::items::Item;
 
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
 use crate::resources::{Asker, Kind};
-use crate::storage::items::Item;
 
 /// The end of time, for series without one.
 const FAR: i64 = i64::MAX / 4;

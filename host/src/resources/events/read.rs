@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
+use base::error::{Code, Result, invalid};
+use base::ids;
 use model::calendar::Event;
 use serde::{Deserialize, Serialize};
+use storage::connections::Connection;
+use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
-use crate::ids;
 use crate::resources::events::{expanded, named};
 use crate::resources::{Asker, Kind, collections, render};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, After, Item, Shape, Shown, Window};
 
 /// Longest range that is expanded.
 const MAX_EXPAND_MS: i64 = 400 * 86_400_000;

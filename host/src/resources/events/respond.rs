@@ -1,19 +1,19 @@
 //! Answering invitations, and asking for a conference.
 
+use base::error::{Code, Result, invalid, refuse};
 use model::calendar::{ConferenceProvider, Event, ResponseStatus};
 use model::wire::calendar::{EventConference, EventRespond, EventTarget, RecurrenceScope};
 use serde_json::Value;
+use storage::items::Item;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::collections::{self, Opened, open_to_write};
 use crate::resources::commit::Change;
 use crate::resources::events::aim::{is_lone, lone_scope};
 use crate::resources::events::{Named, named};
 use crate::resources::settle::{commit, done};
 use crate::resources::{Asker, Expected, Kind, answer};
-use crate::storage::items::Item;
 use crate::sync::ensure_fresh;
 
 /// What a client answers.

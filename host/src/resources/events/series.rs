@@ -1,14 +1,14 @@
 //! A stored series and its exceptions, as what they mean in a range of time; and when a series that cannot be expanded may take
 //! place there. Pure.
 
+use base::error::Result;
 use model::Instant;
 use model::calendar::Event;
 use recurrence::{Caps, Error, Instances, Invalid, Place, Source};
 use serde_json::{Value, json};
+use storage::items::Item;
 
-use crate::error::Result;
 use crate::resources::events::Instance;
-use crate::storage::items::Item;
 
 /// The code of the warnings about a recurrence.
 const WARNING: &str = "recurrence_not_expanded";

@@ -1,14 +1,13 @@
 //! The time fields of an event as clients send them: instants with any offset, or dates for all-day events. They are brought
 //! into the model's form before anything else looks at them.
 
+use base::error::{Code, Result, invalid};
+use base::input::validate::{self, date, zone};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use model::Instant;
 use model::calendar::Event;
 use serde_json::{Map, Value};
-
-use crate::error::{Code, Result, invalid};
-use crate::resources::check::{self, date, zone};
 
 /// Longest event: a year and a bit. Longer ones are mistakes, or attempts to fill every range.
 const MAX_LENGTH_MS: i64 = 400 * 86_400_000;
@@ -23,7 +22,7 @@ fn text<'a>(input: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str
 fn instant(field: &str, text: &str) -> Result<Instant> {
     let instant: Instant =
         text.parse().map_err(|e| invalid(Code::InvalidParameter, field, format!("{field}: {e}")))?;
-    check::year_of(field, instant)?;
+    validate::year_of(field, instant)?;
     Ok(instant)
 }
 

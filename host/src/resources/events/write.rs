@@ -1,22 +1,23 @@
 //! Create, change, delete. The provider is asked first, with its own version of the event where the caller insisted on ours;
 //! `settle` stores what it answers.
 
+use base::error::{Code, Result, invalid};
+use base::input::merge_patch;
 use model::calendar::{Event, EventType};
 use model::wire::Mutated;
 use model::wire::calendar::{EventDelete, EventTarget, EventWrite, Notify, RecurrenceScope};
 use serde_json::{Map, Value};
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
 use crate::resources::collections::{self, Opened, open_to_write};
 use crate::resources::commit::Change;
 use crate::resources::contents::own_connection;
 use crate::resources::events::aim::{Aim, aim, aimed};
 use crate::resources::events::{input, named, times};
 use crate::resources::settle::{Done, commit, commit_deletion, conflict, done, gone};
-use crate::resources::{Asker, Expected, Kind, answer, mutate, patch, render};
-use crate::storage::log;
+use crate::resources::{Asker, Expected, Kind, answer, mutate, render};
 use crate::sync::ensure_fresh;
 
 /// How a write is to be done, beside what is written.
@@ -40,13 +41,13 @@ pub async fn create(
     let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
     own_connection(&mut input, &opened)?;
     times::normalise(&mut input, None, &opened.zone)?;
-    let mut write = patch::over(&Event::default(), &Value::Null, input, &[])?;
+    let mut write = merge_patch::over(&Event::default(), &Value::Null, input, &[])?;
     input::valid(&write.body, &write.changed, &Event::default())?;
     if !write.body.recurrence.is_empty() {
         write.body.event_type = EventType::Series;
     }
     write.body.busy = write.body.derived_busy();
-    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     let args = EventWrite {
         collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
@@ -76,8 +77,8 @@ pub async fn update(
     let aim = aim(app, asker, &named, manner.scope).await?;
     let printed: Value = serde_json::from_str(&render::item(&aim.versioned, &[], true))?;
     times::normalise(&mut input, Some(&aim.current), &opened.zone)?;
-    let write = patch::over(&aim.current, &printed, input, &["iCalUid", "conference"])?;
-    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let write = merge_patch::over(&aim.current, &printed, input, &["iCalUid", "conference"])?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     let is_done = write.changed.is_empty();
     if !(attempt.resumed && is_done) {
         manner.expected.check(&aim.versioned.etag)?;

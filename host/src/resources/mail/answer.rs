@@ -2,17 +2,16 @@
 
 use ::mail::build::{Outgoing, OutgoingFile};
 use ::mail::threads::{forward_subject, reply_subject};
+use base::error::Result;
 use model::email::draft::ReplyMode;
 use model::email::{EmailAddress, EmailMessage};
+use storage::connections::Connection;
 
 use crate::app::App;
-use crate::compute;
-use crate::error::Result;
 use crate::resources::Asker;
 use crate::resources::mail::bodies::Fields;
 use crate::resources::mail::compose::{Original, within};
 use crate::resources::mail::{attachments, read};
-use crate::storage::connections::Connection;
 
 /// Bytes of a text that are taken over from a message that is forwarded.
 const MAX_QUOTED: usize = 512 << 10;

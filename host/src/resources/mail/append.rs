@@ -1,26 +1,27 @@
 //! A message put into a folder without being sent: one that is moved here from elsewhere, or was made.
 
 use ::mail::read::message as read_message;
+use base::error::{Code, Error, Refusal, Result, invalid};
+use base::input::metadata;
+use base::input::validate::fault;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::email::send::NewMessage;
 use model::wire::Mutated;
 use model::wire::email::MessageAppend;
+use runtime::{self, Blobs, Surface, Verb};
 use serde_json::Value;
+use storage::connections::Connection;
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::{Code, Error, Refusal, Result, invalid};
-use crate::resources::check::fault;
 use crate::resources::commit::Change;
 use crate::resources::mail::compose::{Content, compose, message_id};
 use crate::resources::mail::settle::{self, Told};
 use crate::resources::mail::write::{keywords, named};
-use crate::resources::{Asker, Kind, failed, metadata};
-use crate::runtime::{self, Blobs, Surface, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::log;
+use crate::resources::{Asker, Kind, failed};
 use crate::sync::mailbox;
 
 /// Largest message that is taken, bytes.

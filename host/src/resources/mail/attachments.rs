@@ -1,20 +1,20 @@
 //! Attachments: their bytes come from the provider into a blob of the host's, on disk where they are large, and go from there to the
 //! client piece by piece.
 
+use base::error::{Code, Result, not_found, refuse};
 use model::email::{Attachment, EmailMessage};
 use model::wire::email::{AttachmentRef, Content, MessageRef};
+use runtime::{self, Blob, Surface, Verb};
 use sha2::{Digest, Sha256};
+use storage::connections::Connection;
+use storage::items::Item;
 
 use crate::app::App;
 use crate::connections;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::{Code, Result, not_found, refuse};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::mail::read::open;
 use crate::resources::{Asker, failed};
-use crate::runtime::{self, Blob, Surface, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::items::Item;
 
 /// Most bytes of an attachment that is answered as JSON.
 pub const MAX_JSON: u64 = 10 << 20;

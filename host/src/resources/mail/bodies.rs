@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 
+use base::error::{Error, Result};
+use base::tenant::Tenant;
 use model::email::{EmailBody, EmailHeader, EmailMessage};
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{Source, Sources};
+use runtime::Surface;
 use serde_json::{Map, Value, json};
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::log;
 
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::log::Origin;
 use crate::resources::apply;
 use crate::resources::commit::place;
@@ -17,12 +22,7 @@ use crate::resources::mail::list::Row;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::{Asker, Kind, fetch};
-use crate::runtime::Surface;
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::storage::log;
 use crate::sync::page::apply_isolated;
-use crate::tenant::Tenant;
 
 /// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
 pub const MAX_BODY: u32 = 2 << 20;

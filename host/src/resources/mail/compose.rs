@@ -2,6 +2,8 @@
 //! attached.
 
 use ::mail::build::{Built, Invalid, Outgoing, OutgoingFile, build};
+use base::error::{Code, Error, Result, invalid};
+use base::input::validate::{fault, length, text};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::email::draft::ReplyMode;
@@ -9,15 +11,13 @@ use model::email::send::{NewAttachment, NewBody};
 use model::email::{EmailAddress, EmailHeader, Importance};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+use storage::connections::Connection;
+use storage::items::Item;
 
 use crate::app::App;
-use crate::error::{Code, Error, Result, invalid};
 use crate::resources::Asker;
-use crate::resources::check::{fault, length, text};
 use crate::resources::mail::answer::answer;
 use crate::resources::mail::{attachments, read};
-use crate::storage::connections::Connection;
-use crate::storage::items::Item;
 
 /// Recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
 pub const MAX_RECIPIENTS: usize = 500;
@@ -192,11 +192,8 @@ async fn original(
 pub fn within(bytes: usize, field: &str) -> Result<()> {
     if bytes > MAX_FILE_BYTES {
         return Err(Error::from(
-            crate::error::Refusal::new(
-                Code::PayloadTooLarge,
-                "attachments may have 25 MiB together, decoded",
-            )
-            .param(field),
+            base::error::Refusal::new(Code::PayloadTooLarge, "attachments may have 25 MiB together, decoded")
+                .param(field),
         ));
     }
     Ok(())

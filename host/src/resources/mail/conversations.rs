@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use base::error::{Result, not_found};
 use model::Instant;
 use model::email::{EmailAddress, EmailMessage, EmailThread};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use storage::items::Item;
+use storage::mail as table;
 
 use crate::answer::Answer;
 use crate::app::App;
-use crate::error::{Result, not_found};
 use crate::resources::mail::filter::{self, Query};
 use crate::resources::mail::list;
 use crate::resources::mail::threads;
 use crate::resources::{Asker, Kind, render};
-use crate::storage::items::Item;
-use crate::storage::mail as table;
 use crate::sync::mailbox;
 
 /// Threads that one page looks at when a filter drops most of them; the page may then be short.

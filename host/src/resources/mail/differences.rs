@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use base::error::Result;
 use model::email::EmailMessage;
 use serde_json::{Map, Value};
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::differences::{Differences, Quiet, Superseded, row};
@@ -18,9 +21,6 @@ use crate::resources::mail::prepare::{Aside, content, hash, with_own};
 use crate::resources::mail::superseded::{announced_uid, is_as_stored, without_renamed};
 use crate::resources::mail::threads::Threads;
 use crate::resources::prepare::{Content, Prepared, PreparedItem};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::{ConnectionLock, Locked};
 
 /// What is changed while a page is looked at.
 pub(super) struct Page<'a, 'l> {

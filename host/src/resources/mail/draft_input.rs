@@ -1,5 +1,9 @@
 //! What authors write into drafts: a whole one, or changes of one that is there.
 
+use base::error::Result;
+use base::input::errors::field_error;
+use base::input::metadata;
+use base::input::validate::fault;
 use model::email::EmailHeader;
 use model::email::EmailMessage;
 use model::email::send::{NewAttachment, NewBody};
@@ -7,13 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::error::Result;
-use crate::resources::check::fault;
 use crate::resources::mail::bodies;
 use crate::resources::mail::compose::{Content, Kept};
 use crate::resources::mail::drafts::{Own, send_at, tracking};
-use crate::resources::metadata;
-use crate::words::field_error;
 
 /// Fields that an author writes.
 const WRITABLE: [&str; 14] = [

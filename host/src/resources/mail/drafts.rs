@@ -1,20 +1,24 @@
 //! Drafts: messages in the drafts folder of the provider, so that every client of the account sees them, with what only we know: when
 //! they are to be sent, what they answer, what became of them.
 
+use base::error::{Code, Error, Result, invalid, not_found, refuse};
+use base::input::merge_patch;
+use base::input::validate::fault;
 use model::Instant;
 use model::email::draft::{Draft, DraftStatus};
 use model::email::send::NewBody;
 use model::email::{EmailBody, EmailMessage, TrackingSettings};
 use model::wire::Mutated;
 use model::wire::email::DraftSave;
+use runtime::Blobs;
 use serde_json::{Map, Value, json};
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::compute;
-use crate::error::{Code, Error, Result, invalid, not_found, refuse};
 use crate::resources::apply;
-use crate::resources::check::fault;
 use crate::resources::commit::{Change, place};
 use crate::resources::contents::Manner;
 use crate::resources::mail::append::{full, with_blobs};
@@ -23,11 +27,7 @@ use crate::resources::mail::compose::{Composed, Content, compose};
 use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
 use crate::resources::mail::settle::{self, Named, Told, Written};
 use crate::resources::mail::{read, write};
-use crate::resources::{Asker, Expected, Kind, patch, render};
-use crate::runtime::Blobs;
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::storage::log;
+use crate::resources::{Asker, Expected, Kind, render};
 use crate::sync::mailbox;
 
 /// How far ahead a message can be sent.
@@ -81,7 +81,7 @@ pub async fn create(
     let mut content: Content = typed(&mut input)?;
     (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
     let unknown: Vec<String> = input.keys().cloned().collect();
-    let warnings = patch::warnings(&unknown, strict)?;
+    let warnings = merge_patch::warnings(&unknown, strict)?;
     let composed = compose(app, asker, &connection, content, &attempt.connector_key).await?;
     let change = Change { status: 201, metadata, warnings };
     save(app, asker, &connection, (composed, own, None, Expected::Anything), change, attempt).await
@@ -100,7 +100,7 @@ pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
 /// What is to be tracked.
 pub fn tracking(settings: Option<&TrackingSettings>) -> Result<()> {
     let label = settings.and_then(|t| t.label.as_deref());
-    crate::resources::check::text("tracking.label", label, 2_048)
+    base::input::validate::text("tracking.label", label, 2_048)
 }
 
 /// Has the provider keep it, in place of the version that it was.
@@ -293,7 +293,7 @@ pub async fn update(
     }
     read_only(&input, &shown)?;
     let unknown: Vec<String> = input.keys().cloned().collect();
-    let warnings = patch::warnings(&unknown, manner.strict)?;
+    let warnings = merge_patch::warnings(&unknown, manner.strict)?;
     let composed = compose(app, asker, &connection, next, &attempt.connector_key).await?;
     let change = Change { status: 200, metadata, warnings };
     save(app, asker, &connection, (composed, own, Some(&item), manner.expected), change, attempt).await

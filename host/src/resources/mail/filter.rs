@@ -1,12 +1,12 @@
 //! What lists of messages can be narrowed by.
 
+use base::error::Result;
 use model::email::EmailAddress;
 use serde::{Deserialize, Serialize};
+use storage::mail::flag;
+use text::folding::search_key;
 
-use crate::error::Result;
-use crate::folding::search_key;
 use crate::resources::mail::bodies::Fields;
-use crate::storage::mail::flag;
 
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
 use serde_json::{Map, Value};
+use storage::items::{self, Item};
+use storage::mail;
 
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::{Asker, Kind, collections, render};
-use crate::storage::items::{self, Item};
-use crate::storage::mail as storage;
 use crate::sync::mailbox;
 
 /// A page of them in id order. Without a connection: of every connection that the key may read mail of.
@@ -62,7 +62,7 @@ pub async fn printed(app: &App, items: &[Item], with_provider_data: bool) -> Res
     }
     let counts = match ids.is_empty() {
         true => HashMap::new(),
-        false => storage::counts(app.db.reader(), &ids).await?,
+        false => mail::counts(app.db.reader(), &ids).await?,
     };
     let print = |item: &Item| {
         let (total, unread) = match ids.contains(&item.id.as_str()) {

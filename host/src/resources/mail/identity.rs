@@ -3,19 +3,19 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
 use model::email::EmailMessage;
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+use storage::mail as table;
 
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::mail::differences::Page;
 use crate::resources::mail::places::is_place;
 use crate::resources::mail::{OUTGOING, is_outgoing};
 use crate::resources::prepare::{Prepared, PreparedItem};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::{ConnectionLock, Locked};
-use crate::storage::mail as table;
 
 /// After how long something that went is no longer taken for what comes.
 const MOVED_WITHIN_MS: i64 = 3_600_000;

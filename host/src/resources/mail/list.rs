@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
+use base::error::{Code, Result};
+use base::input::validate::fault;
 use serde::{Deserialize, Serialize};
+use storage::connections::Connection;
+use storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
 
 use crate::app::App;
-use crate::error::{Code, Result};
-use crate::resources::check::fault;
 use crate::resources::collections::readable_connections;
 use crate::resources::contents::words;
 use crate::resources::mail::bodies::{self, Wanted};
@@ -15,8 +17,6 @@ use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::mail::{search, threads};
 use crate::resources::{Asker, Kind, render};
-use crate::storage::connections::Connection;
-use crate::storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
 use crate::sync::mailbox::{self, Covered};
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.

@@ -31,8 +31,7 @@ pub use places::{date_threads, put};
 pub use prepare::{own_of, prepared};
 
 use model::email::EmailMessage;
-
-use crate::storage::mail::flag;
+use storage::mail::flag;
 
 /// What the sources of messages begin with that are on their way, or were sent without a copy.
 pub const OUTGOING: &str = "outbox:";

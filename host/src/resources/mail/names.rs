@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use base::error::Result;
 use model::email::folders::{Folder, FolderRole};
+use storage::Tx;
+use storage::items::{self, Item};
 
-use crate::error::Result;
 use crate::resources::Kind;
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
 
 /// Our ids by the provider's.
 #[derive(Default)]

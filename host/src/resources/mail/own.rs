@@ -1,18 +1,18 @@
 //! What only the host knows of a message or a draft: how far it got on its way out, what is tracked. Changes of it are told like any other.
 
+use base::error::Result;
 use serde_json::{Map, Value};
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::Locked;
+use storage::log as table;
 
 use crate::app::App;
-use crate::error::Result;
 use crate::log::{self, Note};
 use crate::resources::Kind;
 use crate::resources::apply::{Place, etag};
 use crate::resources::mail::prepare::hash;
 use crate::resources::render;
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::Locked;
-use crate::storage::log as table;
 
 /// Sets these fields of a stored message, and tells of it as `word` (`updated`, `sent`, `bounced`). Nothing is told where nothing changes.
 pub async fn set<'l>(

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use base::error::Result;
+use base::tenant::Tenant;
 use model::email::Attachment;
+use storage::Tx;
+use storage::mail as table;
 
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::apply::{Change, Changed};
 use crate::resources::mail::prepare::attachment_id;
-use crate::storage::Tx;
-use crate::storage::mail as table;
-use crate::tenant::Tenant;
 
 /// Folders and labels: what messages are in.
 pub fn is_place(kind: Kind) -> bool {

@@ -1,16 +1,17 @@
 //! One message, with its text: asked of the provider, which also tells how its flags are now.
 
+use base::error::{Code, Result, not_found, refuse};
+use storage::connections::Connection;
+use storage::items::{self, Item};
+
 use crate::answer::Answer;
 use crate::app::App;
-use crate::error::{Code, Result, not_found, refuse};
 use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
 use crate::resources::mail::drafts::content_of;
 use crate::resources::mail::is_only_here;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::settle::gone;
 use crate::resources::{Asker, Kind, render};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
 use crate::sync::mailbox;
 
 /// How a message is to be shown.
@@ -25,7 +26,7 @@ pub struct Shown {
 /// A message or draft that the key may see. A draft is a message too: its id is good here.
 pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
     let missing = || not_found("message");
-    if !crate::ids::is_plausible(id) {
+    if !base::ids::is_plausible(id) {
         return Err(missing());
     }
     let found = items::any(app.db.resources(), &asker.tenant, id).await?;
@@ -72,7 +73,7 @@ pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Ans
 
 /// The text of a message that is on its way. Of one that was sent without a copy there is none.
 async fn outgoing(app: &App, asker: &Asker, item: &Item) -> Result<Content> {
-    let pieces = crate::storage::outbox::pieces(app.db.reader(), &item.id).await?;
+    let pieces = storage::outbox::pieces(app.db.reader(), &item.id).await?;
     Ok(match pieces.is_empty() {
         true => Content::default(),
         false => {

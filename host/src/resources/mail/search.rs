@@ -1,19 +1,19 @@
 //! Search at the provider, which looks into texts too. What it finds is kept like what a pull finds, and shown in its order.
 
+use base::error::{Code, Result, invalid, refuse};
 use model::wire::Sources;
 use model::wire::email::MessageSearch;
+use runtime::{self, Surface, Verb};
+use storage::connections::Connection;
+use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::error::{Code, Result, invalid, refuse};
 use crate::resources::mail::bodies::{self, Wanted};
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::list::{Opened, Place, Row, local};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::{Asker, Kind, failed, render};
-use crate::runtime::{self, Surface, Verb};
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
 use crate::sync::mailbox;
 
 /// A page of what the provider finds. Where it cannot search, the local copy is.

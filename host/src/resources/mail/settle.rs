@@ -3,12 +3,18 @@
 
 use std::sync::Arc;
 
+use base::error::{Error, Result, not_found};
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{Mutated, Sources};
+use runtime::Surface;
+use storage::Tx;
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Error, Result, not_found};
 use crate::log::Origin;
 use crate::resources::apply::{self, Place};
 use crate::resources::commit::{Change, place};
@@ -18,12 +24,6 @@ use crate::resources::mail::{drafts, own};
 use crate::resources::prepare::{Prepared, prepared};
 use crate::resources::settle::{READ_AGAIN, write_round};
 use crate::resources::{Asker, Kind, fetch, render};
-use crate::runtime::Surface;
-use crate::storage::Tx;
-use crate::storage::connections::Connection;
-use crate::storage::items::{self, Item};
-use crate::storage::locked::{ConnectionLock, Locked};
-use crate::storage::log;
 
 /// What the client is told in the end.
 #[derive(Clone)]

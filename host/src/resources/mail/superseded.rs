@@ -1,16 +1,16 @@
 //! What a page of mail says of messages that were written here since the provider was asked: it is left out, and read again.
 
+use base::error::Result;
 use model::email::EmailMessage;
+use storage::Tx;
+use storage::items::{self, Item};
 
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::mail::differences::Page;
 use crate::resources::mail::is_only_here;
 use crate::resources::mail::places::is_place;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::prepare::{Prepared, PreparedItem};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item};
 
 /// The sources that can be read, and apart from them those whose name an item of ours lost after the provider was asked: taken as they
 /// are, they would create that item a second time.

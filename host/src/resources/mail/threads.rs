@@ -5,16 +5,16 @@
 use std::collections::HashMap;
 
 use ::mail::threads::base_subject;
+use base::error::{Result, not_found};
+use base::ids;
 use model::email::EmailMessage;
 use sha2::{Digest, Sha256};
+use storage::Tx;
+use storage::mail::{self as table, Thread};
 
 use crate::app::App;
-use crate::error::{Result, not_found};
-use crate::ids;
 use crate::resources::Asker;
 use crate::resources::apply::Place;
-use crate::storage::Tx;
-use crate::storage::mail::{self as table, Thread};
 
 /// Message-IDs of one message that count; the last ones, which are its nearest relatives.
 const MOST_REFS: usize = 50;
@@ -141,7 +141,7 @@ async fn made(tx: &mut Tx, app: &App, place: &Place, message: &EmailMessage) -> 
 
 /// What leads to a message's thread: its own Message-ID and those that it names, each under its subject.
 fn refs(message: &EmailMessage) -> Vec<String> {
-    let subject = crate::folding::fold(&base_subject(message.subject.as_deref().unwrap_or_default()));
+    let subject = text::folding::fold(&base_subject(message.subject.as_deref().unwrap_or_default()));
     let named = message.references.iter().chain(&message.in_reply_to).rev().take(MOST_REFS);
     let mut refs: Vec<String> = message
         .internet_message_id

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeSet;
 
+use base::error::{Code, Result, not_found, refuse};
+use base::input::errors::field_error;
+use base::input::merge_patch;
+use base::input::validate::{fault, length};
 use model::email::EmailMessage;
 use model::wire::Mutated;
 use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
+use runtime::Surface;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use storage::connections::Connection;
+use storage::items::Item;
+use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Result, not_found, refuse};
-use crate::resources::check::{fault, length};
 use crate::resources::commit::Change;
 use crate::resources::contents::Manner;
 use crate::resources::mail::bodies::{self, Fields};
@@ -19,13 +25,8 @@ use crate::resources::mail::is_only_here;
 use crate::resources::mail::read::{self, find, open, wanted};
 use crate::resources::mail::settle::{self, Told};
 use crate::resources::settle::gone;
-use crate::resources::{Asker, Expected, Kind, mutate, patch, render, stale};
-use crate::runtime::Surface;
-use crate::storage::connections::Connection;
-use crate::storage::items::Item;
-use crate::storage::log;
+use crate::resources::{Asker, Expected, Kind, mutate, render, stale};
 use crate::sync::mailbox;
-use crate::words::field_error;
 
 /// Fields that a caller changes.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
@@ -68,8 +69,8 @@ pub async fn update(
         .filter(|name| !WRITABLE.contains(name))
         .collect();
     drop_equal(&mut input, &printed);
-    let write = patch::over(&before, &printed, input, &read_only)?;
-    let warnings = patch::warnings(&write.unknown, manner.strict)?;
+    let write = merge_patch::over(&before, &printed, input, &read_only)?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     let change = Change { status: 200, metadata: write.metadata, warnings };
     let mut args = MessageUpdate {
         message: reference(&item),
@@ -289,8 +290,8 @@ pub async fn conflict(
     asker: &Asker,
     connection: &Connection,
     item: &Item,
-    e: crate::error::Error,
-) -> crate::error::Error {
+    e: base::error::Error,
+) -> base::error::Error {
     if e.code() != Some(Code::StaleEtag) {
         return e;
     }

@@ -1,12 +1,12 @@
 //! Lists of tasks.
 
+use base::error::Result;
 use serde::{Deserialize, Serialize};
+use storage::items::{List, Shown, Within};
 
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::contents::{self, Place, words};
 use crate::resources::{Asker, Kind};
-use crate::storage::items::{List, Shown, Within};
 
 /// What to list. It is part of what a cursor is bound to.
 // Contract silent: the filters of tasks.

@@ -1,9 +1,8 @@
 //! What a client may write into a task: bounds and formats, checked before the provider is asked, each fault with its field.
 
+use base::error::{Code, Result, invalid};
+use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
 use model::tasks::{Assignee, Task};
-
-use crate::error::{Code, Result, invalid};
-use crate::resources::check::{self, MAX_LINE, MAX_TEXT, fault};
 
 /// Most entries of each list.
 const MAX_ENTRIES: usize = 100;
@@ -18,30 +17,30 @@ pub fn valid(task: &Task, changed: &[String], before: Option<&Task>) -> Result<(
     let nothing = Task::default();
     let before = before.unwrap_or(&nothing);
     if is_new("notes") {
-        check::text("notes", task.notes.as_deref(), MAX_TEXT)?;
+        validate::text("notes", task.notes.as_deref(), MAX_TEXT)?;
     }
     if task.percent_complete.is_some_and(|n| !(0..=100).contains(&n)) && is_new("percentComplete") {
         return Err(fault("percentComplete", "must be from 0 to 100"));
     }
     times(task, &is_new)?;
     if is_new("recurrence") {
-        check::recurrence(&task.recurrence, task.due_time.is_none())?;
+        validate::recurrence(&task.recurrence, task.due_time.is_none())?;
     }
     if is_new("categories") {
-        check::length("categories", task.categories.len(), MAX_ENTRIES.max(before.categories.len()))?;
-        for (i, category) in check::added(&task.categories, &before.categories) {
+        validate::length("categories", task.categories.len(), MAX_ENTRIES.max(before.categories.len()))?;
+        for (i, category) in validate::added(&task.categories, &before.categories) {
             let field = format!("categories[{i}]");
             if category.trim().is_empty() {
                 return Err(fault(&field, "must not be empty"));
             }
-            check::text(&field, Some(category), 255)?;
+            validate::text(&field, Some(category), 255)?;
         }
     }
     if is_new("assignees") {
         assignees(&task.assignees, &before.assignees)?;
     }
     if is_new("position") {
-        check::text("position", task.position.as_deref(), 255)?;
+        validate::text("position", task.position.as_deref(), 255)?;
     }
     Ok(())
 }
@@ -51,19 +50,19 @@ pub fn title(field: &str, title: &str) -> Result<()> {
     if title.trim().is_empty() {
         return Err(invalid(Code::MissingField, field, format!("{field} is required")));
     }
-    check::text(field, Some(title), MAX_LINE)
+    validate::text(field, Some(title), MAX_LINE)
 }
 
 fn times(task: &Task, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     let date = |field: &'static str, value: &Option<String>| match value.as_deref().filter(|_| is_new(field))
     {
-        Some(text) => check::date(field, text).map(|_| ()),
+        Some(text) => validate::date(field, text).map(|_| ()),
         None => Ok(()),
     };
     date("startDate", &task.start_date)?;
     date("dueDate", &task.due_date)?;
     if let Some(zone) = task.time_zone.as_deref().filter(|_| is_new("timeZone")) {
-        check::zone("timeZone", zone)?;
+        validate::zone("timeZone", zone)?;
     }
     if let Some(time) = task.due_time.as_deref() {
         if is_new("dueTime") && !is_clock_time(time) {
@@ -74,7 +73,7 @@ fn times(task: &Task, is_new: &impl Fn(&str) -> bool) -> Result<()> {
         }
     }
     if let Some(at) = task.reminder_at.filter(|_| is_new("reminderAt")) {
-        check::year_of("reminderAt", at)?;
+        validate::year_of("reminderAt", at)?;
     }
     // Dates of this form sort as text.
     if let (Some(start), Some(due)) = (&task.start_date, &task.due_date)
@@ -98,18 +97,18 @@ fn is_clock_time(text: &str) -> bool {
 }
 
 fn assignees(assignees: &[Assignee], had: &[Assignee]) -> Result<()> {
-    check::length("assignees", assignees.len(), MAX_ENTRIES.max(had.len()))?;
-    for (i, person) in check::added(assignees, had) {
+    validate::length("assignees", assignees.len(), MAX_ENTRIES.max(had.len()))?;
+    for (i, person) in validate::added(assignees, had) {
         let at = |name: &str| format!("assignees[{i}].{name}");
         match &person.email {
-            Some(email) => check::address(&at("email"), email)?,
+            Some(email) => validate::address(&at("email"), email)?,
             None if person.name.as_deref().is_none_or(|n| n.trim().is_empty()) => {
                 let message = format!("{} or {} is required", at("email"), at("name"));
                 return Err(invalid(Code::MissingField, at("email"), message));
             }
             None => {}
         }
-        check::text(&at("name"), person.name.as_deref(), 255)?;
+        validate::text(&at("name"), person.name.as_deref(), 255)?;
     }
     Ok(())
 }

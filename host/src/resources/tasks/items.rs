@@ -1,17 +1,17 @@
 //! What is particular to tasks as contents.
 
+use base::error::Result;
+use base::input::validate::fault;
 use model::Instant;
 use model::tasks::{Task, TaskStatus};
 use model::wire::ItemWrite;
+use storage::items;
 
 use crate::app::App;
-use crate::error::Result;
-use crate::resources::check::fault;
 use crate::resources::collections::Opened;
 use crate::resources::contents::{self, Content};
 use crate::resources::tasks::input;
 use crate::resources::{Asker, Kind};
-use crate::storage::items;
 
 /// Generations of tasks that are looked through for a circle.
 const MAX_DEPTH: usize = 100;

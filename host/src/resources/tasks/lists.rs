@@ -1,8 +1,8 @@
 //! What is particular to task lists as collections.
 
+use base::error::Result;
 use model::tasks::TaskList;
 
-use crate::error::Result;
 use crate::resources::Kind;
 use crate::resources::collections::{Collection, color};
 

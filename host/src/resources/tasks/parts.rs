@@ -1,25 +1,25 @@
 //! Steps and links: parts of a task with ids of their own. They live in the task's record and share its version at the provider;
 //! to clients each is a resource under the task.
 
+use base::error::{Code, Result, invalid, not_found};
+use base::ids;
+use base::input::validate::{self, MAX_LINE, fault};
 use model::Instant;
 use model::tasks::{ChecklistItem, LinkedType, NewTaskLink, Task, TaskLink};
 use model::wire::tasks::PartWrite;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use storage::Tx;
+use storage::items::{self, Item, Part};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::error::{Code, Result, invalid, not_found};
-use crate::ids;
-use crate::resources::check::{self, MAX_LINE, fault};
 use crate::resources::collections::{self, Opened, open_to_read, open_to_write};
 use crate::resources::commit::Change;
 use crate::resources::contents::current;
 use crate::resources::settle::{Done, commit_deletion, commit_part, conflict, done};
 use crate::resources::tasks::input::title;
 use crate::resources::{Asker, Expected, Kind, stale};
-use crate::storage::Tx;
-use crate::storage::items::{self, Item, Part};
 
 /// Steps are stored under this name.
 pub const STEP: &str = "checklist_item";
@@ -210,15 +210,15 @@ pub fn expect(expected: &Expected, step: &ChecklistItem) -> Result<()> {
 /// Checks a step as it shall be.
 pub fn valid_step(step: &ChecklistItem) -> Result<()> {
     title("title", &step.title)?;
-    check::text("position", step.position.as_deref(), 255)
+    validate::text("position", step.position.as_deref(), 255)
 }
 
 /// A new link: one of `url` and `resourceId`, and what it names must be there.
 pub async fn valid_link(app: &App, asker: &Asker, new: &NewTaskLink) -> Result<TaskLink> {
-    check::text("title", new.title.as_deref(), MAX_LINE)?;
-    check::text("applicationName", new.application_name.as_deref(), 255)?;
+    validate::text("title", new.title.as_deref(), MAX_LINE)?;
+    validate::text("applicationName", new.application_name.as_deref(), 255)?;
     match (&new.url, &new.resource_id) {
-        (Some(url), None) => check::url("url", url, &["http", "https"], "an http or https URL")?,
+        (Some(url), None) => validate::url("url", url, &["http", "https"], "an http or https URL")?,
         (None, Some(id)) => resource_exists(app, asker, new.resource_type, id).await?,
         (Some(_), Some(_)) => {
             let message = "a link has one of url and resourceId; send one of them";

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
+use storage::items;
+use storage::sync_states::{self as table, ItemError};
 use switchboard::resources::Kind;
-use switchboard::storage::items;
-use switchboard::storage::sync_states::{self as table, ItemError};
 use switchboard::sync::{Scope, ensure_fresh};
 
 use crate::contract::odd_items::relay::World;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::State;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use storage::api_keys;
+use storage::connections::Connection;
 use switchboard::connections;
-use switchboard::storage::api_keys;
-use switchboard::storage::connections::Connection;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
 const MANIFEST: &str = r#"

@@ -1,6 +1,8 @@
 //! `/v1/calendars/{calendarId}/events`
 
 use axum::extract::State;
+use base::error::{Error, Result};
+use base::input::errors::field_error;
 use http::HeaderMap;
 use model::calendar::{Event, ResponseStatus};
 use model::calendar_query::{NewConference, Rsvp};
@@ -18,12 +20,10 @@ use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::{Error, Result};
 use crate::resources::Asker;
 use crate::resources::events::read::{self, Query};
 use crate::resources::events::respond::{self, Response};
 use crate::resources::events::write::{self, Manner};
-use crate::words::field_error;
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
 const EVENT: &str = "/v1/calendars/{calendarId}/events/{eventId}";

@@ -1,6 +1,7 @@
 //! `/v1/calendars/freebusy/query`
 
 use axum::extract::State;
+use base::error::{Code, Result, refuse};
 use http::HeaderMap;
 use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery};
 
@@ -12,7 +13,6 @@ use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::reply::with_warnings;
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
 use crate::freebusy::query;
 use crate::resources::Asker;
 

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use http::HeaderMap;
+use merging::Position;
 use model::contacts::{MergeSuggestion, MergeSuggestionQuery};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,7 +14,6 @@ use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::merging::Position;
 use crate::resources::Asker;
 use crate::resources::contacts::duplicates;
 

@@ -1,6 +1,7 @@
 //! `/v1/contacts/sync`
 
 use axum::extract::State;
+use base::error::{Code, Result, invalid};
 use http::HeaderMap;
 use model::resource::Written;
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
@@ -13,7 +14,6 @@ use crate::api::json::Body;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::app::App;
-use crate::error::{Code, Result, invalid};
 use crate::resources::{Asker, Kind};
 use crate::sync::Scope;
 

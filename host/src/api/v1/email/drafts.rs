@@ -1,6 +1,7 @@
 //! `/v1/email/drafts`
 
 use axum::extract::State;
+use base::error::{Code, invalid};
 use http::{HeaderMap, header};
 use model::email::EmailMessage;
 use model::email::draft::{Draft, ReplyMode};
@@ -18,7 +19,6 @@ use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::{Code, invalid};
 use crate::outbox::submit::{Submission, submit};
 use crate::resources::Asker;
 use crate::resources::mail::{compose, drafts, filter, list};

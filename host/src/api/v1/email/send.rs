@@ -1,6 +1,8 @@
 //! `/v1/email/send`
 
 use axum::extract::State;
+use base::error::{Code, invalid};
+use base::input::metadata;
 use http::HeaderMap;
 use model::email::EmailMessage;
 use model::email::send::SendMessage;
@@ -12,11 +14,10 @@ use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::app::App;
-use crate::error::{Code, invalid};
 use crate::outbox::submit::{Submission, submit};
+use crate::resources::Asker;
 use crate::resources::mail::compose::{self, Content};
 use crate::resources::mail::drafts;
-use crate::resources::{Asker, metadata};
 use crate::sync::mailbox;
 
 pub fn routes() -> Routes<App> {

@@ -1,6 +1,7 @@
 //! `/v1/email/threads`
 
 use axum::extract::State;
+use base::error::Result;
 use model::email::EmailThread;
 use model::resource::Resource;
 
@@ -11,7 +12,6 @@ use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::Asker;
 use crate::resources::mail::conversations;
 use crate::resources::mail::filter::Query;

@@ -5,11 +5,13 @@ use std::ops::Range;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use base::error::{Code, Result, refuse};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::email::Attachment;
+use runtime::Blob;
 
 use crate::answer::Answer;
 use crate::api::asker::{Params, Path};
@@ -17,10 +19,8 @@ use crate::api::error::ApiError;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::app::App;
-use crate::error::{Code, Result, refuse};
 use crate::resources::Asker;
 use crate::resources::mail::attachments::{self, Fetched, MAX_JSON};
-use crate::runtime::Blob;
 
 /// Bytes that are on their way at a time.
 const PIECE: usize = 64 << 10;

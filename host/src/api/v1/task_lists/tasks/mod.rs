@@ -4,6 +4,7 @@ pub mod checklist_items;
 pub mod links;
 
 use axum::extract::State;
+use base::error::Result;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::tasks::Task;
@@ -17,7 +18,6 @@ use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
-use crate::error::Result;
 use crate::resources::collections::{self, open_to_read, open_to_write};
 use crate::resources::tasks::find::{self, Query, STATUSES};
 use crate::resources::{Asker, Kind, contents};
