@@ -1,14 +1,16 @@
 //! `cargo xtask test`: everything that decides whether a change may go in, with what the tests need around them.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use crate::changed;
 use crate::connectors;
 use crate::fuzz;
 use crate::peers::Peers;
@@ -16,6 +18,11 @@ use crate::project;
 
 #[derive(clap::Args)]
 pub struct Arguments {
+    /// Check only what differs from this revision (`HEAD` by default), untracked files too: lints of the crates that it reaches, tests of
+    /// those that changed. Lists what did not run.
+    #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
+    #[arg(conflicts_with_all = ["no_peers", "only", "cargo_test"])]
+    changed: Option<String>,
     /// Run without real servers and say what did not run.
     #[arg(long)]
     no_peers: bool,
@@ -40,11 +47,14 @@ enum Step {
 const FUZZ_SECONDS: u64 = 60;
 
 /// What `cargo clippy` sets for the compiler it calls, with every warning an error: so set, `cargo build` lints what it builds.
-const LINTING: [(&str, &str); 2] =
+pub const LINTING: [(&str, &str); 2] =
     [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
 
 /// Runs the chosen steps; the first that fails ends the run.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(revision) = &arguments.changed {
+        return changed::run(revision);
+    }
     let start = Instant::now();
     let chosen = |step: Step| arguments.only.is_empty() || arguments.only.contains(&step);
     let _lock = lock()?;
@@ -191,32 +201,64 @@ pub fn oracle() -> Result<String> {
     Ok(path(python))
 }
 
-/// Runs `cargo test`, shows its output as it comes, and adds up its totals.
+/// How many tests passed, failed and were ignored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Counts {
+    /// The counts in a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; …`; zeros for any other line.
+    fn of_line(line: &str) -> Counts {
+        let counts = line.strip_prefix("test result: ").unwrap_or_default();
+        let [passed, failed, ignored] =
+            [" passed", " failed", " ignored"].map(|word| number_before(counts, word));
+        Counts { passed, failed, ignored }
+    }
+
+    /// Adds the counts of another run.
+    pub fn add(&mut self, more: Counts) {
+        self.passed += more.passed;
+        self.failed += more.failed;
+        self.ignored += more.ignored;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} ignored", self.passed, self.failed, self.ignored)
+    }
+}
+
+/// Runs `cargo test` and reports its totals.
 fn counted(command: &mut Command) -> Result<()> {
     let start = Instant::now();
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start cargo test")?;
-    let stdout = child.stdout.take().expect("standard output is piped");
-    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
-    for line in BufReader::new(stdout).lines() {
-        let line = line?;
-        if let Some(counts) = line.strip_prefix("test result: ") {
-            passed += count(counts, " passed");
-            failed += count(counts, " failed");
-            ignored += count(counts, " ignored");
-        }
-        println!("{line}");
-    }
-    let status = child.wait()?;
-    eprintln!("==> tests: {passed} passed, {failed} failed, {ignored} ignored ({})", project::seconds(start));
+    let (counts, status) = run_counted(command)?;
+    eprintln!("==> tests: {counts} ({})", project::seconds(start));
     if !status.success() {
         bail!("cargo test failed: {status}");
     }
     Ok(())
 }
 
+/// Runs a command that runs tests, and shows its output as it comes. Returns the sum of its results, and how it ended.
+pub fn run_counted(command: &mut Command) -> Result<(Counts, ExitStatus)> {
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
+    let stdout = child.stdout.take().expect("standard output is piped");
+    let mut total = Counts::default();
+    for line in BufReader::new(stdout).lines() {
+        let line = line?;
+        total.add(Counts::of_line(&line));
+        println!("{line}");
+    }
+    Ok((total, child.wait()?))
+}
+
 /// The number before `word` in a line such as `ok. 12 passed; 0 failed; 1 ignored; …`.
-fn count(line: &str, word: &str) -> u64 {
+fn number_before(line: &str, word: &str) -> u64 {
     let before = line.split(word).next().unwrap_or_default();
     before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
@@ -227,11 +269,13 @@ fn path(path: PathBuf) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::Counts;
 
     #[test]
     fn totals_are_read_from_a_result_line() {
-        let line = "ok. 12 passed; 0 failed; 3 ignored; 0 measured; 7 filtered out; finished in 0.01s";
-        assert_eq!((count(line, " passed"), count(line, " failed"), count(line, " ignored")), (12, 0, 3));
+        let line =
+            "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 7 filtered out; finished in 0.01s";
+        assert_eq!(Counts::of_line(line), Counts { passed: 12, failed: 0, ignored: 3 });
+        assert_eq!(Counts::of_line("running 12 passed"), Counts::default());
     }
 }

@@ -2,11 +2,13 @@
 //! `bundle/<name>/connector.toml` and `bundle/<name>/<name>.wasm`.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 use std::{fs, process};
 
 use anyhow::{Context, Result, bail};
 
+use crate::progress;
 use crate::project;
 
 const TARGET: &str = "wasm32-wasip2";
@@ -29,6 +31,11 @@ impl Arguments {
         Arguments { only: Vec::new(), dev }
     }
 
+    /// These connectors, as the tests have them.
+    pub fn only(names: &[String]) -> Self {
+        Arguments { only: names.to_vec(), dev: true }
+    }
+
     /// The profile in Cargo.toml, which is the name of its folder too.
     fn profile(&self) -> &'static str {
         if self.dev { DEV } else { "connector" }
@@ -42,12 +49,17 @@ pub fn bundle() -> PathBuf {
 
 /// Builds and lays out the connectors.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    build(arguments, project::step)
+}
+
+/// Builds and lays out the connectors. `step` reports what begins: the toolchain's set-up, then the build.
+pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
     let names = chosen(&arguments.only)?;
-    project::step("setting up the wasm toolchain");
+    step("setting up the wasm toolchain");
     let environment = toolchain()?;
-    project::step(&format!("building {} for {TARGET}", names.join(", ")));
+    step(&format!("building the connectors {} for {TARGET}", names.join(", ")));
     let packages: Vec<String> = names.iter().map(|name| format!("connector-{name}")).collect();
-    cargo_build(arguments.profile(), &packages, &environment)?;
+    cargo_build(arguments.profile(), &packages, &environment, "the connectors")?;
     for name in &names {
         lay_out(name, arguments.profile())?;
     }
@@ -59,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 pub fn linear_guest() -> Result<()> {
     let environment = toolchain()?;
     project::step(&format!("building linear-guest for {TARGET}"));
-    cargo_build(DEV, &["linear-guest".to_owned()], &environment)?;
+    cargo_build(DEV, &["linear-guest".to_owned()], &environment, "linear-guest")?;
     let folder = project::target().join("connectors");
     put(
         &folder.join(TARGET).join(DEV).join("linear_guest.wasm"),
@@ -94,19 +106,27 @@ fn toolchain() -> Result<String> {
     project::output(&mut command, "setting up the wasm toolchain")
 }
 
-fn cargo_build(profile: &str, packages: &[String], environment: &str) -> Result<()> {
+fn cargo_build(profile: &str, packages: &[String], environment: &str, what: &str) -> Result<()> {
+    let total = progress::count_packages(wasm_cargo(environment), packages, Some(TARGET));
+    let mut command = wasm_cargo(environment);
+    command.args(["build", "--target", TARGET, "--profile", profile]);
+    for package in packages {
+        command.arg("-p").arg(package);
+    }
+    progress::build(&mut command, what, total)
+}
+
+/// The toolchain's cargo, which takes the arguments that are added to the command.
+fn wasm_cargo(environment: &str) -> Command {
     // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs, and wrappers, of
     // which one lints what else is built, are another compiler's.
     let script = format!(
         "set -e\n{environment}\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS\n\
-         exec \"$WASM_CARGO\" build --target {TARGET} --profile {profile} \"$@\""
+         exec \"$WASM_CARGO\" \"$@\""
     );
     let mut command = project::command("bash");
     command.args(["-c", &script, "connectors"]);
-    for package in packages {
-        command.arg("-p").arg(package);
-    }
-    project::run(&mut command, &format!("building {}", packages.join(", ")))
+    command
 }
 
 fn lay_out(name: &str, profile: &str) -> Result<()> {

@@ -2,6 +2,7 @@
 //! `connectors` builds the components, `bench` measures. Each does its own set-up and says what it is doing.
 
 mod bench;
+mod changed;
 mod check;
 mod connectors;
 mod demo;
@@ -9,6 +10,7 @@ mod fuzz;
 mod http;
 mod mirror;
 mod peers;
+mod progress;
 mod project;
 mod server;
 mod storm;

@@ -6,6 +6,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+/// The profile of `Cargo.toml` with which `cargo xtask demo` builds the server; cargo's folder for it has the same name.
+pub const DEMO_PROFILE: &str = "demo";
+/// The profile of `Cargo.toml` of what is measured and shipped; cargo's folder for it has the same name.
+pub const DIST_PROFILE: &str = "dist";
+
 /// The top folder of the project.
 pub fn root() -> PathBuf {
     let here = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
@@ -20,11 +25,12 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// Runs a command of this program optimised, because what it sends load with has to be as the server is.
-pub fn run_in_release(arguments: &[&str]) -> Result<()> {
-    step("building the load generator (release)");
+/// Runs a command of this program with the profile of the measured server: a load generator that is optimised less would be
+/// what limits the figures.
+pub fn run_optimised(arguments: &[&str]) -> Result<()> {
+    step(&format!("building the load generator (profile {DIST_PROFILE})"));
     let mut command = cargo();
-    command.args(["run", "--release", "-p", "xtask", "--"]).args(arguments);
+    command.args(["run", "--profile", DIST_PROFILE, "-p", "xtask", "--"]).args(arguments);
     run(&mut command, &format!("cargo xtask {}", arguments.join(" ")))
 }
 

@@ -1,4 +1,4 @@
-//! A running `switchboard` of the release build: started, asked for a key, ended by SIGTERM.
+//! The host as `cargo xtask` builds it, and a running `switchboard`: started, asked for a key, ended by SIGTERM.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::connectors;
 use crate::http::Client;
-use crate::project;
+use crate::progress;
+use crate::project::{self, DEMO_PROFILE, DIST_PROFILE};
 
 /// A server that is not ready after this time has failed. Its first start compiles the connectors, which takes a server without
 /// optimisation minutes where something else is busy.
@@ -23,19 +24,36 @@ const DRAIN: Duration = Duration::from_secs(12);
 /// How the host is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
-    Release,
-    /// Without optimisation and with the features that the tests have it with: built far sooner, and fast enough for one user.
+    /// The binary of the tests, with their features and with few optimised libraries: where the tests were built, it is there.
     Dev,
+    /// The binary of `cargo xtask demo`: optimised as far as it does not delay the first demo.
+    Demo,
+    /// The binary that is measured and shipped.
+    Dist,
+    /// The binary of a plain `cargo build --release`.
+    Release,
 }
 
-/// Builds the host; the path of its binary.
-pub fn build(how: Build) -> Result<PathBuf> {
-    let (shown, arguments, folder): (_, &[&str], _) = match how {
-        Build::Release => ("release", &["build", "--release", "-p", "switchboard"], "release"),
-        Build::Dev => ("dev", &["build", "--workspace", "--bin", "switchboard"], "debug"),
-    };
-    project::step(&format!("building the host ({shown})"));
-    project::run(project::cargo().args(arguments), "building the host")?;
+impl Build {
+    /// The name of the profile, the arguments of the `cargo` that builds the host with it, and the binary's folder below the
+    /// target folder.
+    fn cargo(self) -> (&'static str, Vec<&'static str>, &'static str) {
+        let of_profile = |name| (name, vec!["build", "--profile", name, "-p", "switchboard"], name);
+        match self {
+            Build::Dev => ("dev", vec!["build", "--workspace", "--bin", "switchboard"], "debug"),
+            Build::Demo => of_profile(DEMO_PROFILE),
+            Build::Dist => of_profile(DIST_PROFILE),
+            Build::Release => of_profile("release"),
+        }
+    }
+}
+
+/// Builds the host and returns the path of its binary. `step` reports that the build begins.
+pub fn build(how: Build, step: impl FnOnce(&str)) -> Result<PathBuf> {
+    let (profile, arguments, folder) = how.cargo();
+    step(&format!("building the server (profile {profile})"));
+    let total = progress::count_packages(project::cargo(), &["switchboard".to_owned()], None);
+    progress::build(project::cargo().args(arguments), "the server", total)?;
     Ok(project::target().join(folder).join("switchboard"))
 }
 
@@ -175,4 +193,22 @@ pub fn empty(path: &Path) -> Result<()> {
         fs::remove_dir_all(path).with_context(|| format!("cannot empty {}", path.display()))?;
     }
     fs::create_dir_all(path).with_context(|| format!("cannot create {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Build;
+
+    #[test]
+    fn each_build_has_its_profile_and_its_folder() {
+        for (how, arguments, folder) in [
+            (Build::Dev, "build --workspace --bin switchboard", "debug"),
+            (Build::Demo, "build --profile demo -p switchboard", "demo"),
+            (Build::Dist, "build --profile dist -p switchboard", "dist"),
+            (Build::Release, "build --profile release -p switchboard", "release"),
+        ] {
+            let (_, given, found) = how.cargo();
+            assert_eq!((given.join(" ").as_str(), found), (arguments, folder), "{how:?}");
+        }
+    }
 }

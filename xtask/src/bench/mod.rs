@@ -2,6 +2,7 @@
 //! a slow minute of the machine hits both; what counts is the ratio. A case is a file here with a `run`.
 
 pub mod bare;
+mod edit_loop;
 mod get_by_id;
 mod import;
 mod in_process;
@@ -41,7 +42,10 @@ const CASES: [(&str, Case); 9] = [
 ];
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Run these cases alone; the results file stays as it is.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -50,8 +54,18 @@ pub struct Arguments {
     seconds: u64,
 }
 
+/// What is measured without a baseline.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// How long a developer waits after one edited line: for `cargo check`, a test and a dev server; writes `xtask/LOOP.md`.
+    Loop(edit_loop::Arguments),
+}
+
 /// Builds what is measured, runs the cases, prints the table and writes it to `xtask/BENCH.md`.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(Other::Loop(arguments)) = &arguments.other {
+        return edit_loop::run(arguments);
+    }
     let names: Vec<&str> = CASES.iter().map(|(name, _)| *name).collect();
     if let Some(unknown) = arguments.only.iter().find(|name| !names.contains(&name.as_str())) {
         bail!("there is no case {unknown:?}; there are: {}", names.join(", "));
@@ -60,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return in_release(arguments);
     }
     connectors::run(&connectors::Arguments::all(false))?;
-    let rig = Rig { binary: server::build(Build::Release)?, seconds: arguments.seconds };
+    let rig = Rig { binary: server::build(Build::Dist, project::step)?, seconds: arguments.seconds };
     let mut rows = Vec::new();
     for (name, case) in CASES {
         if arguments.only.is_empty() || arguments.only.iter().any(|only| only == name) {
@@ -86,5 +100,5 @@ fn in_release(arguments: &Arguments) -> Result<()> {
     if !only.is_empty() {
         given.extend(["--only", &only]);
     }
-    project::run_in_release(&given)
+    project::run_optimised(&given)
 }

@@ -6,7 +6,7 @@ mod walk;
 
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::connectors;
 use crate::demo::walk::Walk;
 use crate::http::Client;
+use crate::progress::Steps;
 use crate::project;
 use crate::server::{self, Build, Options, Server};
 
@@ -23,14 +24,23 @@ use crate::server::{self, Build, Options, Server};
 const SCOPES: &str = "email.read,email.write,email.send,connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
     contacts.write,tasks.read,tasks.write,usage.read,api_keys.write";
 
+/// Setting up the toolchain, building the connectors and the server, starting it, the walk.
+const STEPS: usize = 5;
+/// What the default data directory keeps from one demo to the next: the compiled connectors, and the master key that
+/// authenticates them. Without these two files the server compiles the connectors again at each start.
+const KEPT: [&str; 2] = ["cache", "master.key"];
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// End after the walk instead of leaving the server up; exit code 0 when every answer was as expected.
     #[arg(long)]
     exit: bool,
-    /// Take the server and the connectors as the tests have them: they are built far sooner.
+    /// Take the server and the connectors as the tests have them: after `cargo xtask test` both are built already.
     #[arg(long)]
     dev: bool,
+    /// Build the server and the connectors with full optimisation, which takes several times as long.
+    #[arg(long, conflicts_with = "dev")]
+    release: bool,
     /// Where the server listens; another free port is taken when this one is in use.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
@@ -61,6 +71,17 @@ pub struct Arguments {
     data_dir: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// How the server is built.
+    fn build(&self) -> Build {
+        match (self.dev, self.release) {
+            (true, _) => Build::Dev,
+            (false, true) => Build::Release,
+            (false, false) => Build::Demo,
+        }
+    }
+}
+
 /// `host:port`.
 #[derive(Clone)]
 struct SocketName {
@@ -80,17 +101,22 @@ impl std::str::FromStr for SocketName {
 
 /// Builds, starts, walks, and stays or ends.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    connectors::run(&connectors::Arguments::all(arguments.dev))?;
-    let binary = server::build(if arguments.dev { Build::Dev } else { Build::Release })?;
+    let mut steps = Steps::new(STEPS);
+    connectors::build(&connectors::Arguments::all(!arguments.release), |text| steps.begin(text))?;
+    let binary = server::build(arguments.build(), |text| steps.begin(text))?;
     let (data_dir, _lock) = data_dir(arguments)?;
     let listen = server::free_address(arguments.listen)?;
-    project::step(&format!("starting the server on {listen}, database in {}", data_dir.display()));
+    steps.begin(&format!("starting the server on {listen}, database in {}", data_dir.display()));
+    if !data_dir.join("cache").exists() {
+        eprintln!("    the first start compiles the connectors; the next ones take them from the cache");
+    }
     let mut egress_allow = egress(arguments.server_url.as_deref())?;
     for server in [&arguments.imap, &arguments.smtp].into_iter().flatten() {
         egress_allow.extend(network(&server.host));
     }
     let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
     eprintln!("    ready after {} ms", server.ready_after.as_millis());
+    steps.begin("creating an API key and walking through the main job");
     let key = create_key(&server)?;
     let walked = Walk::new(Client::new(&server.url, &key), connect_body(arguments)).run();
     let connection =
@@ -105,20 +131,38 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     stay(server)
 }
 
-/// The folder of the database. The default one is emptied, so a lock keeps a second demo out of it.
+/// The folder of the database. The default one is emptied except for `KEPT`, so a lock keeps a second demo out of it. It is not
+/// `target/demo`, which is cargo's folder for the profile `demo`.
 fn data_dir(arguments: &Arguments) -> Result<(PathBuf, Option<File>)> {
     if let Some(dir) = &arguments.data_dir {
         return Ok((std::path::absolute(dir)?, None));
     }
-    let folder = project::target().join("demo");
-    fs::create_dir_all(&folder)?;
+    let folder = project::target().join("demo-data");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let lock = File::create(folder.join("lock"))?;
     if lock.try_lock().is_err() {
         bail!("another demo is running on {}: end it, or give --data-dir", folder.display());
     }
     let data = folder.join("data");
-    server::empty(&data)?;
+    empty_except(&data, &KEPT).with_context(|| format!("cannot empty {}", data.display()))?;
     Ok((data, Some(lock)))
+}
+
+/// Removes everything from the folder `path` except the entries with these names; creates the folder when it is missing.
+fn empty_except(path: &Path, kept: &[&str]) -> Result<()> {
+    fs::create_dir_all(path)?;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if kept.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Connectors reach public addresses alone; a CalDAV server on a private one needs a word from the operator.
@@ -224,7 +268,26 @@ fn stay(mut server: Server) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::egress;
+    use std::fs;
+
+    use super::{KEPT, egress, empty_except};
+
+    #[test]
+    fn a_new_demo_keeps_the_compiled_connectors_and_their_key() {
+        let folder = std::env::temp_dir().join(format!("switchboard-demo-{}", std::process::id()));
+        fs::create_dir_all(folder.join("cache")).unwrap();
+        fs::create_dir_all(folder.join("connectors")).unwrap();
+        for name in ["cache/a.cwasm", "connectors/index", "master.key", "switchboard.db"] {
+            fs::write(folder.join(name), "x").unwrap();
+        }
+        empty_except(&folder, &KEPT).unwrap();
+        let left = ["cache/a.cwasm", "master.key", "connectors", "switchboard.db"];
+        assert_eq!(left.map(|name| folder.join(name).exists()), [true, true, false, false]);
+        fs::remove_dir_all(&folder).unwrap();
+        empty_except(&folder, &KEPT).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn a_private_server_is_allowed_by_its_own_address_alone() {

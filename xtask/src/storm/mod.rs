@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return in_release(arguments);
     }
     connectors::run(&connectors::Arguments::all(false))?;
-    let binary = server::build(Build::Release)?;
+    let binary = server::build(Build::Dist, project::step)?;
     let data_dir = project::target().join("storm");
     server::empty(&data_dir)?;
     let listen = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
@@ -167,5 +167,5 @@ fn in_release(arguments: &Arguments) -> Result<()> {
     if let Some(only) = &arguments.only {
         given.extend(["--only", only]);
     }
-    project::run_in_release(&given)
+    project::run_optimised(&given)
 }
