@@ -32,9 +32,9 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (30, "superseded reads", include_str!("../../../migrations/0030_superseded_reads.sql")),
     (31, "resumed scans", include_str!("../../../migrations/0031_resumed_scans.sql")),
     (32, "provider throttling", include_str!("../../../migrations/0032_provider_throttling.sql")),
+    (33, "sync names", include_str!("../../../migrations/0033_sync_names.sql")),
     (40, "api key families", include_str!("../../../migrations/0040_api_key_families.sql")),
     (41, "tracking event counts", include_str!("../../../migrations/0041_tracking_event_counts.sql")),
-    (50, "sync names", include_str!("../../../migrations/0050_sync_names.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

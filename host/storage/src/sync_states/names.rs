@@ -1,4 +1,4 @@
-//! Names of sources whose content is still to be read, by the batch. Table: `migrations/0050_sync_names.sql`.
+//! Names of sources whose content is still to be read, by the batch. Table: `migrations/0033_sync_names.sql`.
 
 use anyhow::Result;
 
