@@ -95,16 +95,14 @@ impl Account {
 
     /// The native client of this protocol, and the arguments with which it reaches the provider.
     pub fn native_client(&self) -> Result<(PathBuf, [String; 3])> {
-        let (name, place) = match self.protocol {
-            Protocol::Imap => ("connector-imap", self.port.to_string()),
-            Protocol::Jmap => ("connector-jmap", format!("http://127.0.0.1:{}/", self.port)),
+        let (name, example, place) = match self.protocol {
+            Protocol::Imap => ("connector-imap", "native_imap", self.port.to_string()),
+            Protocol::Jmap => ("connector-jmap", "native_jmap", format!("http://127.0.0.1:{}/", self.port)),
         };
-        // A folder of its own: two packages have an example of this name.
-        let folder = project::target().join("bench").join(name);
         let mut cargo = project::cargo();
-        cargo.args(["build", "--release", "-p", name, "--example", "native", "--target-dir"]).arg(&folder);
+        cargo.args(["build", "--release", "-p", name, "--example", example]);
         project::run(&mut cargo, &format!("building the native client for {}", self.shown))?;
-        let program = folder.join("release/examples/native");
+        let program = project::target().join("release/examples").join(example);
         Ok((program, [place, self.user.clone(), self.password.clone()]))
     }
 }

@@ -1,5 +1,5 @@
 //! The native side of the benchmark of first readings: a client that reads every message, as this connector does and with its protocol
-//! code, and does nothing with them. `native URL USER PASSWORD`; prints how many there were and the seconds that it took.
+//! code, and does nothing with them. `native_jmap URL USER PASSWORD`; prints how many there were and the seconds that it took.
 
 use std::time::Instant;
 

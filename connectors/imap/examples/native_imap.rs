@@ -1,5 +1,5 @@
 //! The native side of the benchmark of first readings: a client that fetches every message of the inbox, as this connector does and with
-//! its protocol code, and does nothing with them. `native PORT USER PASSWORD`; prints how many there were and the seconds that it took.
+//! its protocol code, and does nothing with them. `native_imap PORT USER PASSWORD`; prints how many there were and the seconds that it took.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
