@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use futures::future::BoxFuture;
 use storage::retention::{expire, purge};
-use storage::{Tx, api_keys, items, log};
+use storage::{Tx, api_keys, authorizations, items, log};
 
 use crate::app::App;
 use crate::usage;
@@ -26,6 +26,8 @@ const OUTBOX_MS: i64 = crate::tracking::LIFETIME_MS + 30 * DAY_MS;
 const TRACKING_MS: i64 = 30 * DAY_MS;
 /// Names that items had at their provider are kept this long: longer than any page is under way.
 const FORMER_NAMES_MS: i64 = 24 * HOUR_MS;
+/// Authorization requests are kept this long after they were made, so that a code that is used again is recognised.
+const AUTHORIZATIONS_MS: i64 = 24 * HOUR_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
@@ -113,6 +115,7 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(expire::outbox(tx, now - OUTBOX_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(expire::tracking(tx, now - TRACKING_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(expire::threads(tx, now - LOG_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(authorizations::clean(tx, now - AUTHORIZATIONS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {
         let of = tenant.clone();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use runtime::{Answer, Credentials, Error, Limits, NoCredentials, PoolStatus};
+use runtime::{Answer, Credentials, CredentialsError, Error, Limits, NoCredentials, PoolStatus};
 
 use crate::world::{Fixed, SELF_HOSTED, World, encode, guest_text, manifest, probe, provider, tight};
 
@@ -154,11 +154,11 @@ struct Revoked;
 
 #[async_trait::async_trait]
 impl Credentials for Revoked {
-    async fn authorization(&self, _: &str) -> anyhow::Result<Option<runtime::Secret>> {
-        anyhow::bail!("revoked")
+    async fn authorization(&self, _: &str) -> Result<Option<runtime::Secret>, CredentialsError> {
+        Err(CredentialsError::Refused("revoked".to_owned()))
     }
 
-    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<runtime::Secret>> {
+    async fn refreshed(&self, _: &str) -> Result<Option<runtime::Secret>, CredentialsError> {
         Ok(None)
     }
 }

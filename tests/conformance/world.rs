@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use runtime::{
-    Blobs, Call, CallContext, Config, Credentials, HttpSettings, Limits, NoCredentials, PoolStatus, Runtime,
-    Secret, Surface, SystemLookup, Verb,
+    Blobs, Call, CallContext, Config, Credentials, CredentialsError, HttpSettings, Limits, NoCredentials,
+    PoolStatus, Runtime, Secret, Surface, SystemLookup, Verb,
 };
 use serde_json::{Value, json};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
@@ -213,11 +213,11 @@ pub struct Fixed(pub &'static str, pub Option<&'static str>);
 
 #[async_trait]
 impl Credentials for Fixed {
-    async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>> {
+    async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok((slot == "default").then(|| Secret::new(self.0)))
     }
 
-    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(self.1.map(Secret::new))
     }
 }

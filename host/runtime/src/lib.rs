@@ -15,6 +15,7 @@ mod engine;
 mod error;
 mod files;
 mod guests;
+mod http_url;
 mod imports;
 mod limits;
 mod listening;
@@ -63,11 +64,15 @@ pub use crate::listening::Listening;
 pub use crate::loaded::Loaded;
 pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
-    Auth, AuthKind, DISCOVERED, HostRule, Level, Manifest, MemoryClass, RelatedHosts, Setting, SurfaceVersion,
+    Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints, ErrorClass, ErrorPlace,
+    ErrorRule, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass, Pkce,
+    RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate,
+    UserinfoPointers,
 };
 pub use crate::outbound::{
-    BadOrigin, Credentials, HttpSettings, Listener, Login, LoginSecret, Lookup, News, NoCredentials,
-    OwnProvider, Secret, SystemLookup, check_origins, check_server,
+    BadOrigin, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse, HttpSettings,
+    Listener, Login, LoginSecret, Lookup, News, NoCredentials, OwnProvider, Secret, SystemLookup,
+    check_origins, check_server,
 };
 pub use crate::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::state::Progress;
@@ -266,6 +271,12 @@ impl Runtime {
     /// Whether a request over plain http to this URL would go to where anybody may read it: credentials are not sent there.
     pub async fn is_exposed(&self, tenant: &str, url: &url::Url) -> bool {
         self.0.sandbox.egress.is_exposed(tenant, url).await
+    }
+
+    /// Sends a request of the host itself to a provider, under the rules of connectors' requests: checked addresses, plain http only
+    /// to where the operator allows it, no redirect, no cookie. An answer of any status is `Ok`.
+    pub async fn send_direct(&self, request: DirectRequest) -> Result<DirectResponse, DirectError> {
+        self.0.sandbox.egress.send_direct(request).await
     }
 
     /// The connectors in service, by name.

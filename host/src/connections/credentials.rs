@@ -6,7 +6,7 @@ use base::error::{Code, Result, invalid};
 use base::tenant::Tenant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use runtime::{AuthKind, Credentials, Loaded, Login, LoginSecret, Secret, check_server};
+use runtime::{AuthKind, Credentials, CredentialsError, Loaded, Login, LoginSecret, Secret, check_server};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::connections::Connection;
@@ -148,15 +148,15 @@ impl Fixed {
 
 #[async_trait]
 impl Credentials for Fixed {
-    async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>> {
+    async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok((slot == "default").then(|| self.header.clone()))
     }
 
-    async fn login(&self) -> anyhow::Result<Option<Login>> {
+    async fn login(&self) -> Result<Option<Login>, CredentialsError> {
         Ok(self.login.clone())
     }
 
-    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
 }

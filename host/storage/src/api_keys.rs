@@ -257,3 +257,25 @@ pub async fn tenants(reader: &Reader) -> Result<Vec<Tenant>> {
     };
     query("select id, organization_id from applications order by id").fetch_all(reader, tenant).await
 }
+
+/// An application, with its own name and its organization's.
+#[derive(Clone, Debug)]
+pub struct Application {
+    pub tenant: Tenant,
+    pub name: String,
+    pub organization: String,
+}
+
+/// Every application, in the order in which they were made, for the operator's command.
+pub async fn applications(reader: &Reader) -> Result<Vec<Application>> {
+    let application = |row: &Row<'_>| {
+        Ok(Application {
+            tenant: Tenant { organization_id: row.get("organization_id")?, application_id: row.get("id")? },
+            name: row.get("name")?,
+            organization: row.get("organization")?,
+        })
+    };
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization from applications a \
+               join organizations o on o.id = a.organization_id order by a.id";
+    query(sql).fetch_all(reader, application).await
+}

@@ -2,6 +2,7 @@
 //! here. The same statements run on SQLite and PostgreSQL; what differs is in `dialect.rs` and `writer.rs`.
 
 pub mod api_keys;
+pub mod authorizations;
 pub mod connections;
 pub mod dialect;
 pub mod idempotency;
@@ -11,6 +12,7 @@ pub mod locked;
 pub mod log;
 pub mod mail;
 pub mod migrations;
+pub mod oauth_clients;
 pub mod outbox;
 mod postgres;
 pub mod retention;
@@ -93,7 +95,7 @@ impl Db {
     }
 
     /// The same for what only this process writes, resources above all: cheaper where one database file is read again and again.
-    /// (Beside a running host on SQLite, a command of ours may write API keys and their applications, and nothing else.)
+    /// (Beside a running host on SQLite, a command of ours may write API keys, applications and their OAuth clients, and nothing else.)
     pub fn resources(&self) -> &Reader {
         &self.resources
     }

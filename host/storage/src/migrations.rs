@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (33, "sync names", include_str!("../../../migrations/0033_sync_names.sql")),
     (40, "api key families", include_str!("../../../migrations/0040_api_key_families.sql")),
     (41, "tracking event counts", include_str!("../../../migrations/0041_tracking_event_counts.sql")),
+    (42, "oauth clients", include_str!("../../../migrations/0042_oauth_clients.sql")),
 ];
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others

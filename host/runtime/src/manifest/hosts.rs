@@ -73,7 +73,7 @@ impl HostRule {
 }
 
 /// A full host name in lower case.
-fn check_host(name: &str) -> anyhow::Result<()> {
+pub(super) fn check_host(name: &str) -> anyhow::Result<()> {
     ensure!(name.len() <= 253 && name.contains('.') || name == "localhost", "host: must be a full host name");
     let label = |l: &str| {
         (1..=63).contains(&l.len())

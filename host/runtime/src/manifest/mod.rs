@@ -21,16 +21,25 @@
 //! "calendar.read" = ["https://api.example.com/calendar.readonly"]
 //! ```
 
+mod auth;
+mod auth_checks;
+mod endpoints;
 mod hosts;
+mod url_template;
 
-use std::collections::BTreeMap;
-
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::surface::Surface;
 
+pub use auth::{
+    Auth, AuthKind, ClientAuth, Discovery, ErrorClass, ErrorPlace, ErrorRule, IdentitySource, IssParameter,
+    LoginName, Pkce, Rotation, ScopeCase, UserinfoPointers,
+};
+pub use endpoints::{EndpointOverrides, Endpoints};
 pub use hosts::{HostRule, RelatedHosts};
+pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
 
 /// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,
 /// no user gives it, and no `check` writes it.
@@ -125,45 +134,6 @@ pub enum MemoryClass {
     Large,
 }
 
-/// How an account is opened.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Auth {
-    /// The ways that the provider takes, best first; empty: it needs none.
-    #[serde(default, alias = "kind", deserialize_with = "one_or_many")]
-    pub kinds: Vec<AuthKind>,
-    /// OAuth: where the user is sent. https.
-    #[serde(default)]
-    pub authorize_url: Option<String>,
-    /// OAuth: where codes and refresh tokens are exchanged. https.
-    #[serde(default)]
-    pub token_url: Option<String>,
-    /// OAuth: where a token is revoked (RFC 7009), if the provider has it.
-    #[serde(default)]
-    pub revoke_url: Option<String>,
-    /// OAuth: more query parameters of the authorization request, for example `access_type = "offline"`.
-    #[serde(default)]
-    pub authorize_params: BTreeMap<String, String>,
-    /// OAuth: provider scopes that are always asked for.
-    #[serde(default)]
-    pub base_scopes: Vec<String>,
-    /// OAuth: our scope (`calendar.write`) to the provider's scopes that it needs.
-    #[serde(default)]
-    pub scopes: BTreeMap<String, Vec<String>>,
-}
-
-/// A kind of credentials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AuthKind {
-    /// User name and password, RFC 7617.
-    Basic,
-    /// A fixed token that the user pastes, RFC 6750.
-    Bearer,
-    /// OAuth 2.0 with authorization code and PKCE.
-    Oauth,
-}
-
 /// Something that a user has to say when connecting an account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -175,19 +145,12 @@ pub struct Setting {
     pub required: bool,
     /// What users read beside the field.
     pub description: String,
-}
-
-fn one_or_many<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        One(AuthKind),
-        Many(Vec<AuthKind>),
-    }
-    Ok(match OneOrMany::deserialize(d)? {
-        OneOrMany::One(kind) => vec![kind],
-        OneOrMany::Many(kinds) => kinds,
-    })
+    /// The value where the user gives none.
+    #[serde(default)]
+    pub default: Option<Value>,
+    /// The value, which nobody can change.
+    #[serde(default)]
+    pub fixed: Option<Value>,
 }
 
 impl TryFrom<String> for SurfaceVersion {
@@ -269,7 +232,11 @@ impl Manifest {
             related.check().with_context(|| format!("related_hosts: {}", related.domain))?;
         }
         self.check_settings()?;
-        self.auth.check()
+        auth_checks::check(&self.auth)?;
+        if let Some(warning) = auth_checks::warning(&self.auth) {
+            tracing::warn!(connector = &*self.name, "{warning}");
+        }
+        Ok(())
     }
 
     fn check_settings(&self) -> anyhow::Result<()> {
@@ -282,6 +249,21 @@ impl Manifest {
             ensure!(
                 self.settings[..n].iter().all(|e| e.name != s.name),
                 "settings: {} is named twice",
+                s.name
+            );
+            ensure!(
+                s.default.is_none() || s.fixed.is_none(),
+                "settings: {} has a default and is fixed: give one of them",
+                s.name
+            );
+            ensure!(
+                !s.required || (s.default.is_none() && s.fixed.is_none()),
+                "settings: {} has a value, so nobody has to give one: leave out required",
+                s.name
+            );
+            ensure!(
+                self.auth.settings.iter().all(|of_urls| of_urls.name != s.name),
+                "settings: {} is one of auth.settings too: the operator's values of both are in one place",
                 s.name
             );
         }
@@ -302,29 +284,6 @@ impl Manifest {
                 self.servers_from_settings.contains(name),
                 "idle_server: \"{name}\" is not one of servers_from_settings"
             );
-        }
-        Ok(())
-    }
-}
-
-impl Auth {
-    fn check(&self) -> anyhow::Result<()> {
-        let oauth = self.kinds.contains(&AuthKind::Oauth);
-        for (field, url, needed) in [
-            ("authorize_url", &self.authorize_url, oauth),
-            ("token_url", &self.token_url, oauth),
-            ("revoke_url", &self.revoke_url, false),
-        ] {
-            match url {
-                None if needed => bail!("auth.{field}: required for kind \"oauth\""),
-                None => {}
-                Some(text) => {
-                    let url = url::Url::parse(text).with_context(|| format!("auth.{field}: not a URL"))?;
-                    let local =
-                        url.host_str().is_some_and(|h| matches!(h, "localhost" | "127.0.0.1" | "[::1]"));
-                    ensure!(url.scheme() == "https" || local, "auth.{field}: must be https");
-                }
-            }
         }
         Ok(())
     }
@@ -369,7 +328,13 @@ mod tests {
             ("*.example.com", "Example.com", "lower case"),
             ("host = \"*.example.com\"", "host = \"*.example.com\"\ninject = \"default\"", "inject:"),
             ("[\"serverUrl\"]", "[\"url\"]", "hosts_from_settings:"),
-            ("kind = \"basic\"", "kind = \"oauth\"", "auth.authorize_url:"),
+            (
+                "kind = \"basic\"",
+                "kind = \"oauth\", authorize_url = \"http://a.test\"",
+                "auth.authorize_url:",
+            ),
+            ("required = true", "required = true\ndefault = \"x\"", "leave out required"),
+            ("required = true", "fixed = \"x\"\ndefault = \"x\"", "give one of them"),
             ("title = ", "titel = ", "titel"),
             ("name = \"dav\"", "name = \"dav\"\nmin_host = \"99.0.0\"", "min_host:"),
         ] {

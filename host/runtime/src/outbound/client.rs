@@ -148,12 +148,25 @@ pub(crate) struct Client {
 impl Client {
     /// Sends a request to an absolute URL, and waits for the head of the answer. Credentials go over plain http to addresses alone
     /// that the operator allows.
-    pub(super) async fn send(&self, mut request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+    pub(super) async fn send(&self, request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+        let is_secret = request.headers().contains_key(AUTHORIZATION);
+        self.send_as(request, is_secret).await
+    }
+
+    /// The same for a request in which everything is a credential, its body too.
+    pub(super) async fn send_secret(&self, request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+        self.send_as(request, true).await
+    }
+
+    async fn send_as(
+        &self,
+        mut request: Request<ClientBody>,
+        is_secret: bool,
+    ) -> Result<Answer, legacy::Error> {
         let headers = request.headers_mut();
         headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
-        let is_plain =
-            request.uri().scheme_str() == Some("http") && request.headers().contains_key(AUTHORIZATION);
+        let is_plain = is_secret && request.uri().scheme_str() == Some("http");
         let http = if is_plain { &self.plain } else { &self.http };
         http.clone().oneshot(request).await
     }

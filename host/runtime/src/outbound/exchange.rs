@@ -15,17 +15,17 @@ use http_body_util::BodyExt;
 use hyper_util::client::legacy;
 
 use crate::bindings::http::{BlobInfo, Err, Req, Res};
-use crate::outbound::address::{Prohibited, Unencrypted, permitted};
+use crate::outbound::address::{Prohibited, Unencrypted};
 use crate::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
 use crate::outbound::client::Answer;
 use crate::outbound::policy::{Permit, Refusal};
-use crate::outbound::{CallEgress, Secret, headers, refused};
+use crate::outbound::{CallEgress, CredentialsError, Secret, headers, refused};
 
 /// Bytes of a body that are looked through for credentials at a time, on its way to a blob.
 const REDACTED: usize = 256 << 10;
 
 /// How often a request is sent again that the provider has not begun to work on.
-const REPEATS: usize = 2;
+pub(super) const REPEATS: usize = 2;
 
 /// A checked request that can be sent again.
 struct Prepared {
@@ -150,11 +150,8 @@ impl CallEgress {
         let method = method.filter(|m| !m.as_str().bytes().any(|b| b.is_ascii_lowercase()));
         let method = method.ok_or_else(|| refused("invalid", "method: write it in upper case"))?;
         if let Some(address) = permit.literal {
-            // A name is checked by the resolver; an address as host needs the operator's leave, public or not.
-            let allowed = &self.shared.allowed;
-            let leave = allowed.iter().any(|net| net.contains(&address)) && permitted(address, allowed);
             let port = permit.url.port_or_known_default().unwrap_or_default();
-            if !leave && !self.shared.is_own(&self.connector, SocketAddr::new(address, port)) {
+            if !self.shared.permits_literal(&self.connector, SocketAddr::new(address, port)) {
                 return Err(refused("denied", "the operator does not allow requests to this address"));
             }
         }
@@ -173,15 +170,19 @@ impl CallEgress {
         Ok(Prepared { method, uri, permit, headers, body })
     }
 
-    fn secret(&self, found: anyhow::Result<Option<Secret>>, slot: &str) -> Result<Option<Secret>, Err> {
+    fn secret(
+        &self,
+        found: Result<Option<Secret>, CredentialsError>,
+        slot: &str,
+    ) -> Result<Option<Secret>, Err> {
         let secret = found.map_err(|error| {
-            tracing::info!(connector = &*self.connector, slot, "no usable credentials: {error:#}");
-            refused("auth-expired", "the connection has no usable credentials")
+            tracing::info!(connector = &*self.connector, slot, "no usable credentials: {error}");
+            unusable(error)
         })?;
         if let Some(secret) = &secret
             && !self.redactor.lock().expect("no panic while redacting").add(secret.expose())
         {
-            return Err(refused("auth-expired", "the credentials changed too often in one call"));
+            return Err(refused("unavailable", "the credentials changed too often in one call"));
         }
         Ok(secret)
     }
@@ -294,6 +295,17 @@ impl CallEgress {
     }
 }
 
+/// Only credentials that are refused want the account to be connected again.
+fn unusable(error: CredentialsError) -> Err {
+    match error {
+        CredentialsError::Refused(_) => refused("auth-expired", "the connection has no usable credentials"),
+        CredentialsError::Unavailable { message, retry_after_ms } => {
+            let retry_after_ms = retry_after_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX));
+            Err { retry_after_ms, ..refused("unavailable", message) }
+        }
+    }
+}
+
 /// The next piece of an answer's body.
 async fn chunk(response: &mut Answer) -> Result<Option<Bytes>, Err> {
     while let Some(frame) = response.body_mut().frame().await {
@@ -307,7 +319,7 @@ async fn chunk(response: &mut Answer) -> Result<Option<Bytes>, Err> {
 
 /// Whether the provider says that it has not begun to work on the request: it closes the connection, or has no room on it
 /// (RFC 9113 section 8.7).
-fn is_unprocessed(error: &legacy::Error) -> bool {
+pub(super) fn is_unprocessed(error: &legacy::Error) -> bool {
     causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
         let is_closing = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
         let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
@@ -315,7 +327,9 @@ fn is_unprocessed(error: &legacy::Error) -> bool {
     })
 }
 
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub(super) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
 

@@ -5,6 +5,7 @@ mod address;
 mod body;
 mod client;
 mod connect;
+mod direct;
 mod exchange;
 mod headers;
 mod names;
@@ -34,6 +35,7 @@ use crate::spawned::Spawned;
 use crate::state::State;
 
 pub use client::HttpSettings;
+pub use direct::{DirectError, DirectRequest, DirectResponse};
 pub use names::{Lookup, SystemLookup};
 pub use origins::{BadOrigin, check_origins};
 pub(crate) use policy::Policy;
@@ -64,17 +66,42 @@ impl std::fmt::Debug for Secret {
 #[async_trait]
 pub trait Credentials: Send + Sync {
     /// The credentials of a slot; none if the connection has none for it.
-    async fn authorization(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+    async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError>;
 
     /// Fresh ones after the provider answered 401; none if these cannot be refreshed. That several calls refresh once is up
     /// to the implementation.
-    async fn refreshed(&self, slot: &str) -> anyhow::Result<Option<Secret>>;
+    async fn refreshed(&self, slot: &str) -> Result<Option<Secret>, CredentialsError>;
 
     /// The same for protocols that authenticate by SASL (RFC 4422); none where the connection has no such credentials.
-    async fn login(&self) -> anyhow::Result<Option<Login>> {
+    async fn login(&self) -> Result<Option<Login>, CredentialsError> {
         Ok(None)
     }
 }
+
+/// Why a connection has no credentials now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialsError {
+    /// The account has to be connected again: to wait is of no use. The connector gets `auth-expired`. The text is for the log.
+    Refused(String),
+    /// They may be there later, and the account is as it was: the connector gets `unavailable`.
+    Unavailable {
+        /// One sentence for the API's user, without secrets.
+        message: String,
+        /// Milliseconds after which a repeat may do better.
+        retry_after_ms: Option<u64>,
+    },
+}
+
+impl std::fmt::Display for CredentialsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CredentialsError::Refused(why) => f.write_str(why),
+            CredentialsError::Unavailable { message, .. } => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for CredentialsError {}
 
 /// Who logs in, and with what.
 #[derive(Clone)]
@@ -102,11 +129,11 @@ pub struct NoCredentials;
 
 #[async_trait]
 impl Credentials for NoCredentials {
-    async fn authorization(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn authorization(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
 
-    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
 }
@@ -181,6 +208,15 @@ impl Egress {
     /// Whether this is where the connector's provider is, in this very process.
     fn is_own(&self, connector: &str, address: SocketAddr) -> bool {
         self.own.as_ref().is_some_and(|own| own.connector == connector && own.address == address)
+    }
+
+    /// Whether requests of a connector may go to a host that is an address: that needs the operator's leave, public or not. A name
+    /// is checked by the resolver.
+    fn permits_literal(&self, connector: &str, address: SocketAddr) -> bool {
+        let ip = address.ip();
+        let has_leave =
+            self.allowed.iter().any(|net| net.contains(&ip)) && address::permitted(ip, &self.allowed);
+        has_leave || self.is_own(connector, address)
     }
 
     /// Whether a request over plain http would go to where anybody may read it: to addresses that are public and that the operator

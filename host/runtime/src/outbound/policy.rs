@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
+use crate::http_url;
 use crate::manifest::{HostRule, Manifest};
 use crate::outbound::origins::accepted;
 use crate::outbound::tcp::{BadServer, Server};
@@ -106,39 +107,7 @@ pub(super) fn settings_origins(manifest: &Manifest, settings: &Map<String, Value
 
 /// An absolute http or https URL that no two parsers read differently.
 pub(crate) fn parse(text: &str) -> Result<Url, Refusal> {
-    if !text.bytes().all(|b| b.is_ascii_graphic()) {
-        return Err(Invalid("the URL must be ASCII without spaces: percent-encode it"));
-    }
-    if text.contains('\\') {
-        return Err(Invalid("the URL must not contain a backslash"));
-    }
-    if text.len() > 8 << 10 {
-        return Err(Invalid("the URL is longer than 8 KiB"));
-    }
-    let url = Url::parse(text).map_err(|_| Invalid("not an absolute URL"))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(Invalid("the URL must be http or https"));
-    }
-    if !url.username().is_empty() || url.password().is_some() || authority(text).contains('@') {
-        return Err(Invalid("the URL must not contain a user name or a password"));
-    }
-    if url.fragment().is_some() {
-        return Err(Invalid("the URL must not contain a fragment"));
-    }
-    match url.host_str() {
-        Some(host) if !host.is_empty() && !host.ends_with('.') => {}
-        _ => return Err(Invalid("the URL must name a host, without a dot at the end")),
-    }
-    let path = url.path().to_ascii_lowercase();
-    if ["..%2f", "%2f..", "..%5c", "%5c.."].iter().any(|dots| path.contains(dots)) {
-        return Err(Invalid("the URL's path must not climb"));
-    }
-    Ok(url)
-}
-
-fn authority(text: &str) -> &str {
-    let rest = text.split_once("//").map_or("", |(_, rest)| rest);
-    rest.split(['/', '?', '#']).next().unwrap_or("")
+    http_url::parse(text).map_err(Invalid)
 }
 
 fn matches(rule: &HostRule, method: &str, url: &Url) -> bool {

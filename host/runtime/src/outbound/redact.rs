@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 /// Secrets shorter than this are not looked for: they would be found in text that means something else.
 const SHORTEST: usize = 8;
 
-/// Credentials of one call: more are not used. Each is looked for on its own, so that the work is so many times the text at most.
-const MOST: usize = 8;
+/// Credentials of one call: more are not used. Each is looked for on its own, so that the work is so many times the text at most. A
+/// long sync with access tokens of seconds needs several.
+const MOST: usize = 16;
 
 /// Finds and overwrites credentials.
 #[derive(Default)]

@@ -12,17 +12,53 @@ use crate::bindings::http::{Req, Segment};
 use crate::blobs::Blobs;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
-use crate::outbound::{CallEgress, Credentials, Egress, HttpSettings, Meter, Policy, Rules, Secret};
+use crate::outbound::{
+    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, Meter, Policy, Rules, Secret,
+};
 
 struct Token;
 
 #[async_trait::async_trait]
 impl Credentials for Token {
-    async fn authorization(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn authorization(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(Some(Secret::new("Bearer token-0123456789")))
     }
 
-    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
+        Ok(None)
+    }
+}
+
+/// Credentials that cannot be had.
+struct Failing(CredentialsError);
+
+#[async_trait::async_trait]
+impl Credentials for Failing {
+    async fn authorization(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
+        Err(self.0.clone())
+    }
+
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
+        Err(self.0.clone())
+    }
+
+    async fn login(&self) -> Result<Option<Login>, CredentialsError> {
+        Err(self.0.clone())
+    }
+}
+
+/// Other credentials each time.
+#[derive(Default)]
+struct Changing(AtomicUsize);
+
+#[async_trait::async_trait]
+impl Credentials for Changing {
+    async fn authorization(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
+        let number = self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Secret::new(format!("Bearer token-{number}-0123456789"))))
+    }
+
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
 }
@@ -190,6 +226,33 @@ async fn a_token_in_pieces_is_found() {
     let cut = Req { max_bytes: Some(100_012), ..request(format!("{origin}/token"), vec![]) };
     let answer = egress.send(cut).await.unwrap();
     assert_eq!(answer.body[100_000..], *b"Bearer *****");
+}
+
+#[tokio::test]
+async fn unavailable_credentials_are_not_auth_expired() {
+    let origin = server().await;
+    let with = |credentials: Arc<dyn Credentials>| {
+        let mut egress = egress_to(&origin, Limits::default(), HttpSettings::default());
+        Arc::get_mut(&mut egress).unwrap().credentials = credentials;
+        egress
+    };
+    let json = || request(format!("{origin}/json"), vec![]);
+    let message = "the provider's token endpoint does not answer";
+    let later = CredentialsError::Unavailable { message: message.to_owned(), retry_after_ms: Some(7_000) };
+    let gone = CredentialsError::Refused("invalid_grant".to_owned());
+    for (error, code, wait) in [(gone, "auth-expired", None), (later, "unavailable", Some(7_000))] {
+        let egress = with(Arc::new(Failing(error)));
+        let failed = egress.clone().send(json()).await.unwrap_err();
+        assert_eq!((&*failed.code, failed.retry_after_ms), (code, wait));
+        assert_eq!(failed.message == message, wait.is_some());
+        assert_eq!(egress.login().await.err().unwrap().code, code);
+        assert_eq!(egress.meter.requests(), 0);
+    }
+    let egress = with(Arc::new(Changing::default()));
+    for _ in 0..16 {
+        egress.clone().send(json()).await.unwrap();
+    }
+    assert_eq!(egress.clone().send(json()).await.unwrap_err().code, "unavailable");
 }
 
 /// Speaks HTTP/2 over TLS, refuses the first streams unread (RFC 9113 section 8.7) and echoes the bodies of all others. Its origin, its

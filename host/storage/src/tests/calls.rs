@@ -6,6 +6,7 @@ use base::tenant::Tenant;
 use crate::Db;
 use crate::Tx;
 use crate::api_keys;
+use crate::authorizations::{self, Outcome, PendingAuthorization};
 use crate::connections;
 use crate::idempotency;
 use crate::installation;
@@ -13,6 +14,7 @@ use crate::items::{self, After, Item, Key, List, Part, Shape, Window, Within};
 use crate::locked::ConnectionLock;
 use crate::log;
 use crate::mail::{self, Filter};
+use crate::oauth_clients::{self, OAuthClient};
 use crate::outbox::{self, Outgoing};
 use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
@@ -41,11 +43,14 @@ pub async fn all(db: &Db) -> Result<()> {
     read_mail(db).await?;
     read_states(db).await?;
     read_the_rest(db).await?;
+    read_registrations(db).await?;
     db.write(|tx| Box::pin(async move { write_items(tx).await })).await?;
     db.write(|tx| Box::pin(async move { write_mail(tx).await })).await?;
     db.write(|tx| Box::pin(async move { write_states(tx).await })).await?;
     db.write(|tx| Box::pin(async move { write_sending(tx).await })).await?;
     db.write(|tx| Box::pin(async move { write_keys(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_registrations(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_authorizations(tx).await })).await?;
     db.write(|tx| Box::pin(async move { forget(tx).await })).await
 }
 
@@ -59,6 +64,7 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     api_keys::list(reader, tenant, Some("key_100000"), "", 50).await?;
     api_keys::list_all(reader).await?;
     assert_eq!(api_keys::tenants(reader).await?.len(), 10);
+    assert_eq!(api_keys::applications(reader).await?.len(), 10);
     assert!(connections::find(reader, tenant, MAIL).await?.is_some());
     assert_eq!(connections::list(reader, tenant, ("", ""), "conn_100100", 50).await?.len(), 50);
     assert!(connections::count_by_status(reader, tenant).await?["active"] > 2_000);
@@ -238,6 +244,15 @@ async fn read_the_rest(db: &Db) -> Result<()> {
     assert_eq!(tracking::due_reports(reader, NOON, 50).await?.len(), 50);
     items::parts_of(reader, "task_1050020").await?;
     purge::due(reader, "host", NOON, 20).await?;
+    Ok(())
+}
+
+async fn read_registrations(db: &Db) -> Result<()> {
+    let (reader, tenant) = (db.reader(), &tenant());
+    assert!(oauth_clients::find(reader, tenant, "provider-10").await?.is_some());
+    assert!(oauth_clients::list(reader, "app_1").await?.len() > 500);
+    assert!(oauth_clients::redirects(reader, tenant).await?.len() > 10_000);
+    assert!(authorizations::find(reader, "state-10").await?.is_some());
     Ok(())
 }
 
@@ -489,6 +504,84 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
     idempotency::unanswer_all(tx).await
 }
 
+async fn write_registrations(tx: &mut Tx) -> Result<()> {
+    let tenant = &tenant();
+    let client = OAuthClient {
+        id: "oac_new".into(),
+        tenant: tenant.clone(),
+        provider: "new".into(),
+        client_id: "client".into(),
+        client_secret: None,
+        client_auth: None,
+        settings: serde_json::Map::new(),
+        endpoints: serde_json::Map::new(),
+        scopes: serde_json::Map::new(),
+        version: 1,
+        disabled_at: None,
+        created_at: NOON,
+        updated_at: NOON,
+    };
+    oauth_clients::insert(tx, &client).await?;
+    assert!(oauth_clients::update(tx, &client).await?);
+    assert!(!oauth_clients::update(tx, &client).await?, "its version is 2 by now");
+    let stored = oauth_clients::find(&mut *tx, tenant, "new").await?.expect("it was written");
+    assert_eq!((stored.version, stored.client_secret), (2, None));
+    assert!(oauth_clients::remove(tx, tenant, "new").await?);
+    let uri = "https://app.example.test/new";
+    assert!(oauth_clients::add_redirect(tx, tenant, uri, NOON).await?);
+    assert!(!oauth_clients::add_redirect(tx, tenant, uri, NOON).await?);
+    assert!(oauth_clients::remove_redirect(tx, tenant, uri).await?);
+    Ok(())
+}
+
+async fn write_authorizations(tx: &mut Tx) -> Result<()> {
+    let pending = PendingAuthorization {
+        state_hash: "state-new".into(),
+        tenant: tenant(),
+        api_key_id: "key_new".into(),
+        provider: "sandbox".into(),
+        oauth_client_id: "oac_new".into(),
+        oauth_client_version: 1,
+        redirect_uri: "https://app.example.test/new".into(),
+        callback_uri: "https://host.example.test/callback".into(),
+        issuer: None,
+        requires_iss: true,
+        endpoints: serde_json::Map::new(),
+        requested_scopes: vec!["email.read".into()],
+        provider_scopes: Vec::new(),
+        connection_id: None,
+        options: serde_json::Map::new(),
+        secrets: "sealed".into(),
+        code_challenge: None,
+        created_at: NOON,
+        expires_at: NOON,
+        claimed_by: None,
+        claimed_at: None,
+        fence: 0,
+        finished_at: None,
+        outcome: None,
+        code_expires_at: None,
+        code_used_at: None,
+        grant_id: None,
+    };
+    authorizations::insert(tx, &pending).await?;
+    let hash = &pending.state_hash;
+    assert_eq!(authorizations::claim(tx, hash, "one", NOON, NOON - 60_000).await?, Some(1));
+    assert_eq!(authorizations::claim(tx, hash, "other", NOON, NOON - 60_000).await?, None);
+    assert_eq!(authorizations::claim(tx, hash, "other", NOON, NOON + 1).await?, Some(2));
+    let result = serde_json::json!({ "error": "access_denied" });
+    let outcome =
+        Outcome { at: NOON, result: result.clone(), code: Some(("code-new".into(), NOON + 60_000)) };
+    assert!(!authorizations::finish(tx, hash, 1, &outcome).await?, "its claim was taken over");
+    assert!(authorizations::finish(tx, hash, 2, &outcome).await?);
+    assert!(!authorizations::finish(tx, hash, 2, &outcome).await?, "it is finished");
+    let first = authorizations::use_code(tx, "code-new", NOON).await?.expect("it was written");
+    assert_eq!((first.secrets.as_str(), first.outcome, first.code_used_at), ("", Some(result), None));
+    let again = authorizations::use_code(tx, "code-new", NOON + 1).await?.expect("it stays");
+    assert_eq!((again.code_used_at, again.requires_iss), (Some(NOON), true));
+    Ok(())
+}
+
 /// Rows of a step.
 const MOST: i64 = 50;
 
@@ -545,6 +638,7 @@ async fn forget(tx: &mut Tx) -> Result<()> {
     assert_eq!(expire::idempotency(tx, i64::MAX, MOST).await?, MOST);
     assert_eq!(expire::outbox(tx, i64::MAX, MOST).await?, MOST);
     assert_eq!(expire::tracking(tx, i64::MAX, MOST).await?, MOST);
+    assert_eq!(authorizations::clean(tx, i64::MAX, MOST).await?, MOST);
     assert!(expire::threads(tx, i64::MAX, MOST).await? > 0);
     assert_eq!(expire::usage(tx, tenant, "2025-11-20", MOST).await?, MOST);
     assert_eq!(log::forget(tx, tenant, NOON, MOST).await?, MOST as u64);

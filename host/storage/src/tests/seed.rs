@@ -238,4 +238,42 @@ pub const STATEMENTS: &[&str] = &[
             )
         )
     ),
+    concat!(
+        "insert into oauth_clients (id, organization_id, application_id, provider, client_id, settings, endpoints, scopes, version, \
+         created_at, updated_at) ",
+        numbers!(
+            "20000",
+            concat!(
+                "select 'oac_' || i, 'org_' || t, 'app_' || t, 'provider-' || i, 'client', '{}', '{}', '{}', 1, 0, 0 from (select i, ",
+                owner!(),
+                " as t from n) as s"
+            )
+        )
+    ),
+    concat!(
+        "insert into application_redirects (organization_id, application_id, uri, created_at) ",
+        numbers!(
+            "20000",
+            concat!(
+                "select 'org_' || t, 'app_' || t, 'https://app.example.test/' || i, 0 from (select i, ",
+                owner!(),
+                " as t from n) as s"
+            )
+        )
+    ),
+    concat!(
+        "insert into authorizations (state_hash, organization_id, application_id, api_key_id, provider, oauth_client_id, \
+         oauth_client_version, redirect_uri, callback_uri, requires_iss, endpoints, requested_scopes, provider_scopes, options, secrets, \
+         created_at, expires_at, code_hash) ",
+        numbers!(
+            "100000",
+            concat!(
+                "select 'state-' || i, 'org_' || t, 'app_' || t, 'key', 'sandbox', 'oac', 1, 'https://app.example.test/', \
+         'https://host.example.test/', 0, '{}', '[]', '[]', '{}', '', 1767225600000 + i, 1767225600000 + i, \
+         case when i % 2 = 0 then 'code-' || i end from (select i, ",
+                owner!(),
+                " as t from n) as s"
+            )
+        )
+    ),
 ];

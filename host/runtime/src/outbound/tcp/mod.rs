@@ -25,7 +25,7 @@ use crate::outbound::tcp::meter::Allowance;
 use crate::outbound::tcp::opening::Way;
 use crate::outbound::tcp::pool::{Kept, Key};
 use crate::outbound::tcp::server::Protocol;
-use crate::outbound::{CallEgress, Login, LoginSecret};
+use crate::outbound::{CallEgress, CredentialsError, Login, LoginSecret};
 use crate::state::State;
 
 pub use idle::{Listener, News};
@@ -93,8 +93,15 @@ impl CallEgress {
         Ok(Session { line: Some(line), capabilities, note: None, kept: None, key, pool })
     }
 
-    async fn login(&self) -> Result<Login, Err> {
-        self.credentials.login().await.map_err(|_| unopened())?.ok_or_else(unopened)
+    pub(super) async fn login(&self) -> Result<Login, Err> {
+        let login = self.credentials.login().await.map_err(|error| {
+            tracing::info!(connector = &*self.connector, "no usable credentials: {error}");
+            match error {
+                CredentialsError::Refused(_) => unopened(),
+                CredentialsError::Unavailable { message, .. } => refused("unavailable", message),
+            }
+        })?;
+        login.ok_or_else(unopened)
     }
 
     /// A new line, authenticated, and what its server can do.

@@ -16,7 +16,8 @@ use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::outbound::tcp::{News, Protocol, Server};
 use crate::outbound::{
-    CallEgress, Credentials, Egress, HttpSettings, Login, LoginSecret, Meter, Policy, Rules, Secret,
+    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, LoginSecret, Meter, Policy,
+    Rules, Secret,
 };
 
 const SECRET: &str = "secret-0123456789";
@@ -104,15 +105,15 @@ struct Account {
 
 #[async_trait::async_trait]
 impl Credentials for Account {
-    async fn authorization(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn authorization(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
 
-    async fn refreshed(&self, _: &str) -> anyhow::Result<Option<Secret>> {
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok(None)
     }
 
-    async fn login(&self) -> anyhow::Result<Option<Login>> {
+    async fn login(&self) -> Result<Option<Login>, CredentialsError> {
         let text = Zeroizing::new(SECRET.to_owned());
         let secret = if self.is_token { LoginSecret::Token(text) } else { LoginSecret::Password(text) };
         Ok(Some(Login { username: "ann".to_owned(), secret }))

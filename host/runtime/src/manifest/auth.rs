@@ -1,0 +1,549 @@
+//! `[auth]` of a manifest: how an account is opened, and everything that is particular to a provider's OAuth. What an
+//! installation has of its own (client id, secret, URLs that replace these) is the operator's registration of the provider.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::manifest::url_template::UrlSetting;
+
+/// How an account is opened. URLs may hold `{name}` of `settings`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    /// The ways that the provider takes, best first; empty: it needs none.
+    #[serde(default, alias = "kind", deserialize_with = "one_or_many")]
+    pub kinds: Vec<AuthKind>,
+    /// OAuth: the provider's issuer identifier (RFC 8414, section 2), compared byte for byte. https.
+    #[serde(default)]
+    pub issuer: Option<String>,
+    /// OAuth: where the issuer tells its URLs. URLs of the manifest are preferred to those.
+    #[serde(default)]
+    pub discovery: Discovery,
+    /// OAuth: whether the user's return has to name the issuer (RFC 9207). Where it does and one is known, they are compared.
+    #[serde(default)]
+    pub iss: IssParameter,
+    /// OAuth: where the user is sent. https.
+    #[serde(default)]
+    pub authorize_url: Option<String>,
+    /// OAuth: where codes and refresh tokens are exchanged. https.
+    #[serde(default)]
+    pub token_url: Option<String>,
+    /// OAuth: where a token is revoked (RFC 7009), if the provider has it.
+    #[serde(default)]
+    pub revoke_url: Option<String>,
+    /// OAuth: where the account's identity is asked for (OpenID Connect Core, section 5.3).
+    #[serde(default)]
+    pub userinfo_url: Option<String>,
+    /// OAuth: where an administrator lets the client in; named to users whose organization wants that.
+    #[serde(default)]
+    pub admin_consent_url: Option<String>,
+    /// OAuth: the operator's values that stand in these URLs.
+    #[serde(default)]
+    pub settings: Vec<UrlSetting>,
+    /// OAuth: how the client says at the token endpoint who it is, unless the registration says otherwise.
+    #[serde(default)]
+    pub client_auth: ClientAuth,
+    /// OAuth: proof of possession of the code (RFC 7636).
+    #[serde(default)]
+    pub pkce: Pkce,
+    /// OAuth: more query parameters of the authorization request, for example `access_type = "offline"`.
+    #[serde(default)]
+    pub authorize_params: BTreeMap<String, String>,
+    /// OAuth: more of them where a new connection is made.
+    #[serde(default)]
+    pub connect_params: BTreeMap<String, String>,
+    /// OAuth: more of them where a connection is authorized again.
+    #[serde(default)]
+    pub reauthorize_params: BTreeMap<String, String>,
+    /// OAuth: more parameters of the token request.
+    #[serde(default)]
+    pub token_params: BTreeMap<String, String>,
+    /// OAuth: values that a client of ours may give for `prompt`; they are joined to the manifest's own.
+    #[serde(default)]
+    pub prompts: Vec<String>,
+    /// OAuth: provider scopes that are always asked for.
+    #[serde(default)]
+    pub base_scopes: Vec<String>,
+    /// OAuth: our scope (`calendar.write`) to the provider's scopes that it needs.
+    #[serde(default)]
+    pub scopes: BTreeMap<String, Vec<String>>,
+    /// OAuth: a provider scope to narrower ones that it includes; transitive.
+    #[serde(default)]
+    pub scope_implies: BTreeMap<String, Vec<String>>,
+    /// OAuth: a scope as it is asked for, to the name under which the provider answers it.
+    #[serde(default)]
+    pub scope_aliases: BTreeMap<String, String>,
+    /// OAuth: what the provider may put before the scopes that it answers.
+    #[serde(default)]
+    pub scope_prefixes: Vec<String>,
+    /// OAuth: how answered scopes are compared.
+    #[serde(default)]
+    pub scope_case: ScopeCase,
+    /// OAuth: whether a refresh names the scopes again (RFC 6749, section 6).
+    #[serde(default)]
+    pub scopes_on_refresh: bool,
+    /// OAuth: what becomes of a refresh token that was used.
+    #[serde(default)]
+    pub rotation: Rotation,
+    /// OAuth: seconds that an access token lives where the answer does not tell (RFC 6749, section 5.1).
+    #[serde(default = "hour")]
+    pub token_lifetime_s: u64,
+    /// OAuth: where an account's identity comes from; see [`Auth::identity_source`].
+    #[serde(default)]
+    pub identity: Option<IdentitySource>,
+    /// OAuth: where the identity stands in the answer of `userinfo_url`.
+    #[serde(default)]
+    pub userinfo: UserinfoPointers,
+    /// OAuth: what is the user name of logins by SASL; none: such a connection has none.
+    #[serde(default)]
+    pub login: Option<LoginName>,
+    /// OAuth: what the provider's errors mean; the first that fits counts.
+    #[serde(default)]
+    pub errors: Vec<ErrorRule>,
+    /// OAuth: where the provider's own numbers stand in an error of the token endpoint: a JSON pointer (RFC 6901) to a number
+    /// or an array of them.
+    #[serde(default)]
+    pub codes_at: Option<String>,
+}
+
+impl Default for Auth {
+    fn default() -> Self {
+        toml::from_str("").expect("every key of [auth] has a default")
+    }
+}
+
+/// A kind of credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthKind {
+    /// User name and password, RFC 7617.
+    Basic,
+    /// A fixed token that the user pastes, RFC 6750.
+    Bearer,
+    /// OAuth 2.0 with authorization code and PKCE.
+    Oauth,
+}
+
+/// Where an issuer tells its URLs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Discovery {
+    /// Nowhere: the manifest and the registration have them.
+    #[default]
+    None,
+    /// At `{issuer}/.well-known/openid-configuration` (OpenID Connect Discovery, section 4).
+    Openid,
+    /// At `/.well-known/oauth-authorization-server` before the issuer's path (RFC 8414, section 3.1).
+    Oauth,
+}
+
+/// Whether the user's return has to have `iss` (RFC 9207).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IssParameter {
+    /// Only if the discovered metadata says so.
+    #[default]
+    Optional,
+    Required,
+}
+
+/// How a client authenticates at the token endpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientAuth {
+    /// By `client_id` and `client_secret` in the body.
+    #[default]
+    Post,
+    /// By the `Authorization` header (RFC 6749, section 2.3.1).
+    Basic,
+    /// A public client: by `client_id` alone.
+    None,
+}
+
+impl ClientAuth {
+    /// By its name in manifests and registrations: `post`, `basic` or `none`.
+    pub fn parse(name: &str) -> Option<Self> {
+        [ClientAuth::Post, ClientAuth::Basic, ClientAuth::None].into_iter().find(|way| way.as_str() == name)
+    }
+
+    /// Its name in manifests and registrations.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ClientAuth::Post => "post",
+            ClientAuth::Basic => "basic",
+            ClientAuth::None => "none",
+        }
+    }
+}
+
+/// Proof of possession of the code (RFC 7636).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Pkce {
+    #[default]
+    S256,
+    /// For a provider that refuses it, and no other.
+    #[serde(rename = "off")]
+    Off,
+}
+
+/// How answered scopes are compared with those that were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeCase {
+    #[default]
+    Exact,
+    Insensitive,
+}
+
+/// What becomes of a refresh token that was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rotation {
+    /// It can be used again, also where the answer has a new one.
+    #[default]
+    Kept,
+    /// It is at its end: the answer has the next one. After a lost answer many providers take it once more for some seconds.
+    Rotating,
+}
+
+/// Where the identity of an account comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdentitySource {
+    /// The answer of `userinfo_url`.
+    Userinfo,
+    /// The `id_token` of the token answer; the authorization request has a `nonce`.
+    IdToken,
+    /// The connector's `check`.
+    Check,
+}
+
+/// What is the user name of logins by SASL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoginName {
+    /// The identity's email address.
+    Email,
+}
+
+/// JSON pointers (RFC 6901) into the answer of `userinfo_url`; by default to OpenID's claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UserinfoPointers {
+    /// To the account's lasting id.
+    pub id: String,
+    /// To the account's address; the first that is there counts.
+    pub email: Vec<String>,
+    pub name: String,
+}
+
+impl Default for UserinfoPointers {
+    fn default() -> Self {
+        UserinfoPointers { id: "/sub".to_owned(), email: vec!["/email".to_owned()], name: "/name".to_owned() }
+    }
+}
+
+/// What an error of the provider means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorRule {
+    pub at: ErrorPlace,
+    /// The `error` of the answer; none: any.
+    #[serde(default)]
+    pub error: Option<String>,
+    /// Numbers at `codes_at`, one of which the answer has; empty: any or none.
+    #[serde(default)]
+    pub codes: Vec<i64>,
+    pub is: ErrorClass,
+}
+
+/// Where a provider reports an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorPlace {
+    /// The user's return (RFC 6749, section 4.1.2.1).
+    Authorize,
+    /// The token endpoint (RFC 6749, section 5.2).
+    Token,
+}
+
+/// What an error of the provider means for an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// The user's grant is gone: they have to authorize the connection again.
+    Reauthorize,
+    /// The user has not agreed to what is needed.
+    ConsentMissing,
+    /// An administrator of the user's organization has to agree.
+    AdminBlocked,
+    /// The registration is wrong: the operator has to do something, the user cannot.
+    Operator,
+    /// It passes.
+    Retry,
+    /// The user said no.
+    Denied,
+}
+
+fn hour() -> u64 {
+    3_600
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(AuthKind),
+        Many(Vec<AuthKind>),
+    }
+    Ok(match OneOrMany::deserialize(d)? {
+        OneOrMany::One(kind) => vec![kind],
+        OneOrMany::Many(kinds) => kinds,
+    })
+}
+
+impl Auth {
+    /// What the manifest says that an error means; none: what it means everywhere.
+    pub fn error_class(&self, at: ErrorPlace, error: Option<&str>, codes: &[i64]) -> Option<ErrorClass> {
+        let fits = |rule: &&ErrorRule| {
+            rule.at == at
+                && (rule.error.is_none() || rule.error.as_deref() == error)
+                && (rule.codes.is_empty() || rule.codes.iter().any(|code| codes.contains(code)))
+        };
+        self.errors.iter().find(fits).map(|rule| rule.is)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+    use crate::manifest::{EndpointOverrides, Manifest, Setting};
+
+    /// A provider whose issuer is its registration's.
+    const DISCOVERED: &str = r#"
+        [auth]
+        kinds = ["oauth", "basic", "bearer"]
+        discovery = "oauth"
+        iss = "required"
+        client_auth = "none"
+        rotation = "rotating"
+        errors = [{ at = "authorize", error = "admin_policy_enforced", is = "admin_blocked" }]
+        scopes = { "email.read" = ["mail.read"], "email.write" = ["mail.write"] }
+        scope_implies = { "mail.write" = ["mail.read"] }
+    "#;
+
+    const GOOGLE: &str = r#"
+        [auth]
+        kinds = ["oauth"]
+        issuer = "https://accounts.google.com"
+        authorize_url = "https://accounts.google.com/o/oauth2/v2/auth"
+        token_url = "https://oauth2.googleapis.com/token"
+        revoke_url = "https://oauth2.googleapis.com/revoke"
+        userinfo_url = "https://openidconnect.googleapis.com/v1/userinfo"
+        authorize_params = { access_type = "offline", prompt = "consent" }
+        reauthorize_params = { include_granted_scopes = "true" }
+        prompts = ["select_account"]
+        base_scopes = ["openid", "email", "profile"]
+        scopes = { "email.read" = ["https://www.googleapis.com/auth/gmail.readonly"] }
+        scope_implies = { "https://mail.google.com/" = ["https://www.googleapis.com/auth/gmail.modify"] }
+        scope_aliases = { "email" = "https://www.googleapis.com/auth/userinfo.email" }
+        errors = [{ at = "authorize", error = "admin_policy_enforced", is = "admin_blocked" }, { at = "authorize", error = "org_internal", is = "operator" }]
+    "#;
+
+    const MICROSOFT: &str = r#"
+        [auth]
+        kinds = ["oauth"]
+        authorize_url = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize"
+        token_url = "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token"
+        userinfo_url = "https://graph.microsoft.com/v1.0/me?$select=id,mail,userPrincipalName,displayName"
+        userinfo = { id = "/id", email = ["/mail", "/userPrincipalName"], name = "/displayName" }
+        admin_consent_url = "https://login.microsoftonline.com/{tenant}/v2.0/adminconsent"
+        settings = [{ name = "tenant", kind = "segment", default = "common" }]
+        connect_params = { prompt = "select_account" }
+        prompts = ["login", "consent"]
+        scopes_on_refresh = true
+        base_scopes = ["openid", "profile", "email", "offline_access", "User.Read"]
+        scopes = { "email.read" = ["Mail.Read", "MailboxSettings.Read"] }
+        scope_implies = { "Mail.ReadWrite" = ["Mail.Read"] }
+        scope_prefixes = ["https://graph.microsoft.com/"]
+        scope_case = "insensitive"
+        codes_at = "/error_codes"
+        errors = [{ at = "token", codes = [50033, 90033], is = "retry" }, { at = "token", codes = [65001], is = "consent_missing" }, { at = "token", error = "interaction_required", is = "reauthorize" }]
+    "#;
+
+    const OPENID: &str = r#"
+        [auth]
+        kinds = ["oauth"]
+        issuer = "https://id.example.com"
+        discovery = "openid"
+        rotation = "rotating"
+        authorize_params = { prompt = "consent" }
+        base_scopes = ["openid", "email", "offline_access"]
+        scopes = { "calendar.read" = ["calendar"], "calendar.write" = ["calendar"] }
+    "#;
+
+    const JMAP: &str = r#"
+        [auth]
+        kinds = ["oauth", "bearer", "basic"]
+        discovery = "oauth"
+        base_scopes = ["offline_access", "urn:ietf:params:jmap:core"]
+        scopes = { "email.read" = ["urn:ietf:params:jmap:mail"] }
+    "#;
+
+    const GMAIL_IMAP: &str = r#"
+        servers_from_settings = ["imap"]
+        [auth]
+        kinds = ["oauth"]
+        authorize_url = "https://accounts.google.com/o/oauth2/v2/auth"
+        token_url = "https://oauth2.googleapis.com/token"
+        login = "email"
+        base_scopes = ["openid", "email"]
+        scopes = { "email.read" = ["https://mail.google.com/"] }
+        [[settings]]
+        name = "imap"
+        description = "The IMAP server"
+        fixed = { host = "imap.gmail.com", port = 993, tls = "implicit" }
+    "#;
+
+    fn manifest(rest: &str) -> anyhow::Result<Manifest> {
+        let head = "name = \"x\"\nversion = \"1.0.0\"\ntitle = \"X\"\nsurfaces = [\"calendar\"]\n";
+        Manifest::parse(&format!("{head}{rest}"))
+    }
+
+    fn auth(rest: &str) -> Auth {
+        manifest(rest).unwrap().auth
+    }
+
+    fn none() -> (Map<String, Value>, EndpointOverrides) {
+        (Map::new(), EndpointOverrides::default())
+    }
+
+    #[test]
+    fn manifest_auth_reads_each_example() {
+        let sandbox = auth(DISCOVERED);
+        assert_eq!((sandbox.discovery, sandbox.iss), (Discovery::Oauth, IssParameter::Required));
+        assert_eq!((sandbox.client_auth, sandbox.rotation), (ClientAuth::None, Rotation::Rotating));
+        let google = auth(GOOGLE);
+        assert_eq!((google.client_auth, google.pkce), (ClientAuth::Post, Pkce::S256));
+        assert_eq!((google.token_lifetime_s, google.scopes_on_refresh, google.login), (3_600, false, None));
+        assert_eq!((google.userinfo.id.as_str(), google.discovery), ("/sub", Discovery::None));
+        let class = google.error_class(ErrorPlace::Authorize, Some("org_internal"), &[]);
+        assert_eq!(class, Some(ErrorClass::Operator));
+        assert_eq!(google.error_class(ErrorPlace::Token, Some("org_internal"), &[]), None);
+        let microsoft = auth(MICROSOFT);
+        assert_eq!(microsoft.userinfo.email, ["/mail", "/userPrincipalName"]);
+        assert_eq!((microsoft.scopes_on_refresh, microsoft.scope_case), (true, ScopeCase::Insensitive));
+        let class = microsoft.error_class(ErrorPlace::Token, Some("invalid_grant"), &[1, 90_033]);
+        assert_eq!(class, Some(ErrorClass::Retry));
+        assert_eq!(microsoft.error_class(ErrorPlace::Token, Some("invalid_grant"), &[]), None);
+        assert_eq!(auth(OPENID).discovery, Discovery::Openid);
+        assert_eq!(auth(JMAP).kinds, [AuthKind::Oauth, AuthKind::Bearer, AuthKind::Basic]);
+        let imap = manifest(GMAIL_IMAP).unwrap();
+        assert_eq!(imap.auth.login, Some(LoginName::Email));
+        let fixed = json!({ "host": "imap.gmail.com", "port": 993, "tls": "implicit" });
+        let description = "The IMAP server".to_owned();
+        let setting = Setting {
+            name: "imap".to_owned(),
+            required: false,
+            description,
+            default: None,
+            fixed: Some(fixed),
+        };
+        assert_eq!(imap.settings, [setting]);
+        assert_eq!(manifest("").unwrap().auth, Auth::default());
+    }
+
+    #[test]
+    fn urls_are_the_manifests_with_what_the_operator_gave() {
+        let (values, overrides) = none();
+        let of = auth(MICROSOFT).endpoints(&values, &overrides).unwrap();
+        let authorize = "https://login.microsoftonline.com/common/oauth2/v2.0/authorize";
+        assert_eq!(of.authorize_url.unwrap().as_str(), authorize);
+        assert_eq!((of.issuer, of.metadata_url, of.revoke_url), (None, None, None));
+        let values = json!({ "tenant": "contoso.example.com", "serverUrl": "https://x.test" });
+        let overrides: EndpointOverrides = serde_json::from_value(json!({
+            "tokenUrl": "http://127.0.0.1:9000/token",
+            "revokeUrl": "none",
+        }))
+        .unwrap();
+        let of = auth(MICROSOFT).endpoints(values.as_object().unwrap(), &overrides).unwrap();
+        let consent = "https://login.microsoftonline.com/contoso.example.com/v2.0/adminconsent";
+        assert_eq!(of.admin_consent_url.unwrap().as_str(), consent);
+        assert_eq!(of.token_url.unwrap().as_str(), "http://127.0.0.1:9000/token");
+        assert!(of.is_revocation_off);
+
+        let metadata = |text: &str, issuer: Option<&str>| {
+            let overrides = EndpointOverrides { issuer: issuer.map(str::to_owned), ..Default::default() };
+            let of = auth(text).endpoints(&Map::new(), &overrides).unwrap();
+            (of.issuer.unwrap(), of.metadata_url.map(|url| url.to_string()))
+        };
+        assert_eq!(metadata(GOOGLE, None), ("https://accounts.google.com".to_owned(), None));
+        let openid = "https://id.example.com/.well-known/openid-configuration";
+        assert_eq!(metadata(OPENID, None).1.unwrap(), openid);
+        let tenant = "https://id.example.com/t/.well-known/openid-configuration";
+        assert_eq!(metadata(OPENID, Some("https://id.example.com/t/")).1.unwrap(), tenant);
+        let oauth = "http://127.0.0.1:1/.well-known/oauth-authorization-server/sandbox";
+        assert_eq!(metadata(DISCOVERED, Some("http://127.0.0.1:1/sandbox")).1.unwrap(), oauth);
+
+        let userinfo = url::Url::parse("https://x.test").unwrap();
+        assert_eq!(auth(GOOGLE).identity_source(Some(&userinfo)), IdentitySource::Userinfo);
+        assert_eq!(auth(JMAP).identity_source(None), IdentitySource::Check);
+    }
+
+    #[test]
+    fn a_fault_of_a_registration_names_the_field() {
+        let one = |name: &str, value: Value| Map::from_iter([(name.to_owned(), value)]);
+        let (none, urls) = none();
+        let token_url = Some("ftp://x.test".to_owned());
+        for (text, values, overrides, field) in [
+            (JMAP, none.clone(), urls.clone(), "authorize_url"),
+            (MICROSOFT, one("tenant", json!("x/../evil")), urls.clone(), "tenant"),
+            (MICROSOFT, one("tenant", json!(1)), urls.clone(), "tenant"),
+            (GOOGLE, none.clone(), EndpointOverrides { token_url, ..urls.clone() }, "token_url"),
+            (
+                JMAP,
+                none.clone(),
+                EndpointOverrides { issuer: Some("https://x.test/?a".to_owned()), ..urls },
+                "issuer",
+            ),
+        ] {
+            let error = format!("{:#}", auth(text).endpoints(&values, &overrides).unwrap_err());
+            assert!(error.contains(field), "{field}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_fault_of_the_manifest_names_the_key() {
+        let url = "token_url = \"https://login.microsoftonline.com/{tenant}";
+        for (from, to, key) in [
+            (url, "token_url = \"https://login.microsoftonline.com/x{tenant}", "auth.token_url"),
+            (url, "token_url = \"http://login.microsoftonline.com/{tenant}", "auth.token_url"),
+            ("name = \"tenant\"", "name = \"other\"", "{tenant}"),
+            ("default = \"common\"", "default = \"a/b\"", "tenant"),
+            ("kind = \"segment\"", "kind = \"host\"", "tenant"),
+            ("{ prompt = ", "{ state = ", "auth.connect_params"),
+            ("\"User.Read\"", "\"User Read\"", "auth.base_scopes"),
+            ("\"/error_codes\"", "\"error_codes\"", "auth.codes_at"),
+            ("codes_at = \"/error_codes\"", "", "auth.errors"),
+            ("codes = [65001], ", "", "auth.errors"),
+            ("is = \"consent_missing\"", "is = \"denied\"", "auth.errors"),
+            ("id = \"/id\"", "id = \"id\"", "auth.userinfo"),
+            ("scopes_on_refresh = true", "token_lifetime_s = 0", "auth.token_lifetime_s"),
+            ("scopes_on_refresh", "scope_on_refresh", "scope_on_refresh"),
+            ("scope_case = \"insensitive\"", "issuer = \"https://x.test/?a\"", "auth.issuer"),
+        ] {
+            assert!(MICROSOFT.contains(from), "{from}");
+            let error = format!("{:#}", manifest(&MICROSOFT.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains(key), "{to}: {error}");
+        }
+        let clash = format!("{MICROSOFT}\n[[settings]]\nname = \"tenant\"\ndescription = \".\"");
+        assert!(format!("{:#}", manifest(&clash).unwrap_err()).contains("auth.settings"));
+        let params = BTreeMap::from([("prompt".to_owned(), "consent".to_owned())]);
+        assert_eq!(auth(OPENID).authorize_params, params);
+    }
+}
