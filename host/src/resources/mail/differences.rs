@@ -181,7 +181,8 @@ impl<'l> Page<'_, 'l> {
         message.folder_ids = self.names.ours(Kind::EmailFolder, &message.folder_ids);
         message.label_ids = self.names.ours(Kind::EmailLabel, &message.label_ids);
         let kind = kind_of(&message);
-        // A draft that became a message is another resource: it was sent, here or by another client.
+        // A draft that became a message is another resource: it was sent, here or by another client. What becomes of one that we are
+        // sending is for the outbox to say: its copy may be read before the send has answered.
         let (known, other) = match known {
             Some(item) if item.kind != kind.as_str() => (None, Some(item)),
             known => (known, None),
@@ -204,7 +205,7 @@ impl<'l> Page<'_, 'l> {
             (item.metadata, item.created_at) = (known.metadata.clone(), known.created_at);
         }
         self.push(kind, item, known, places);
-        if let Some(other) = other.filter(|o| o.deleted_at.is_none()) {
+        if let Some(other) = other.filter(|o| o.deleted_at.is_none() && !is_being_sent(o)) {
             self.gone(other);
         }
         Ok(())
@@ -255,7 +256,7 @@ impl<'l> Page<'_, 'l> {
         let known = Some(known).filter(|_| other.is_none());
         let item = row(self.app, self.place, source, &fresh, (id, thread), known.as_deref());
         self.push(kind, item, known, places);
-        if let Some(other) = other {
+        if let Some(other) = other.filter(|o| !is_being_sent(o)) {
             self.gone(other);
         }
         Ok(())

@@ -104,6 +104,10 @@ pub async fn read(
         // It went, or it was moved by somebody else: the next look at the mailbox tells which.
         mailbox::ensure(app, connection, true).await?;
         let moved = find(app, asker, &item.id).await?;
+        if is_only_here(&moved.source_id) {
+            // It was sent meanwhile: the provider has no name for it, and must not be asked by ours.
+            return Err(not_found("message"));
+        }
         if moved.source_id == item.source_id {
             bodies::keep(app, connection, vec![gone(&item.source_id)], as_of).await?;
             return Err(not_found("message"));
