@@ -15,6 +15,7 @@ use crate::connectors;
 use crate::fuzz;
 use crate::peers::Peers;
 use crate::project;
+use crate::suite::Suite;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -112,18 +113,17 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
         }
         Err(error) => return Err(error),
     }
-    let chosen = arguments.cargo_test.iter().any(|argument| argument == "-p");
-    if !chosen {
-        project::step(if compiler.is_empty() {
-            "building the tests"
-        } else {
-            "lints, and building the tests"
-        });
-        // Bins too, and with the features that `cargo test` builds: tests start the server and kill it.
-        let mut build = project::cargo();
-        build.args(["build", "--workspace", "--all-targets"]).envs(compiler.iter().copied());
-        project::run(&mut build, "building the tests")?;
-    }
+    let suite = match arguments.cargo_test.is_empty() {
+        true => {
+            project::step(if compiler.is_empty() {
+                "building the tests"
+            } else {
+                "lints, and building the tests"
+            });
+            Some(Suite::build(compiler.clone())?)
+        }
+        false => None,
+    };
     let peers = match arguments.no_peers {
         true => {
             left_out
@@ -138,17 +138,13 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
     };
     environment.extend(peers.iter().flat_map(|peers| peers.environment.clone()));
     project::step("tests");
-    let mut command = project::cargo();
-    command.args(["test", "--no-fail-fast"]);
-    if !chosen {
-        command.arg("--workspace");
-    }
-    command.args(&arguments.cargo_test).envs(environment).envs(compiler.iter().copied());
-    let mut outcome = counted(&mut command);
-    let postgres = peers.iter().flat_map(|p| &p.environment).find(|(name, _)| name == "POSTGRES_URL");
-    if let (Ok(()), false, Some((_, url))) = (&outcome, chosen, postgres) {
-        outcome = on_postgres(url, &compiler);
-    }
+    let outcome = match &suite {
+        Some(suite) => {
+            let postgres = environment.iter().find(|(name, _)| name == "POSTGRES_URL");
+            suite.run(&environment, postgres.map(|(_, url)| url.as_str()))
+        }
+        None => chosen_tests(&arguments.cargo_test, environment, &compiler),
+    };
     drop(peers);
     for what in &left_out {
         eprintln!("    NOT RUN: {what}");
@@ -156,18 +152,22 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
     outcome
 }
 
-/// The API's tests once more, with PostgreSQL in the place of SQLite.
-fn on_postgres(url: &str, compiler: &[(&str, &str)]) -> Result<()> {
-    project::step("the API's tests on PostgreSQL");
+/// What the caller asks `cargo test` for, of the whole workspace unless it names packages.
+fn chosen_tests(
+    arguments: &[String],
+    environment: Vec<(String, String)>,
+    compiler: &[(&str, &str)],
+) -> Result<()> {
     let mut command = project::cargo();
-    // The whole workspace, so that everything is built with the features that it was built with before.
-    command.args(["test", "--no-fail-fast", "--workspace", "--test", "api", "--"]);
-    command.args(["calendars::", "connections::", "contract::", "email::", "sandbox_connector::", "usage::"]);
-    command
-        .envs(compiler.iter().copied())
-        .env("SWITCHBOARD_TEST_DATABASE_URL", url)
-        .env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
-    counted(&mut command)
+    command.args(["test", "--no-fail-fast"]);
+    if !arguments.iter().any(|argument| argument == "-p") {
+        command.arg("--workspace");
+        // Tests start the server and kill it.
+        let mut programs = project::cargo();
+        programs.args(["build", "--workspace", "--bins"]).envs(compiler.iter().copied());
+        project::run(&mut programs, "building the programs")?;
+    }
+    counted(command.args(arguments).envs(environment).envs(compiler.iter().copied()))
 }
 
 /// Python with what tests of recurrence and of what the API reads compare with, in a virtual environment of its own.
@@ -255,6 +255,13 @@ pub fn run_counted(command: &mut Command) -> Result<(Counts, ExitStatus)> {
         println!("{line}");
     }
     Ok((total, child.wait()?))
+}
+
+/// The sum of the results in the output of tests.
+pub fn counts_of(output: &str) -> Counts {
+    let mut total = Counts::default();
+    output.lines().for_each(|line| total.add(Counts::of_line(line)));
+    total
 }
 
 /// The number before `word` in a line such as `ok. 12 passed; 0 failed; 1 ignored; …`.

@@ -14,6 +14,7 @@ mod progress;
 mod project;
 mod server;
 mod storm;
+mod suite;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,7 @@
 //! Every call of cargo selects targets of the whole workspace. With `-p` cargo would choose other features for the dependencies and compile
 //! them once more. Cargo compiles nothing that is unchanged, so a selection of the workspace costs only what the change reaches.
 
-mod plan;
+pub mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};

@@ -1,0 +1,167 @@
+//! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite and then on PostgreSQL, which wait
+//! more than they compute, and beside them everything else, one program after the other.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::changed::plan::{Kind, executable};
+use crate::check::{self, Counts};
+use crate::connectors;
+use crate::project;
+
+/// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
+const ON_POSTGRES: [&str; 7] =
+    ["calendars::", "connections::", "contract::", "email::", "oauth::", "sandbox_connector::", "usage::"];
+
+/// The tests of the workspace, built.
+pub struct Suite {
+    programs: Vec<Program>,
+    /// The environment of everything that compiles.
+    compiler: Vec<(&'static str, &'static str)>,
+}
+
+/// The tests of one target.
+struct Program {
+    manifest: PathBuf,
+    kind: Kind,
+    target: String,
+    executable: PathBuf,
+}
+
+/// What the programs of a lane came to.
+#[derive(Default)]
+struct Lane {
+    counts: Counts,
+    failed: Vec<String>,
+}
+
+impl Suite {
+    /// Builds every target of the workspace, with `compiler` in the environment.
+    pub fn build(compiler: Vec<(&'static str, &'static str)>) -> Result<Suite> {
+        let start = Instant::now();
+        let mut command = project::cargo();
+        // Bins too: tests start the server and kill it.
+        command.args([
+            "build",
+            "--workspace",
+            "--all-targets",
+            "--message-format",
+            "json-render-diagnostics",
+        ]);
+        command.envs(compiler.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("cannot start cargo build")?;
+        let stdout = child.stdout.take().expect("standard output is piped");
+        let mut programs = Vec::new();
+        for line in BufReader::new(stdout).lines() {
+            if let Some(((manifest, kind, target), executable)) = executable(&line?) {
+                programs.push(Program { manifest, kind, target, executable });
+            }
+        }
+        let status = child.wait()?;
+        if !status.success() {
+            bail!("building the tests failed: {status}");
+        }
+        programs.sort_by(|a, b| (&a.manifest, a.kind, &a.target).cmp(&(&b.manifest, b.kind, &b.target)));
+        eprintln!("    building the tests: {}", project::seconds(start));
+        Ok(Suite { programs, compiler })
+    }
+
+    /// Runs all tests, all of them also when some fail. `environment` tells where the peers are; with `postgres`, the URL of a server, the
+    /// tests of the API run on it too.
+    pub fn run(&self, environment: &[(String, String)], postgres: Option<&str>) -> Result<()> {
+        let start = Instant::now();
+        let (api, others): (Vec<&Program>, Vec<&Program>) =
+            self.programs.iter().partition(|program| program.is_api());
+        let [api, others] = thread::scope(|scope| {
+            let api = scope.spawn(|| api_lane(&api, environment, postgres));
+            let others = scope.spawn(|| self.other_lane(&others, environment));
+            [api, others].map(|lane| lane.join().expect("a lane reports its failures"))
+        });
+        let (mut api, others) = (api?, others?);
+        api.counts.add(others.counts);
+        api.failed.extend(others.failed);
+        eprintln!("==> tests: {} ({})", api.counts, project::seconds(start));
+        if !api.failed.is_empty() {
+            bail!("tests failed: {}", api.failed.join(", "));
+        }
+        Ok(())
+    }
+
+    fn other_lane(&self, programs: &[&Program], environment: &[(String, String)]) -> Result<Lane> {
+        let mut lane = Lane::default();
+        for program in programs {
+            let mut command = program.command();
+            command.envs(environment.iter().cloned());
+            lane.run(&program.name(), &mut command)?;
+        }
+        let mut docs = project::cargo();
+        docs.args(["test", "--workspace", "--doc", "--quiet"]).envs(self.compiler.iter().copied());
+        lane.run("examples in documentation", &mut docs)?;
+        Ok(lane)
+    }
+}
+
+fn api_lane(programs: &[&Program], environment: &[(String, String)], postgres: Option<&str>) -> Result<Lane> {
+    let mut lane = Lane::default();
+    for program in programs {
+        let mut command = program.command();
+        lane.run("the API on SQLite", command.envs(environment.iter().cloned()))?;
+        let Some(url) = postgres else { continue };
+        let mut command = program.command();
+        command.args(ON_POSTGRES).env("SWITCHBOARD_TEST_DATABASE_URL", url);
+        command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
+        lane.run("the API on PostgreSQL", &mut command)?;
+    }
+    Ok(lane)
+}
+
+impl Lane {
+    /// Runs a command that runs tests, and shows its output when it has ended, so that the lanes do not mix.
+    fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
+        let start = Instant::now();
+        let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {name}"))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let counts = check::counts_of(&text);
+        self.counts.add(counts);
+        let mut shown = std::io::stderr().lock();
+        writeln!(shown, "    {name}: {counts} ({})", project::seconds(start))?;
+        if !output.status.success() {
+            self.failed.push(name.to_owned());
+            // What passed says nothing; a panic of a thread that no test owns is on standard error.
+            for line in text.lines().filter(|line| !line.ends_with(" ... ok")) {
+                writeln!(shown, "{line}")?;
+            }
+            writeln!(shown, "{}", String::from_utf8_lossy(&output.stderr))?;
+        }
+        Ok(())
+    }
+}
+
+impl Program {
+    fn is_api(&self) -> bool {
+        self.kind == Kind::Test && self.target == "api"
+    }
+
+    /// The folder of its crate, and the target.
+    fn name(&self) -> String {
+        let folder = self.folder().strip_prefix(project::root()).unwrap_or(self.folder()).display();
+        format!("{folder} {}", self.target)
+    }
+
+    fn folder(&self) -> &Path {
+        self.manifest.parent().expect("a manifest lies in a folder")
+    }
+
+    /// The program in the folder and with the environment that `cargo test` gives it.
+    fn command(&self) -> Command {
+        let mut command = project::command(&self.executable.to_string_lossy());
+        command.current_dir(self.folder()).env("CARGO_MANIFEST_DIR", self.folder());
+        command.env("CARGO_MANIFEST_PATH", &self.manifest);
+        command
+    }
+}
