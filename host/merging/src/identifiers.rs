@@ -51,6 +51,15 @@ pub fn key(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
+/// The place of an identifier's reason in `scoring::REASONS`.
+pub fn reason(kind: Kind) -> usize {
+    match kind {
+        Kind::Email => 0,
+        Kind::Phone | Kind::NationalPhone => 1,
+        Kind::Profile => 2,
+    }
+}
+
 /// The identifiers of a contact, each once. Role addresses are none. `region`: where numbers without a country are read, if the
 /// contact's own address does not say.
 pub fn read(contact: &Contact, region: Option<&str>) -> Vec<Identifier> {

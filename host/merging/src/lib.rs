@@ -32,6 +32,7 @@ pub mod roles;
 pub mod scoring;
 pub mod similarity;
 pub mod union;
+pub mod words;
 
 #[cfg(test)]
 mod tests;

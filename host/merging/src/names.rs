@@ -6,9 +6,9 @@ use model::contacts::Contact;
 use text::folding;
 
 use crate::organizations;
+use crate::words::cut;
+use crate::words::words;
 
-/// Bytes of a text that are looked at. The longest names on record are shorter; what is longer was not written as a name.
-const MAX_BYTES: usize = 256;
 const MAX_TOKENS: usize = 8;
 const MAX_TOKEN_CHARS: usize = 40;
 
@@ -112,22 +112,6 @@ pub struct Name {
     pub script: Option<Script>,
     /// Written without spaces and compared whole: Han, kana, Hangul.
     pub ideographic: bool,
-}
-
-/// The part of a text that is looked at.
-pub fn cut(text: &str) -> &str {
-    text.split_at(text.floor_char_boundary(MAX_BYTES)).0
-}
-
-/// The words of a text. Marks and letters of every script make words, `々` too; punctuation and spaces part them.
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| match c {
-        '々' | '〆' | '〇' => false,
-        '・' | '·' | '，' => true,
-        '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}' => true,
-        _ => c.is_whitespace() || c.is_control() || c.is_ascii_punctuation(),
-    })
-    .filter(|w| !w.is_empty())
 }
 
 /// `ae`, `oe`, `ue`, `aa` as their first letter, so that `Mueller`, `Müller` and `Muller` are equal, `Aagaard` and `Ågård` too.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use text::folding;
 
-use crate::names;
+use crate::words;
 
 /// Legal forms and fillers that are left out as often as written. ISO 20275 (entity legal forms) has thousands; these are what
 /// address books hold. As they are after folding and splitting.
@@ -18,9 +18,9 @@ static INDEX: LazyLock<HashSet<&str>> = LazyLock::new(|| LEGAL_FORMS.split(' ').
 
 /// The same for two ways to write one organization: folded, without legal forms and punctuation. Empty: no organization.
 pub fn comparable(name: &str) -> String {
-    let folded = folding::search_key(names::cut(name)).replace(['.', '\''], "");
+    let folded = folding::search_key(words::cut(name)).replace(['.', '\''], "");
     let japanese = folded.replace("株式会社", " ").replace("有限会社", " ").replace("(株)", " ");
-    let words: Vec<&str> = names::words(&japanese).collect();
+    let words: Vec<&str> = words::words(&japanese).collect();
     let kept: String = words.iter().filter(|w| !INDEX.contains(*w)).copied().collect();
     // Only legal forms: the name is made of them (`The Company`).
     if kept.is_empty() { words.concat() } else { kept }

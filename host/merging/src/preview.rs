@@ -175,7 +175,7 @@ fn reasons(ranked: &Ranked, members: &[&Contact], region: Option<&str>) -> Optio
     for identifier in members.iter().flat_map(|c| identifiers::read(c, region)) {
         if ranked.evidence.binary_search(&(identifier.kind, identifier.key())).is_ok() {
             *shared
-                .entry(scoring::reason(identifier.kind))
+                .entry(identifiers::reason(identifier.kind))
                 .or_default()
                 .entry(identifier.normalized)
                 .or_default() += 1;
@@ -191,7 +191,7 @@ fn reasons(ranked: &Ranked, members: &[&Contact], region: Option<&str>) -> Optio
                 holders.into_iter().filter(|(_, n)| *n > 1).map(|(value, _)| value).collect()
             }
         };
-        let is_identifier = at < scoring::reason(Kind::Profile) + 1;
+        let is_identifier = at < identifiers::reason(Kind::Profile) + 1;
         if is_identifier && values.is_empty() {
             return None;
         }

@@ -11,7 +11,6 @@ use crate::names;
 use crate::names::Entity;
 use crate::names::Name;
 use crate::organizations;
-use crate::scoring;
 
 /// Organizations of a contact that are looked at.
 const MAX_ORGANIZATIONS: usize = 4;
@@ -63,7 +62,7 @@ impl Records {
         let name = names::read(contact);
         let mut kinds = 0;
         for identifier in identifiers::read(contact, region) {
-            kinds |= 1 << scoring::reason(identifier.kind);
+            kinds |= 1 << identifiers::reason(identifier.kind);
             self.postings.push(Posting { kind: identifier.kind, key: identifier.key(), contact: index });
         }
         let record = Record {

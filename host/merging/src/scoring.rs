@@ -6,6 +6,7 @@ use crate::blocking;
 use crate::blocking::Frequencies;
 use crate::blocking::Link;
 use crate::identifiers::Kind;
+use crate::identifiers::reason;
 use crate::names::Entity;
 use crate::records::Records;
 use crate::similarity::Relation;
@@ -47,15 +48,6 @@ pub const REASONS: [MergeReasonKind; 5] = [
     MergeReasonKind::SameOrgAndName,
     MergeReasonKind::SimilarName,
 ];
-
-/// The place of an identifier's reason in `REASONS`.
-pub fn reason(kind: Kind) -> usize {
-    match kind {
-        Kind::Email => 0,
-        Kind::Phone | Kind::NationalPhone => 1,
-        Kind::Profile => 2,
-    }
-}
 
 /// Weight of an equal identifier alone.
 fn weight(kind: Kind) -> Score {

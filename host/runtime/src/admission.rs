@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::{Code, Error};
+use crate::code::Code;
+use crate::error::Error;
 use crate::limits::Limits;
 
 pub(crate) struct Admission {

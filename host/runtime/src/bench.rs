@@ -6,9 +6,9 @@ use anyhow::Context;
 use wasmtime::Store;
 use wasmtime::component::{ComponentExportIndex, HasSelf, InstancePre, Linker};
 
-use crate::Call;
-use crate::Runtime;
 use crate::bindings::{CallFn, Request, types};
+use crate::call::Call;
+use crate::runtime::Runtime;
 
 /// Half and 99 of 100 were faster, µs.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,14 @@ impl NoopBench {
     }
 }
 
+impl Runtime {
+    /// For `cargo xtask bench`: what a call costs beside wasmtime alone. `connector` must be of level strict and import nothing
+    /// but types; `make` makes a call of it that does nothing.
+    pub async fn bench_noop(&self, make: impl Fn() -> Call, calls: usize) -> anyhow::Result<NoopBench> {
+        noop(self, make, calls).await
+    }
+}
+
 struct Bare;
 
 impl types::Host for Bare {}
@@ -41,11 +49,7 @@ impl types::Host for Bare {}
 /// Short, so that what else the machine does meets both loops alike.
 const BATCH: usize = 100;
 
-pub(crate) async fn noop(
-    runtime: &Runtime,
-    make: impl Fn() -> Call,
-    calls: usize,
-) -> anyhow::Result<NoopBench> {
+async fn noop(runtime: &Runtime, make: impl Fn() -> Call, calls: usize) -> anyhow::Result<NoopBench> {
     let sample = make();
     let loaded = runtime.find(&sample.connector).context("the connector is not installed")?;
     let at = *loaded

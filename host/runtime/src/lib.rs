@@ -2,14 +2,16 @@
 //! knows wasmtime. A call is a function of its arguments: credentials and settings are handed in, nothing is looked up here.
 //!
 //! [`Runtime::call`] is the only door. Behind it, in this order: `registry` finds the version in service, `admission` finds
-//! room, `sandbox` makes a store and an instance and calls, `outbound` is the guest's only way out, `traps` and `error` say
-//! what went wrong and whose fault it was.
+//! room, `sandbox` makes a store and an instance and calls, `outbound` is the guest's only way out, `traps`, `code` and
+//! `error` say what went wrong and whose fault it was.
 
 mod admission;
 mod artefacts;
 mod bench;
 mod bindings;
 mod blobs;
+mod call;
+mod code;
 mod compile;
 mod engine;
 mod error;
@@ -25,6 +27,7 @@ mod manifest;
 mod outbound;
 mod packages;
 mod registry;
+mod runtime;
 mod sandbox;
 mod spawned;
 mod state;
@@ -35,30 +38,14 @@ mod wasi;
 mod wasi_io;
 mod watch;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use ipnet::IpNet;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-use wasmtime::Engine;
-
-use crate::admission::Admission;
-use crate::artefacts::Artefacts;
-use crate::compile::Compiler;
-use crate::guests::{Computes, Guests};
-use crate::registry::{Registry, blocking};
-use crate::sandbox::{Running, Sandbox, micros};
-use crate::state::NowMs;
-
 pub use crate::admission::Occupancy;
 pub use crate::bench::{NoopBench, Percentiles};
 pub use crate::blobs::{Blob, Blobs};
+pub use crate::call::{Answer, Call, CallContext};
+pub use crate::code::{Blame, Code};
 pub use crate::compile::{CHILD_COMMAND, compile_child_main};
 pub use crate::engine::Allocation;
-pub use crate::error::{AuthorReport, Blame, Code, Error};
+pub use crate::error::{AuthorReport, Error};
 pub use crate::limits::Limits;
 pub use crate::listening::Listening;
 pub use crate::loaded::Loaded;
@@ -75,296 +62,8 @@ pub use crate::outbound::{
     check_origins, check_server,
 };
 pub use crate::packages::{Index, Installed, Previous, Source, Store};
+pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_offline};
 pub use crate::state::Progress;
 pub use crate::stats::{CallStats, Stats, StatsSnapshot};
 pub use crate::surface::{Surface, Verb};
-
-/// Everything that the runtime is told.
-#[derive(Clone)]
-pub struct Config {
-    /// Compiled code; may be deleted at any time.
-    pub cache_dir: PathBuf,
-    /// Installed connectors.
-    pub store_dir: PathBuf,
-    /// Connectors that come with the host: one folder each, with `connector.toml` and `<name>.wasm`.
-    pub bundle_dir: Option<PathBuf>,
-    /// Key of the MAC over compiled code. Another key means compiling again.
-    pub artefact_key: [u8; 32],
-    /// Networks that providers may be in beside public addresses.
-    pub egress_allow: Vec<IpNet>,
-    /// Origins beside the one in a connection's settings that connectors for self-hosted providers may use with that
-    /// connection's credentials: where such providers spread an account over several hosts.
-    pub approved_origins: Vec<url::Url>,
-    /// A provider that this process serves by itself, and who may reach it.
-    pub own_provider: Option<OwnProvider>,
-    /// How the names of providers are looked up: [`SystemLookup`], but in tests.
-    pub lookup: Arc<dyn Lookup>,
-    pub limits: Limits,
-    /// The clock: ms since 1970.
-    pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
-    pub http: HttpSettings,
-    /// The binary whose subcommand [`CHILD_COMMAND`] is [`compile_child_main`]; without it compiling happens in this process.
-    pub compile_in_child: Option<PathBuf>,
-}
-
-/// One call of a connector.
-pub struct Call {
-    /// The connector's name.
-    pub connector: String,
-    pub surface: Surface,
-    pub verb: Verb,
-    /// The operation, for example "events.create".
-    pub op: String,
-    /// Its arguments, JSON text.
-    pub body: String,
-    /// A cursor that the connector gave earlier.
-    pub cursor: Option<String>,
-    /// Mutations: equal for repeated attempts at one change.
-    pub idempotency_key: Option<String>,
-    /// Room to grow of the WIT envelope.
-    pub extra: Vec<(String, String)>,
-    /// Content that the body names by blob id; the connector's own blobs are added to it.
-    pub blobs: Blobs,
-    pub context: CallContext,
-}
-
-/// For whom a call is made.
-pub struct CallContext {
-    /// Room, HTTP connections and TLS sessions are kept apart by it.
-    pub tenant: String,
-    pub connection_id: String,
-    pub request_id: String,
-    /// Nobody waits: takes its room from the share of such calls.
-    pub background: bool,
-    /// The connection's settings: `hosts_from_settings` of the manifest are looked up here.
-    pub settings: Map<String, Value>,
-    pub credentials: Arc<dyn Credentials>,
-    /// Who wants to know how far the call gets, where it must not be done twice.
-    pub progress: Option<Arc<dyn Progress>>,
-    /// Repeats the guest's randomness, in tests.
-    pub seed: Option<u64>,
-    /// Milliseconds for the call, if less than the limit.
-    pub timeout_ms: Option<u64>,
-}
-
-/// What a connector answered.
-#[derive(Debug)]
-pub struct Answer {
-    /// JSON text: well-formed, not too deep, otherwise unchecked.
-    pub body: String,
-    pub cursor: Option<String>,
-    /// There is more now, from `cursor`.
-    pub more: bool,
-    pub extra: Vec<(String, String)>,
-    /// The call's blobs, which the body may name.
-    pub blobs: Blobs,
-    pub stats: CallStats,
-}
-
-impl Answer {
-    /// The body as `T`. That it is not one is the connector's fault.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_json::from_str(&self.body).map_err(|e| {
-            let mut error = Error::bad_output(format!("the body is not what the operation answers: {e}"));
-            error.stats = self.stats.clone();
-            error
-        })
-    }
-}
-
-/// How the runtime is doing.
-#[derive(Clone, Debug)]
-pub struct Status {
-    pub allocation: Allocation,
-    pub occupancy: Occupancy,
-    /// Slots of the pool in use: all 0 when nothing runs. None when allocating on demand.
-    pub pool: Option<PoolStatus>,
-    /// Connectors that could not be loaded, with the cause.
-    pub problems: BTreeMap<String, String>,
-}
-
-/// What the pool has given out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PoolStatus {
-    pub component_instances: u64,
-    pub core_instances: u64,
-    pub memories: usize,
-    pub tables: usize,
-    pub stacks: usize,
-}
-
-/// The connectors in service. Cheap to clone; all clones are one.
-#[derive(Clone)]
-pub struct Runtime(Arc<Inner>);
-
-struct Inner {
-    engine: Engine,
-    allocation: Allocation,
-    registry: Registry,
-    sandbox: Arc<Sandbox>,
-    admission: Admission,
-    store: Store,
-    guests: Guests,
-}
-
-impl Runtime {
-    /// Loads the bundled and the installed connectors; compiles what is not in the cache. A connector that cannot be loaded
-    /// is noted in [`Runtime::status`] and does not stop the others. From then on, changes of the store by other processes
-    /// are noticed within a second. Must be called inside a tokio runtime.
-    pub async fn start(config: Config) -> anyhow::Result<Runtime> {
-        let runtime = Runtime::prepare(config)?;
-        runtime.0.registry.reconcile().await?;
-        runtime.follow_store();
-        Ok(runtime)
-    }
-
-    fn prepare(config: Config) -> anyhow::Result<Runtime> {
-        let (engine, allocation) = engine::start(&config.limits)?;
-        let limits = config.limits;
-        let rules = outbound::Rules {
-            allowed: config.egress_allow,
-            approved: config.approved_origins,
-            own: config.own_provider,
-            lookup: config.lookup,
-        };
-        let egress = outbound::Egress::new(config.http, rules, &limits)?;
-        let now: NowMs = config.now;
-        let sandbox = Arc::new(Sandbox { limits: limits.clone(), egress: Arc::new(egress), now });
-        let compiler = Compiler::new(config.compile_in_child);
-        let artefacts = Artefacts::new(&config.cache_dir, config.artefact_key, &engine, compiler)?;
-        let store = Store::open(&config.store_dir)?;
-        let registry = Registry::new(&engine, artefacts, sandbox.clone(), store.clone(), config.bundle_dir)?;
-        let admission = Admission::new(&limits);
-        let guests = Guests::start(limits.guest_threads)?;
-        Ok(Runtime(Arc::new(Inner { engine, allocation, registry, sandbox, admission, store, guests })))
-    }
-
-    /// Calls a connector. Returns within the wall-clock limit plus the queue's; dropping the future stops the call.
-    pub async fn call(&self, call: Call) -> Result<Answer, Error> {
-        let of = (call.surface, call.verb);
-        let loaded = self.find(&call.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
-        if !loaded.index.contains_key(&of) {
-            return Err(Error::new(Code::UnsupportedSurface, format!("{}.{} is not exported", of.0, of.1)));
-        }
-        let queued = Instant::now();
-        let (memory, background) = (loaded.memory_mib, call.context.background);
-        let admitted = self.0.admission.admit(&call.context.tenant, &loaded.name, memory, background).await?;
-        let queue_us = micros(queued.elapsed());
-        let (sandbox, computes) = (self.0.sandbox.clone(), Computes::default());
-        let meter = computes.clone();
-        let work = async move {
-            // Room is given back when the instance is gone, not when the caller stops waiting.
-            let _admitted = admitted;
-            let running = Running::new(&loaded);
-            let mut result = sandbox.call(&loaded, call, meter).await;
-            match &mut result {
-                Ok(answer) => answer.stats.queue_us = queue_us,
-                Err(error) => error.stats.queue_us = queue_us,
-            }
-            running.done(of, &result);
-            result
-        };
-        let done = self.0.guests.run(computes, work).await;
-        done.unwrap_or_else(|| Err(Error::new(Code::Host, "the call was stopped")))
-    }
-
-    /// Whether a request over plain http to this URL would go to where anybody may read it: credentials are not sent there.
-    pub async fn is_exposed(&self, tenant: &str, url: &url::Url) -> bool {
-        self.0.sandbox.egress.is_exposed(tenant, url).await
-    }
-
-    /// Sends a request of the host itself to a provider, under the rules of connectors' requests: checked addresses, plain http only
-    /// to where the operator allows it, no redirect, no cookie. An answer of any status is `Ok`.
-    pub async fn send_direct(&self, request: DirectRequest) -> Result<DirectResponse, DirectError> {
-        self.0.sandbox.egress.send_direct(request).await
-    }
-
-    /// The connectors in service, by name.
-    pub fn list(&self) -> Vec<Arc<Loaded>> {
-        self.0.registry.list()
-    }
-
-    /// The version in service of this connector.
-    pub fn find(&self, name: &str) -> Option<Arc<Loaded>> {
-        self.0.registry.find(name)
-    }
-
-    /// Checks, stores and publishes the connector in `dir` (`connector.toml` and `<name>.wasm`). The error names what is wrong
-    /// with it; then nothing has changed.
-    pub async fn install(&self, dir: &Path) -> anyhow::Result<Installed> {
-        self.0.registry.install(dir).await
-    }
-
-    /// Takes an installed connector out of service. One of the same name in the bundle takes its place.
-    pub async fn remove(&self, name: &str) -> anyhow::Result<()> {
-        let (store, name) = (self.0.store.clone(), name.to_owned());
-        blocking(move || store.remove(&name)).await?;
-        self.0.registry.reconcile().await
-    }
-
-    /// Puts the version before the current one into service.
-    pub async fn rollback(&self, name: &str) -> anyhow::Result<Installed> {
-        let (store, name) = (self.0.store.clone(), name.to_owned());
-        let installed = blocking(move || store.rollback(&name)).await?;
-        self.0.registry.reconcile().await?;
-        Ok(installed)
-    }
-
-    /// For development: puts the connectors in the folders of `dir` into service, and again whenever a file there changes.
-    /// Ends with the returned guard.
-    pub fn watch(&self, dir: &Path) -> anyhow::Result<Watch> {
-        watch::start(self.clone(), dir)
-    }
-
-    /// For `cargo xtask bench`: what a call costs beside wasmtime alone. `connector` must be of level strict and import nothing
-    /// but types; `make` makes a call of it that does nothing.
-    pub async fn bench_noop(&self, make: impl Fn() -> Call, calls: usize) -> anyhow::Result<NoopBench> {
-        bench::noop(self, make, calls).await
-    }
-
-    /// How it is doing.
-    pub fn status(&self) -> Status {
-        let pool = self.0.engine.pooling_allocator_metrics().map(|m| PoolStatus {
-            component_instances: m.component_instances(),
-            core_instances: m.core_instances(),
-            memories: m.memories(),
-            tables: m.tables(),
-            stacks: m.stacks(),
-        });
-        Status {
-            allocation: self.0.allocation,
-            occupancy: self.0.admission.occupancy(),
-            pool,
-            problems: self.0.registry.problems(),
-        }
-    }
-
-    /// Looks at the store's index every second: `switchboard connectors …` changes it beside us.
-    fn follow_store(&self) {
-        let weak = Arc::downgrade(&self.0);
-        let path = self.0.store.index_path();
-        // Its content, not its time: two changes may fall into one tick of the file system's clock.
-        let mut seen = std::fs::read(&path).ok();
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                let Some(inner) = weak.upgrade() else { break };
-                let now = std::fs::read(&path).ok();
-                if now != seen {
-                    seen = now;
-                    if let Err(error) = inner.registry.reconcile().await {
-                        tracing::error!("the connector store cannot be read: {error:#}");
-                    }
-                }
-            }
-        });
-    }
-}
-
 pub use crate::watch::Watch;
-
-/// Checks and installs the connector in `dir` into the store, without serving it: `switchboard connectors install` beside a
-/// host, or before one starts. A running host puts it into service within a second.
-pub async fn install_offline(config: Config, dir: &Path) -> anyhow::Result<Installed> {
-    Runtime::prepare(config)?.install(dir).await
-}

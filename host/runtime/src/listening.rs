@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::Runtime;
 use crate::blobs::Blobs;
-use crate::error::{Code, Error};
+use crate::code::Code;
+use crate::error::Error;
 use crate::outbound::{CallEgress, Credentials, Listener, Meter, Policy};
+use crate::runtime::Runtime;
 
 /// How long it may take to get a line.
 const OPENING: Duration = Duration::from_secs(60);

@@ -7,11 +7,11 @@ use tokio::sync::Semaphore;
 use wasmtime::component::{InstancePre, ResourceTable};
 use wasmtime::{Store, UpdateDeadline};
 
-use crate::Answer;
-use crate::Call;
 use crate::bindings::{CallFn, Failure, Request, Response};
 use crate::blobs::Blobs;
-use crate::error::{Blame, Code, Error};
+use crate::call::{Answer, Call};
+use crate::code::{Blame, Code};
+use crate::error::Error;
 use crate::guests::Computes;
 use crate::limits::Limits;
 use crate::loaded::{Loaded, TRIAL_CPU};

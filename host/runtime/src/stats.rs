@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::Code;
+use crate::code::Code;
 use crate::surface::{Surface, Verb};
 
 /// The figures of one call.

@@ -3,7 +3,8 @@
 use wasmtime::{Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
-use crate::error::{AuthorReport, Code};
+use crate::code::Code;
+use crate::error::AuthorReport;
 use crate::log::harmless;
 use crate::state::{CpuSpent, HostCallsSpent, State};
 

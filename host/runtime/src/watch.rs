@@ -6,8 +6,8 @@ use std::time::Duration;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 
-use crate::Runtime;
 use crate::packages;
+use crate::runtime::Runtime;
 
 /// Files are written in pieces; this long without an event means that the writer is done.
 const DEBOUNCE: Duration = Duration::from_millis(200);
@@ -17,7 +17,15 @@ pub struct Watch {
     _watcher: RecommendedWatcher,
 }
 
-pub(crate) fn start(runtime: Runtime, dir: &Path) -> anyhow::Result<Watch> {
+impl Runtime {
+    /// For development: puts the connectors in the folders of `dir` into service, and again whenever a file there changes.
+    /// Ends with the returned guard.
+    pub fn watch(&self, dir: &Path) -> anyhow::Result<Watch> {
+        start(self.clone(), dir)
+    }
+}
+
+fn start(runtime: Runtime, dir: &Path) -> anyhow::Result<Watch> {
     let (tell, told) = mpsc::unbounded_channel();
     // The first load is a change too.
     let _ = tell.send(());

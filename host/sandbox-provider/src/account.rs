@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
-use crate::Caller;
 use crate::problem::Problem;
+use crate::sandbox::Caller;
 use crate::seed;
 
 /// `GET /sandbox/v1/me`

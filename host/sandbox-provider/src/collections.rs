@@ -10,13 +10,14 @@ use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::Caller;
 use crate::ops::{Op, Receipt};
 use crate::patch::client_id;
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
-use crate::state::{Account, MAX_FOLDERS, State};
-use crate::store::{Folder, Head, Record, folder, open_folder};
+use crate::record::{Account, Folder, Head, Record};
+use crate::sandbox::Caller;
+use crate::state::{MAX_FOLDERS, State};
+use crate::store::{folder, open_folder};
 use crate::times::instant;
 
 /// Records whose folders a client makes and changes.

@@ -5,22 +5,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::extract::{Request, State as AxumState};
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::Sandbox;
-use crate::auth::Login;
 use crate::problem::Problem;
 
-/// Faults that one account may have waiting.
-const MAX_FAULTS: usize = 50;
 /// The longest delay.
 const MAX_DELAY_MS: u64 = 120_000;
 
@@ -76,7 +66,7 @@ impl Default for Fault {
 }
 
 impl Fault {
-    fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Problem> {
         if self.status.is_some_and(|s| !(400..600).contains(&s)) {
             return Err(Problem::field("status", "status must be 400 to 599"));
         }
@@ -106,7 +96,7 @@ impl Fault {
             && (!self.sync_token_only || has_token)
     }
 
-    fn problem(&self) -> Option<Problem> {
+    pub fn problem(&self) -> Option<Problem> {
         let status = StatusCode::from_u16(self.status?).ok()?;
         let code = match status.as_u16() {
             401 => "unauthorized",
@@ -133,7 +123,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<String, Vec<Fault>>) -> T) -> T {
+    pub fn with<T>(&self, act: impl FnOnce(&mut HashMap<String, Vec<Fault>>) -> T) -> T {
         act(&mut self.planned.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -142,22 +132,22 @@ impl Faults {
     }
 
     /// Waits until the account's answers are let go.
-    async fn hold(&self, mail: &str) {
+    pub async fn hold(&self, mail: &str) {
         let mut released = self.with_held(|held| held.entry(mail.to_owned()).or_default().subscribe());
         let _ = tokio::time::timeout(Duration::from_millis(MAX_DELAY_MS), released.changed()).await;
     }
 
     /// How many answers of the account are held.
-    fn held(&self, mail: &str) -> usize {
+    pub fn held(&self, mail: &str) -> usize {
         self.with_held(|held| held.get(mail).map_or(0, watch::Sender::receiver_count))
     }
 
-    fn let_go(&self, mail: &str) {
+    pub fn let_go(&self, mail: &str) {
         self.with_held(|held| held.remove(mail));
     }
 
     /// The first fault that hits, one hit used up.
-    fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
+    pub fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
         self.with(|all| {
             let faults = all.get_mut(mail)?;
             let mut hit = None;
@@ -186,70 +176,6 @@ impl Faults {
 #[derive(Clone, Copy, Debug)]
 pub struct LoseAnswer;
 
-/// The layer round every request of `/sandbox/v1`.
-pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
-    let login = request.extensions().get::<Login>().map(|login| login.mail.clone());
-    let fault = login.as_ref().and_then(|mail| {
-        let uri = request.uri();
-        sandbox.faults().take(mail, request.method(), uri.path(), uri.query().unwrap_or_default())
-    });
-    let held_for = login.filter(|_| fault.as_ref().is_some_and(|f| f.held_answer));
-    if let Some(fault) = &fault {
-        if fault.delay_ms > 0 {
-            tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
-        }
-        if let Some(problem) = fault.problem() {
-            return problem.into_response();
-        }
-    }
-    let answer = next.run(request).await;
-    if let Some(fault) = fault.as_ref().filter(|f| f.answer_delay_ms > 0) {
-        tokio::time::sleep(Duration::from_millis(fault.answer_delay_ms)).await;
-    }
-    if let Some(mail) = held_for {
-        sandbox.faults().hold(&mail).await;
-    }
-    if fault.as_ref().is_some_and(|f| f.garbled) {
-        return garbled(answer).await;
-    }
-    if fault.is_some_and(|f| f.lost_answer) || answer.extensions().get::<LoseAnswer>().is_some() {
-        return lost();
-    }
-    answer
-}
-
-/// A body that fails at once makes the server close the connection.
-fn lost() -> Response {
-    let broken =
-        futures::stream::once(async { Err::<Bytes, _>(std::io::Error::other("the answer is lost")) });
-    Response::new(Body::from_stream(broken))
-}
-
-/// The answer with nonsense in every event, card, todo and message for what nobody can read it without.
-async fn garbled(answer: Response) -> Response {
-    fn garble(value: &mut Value) {
-        match value {
-            Value::Array(items) => items.iter_mut().for_each(garble),
-            Value::Object(fields) => {
-                let all =
-                    [("when", json!({})), ("mails", json!(42)), ("due", json!(42)), ("flags", json!(42))];
-                for (needed, nonsense) in all {
-                    if let Some(needed) = fields.get_mut(needed) {
-                        *needed = nonsense;
-                    }
-                }
-                fields.values_mut().for_each(garble);
-            }
-            _ => {}
-        }
-    }
-    let (status, body) = (answer.status(), axum::body::to_bytes(answer.into_body(), usize::MAX).await);
-    let body = body.ok().and_then(|b| serde_json::from_slice::<Value>(&b).ok());
-    let Some(mut body) = body else { return lost() };
-    garble(&mut body);
-    (status, Json(body)).into_response()
-}
-
 /// What a word in a name asks for.
 pub enum Magic {
     Refuse(Problem),
@@ -277,38 +203,4 @@ pub fn magic(field: &str, name: &str) -> Option<Magic> {
         "lost-answer" => Some(Magic::LoseAnswer),
         _ => None,
     }
-}
-
-/// `POST /sandbox/faults`
-pub async fn create(
-    AxumState(sandbox): AxumState<Sandbox>,
-    Extension(login): Extension<Login>,
-    body: Bytes,
-) -> Result<Response, Problem> {
-    let fault: Fault = serde_json::from_slice(&body).map_err(|e| Problem::bad_request(e.to_string()))?;
-    fault.check()?;
-    sandbox.faults().with(|all| {
-        let faults = all.entry(login.mail).or_default();
-        if faults.len() >= MAX_FAULTS {
-            return Err(Problem::full(format!(
-                "an account has at most {MAX_FAULTS} faults: delete them first"
-            )));
-        }
-        faults.push(fault.clone());
-        Ok(())
-    })?;
-    Ok((StatusCode::CREATED, Json(fault)).into_response())
-}
-
-/// `GET /sandbox/faults`
-pub async fn list(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> Json<Value> {
-    let faults = sandbox.faults().with(|all| all.get(&login.mail).cloned().unwrap_or_default());
-    Json(json!({ "faults": faults, "held": sandbox.faults().held(&login.mail) }))
-}
-
-/// `DELETE /sandbox/faults`
-pub async fn clear(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> StatusCode {
-    sandbox.faults().with(|all| all.remove(&login.mail));
-    sandbox.faults().let_go(&login.mail);
-    StatusCode::NO_CONTENT
 }

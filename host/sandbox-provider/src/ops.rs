@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::calendar::types::{Calendar, Event};
 use crate::contacts::types::{Book, Card};
+use crate::kind::Kind;
 use crate::mail::types::{Entry, Mailbox, Outcome};
-use crate::store::Kind;
 use crate::tasks::types::{List, Todo};
 
 /// One change. A line of the journal is a list of them: all of it happened, or nothing.
@@ -156,8 +156,8 @@ mod base64_bytes {
 mod tests {
     use serde_json::{from_value, json, to_value};
 
+    use crate::kind::Kind;
     use crate::ops::{Op, Receipt};
-    use crate::store::Kind;
 
     /// Journals from when there were only calendars call folders and records by their kinds.
     #[test]

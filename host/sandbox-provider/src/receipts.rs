@@ -12,17 +12,18 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::Sandbox;
 use crate::auth::Login;
 use crate::calendar::types::Event;
 use crate::contacts::types::Card;
 use crate::faults::{LoseAnswer, Magic, magic};
+use crate::kind::Kind;
 use crate::mail::types::Entry;
 use crate::ops::Receipt;
 use crate::patch::object;
 use crate::problem::Problem;
+use crate::record::Record;
+use crate::sandbox::Sandbox;
 use crate::state::State;
-use crate::store::{Kind, Record};
 use crate::tasks::types::Todo;
 
 /// How long a key is remembered.

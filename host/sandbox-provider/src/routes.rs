@@ -6,7 +6,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, patch, post};
 
-use crate::Sandbox;
 use crate::account;
 use crate::auth::Login;
 use crate::calendar::types::Event;
@@ -15,12 +14,13 @@ use crate::collections;
 use crate::collections::Collection;
 use crate::contacts::cards;
 use crate::contacts::types::Card;
-use crate::faults;
+use crate::fault_routes;
 use crate::mail::folders::Shelf;
 use crate::mail::types::{MailFolder, MailLabel};
 use crate::mail::upload::MAX_MESSAGE_BYTES;
 use crate::mail::{folders as shelves, messages, send, upload, write};
 use crate::problem::Problem;
+use crate::sandbox::Sandbox;
 use crate::seed;
 use crate::tasks::types::Todo;
 use crate::tasks::{parts, todos};
@@ -54,9 +54,12 @@ pub fn router(state: Sandbox) -> Router {
         .route(&path("/video"), post(events::video))
         .route("/sandbox/v1/busy", post(busy::query))
         .route("/sandbox/reset", post(account::reset))
-        .layer(from_fn_with_state(state.clone(), faults::layer));
+        .layer(from_fn_with_state(state.clone(), fault_routes::layer));
     Router::new()
-        .route("/sandbox/faults", get(faults::list).post(faults::create).delete(faults::clear))
+        .route(
+            "/sandbox/faults",
+            get(fault_routes::list).post(fault_routes::create).delete(fault_routes::clear),
+        )
         .merge(api)
         .layer(from_fn_with_state(state.clone(), log_in))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

@@ -1,7 +1,7 @@
 //! Everything that the provider knows, in memory. Live requests and the journal's replay go through the same `apply`, so a
 //! restart arrives at the state that was acknowledged.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::calendar::types::Event;
 use crate::contacts::types::Card;
-use crate::mail::letters::Letters;
+use crate::kind::Kind;
 use crate::mail::types::Entry;
 use crate::ops::{Copy, Dropped, Op, Put, PutHead, Receipt};
-use crate::store::{Folder, Folders, Head, Kind, Record, Slot};
+use crate::record::{Account, Folder, Head, Record, Slot};
 use crate::tasks::types::Todo;
 
 /// Records, tombstones included, that one account may hold.
@@ -30,45 +30,6 @@ pub const MAX_FOLDERS: usize = 100;
 const MAX_RECEIPTS: usize = 2_000;
 /// Deleted records that one folder remembers; older ones make the sync tokens before them expire.
 const MAX_TOMBSTONES: usize = 2_000;
-
-/// A person with an account here.
-#[derive(Debug, Default)]
-pub struct Account {
-    pub mail: String,
-    pub name: String,
-    /// IANA name.
-    pub zone: String,
-    pub calendars: Folders<Event>,
-    pub books: Folders<Card>,
-    pub lists: Folders<Todo>,
-    /// One at most.
-    pub mailboxes: Folders<Entry>,
-    pub letters: Letters,
-    receipts: HashMap<String, Receipt>,
-    receipt_order: VecDeque<String>,
-}
-
-impl Account {
-    /// Records, and the bytes that they take.
-    fn size(&self) -> (usize, usize) {
-        fn of<R: Record>(folders: &Folders<R>) -> (usize, usize) {
-            folders.values().fold((0, 0), |sum, f| (sum.0 + f.records.len(), sum.1 + f.bytes()))
-        }
-        let letters = (0, self.letters.bytes());
-        [of(&self.calendars), of(&self.books), of(&self.lists), of(&self.mailboxes), letters]
-            .iter()
-            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
-    }
-
-    pub fn receipt(&self, key: &str) -> Option<&Receipt> {
-        self.receipts.get(key)
-    }
-
-    /// The calendar that invitations go to.
-    pub fn main(&self) -> Option<&Folder<Event>> {
-        self.calendars.values().find(|f| f.head.main)
-    }
-}
 
 /// All accounts, and the changes of the running request that the journal has not got yet.
 #[derive(Debug, Default)]

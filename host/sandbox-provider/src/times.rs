@@ -1,8 +1,8 @@
 //! Times and zones, as they are sent, stored and compared.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 
 use crate::problem::Problem;
 
@@ -53,6 +53,11 @@ pub fn parse_instant(text: &str, field: &str) -> Result<i64, Problem> {
 /// A stored day. The write checked it.
 pub fn day(text: &str) -> Date {
     text.parse().unwrap_or(Date::ZERO)
+}
+
+/// The day so many days later; the same day where no calendar goes that far.
+pub fn shift(date: Date, days: i64) -> Date {
+    date.checked_add(Span::new().days(days)).unwrap_or(date)
 }
 
 fn timestamp(ms: i64) -> Timestamp {

@@ -10,12 +10,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::Caller;
-use crate::Sandbox;
 use crate::auth::Login;
+use crate::kind::Kind;
 use crate::problem::Problem;
 use crate::receipts::etag;
-use crate::store::{Folder, Head, Kind, Record, Slot, folder};
+use crate::record::{Folder, Head, Record, Slot};
+use crate::sandbox::{Caller, Sandbox};
+use crate::store::folder;
 use crate::times::instant;
 
 const MAX_LIMIT: usize = 250;

@@ -2,52 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::sql::{On, Query, Reader, Row, query};
 use anyhow::Result;
-use serde_json::{Map, Value};
-
 use base::tenant::Tenant;
 
 use crate::Tx;
 use crate::json;
 use crate::json_text;
 use crate::locked::ConnectionLock;
+use crate::sql::{On, Query, Reader, Row, query};
 
-/// A stored connection. `credentials` is sealed.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    pub id: String,
-    pub tenant: Tenant,
-    pub provider: String,
-    pub connector_version: String,
-    /// `pending`, `active`, `degraded`, `reauth_required` or `revoked`.
-    pub status: String,
-    pub status_reason: Option<String>,
-    pub status_changed_at: i64,
-    pub display_name: Option<String>,
-    pub email: Option<String>,
-    pub external_account_id: String,
-    pub username: Option<String>,
-    pub addresses: Vec<String>,
-    pub surfaces: Vec<String>,
-    pub requested_scopes: Vec<String>,
-    pub granted_scopes: Vec<String>,
-    pub provider_scopes: Vec<String>,
-    pub time_zone: Option<String>,
-    pub settings: Map<String, Value>,
-    pub credentials: String,
-    pub credentials_version: i64,
-    pub token_expires_at: Option<i64>,
-    pub last_refresh_at: Option<i64>,
-    /// JSON `{code, message, at}`.
-    pub last_refresh_error: Option<String>,
-    pub failing_since: Option<i64>,
-    pub tags: BTreeMap<String, String>,
-    pub metadata: BTreeMap<String, String>,
-    pub etag: String,
-    pub created_at: i64,
-    pub updated_at: i64,
-}
+pub use crate::connection::Connection;
 
 fn connection(row: &Row<'_>) -> Result<Connection> {
     Ok(Connection {
@@ -137,7 +101,7 @@ pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMa
 }
 
 /// The same in a write transaction, which locks the row: see `ConnectionLock`.
-pub(super) async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
+async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
     let sql = match tx {
         // Its write transactions are one after the other anyway.
         Tx::Sqlite(_) => find!(),
@@ -145,6 +109,13 @@ pub(super) async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> R
     };
     let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
     of.fetch_optional(&mut *tx, connection).await
+}
+
+impl ConnectionLock {
+    /// Takes the lock. None: there is no such connection, or it was disconnected, and nothing of it may be written any more.
+    pub async fn take(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ConnectionLock>> {
+        Ok(find_for_update(tx, tenant, id).await?.map(ConnectionLock::new))
+    }
 }
 
 /// Writes a new row.

@@ -3,11 +3,14 @@
 
 pub mod api_keys;
 pub mod authorizations;
+mod connection;
 pub mod connections;
+mod db;
 pub mod dialect;
 pub mod idempotency;
 pub mod installation;
 pub mod items;
+mod json_column;
 pub mod locked;
 pub mod log;
 pub mod mail;
@@ -18,6 +21,7 @@ mod postgres;
 pub mod retention;
 pub mod sql;
 mod sqlite;
+mod statement;
 pub mod sync_states;
 #[cfg(test)]
 mod tests;
@@ -25,155 +29,7 @@ pub mod tracking;
 pub mod usage;
 mod writer;
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result};
-use futures::future::BoxFuture;
-
-use crate::dialect::Dialect;
-use crate::sql::{Reader, Row, query};
-use crate::writer::Writer;
-
+pub use crate::db::{Db, Options, sqlite_file};
+pub(crate) use crate::json_column::json;
+pub use crate::json_column::json_text;
 pub use crate::sql::{Tx, is_of_the_data};
-
-/// The database: readers that never wait for writers, and writes that commit in groups (SQLite) or each in their own
-/// transaction (PostgreSQL). Cheap to clone.
-#[derive(Clone)]
-pub struct Db {
-    dialect: Dialect,
-    reader: Reader,
-    resources: Reader,
-    writer: Writer,
-}
-
-/// How to open the database.
-pub struct Options {
-    /// `sqlite:///path/file.db` or `postgres://…`.
-    pub url: String,
-    /// False: one commit per write, to compare with.
-    pub group_commit: bool,
-    /// Most connections for reading.
-    pub readers: u32,
-}
-
-impl Db {
-    /// Opens the database, makes the SQLite file if it is missing, and applies the migrations.
-    /// Fails on a schema that is newer than this program.
-    pub async fn open(options: &Options) -> Result<Db> {
-        let db = Db::connect(options).await?;
-        migrations::apply(&db).await?;
-        Ok(db)
-    }
-
-    /// Opens the database as it is, without migrating it.
-    pub async fn connect(options: &Options) -> Result<Db> {
-        let dialect = Dialect::of(&options.url)?;
-        let opened = match dialect {
-            Dialect::Sqlite => open_sqlite(options),
-            Dialect::Postgres => postgres::open(&options.url, options.readers)
-                .await
-                .map(|pool| (Reader::Postgres(pool.clone()), Writer::pooled(pool))),
-        };
-        let (reader, writer) =
-            opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
-        let resources = reader.holding();
-        Ok(Db { dialect, reader, resources, writer })
-    }
-
-    /// Whether other processes may use it at the same time.
-    pub fn is_shared(&self) -> bool {
-        matches!(self.dialect, Dialect::Postgres)
-    }
-
-    pub fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    /// For queries that change nothing.
-    pub fn reader(&self) -> &Reader {
-        &self.reader
-    }
-
-    /// The same for what only this process writes, resources above all: cheaper where one database file is read again and again.
-    /// (Beside a running host on SQLite, a command of ours may write API keys, applications and their OAuth clients, and nothing else.)
-    pub fn resources(&self) -> &Reader {
-        &self.resources
-    }
-
-    /// Runs `work` in a write transaction and commits it: when this returns `Ok`, the change is on disk. An error rolls back
-    /// what `work` did and nothing else. `work` must only talk to the database: others wait for the same commit.
-    pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<anyhow::Error> + Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-    {
-        self.writer.write(work).await
-    }
-
-    /// Whether the database answers and has this program's schema.
-    pub async fn check(&self) -> Result<()> {
-        migrations::check(self).await
-    }
-
-    /// What SQLite says of the file's integrity: `["ok"]`, or the damage. PostgreSQL looks after it itself.
-    pub async fn integrity(&self) -> Result<Vec<String>> {
-        if self.dialect == Dialect::Postgres {
-            return Ok(vec!["ok".to_owned()]);
-        }
-        let checked = query("pragma integrity_check")
-            .endless()
-            .fetch_all(&self.reader, |row| row.columns().next())
-            .await;
-        checked.context("cannot check the database")
-    }
-
-    /// How often this process has committed: while it stays the same, so does what `resources` finds. None while it commits, and
-    /// where others may write too.
-    pub fn commits(&self) -> Option<u64> {
-        match &self.reader {
-            Reader::Sqlite(readers) => readers.commits(),
-            Reader::Postgres(_) => None,
-        }
-    }
-
-    /// Writes that wait for the writer now.
-    pub fn queued_writes(&self) -> usize {
-        self.writer.queued()
-    }
-
-    /// Waits for what was queued and closes the files.
-    pub async fn close(&self) {
-        self.writer.close().await;
-        match &self.reader {
-            Reader::Sqlite(readers) => readers.close(),
-            Reader::Postgres(pool) => pool.close().await,
-        }
-    }
-}
-
-/// The file that a database URL names; none on PostgreSQL and in memory.
-pub fn sqlite_file(url: &str) -> Option<PathBuf> {
-    let path = url.strip_prefix("sqlite:")?;
-    let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
-    (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
-}
-
-fn open_sqlite(options: &Options) -> Result<(Reader, Writer)> {
-    let file = sqlite_file(&options.url).context("a SQLite database needs a file")?;
-    let readers = sqlite::Readers::open(&file, options.readers as usize)?;
-    let writer = Writer::single(&file, readers.clone(), options.group_commit)?;
-    Ok((Reader::Sqlite(readers), writer))
-}
-
-/// A JSON column as a value. A row that we wrote always parses; if it does not, the error says which column.
-pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text)
-        .with_context(|| format!("column {column} does not hold the JSON that it should"))
-}
-
-/// A value as a JSON column.
-pub fn json_text<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("our own types always serialise")
-}

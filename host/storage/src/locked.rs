@@ -10,8 +10,7 @@ use std::ops::Deref;
 use anyhow::{Result, ensure};
 use base::tenant::Tenant;
 
-use crate::Tx;
-use crate::connections::{self, Connection};
+use crate::connection::Connection;
 
 /// The lock on a live connection, with the row as it is under the lock. It belongs to the transaction that took it.
 #[derive(Debug)]
@@ -20,9 +19,9 @@ pub struct ConnectionLock {
 }
 
 impl ConnectionLock {
-    /// Takes the lock. None: there is no such connection, or it was disconnected, and nothing of it may be written any more.
-    pub async fn take(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ConnectionLock>> {
-        Ok(connections::find_for_update(tx, tenant, id).await?.map(|row| ConnectionLock { row }))
+    /// For `take` alone, which stands beside the statement that locks the row (`connections.rs`).
+    pub(super) fn new(row: Connection) -> Self {
+        ConnectionLock { row }
     }
 
     /// Fails when a row is another connection's: this lock does not cover it.

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use crate::Db;
+use crate::db::{Db, Options};
 use crate::dialect::Dialect;
 use crate::sql::{On, Tx, query};
 
@@ -37,6 +37,21 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (41, "tracking event counts", include_str!("../../../migrations/0041_tracking_event_counts.sql")),
     (42, "oauth clients", include_str!("../../../migrations/0042_oauth_clients.sql")),
 ];
+
+impl Db {
+    /// Opens the database, makes the SQLite file if it is missing, and applies the migrations.
+    /// Fails on a schema that is newer than this program.
+    pub async fn open(options: &Options) -> Result<Db> {
+        let db = Db::connect(options).await?;
+        apply(&db).await?;
+        Ok(db)
+    }
+
+    /// Whether the database answers and has this program's schema.
+    pub async fn check(&self) -> Result<()> {
+        check(self).await
+    }
+}
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others
 /// wait and find nothing to do.

@@ -7,7 +7,7 @@ use anyhow::{Error, Result};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{PgExecutor, PgPool, Postgres};
 
-use crate::sql::{Query, Row, Value, too_long};
+use crate::statement::{Query, Row, Value, too_long};
 
 /// How long a statement may take, the wait for locks included, ms. Migrations take as long as they take.
 const STATEMENT_TIMEOUT_MS: &str = "15000";

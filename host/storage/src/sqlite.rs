@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-use crate::sql::{Query, Row, Value, too_long};
+use crate::statement::{Query, Row, Value, too_long};
 
 /// Prepared statements that a connection keeps: more than the program has.
 const STATEMENTS: usize = 256;
@@ -350,7 +350,7 @@ impl ToSql for Value<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sql::query;
+    use crate::statement::query;
 
     #[test]
     fn a_parameter_is_found_by_its_number_wherever_it_stands() {

@@ -5,9 +5,9 @@
 use serde_json::{Map, Value};
 use url::{Host, Url};
 
+use crate::http_url;
 use crate::log::harmless;
 use crate::manifest::{DISCOVERED, Manifest};
-use crate::outbound::policy::{parse, settings_origins};
 use crate::outbound::tcp::Server;
 
 /// Origins that a connection may have beside its servers.
@@ -57,6 +57,16 @@ pub(super) fn accepted(manifest: &Manifest, settings: &Map<String, Value>) -> Ve
     texts.take(MOST).filter_map(|text| named.check(text).ok().flatten()).collect()
 }
 
+/// The URLs that the user named under `hosts_from_settings`.
+pub(super) fn settings_origins(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Url> {
+    let values = manifest.hosts_from_settings.iter().filter_map(|name| settings.get(name));
+    let texts = values.flat_map(|value| match value {
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    texts.filter_map(|text| http_url::parse(text).ok()).collect()
+}
+
 /// What the user named.
 struct Named<'a> {
     manifest: &'a Manifest,
@@ -78,7 +88,8 @@ impl<'a> Named<'a> {
         if text.len() > LONGEST {
             return Err("is longer than an origin can be");
         }
-        let url = parse(text).map_err(|_| "is no origin: it must be https://host or https://host:port")?;
+        let url = http_url::parse(text)
+            .map_err(|_| "is no origin: it must be https://host or https://host:port")?;
         if url.path() != "/" || url.query().is_some() {
             return Err("is more than an origin: it must be https://host or https://host:port");
         }

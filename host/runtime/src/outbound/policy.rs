@@ -9,7 +9,7 @@ use url::{Host, Url};
 
 use crate::http_url;
 use crate::manifest::{HostRule, Manifest};
-use crate::outbound::origins::accepted;
+use crate::outbound::origins::{accepted, settings_origins};
 use crate::outbound::tcp::{BadServer, Server};
 
 /// The rules of one call.
@@ -93,16 +93,6 @@ impl Policy {
         }
         Ok(Permit { slot: slot.map(str::to_owned), url, literal })
     }
-}
-
-/// The URLs that the user named under `hosts_from_settings`.
-pub(super) fn settings_origins(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Url> {
-    let values = manifest.hosts_from_settings.iter().filter_map(|name| settings.get(name));
-    let texts = values.flat_map(|value| match value {
-        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
-        one => one.as_str().into_iter().collect::<Vec<_>>(),
-    });
-    texts.filter_map(|text| parse(text).ok()).collect()
 }
 
 /// An absolute http or https URL that no two parsers read differently.

@@ -6,13 +6,13 @@ use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Caller;
 use crate::calendar::series;
 use crate::calendar::types::{Answer, Availability, CountsAsBusy, Event};
 use crate::calendar::write::is_busy;
 use crate::problem::Problem;
+use crate::record::Folder;
+use crate::sandbox::Caller;
 use crate::state::State;
-use crate::store::Folder;
 use crate::times::{instant, parse_instant, stored_zone};
 
 const MAX_RANGE_MS: i64 = 100 * 24 * 3_600_000;

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::calendar::types::{Access, Calendar, Event, VideoService};
 use crate::calendar::write::{self, View};
 use crate::collections::Collection;
+use crate::kind::Kind;
 use crate::ops::{Op, Put, PutHead};
 use crate::problem::Problem;
 use crate::receipts::etag;
-use crate::state::Account;
-use crate::store::{Folder, Folders, Head, Kind, Record};
+use crate::record::{Account, Folder, Folders, Head, Record};
 
 impl Head for Calendar {
     fn id(&self) -> &str {

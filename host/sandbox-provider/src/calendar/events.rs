@@ -8,7 +8,6 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value};
 
-use crate::Caller;
 use crate::calendar::invitations::{answer_by_magic, spread, withdraw};
 use crate::calendar::series;
 use crate::calendar::types::{Event, Person, Video};
@@ -17,6 +16,7 @@ use crate::ops::Receipt;
 use crate::patch::client_id;
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
+use crate::sandbox::Caller;
 use crate::state::{MAX_RECORDS_PER_ACCOUNT, State};
 use crate::store::{find, folder, open_folder};
 use crate::times::{instant, stored_zone};

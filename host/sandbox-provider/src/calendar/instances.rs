@@ -10,7 +10,6 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::Caller;
 use crate::calendar::events::{self, check_guest, finish, store, touch};
 use crate::calendar::series;
 use crate::calendar::types::Event;
@@ -19,6 +18,7 @@ use crate::ops::Receipt;
 use crate::patch::client_id;
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
+use crate::sandbox::Caller;
 use crate::state::State;
 use crate::store::{find, folder, open_folder};
 use crate::times::{instant, parse_instant, stored_zone};

@@ -10,13 +10,13 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Caller;
 use crate::auth::DOMAIN;
 use crate::calendar::series;
 use crate::calendar::types::{Answer, Availability, Event, Guest};
 use crate::ops::Receipt;
 use crate::problem::Problem;
 use crate::receipts::{Change, run};
+use crate::sandbox::Caller;
 use crate::state::State;
 use crate::store::{find, open_folder};
 use crate::times::{instant, stored_zone};

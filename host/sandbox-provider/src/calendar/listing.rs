@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::Caller;
 use crate::calendar::series;
 use crate::calendar::types::{Calendar, Event};
 use crate::problem::Problem;
-use crate::store::Slot;
+use crate::record::Slot;
+use crate::sandbox::Caller;
 use crate::times::{parse_instant, stored_zone};
 use crate::walk::{Filter, Tokens, pages};
 

@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use crate::collections::Collection;
 use crate::contacts::types::{Book, Card, CardKind};
 use crate::contacts::write;
+use crate::kind::Kind;
 use crate::ops::{Op, Put, PutHead};
 use crate::problem::Problem;
 use crate::receipts::etag;
-use crate::state::Account;
-use crate::store::{Folder, Folders, Head, Kind, Record};
+use crate::record::{Account, Folder, Folders, Head, Record};
 
 impl Head for Book {
     fn id(&self) -> &str {

@@ -8,15 +8,17 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
-use crate::Caller;
 use crate::contacts::types::{Card, CardKind, Origin};
 use crate::contacts::write;
+use crate::kind::Kind;
 use crate::ops::Receipt;
 use crate::patch::client_id;
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
+use crate::record::{Folder, Record};
+use crate::sandbox::Caller;
 use crate::state::{MAX_RECORDS_PER_ACCOUNT, State};
-use crate::store::{Folder, Kind, Record, find, folder, open_folder};
+use crate::store::{find, folder, open_folder};
 use crate::times::instant;
 
 fn receipt(status: u16, book: &str, card: Option<String>) -> Receipt {

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use crate::kind::Kind;
 use crate::mail::types::{Entry, MAILBOX, MailFolder, MailLabel, Mailbox, Message};
 use crate::ops::{Op, Put, PutHead, Receipt};
 use crate::problem::Problem;
 use crate::receipts::etag;
-use crate::state::{Account, State};
-use crate::store::{Folder, Folders, Head, Kind, Record, folder};
+use crate::record::{Account, Folder, Folders, Head, Record};
+use crate::state::State;
+use crate::store::folder;
 use crate::times::instant;
 
 impl Head for Mailbox {

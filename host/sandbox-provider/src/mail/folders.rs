@@ -8,15 +8,15 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
 
-use crate::Caller;
 use crate::mail::entries::{mailbox, receipt};
 use crate::mail::types::{Entry, MailFolder, MailLabel};
 use crate::ops::Receipt;
 use crate::patch::{client_id, colour, patched, title};
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
+use crate::record::{Folder, Record};
+use crate::sandbox::Caller;
 use crate::state::MAX_FOLDERS;
-use crate::store::{Folder, Record};
 use crate::times::instant;
 
 const FOLDER_FIELDS: &[&str] = &["title", "parent", "rank"];

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::Caller;
 use crate::auth::Login;
 use crate::mail::entries::{find, mailbox};
 use crate::mail::parse;
@@ -21,8 +20,9 @@ use crate::mail::types::{Entry, MAILBOX};
 use crate::patch::{few, object, read};
 use crate::problem::Problem;
 use crate::receipts::{etag, versioned};
+use crate::record::Record;
+use crate::sandbox::Caller;
 use crate::state::State;
-use crate::store::Record;
 use crate::times::parse_instant;
 use crate::walk::{Open, Tokens, from_now, pages};
 

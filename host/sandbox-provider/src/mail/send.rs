@@ -10,7 +10,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Caller;
 use crate::auth::{DOMAIN, is_name};
 use crate::mail::answers::{self, Sent};
 use crate::mail::entries::{find, mailbox, receipt};
@@ -21,6 +20,7 @@ use crate::ops::{Copy, Receipt};
 use crate::patch::{few, object, read};
 use crate::problem::Problem;
 use crate::receipts::{Change, run_raw};
+use crate::sandbox::Caller;
 use crate::seed;
 use crate::state::State;
 

@@ -10,7 +10,6 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::Caller;
 use crate::faults::{Magic, magic};
 use crate::mail::entries::{find, mailbox, receipt};
 use crate::mail::parse::{self, Read};
@@ -20,6 +19,7 @@ use crate::ops::{Copy, Receipt};
 use crate::patch::client_id;
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run_raw};
+use crate::sandbox::Caller;
 use crate::state::{MAX_RECORDS_PER_ACCOUNT, State};
 use crate::times::parse_instant;
 

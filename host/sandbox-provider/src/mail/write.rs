@@ -8,14 +8,14 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Caller;
 use crate::mail::entries::{find, mailbox, receipt};
 use crate::mail::types::{Entry, Flags, MAILBOX, Message, Purpose, Weight};
 use crate::ops::Receipt;
 use crate::patch::{few, read};
 use crate::problem::Problem;
 use crate::receipts::{Change, run};
-use crate::store::Folder;
+use crate::record::Folder;
+use crate::sandbox::Caller;
 
 /// Folders that a message lies in, labels and words that it has.
 const MAX_PLACES: usize = 50;

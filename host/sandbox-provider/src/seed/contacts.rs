@@ -6,7 +6,7 @@ use crate::contacts::types::{
     Book, Card, CardKind, Chat, Day, Job, Line, Mail, Name, Origin, Page, Phone, Picture, Postal, Relative,
     SpecialDay, Use,
 };
-use crate::seed::PEOPLE;
+use crate::seed::colleagues::PEOPLE;
 use crate::seed::people::{CIRCLES, COLLEAGUES, KNOWN, Known, origin};
 use crate::state::State;
 use crate::times::instant;

@@ -10,8 +10,8 @@ use crate::mail::compose::{date, encoded, file, message, multipart, person, text
 use crate::mail::parse;
 use crate::mail::types::{Entry, Flags, MAILBOX, MailFolder, MailLabel, Mailbox, Message, Purpose};
 use crate::mail::upload::store;
+use crate::seed::colleagues::{Colleague, PEOPLE};
 use crate::seed::letters::{BULLETINS, Bulletin, LETTERS, Letter, TEAM, Trimming, Who};
-use crate::seed::{Colleague, PEOPLE};
 use crate::state::State;
 use crate::times::instant;
 

@@ -2,6 +2,7 @@
 //! everybody else begins with an empty main calendar, address book and task list. All of it lies around the week of the moment
 //! when it is made.
 
+mod colleagues;
 mod contacts;
 mod letters;
 mod mail;
@@ -22,23 +23,13 @@ use crate::calendar::types::{
 };
 use crate::ops::Op;
 use crate::problem::Problem;
+use crate::record::Account;
+use crate::seed::colleagues::Colleague;
 use crate::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single};
-use crate::state::{Account, MAX_ACCOUNTS, State};
-use crate::times::{instant, local, stored_zone};
+use crate::state::{MAX_ACCOUNTS, State};
+use crate::times::{instant, local, shift, stored_zone};
 
-/// Somebody with a full calendar.
-pub struct Colleague {
-    pub mail: &'static str,
-    pub name: &'static str,
-    pub zone: &'static str,
-}
-
-/// The three.
-pub const PEOPLE: &[Colleague] = &[
-    Colleague { mail: "alice@sandbox.test", name: "Alice Berger", zone: "Europe/Berlin" },
-    Colleague { mail: "bob@sandbox.test", name: "Bob Carter", zone: "America/New_York" },
-    Colleague { mail: "carol@sandbox.test", name: "Carol Iyer", zone: "Asia/Kolkata" },
-];
+pub use crate::seed::colleagues::PEOPLE;
 
 /// Makes the accounts that are not there yet.
 pub fn accounts(state: &mut State, wanted: &[String], now_ms: i64) -> Result<(), Problem> {
@@ -177,10 +168,6 @@ fn fill(state: &mut State, mail: &str, now_ms: i64) {
             store(state, mail, "holidays", now_ms, event);
         }
     }
-}
-
-fn shift(date: Date, days: i64) -> Date {
-    date.checked_add(jiff::Span::new().days(days)).unwrap_or(date)
 }
 
 /// Makes one person's events.

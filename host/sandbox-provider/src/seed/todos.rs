@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use crate::seed::{PEOPLE, shift};
+use crate::seed::colleagues::PEOPLE;
 use crate::state::State;
 use crate::tasks::types::{
     About, Assigned, Body, Due, Importance, Link, List, Markup, Step, Todo, TodoState,
 };
-use crate::times::{instant, local, stored_zone};
+use crate::times::{instant, local, shift, stored_zone};
 
 const MAIN: &str = "tasks";
 const PERSONAL: &str = "personal";

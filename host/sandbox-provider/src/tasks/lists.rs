@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::collections::Collection;
+use crate::kind::Kind;
 use crate::ops::{Op, Put, PutHead};
 use crate::problem::Problem;
 use crate::receipts::etag;
-use crate::state::Account;
-use crate::store::{Folder, Folders, Head, Kind, Record};
+use crate::record::{Account, Folder, Folders, Head, Record};
 use crate::tasks::types::{List, Todo, TodoState};
 use crate::tasks::write;
 

@@ -8,11 +8,11 @@ use axum::extract::{Path, State as AxumState};
 use axum::response::Response;
 use serde_json::{Map, Value};
 
-use crate::Caller;
 use crate::ops::Receipt;
 use crate::patch::{client_id, few};
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run};
+use crate::sandbox::Caller;
 use crate::state::json_len;
 use crate::store::{find, open_folder};
 use crate::tasks::todos::receipt;

@@ -8,13 +8,15 @@ use axum::extract::{Path, State as AxumState};
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::Caller;
+use crate::kind::Kind;
 use crate::ops::Receipt;
 use crate::patch::client_id;
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
+use crate::record::{Folder, Record};
+use crate::sandbox::Caller;
 use crate::state::MAX_RECORDS_PER_ACCOUNT;
-use crate::store::{Folder, Kind, Record, find, folder, open_folder};
+use crate::store::{find, folder, open_folder};
 use crate::tasks::types::Todo;
 use crate::tasks::write;
 use crate::times::instant;

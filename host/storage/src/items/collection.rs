@@ -5,7 +5,7 @@ use base::tenant::Tenant;
 
 use crate::Tx;
 use crate::dialect::among;
-use crate::items::{Item, item, locked};
+use crate::items::row::{Item, item, locked};
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Reader, query};
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::items::Item;
+use crate::items::row::Item;
 use crate::sql::query;
 
 /// A name and a value: `email` and a folded address, `phone` and a number, `group` and a group's id.

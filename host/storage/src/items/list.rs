@@ -3,7 +3,8 @@
 use anyhow::Result;
 use base::tenant::Tenant;
 
-use crate::items::{Key, Shown, shown_from, shown_if_any};
+use crate::items::keys::Key;
+use crate::items::row::{Shown, shown_from, shown_if_any};
 use crate::sql::{Query, Reader, query};
 
 /// Words that one search looks for; each is a pattern of the statement.

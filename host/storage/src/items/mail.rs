@@ -8,7 +8,7 @@ use base::tenant::Tenant;
 use crate::Tx;
 use crate::dialect::among;
 use crate::items::collection::Family;
-use crate::items::{Item, item, locked};
+use crate::items::row::{Item, item, locked};
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{Reader, query};
 

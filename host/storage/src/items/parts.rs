@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::Tx;
-use crate::items::Item;
+use crate::items::row::Item;
 use crate::sql::{On, query};
 
 /// A step or a link of a task.

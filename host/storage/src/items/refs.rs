@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::Tx;
-use crate::items::Item;
+use crate::items::row::Item;
 use crate::sql::query;
 
 /// Whether anybody names anybody in a collection: most have neither groups nor subtasks.

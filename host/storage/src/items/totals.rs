@@ -4,7 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::items::Item;
+use crate::items::row::Item;
 use crate::sql::{On, Row, query};
 
 /// Counts an item as it is about to be written, instead of what is stored of it now.

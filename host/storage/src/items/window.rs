@@ -7,7 +7,7 @@
 use anyhow::Result;
 use base::tenant::Tenant;
 
-use crate::items::{Item, Shown, item, shown};
+use crate::items::row::{Item, Shown, item, shown};
 use crate::sql::{Query, Reader, query};
 
 /// Where a page of live items begins: after this sort key and id.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::Tx;
 use crate::dialect::one_of;
 use crate::sql::{On, Reader, Row, query};
-use crate::sync_states::SyncState;
+use crate::sync_states::sync_state::SyncState;
 
 /// A source that could not be read.
 #[derive(Clone, Debug)]

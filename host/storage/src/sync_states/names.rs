@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::Tx;
 use crate::sql::{Reader, query};
-use crate::sync_states::ScopeKey;
+use crate::sync_states::rereads::ScopeKey;
 
 /// Names that are read together.
 #[derive(Clone, Debug, PartialEq, Eq)]

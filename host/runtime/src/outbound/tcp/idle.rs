@@ -18,7 +18,7 @@ use crate::outbound::CallEgress;
 use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::meter::Allowance;
 use crate::outbound::tcp::opening::{ANSWER, PIECE, imap_run, said};
-use crate::outbound::tcp::refused;
+use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Protocol;
 
 /// News is told no more often than this.

@@ -17,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 use crate::bindings::tcp::Err;
 use crate::outbound::connect::acknowledge;
 use crate::outbound::tcp::meter::{Allowance, Metered, is_too_much};
-use crate::outbound::tcp::refused;
+use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Server;
 
 /// Read from the socket at a time.

@@ -7,6 +7,7 @@ mod line;
 mod meter;
 mod opening;
 mod pool;
+mod refusal;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::meter::Allowance;
 use crate::outbound::tcp::opening::Way;
 use crate::outbound::tcp::pool::{Kept, Key};
+use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Protocol;
 use crate::outbound::{CallEgress, CredentialsError, Login, LoginSecret};
 use crate::state::State;
@@ -41,11 +43,6 @@ const READ: u32 = 1 << 20;
 const NOTE: usize = 64 << 10;
 /// Read from a blob at a time.
 const PIECE: usize = 64 << 10;
-
-/// An error as the guest sees it.
-fn refused(code: &str, message: impl Into<String>) -> Err {
-    Err { code: code.to_owned(), message: message.into() }
-}
 
 /// A line that a guest holds. Dropped with the call, whatever became of it: then it is kept, or closed.
 pub struct Session {

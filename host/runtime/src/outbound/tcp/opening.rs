@@ -28,7 +28,7 @@ use crate::log::harmless;
 use crate::outbound::redact::Redactor;
 use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::meter::Allowance;
-use crate::outbound::tcp::refused;
+use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::{Server, Tls};
 use crate::outbound::{Login, LoginSecret};
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::bindings::tcp::Err;
 use crate::outbound::address::{is_allowed, permitted};
 use crate::outbound::names::Names;
-use crate::outbound::tcp::refused;
+use crate::outbound::tcp::refusal::refused;
 
 /// A server as the settings name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

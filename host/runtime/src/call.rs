@@ -1,0 +1,78 @@
+//! A call of a connector, and its answer.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::blobs::Blobs;
+use crate::error::Error;
+use crate::outbound::Credentials;
+use crate::state::Progress;
+use crate::stats::CallStats;
+use crate::surface::{Surface, Verb};
+
+/// One call of a connector.
+pub struct Call {
+    /// The connector's name.
+    pub connector: String,
+    pub surface: Surface,
+    pub verb: Verb,
+    /// The operation, for example "events.create".
+    pub op: String,
+    /// Its arguments, JSON text.
+    pub body: String,
+    /// A cursor that the connector gave earlier.
+    pub cursor: Option<String>,
+    /// Mutations: equal for repeated attempts at one change.
+    pub idempotency_key: Option<String>,
+    /// Room to grow of the WIT envelope.
+    pub extra: Vec<(String, String)>,
+    /// Content that the body names by blob id; the connector's own blobs are added to it.
+    pub blobs: Blobs,
+    pub context: CallContext,
+}
+
+/// For whom a call is made.
+pub struct CallContext {
+    /// Room, HTTP connections and TLS sessions are kept apart by it.
+    pub tenant: String,
+    pub connection_id: String,
+    pub request_id: String,
+    /// Nobody waits: takes its room from the share of such calls.
+    pub background: bool,
+    /// The connection's settings: `hosts_from_settings` of the manifest are looked up here.
+    pub settings: Map<String, Value>,
+    pub credentials: Arc<dyn Credentials>,
+    /// Who wants to know how far the call gets, where it must not be done twice.
+    pub progress: Option<Arc<dyn Progress>>,
+    /// Repeats the guest's randomness, in tests.
+    pub seed: Option<u64>,
+    /// Milliseconds for the call, if less than the limit.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What a connector answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// JSON text: well-formed, not too deep, otherwise unchecked.
+    pub body: String,
+    pub cursor: Option<String>,
+    /// There is more now, from `cursor`.
+    pub more: bool,
+    pub extra: Vec<(String, String)>,
+    /// The call's blobs, which the body may name.
+    pub blobs: Blobs,
+    pub stats: CallStats,
+}
+
+impl Answer {
+    /// The body as `T`. That it is not one is the connector's fault.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        serde_json::from_str(&self.body).map_err(|e| {
+            let mut error = Error::bad_output(format!("the body is not what the operation answers: {e}"));
+            error.stats = self.stats.clone();
+            error
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! The running provider: its state behind one lock, the journal, and what every request takes of them.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use axum::Extension;
+use axum::extract::State as AxumState;
+use axum::http::StatusCode;
+use compute::Compute;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+
+use crate::auth::Login;
+use crate::faults::Faults;
+use crate::journal::{Durable, Journal};
+use crate::problem::Problem;
+use crate::state::State;
+
+/// Writes on their way at the same time; more wait.
+const MAX_WRITES: usize = 256;
+/// Large bodies that are read at the same time; more wait.
+const MAX_LARGE_BODIES: usize = 4;
+/// How long a sync token lasts, unless configured.
+const SYNC_TOKEN_MS: i64 = 7 * 24 * 3_600_000;
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// What the provider needs to know.
+#[derive(Clone)]
+pub struct Config {
+    /// The host's data directory: the journal goes to `sandbox/` in it. None: everything is forgotten at the end (tests).
+    pub data_dir: Option<PathBuf>,
+    /// Where now is. The seeded events lie around the moment when an account is made.
+    pub clock: Clock,
+    /// Ids come from the system's randomness, or repeat with this seed.
+    pub seed: Option<u64>,
+    /// How long a sync token lasts.
+    pub sync_token_ms: i64,
+}
+
+impl Config {
+    /// Nothing on disk, system randomness, tokens of seven days.
+    pub fn new(clock: Clock) -> Self {
+        Config { data_dir: None, clock, seed: None, sync_token_ms: SYNC_TOKEN_MS }
+    }
+}
+
+/// The running provider: cheap to clone.
+#[derive(Clone)]
+pub struct Sandbox(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    store: Mutex<Store>,
+    faults: Faults,
+    clock: Clock,
+    ids: Ids,
+    pub(crate) sync_token_ms: i64,
+    writes: Semaphore,
+    pub(crate) large_bodies: Semaphore,
+    compute: Compute,
+}
+
+pub(crate) struct Store {
+    pub(crate) state: State,
+    journal: Journal,
+}
+
+impl Sandbox {
+    /// Reads the journal, or begins one. Fails when the data directory cannot be written, is in use by another process, or
+    /// holds a damaged journal.
+    pub fn new(config: Config) -> anyhow::Result<Self> {
+        let ids = Ids { seed: config.seed, next: AtomicU64::new(0) };
+        let mut state = State::default();
+        let epoch = ids.make(8)?;
+        let journal = match &config.data_dir {
+            Some(dir) => Journal::open(&dir.join("sandbox"), epoch, &mut state)?,
+            None => Journal::in_memory(epoch),
+        };
+        // A seeded run that goes on after a restart must not repeat its ids.
+        ids.next.store(state.seq << 8, Ordering::Relaxed);
+        Ok(Sandbox(Arc::new(Inner {
+            store: Mutex::new(Store { state, journal }),
+            faults: Faults::default(),
+            clock: config.clock,
+            ids,
+            sync_token_ms: config.sync_token_ms,
+            writes: Semaphore::new(MAX_WRITES),
+            large_bodies: Semaphore::new(MAX_LARGE_BODIES),
+            compute: Compute::default(),
+        })))
+    }
+
+    /// For messages that take long to take apart, of each account as much as it has a share of.
+    pub(crate) fn compute(&self) -> &Compute {
+        &self.0.compute
+    }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        (self.0.clock)()
+    }
+
+    pub(crate) fn new_id(&self) -> Result<String, Problem> {
+        self.0.ids.make(20).map_err(|e| {
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", format!("no randomness: {e}"))
+        })
+    }
+
+    pub(crate) fn faults(&self) -> &Faults {
+        &self.0.faults
+    }
+
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
+        self.0.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `act` on the state and waits until nothing that it saw can be forgotten: a sync token for a change that a crash
+    /// undoes would later skip the change that takes its number.
+    pub(crate) async fn read<T>(&self, act: impl FnOnce(&State) -> Result<T, Problem>) -> Result<T, Problem> {
+        let (result, position) = {
+            let store = self.store();
+            (act(&store.state), store.journal.position())
+        };
+        durable(position).await?;
+        result
+    }
+
+    /// Runs `act` and waits until its changes are on disk. `act` decides before it changes anything: after a refusal the
+    /// state is as before.
+    pub(crate) async fn write<T>(
+        &self,
+        act: impl FnOnce(&mut State) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let _permit = self.0.writes.acquire().await.map_err(|_| broken())?;
+        let (result, position) = {
+            let mut store = self.store();
+            if store.journal.is_broken() {
+                return Err(broken());
+            }
+            let result = act(&mut store.state);
+            let Store { state, journal } = &mut *store;
+            journal.append(&state.take_pending()).map_err(|_| broken())?;
+            if journal.needs_rewrite() {
+                journal.rewrite(state).map_err(|_| broken())?;
+            }
+            (result, journal.position())
+        };
+        durable(position).await?;
+        result
+    }
+
+    /// The journal's name, which sync tokens carry.
+    pub(crate) fn epoch(&self) -> String {
+        self.store().journal.epoch.clone()
+    }
+}
+
+fn broken() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the sandbox cannot write to its disk")
+}
+
+async fn durable((line, mut durable): (u64, tokio::sync::watch::Receiver<Durable>)) -> Result<(), Problem> {
+    let known = *durable.borrow();
+    let reached = if known.broken || known.lines >= line {
+        known
+    } else {
+        *durable.wait_for(|d| d.broken || d.lines >= line).await.map_err(|_| broken())?
+    };
+    if reached.broken { Err(broken()) } else { Ok(()) }
+}
+
+/// Makes ids: from the system's randomness, or the same ones for the same seed.
+struct Ids {
+    seed: Option<u64>,
+    next: AtomicU64,
+}
+
+impl Ids {
+    /// `len` (at most 32) characters of `[a-z2-7]`.
+    fn make(&self, len: usize) -> anyhow::Result<String> {
+        let mut bytes = [0; 32];
+        match self.seed {
+            None => getrandom::fill(&mut bytes).ok().context("the system gives no randomness")?,
+            Some(seed) => {
+                let next = self.next.fetch_add(1, Ordering::Relaxed);
+                bytes = Sha256::digest([seed.to_be_bytes(), next.to_be_bytes()].concat()).into();
+            }
+        }
+        Ok(bytes
+            .iter()
+            .take(len)
+            .map(|b| char::from(b"abcdefghijklmnopqrstuvwxyz234567"[usize::from(b % 32)]))
+            .collect())
+    }
+}
+
+/// What handlers take: the provider and the account.
+pub(crate) type Caller = (AxumState<Sandbox>, Extension<Login>);

@@ -1,0 +1,194 @@
+//! A stored item, whole and as an answer shows it, and how both are read from a row.
+
+use anyhow::Result;
+
+use crate::locked::{ConnectionLock, Locked};
+use crate::sql::{Columns, Row};
+
+/// A stored resource.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Item {
+    pub id: String,
+    pub connection_id: String,
+    pub kind: String,
+    pub parent_id: String,
+    pub external_id: String,
+    pub source_id: String,
+    pub series_id: Option<String>,
+    pub provider_etag: Option<String>,
+    pub etag: String,
+    pub hash: String,
+    /// The resource as JSON, without the host's own fields; `warnings`, where a connector has any, are the first.
+    pub body: String,
+    pub metadata: String,
+    pub provider_data: Option<String>,
+    /// What other items of the collection call it.
+    pub uid: Option<String>,
+    pub is_series: bool,
+    pub sort_at: i64,
+    pub until_at: i64,
+    /// See `List`.
+    pub sort_text: String,
+    pub search_text: String,
+    /// A task that is still to be done, a message that is unread.
+    pub is_open: bool,
+    /// Of mail: see `storage::mail::flag`.
+    pub flags: i64,
+    /// What stays the same when the provider gives it another id.
+    pub fingerprint: Option<String>,
+    /// JSON that is kept with it and is no part of its version.
+    pub aside: Option<String>,
+    pub sequence: i64,
+    pub created_at: i64,
+    pub updated_at: i64,
+    pub deleted_at: Option<i64>,
+}
+
+/// What an answer shows of an item, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    pub id: &'a str,
+    pub connection_id: &'a str,
+    pub kind: &'a str,
+    pub parent_id: &'a str,
+    pub external_id: &'a str,
+    pub series_id: Option<&'a str>,
+    pub etag: &'a str,
+    pub body: &'a str,
+    pub metadata: &'a str,
+    pub provider_data: Option<&'a str>,
+    pub sort_at: i64,
+    pub sort_text: &'a str,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+impl<'a> From<&'a Item> for Shown<'a> {
+    fn from(item: &'a Item) -> Self {
+        Shown {
+            id: &item.id,
+            connection_id: &item.connection_id,
+            kind: &item.kind,
+            parent_id: &item.parent_id,
+            external_id: &item.external_id,
+            series_id: item.series_id.as_deref(),
+            etag: &item.etag,
+            body: &item.body,
+            metadata: &item.metadata,
+            provider_data: item.provider_data.as_deref(),
+            sort_at: item.sort_at,
+            sort_text: &item.sort_text,
+            created_at: item.created_at,
+            updated_at: item.updated_at,
+        }
+    }
+}
+
+/// A query for whole rows with this condition: one column list for all of them, still one `&'static str` each.
+macro_rules! select {
+    ($rest:expr) => {
+        concat!(
+            "select id, connection_id, kind, parent_id, external_id, source_id, series_id, provider_etag, etag, hash, ",
+            "body, metadata, provider_data, uid, is_series, sort_at, until_at, sort_text, search_text, is_open, sequence, ",
+            "created_at, updated_at, deleted_at, flags, fingerprint, aside from items ",
+            $rest
+        )
+    };
+}
+
+pub(crate) use select as select_items;
+
+/// A whole row.
+pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
+    // In the order of the column list: by number, because looking two dozen names up costs more than reading the row.
+    let mut column = row.columns();
+    Ok(Item {
+        id: column.next()?,
+        connection_id: column.next()?,
+        kind: column.next()?,
+        parent_id: column.next()?,
+        external_id: column.next()?,
+        source_id: column.next()?,
+        series_id: column.next()?,
+        provider_etag: column.next()?,
+        etag: column.next()?,
+        hash: column.next()?,
+        body: column.next()?,
+        metadata: column.next()?,
+        provider_data: column.next()?,
+        uid: column.next()?,
+        is_series: column.next::<i64>()? != 0,
+        sort_at: column.next()?,
+        until_at: column.next()?,
+        sort_text: column.next()?,
+        search_text: column.next()?,
+        is_open: column.next::<i64>()? != 0,
+        sequence: column.next()?,
+        created_at: column.next()?,
+        updated_at: column.next()?,
+        deleted_at: column.next()?,
+        flags: column.next()?,
+        fingerprint: column.next()?,
+        aside: column.next()?,
+    })
+}
+
+/// The columns of `Shown` but for the one that few ask for, which is there if this parameter is 1.
+macro_rules! shown_columns {
+    ($with_provider_data:literal) => {
+        shown_columns!($with_provider_data, "", "from items ")
+    };
+    ($with_provider_data:literal, $before:literal, $from:literal) => {
+        concat!(
+            "select ",
+            $before,
+            "id, connection_id, kind, parent_id, external_id, series_id, etag, body, metadata, sort_at, sort_text, created_at, ",
+            "updated_at, case when ",
+            $with_provider_data,
+            " = 1 then provider_data end as provider_data ",
+            $from
+        )
+    };
+}
+
+/// That the connection of an item is there: what was read through one that was deleted goes step by step, and is gone at once.
+macro_rules! connected {
+    () => {
+        "exists (select 1 from connections c where c.id = items.connection_id and c.deleted_at is null) "
+    };
+}
+
+/// In the order of `shown_columns`.
+pub(super) fn shown<'a>(row: &'a Row<'_>) -> Result<Shown<'a>> {
+    shown_from(&mut row.columns())
+}
+
+/// The next columns of a row, in the order of `shown_columns`.
+pub(super) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<Shown<'a>> {
+    Ok(Shown {
+        id: column.text()?.unwrap_or_default(),
+        connection_id: column.text()?.unwrap_or_default(),
+        kind: column.text()?.unwrap_or_default(),
+        parent_id: column.text()?.unwrap_or_default(),
+        external_id: column.text()?.unwrap_or_default(),
+        series_id: column.text()?,
+        etag: column.text()?.unwrap_or_default(),
+        body: column.text()?.unwrap_or_default(),
+        metadata: column.text()?.unwrap_or_default(),
+        sort_at: column.next()?,
+        sort_text: column.text()?.unwrap_or_default(),
+        created_at: column.next()?,
+        updated_at: column.next()?,
+        provider_data: column.text()?,
+    })
+}
+
+/// The same where they are all null for what is not asked for.
+pub(crate) fn shown_if_any<'a>(column: &mut Columns<'a, '_>) -> Result<Option<Shown<'a>>> {
+    if column.is_null()? { Ok(None) } else { shown_from(column).map(Some) }
+}
+
+/// Rows that were read under a lock.
+pub(super) fn locked(lock: &ConnectionLock, items: Vec<Item>) -> Vec<Locked<'_, Item>> {
+    items.into_iter().map(|item| Locked::new(lock, item)).collect()
+}

@@ -1,0 +1,166 @@
+//! A statement with its parameters, and a row of its answer; where statements run is in `sql.rs`.
+
+use std::borrow::Cow;
+
+use anyhow::{Context, Result};
+use base::error::{Code, Refusal};
+use sqlx::postgres::PgRow;
+use sqlx::{Row as _, ValueRef as _};
+
+/// A parameter: text or `bigint`, and null of either.
+#[derive(Clone, Debug)]
+pub enum Value<'q> {
+    Text(Option<Cow<'q, str>>),
+    Integer(Option<i64>),
+}
+
+impl<'q> From<&'q str> for Value<'q> {
+    fn from(text: &'q str) -> Self {
+        Value::Text(Some(text.into()))
+    }
+}
+
+impl<'q> From<&'q String> for Value<'q> {
+    fn from(text: &'q String) -> Self {
+        Value::Text(Some(text.into()))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Value::Text(Some(text.into()))
+    }
+}
+
+impl<'q> From<Option<&'q str>> for Value<'q> {
+    fn from(text: Option<&'q str>) -> Self {
+        Value::Text(text.map(Into::into))
+    }
+}
+
+impl<'q> From<&'q Option<String>> for Value<'q> {
+    fn from(text: &'q Option<String>) -> Self {
+        Value::Text(text.as_deref().map(Into::into))
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(number: i64) -> Self {
+        Value::Integer(Some(number))
+    }
+}
+
+impl From<Option<i64>> for Value<'_> {
+    fn from(number: Option<i64>) -> Self {
+        Value::Integer(number)
+    }
+}
+
+/// What a column can be read as.
+pub trait Column:
+    rusqlite::types::FromSql + for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>
+{
+}
+
+impl Column for String {}
+impl Column for Option<String> {}
+impl Column for i64 {}
+impl Column for Option<i64> {}
+
+/// One row of an answer, while it is being read.
+pub enum Row<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r PgRow),
+}
+
+impl<'r> Row<'r> {
+    /// A column by its name.
+    pub fn get<T: Column>(&self, name: &'static str) -> Result<T> {
+        match self {
+            Row::Sqlite(row) => row.get(name).with_context(|| format!("column {name}")),
+            Row::Postgres(row) => row.try_get(name).with_context(|| format!("column {name}")),
+        }
+    }
+
+    /// The columns one after the other, for rows that are read by the hundred.
+    pub fn columns(&self) -> Columns<'_, 'r> {
+        Columns { row: self, next: 0 }
+    }
+}
+
+/// Reads a row from left to right.
+pub struct Columns<'a, 'r> {
+    row: &'a Row<'r>,
+    next: usize,
+}
+
+impl<'a> Columns<'a, '_> {
+    /// The next column, a text that stays where it lies; none for null.
+    pub fn text(&mut self) -> Result<Option<&'a str>> {
+        let at = self.next;
+        self.next += 1;
+        match self.row {
+            Row::Sqlite(row) => Ok(row.get_ref(at)?.as_str_or_null()?),
+            Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
+        }
+    }
+
+    /// Whether the next column, which stays the next, is null.
+    pub fn is_null(&self) -> Result<bool> {
+        match self.row {
+            Row::Sqlite(row) => Ok(matches!(row.get_ref(self.next)?, rusqlite::types::ValueRef::Null)),
+            Row::Postgres(row) => {
+                let raw = row.try_get_raw(self.next);
+                Ok(raw.with_context(|| format!("column number {}", self.next))?.is_null())
+            }
+        }
+    }
+
+    /// The next column.
+    #[expect(clippy::should_implement_trait, reason = "each column has a type of its own")]
+    pub fn next<T: Column>(&mut self) -> Result<T> {
+        let at = self.next;
+        self.next += 1;
+        match self.row {
+            Row::Sqlite(row) => row.get(at).with_context(|| format!("column number {at}")),
+            Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
+        }
+    }
+}
+
+/// A statement with its parameters.
+pub struct Query<'q> {
+    pub(crate) sql: &'static str,
+    pub(crate) values: Vec<Value<'q>>,
+    /// Whether it may take as long as it takes.
+    pub(crate) is_endless: bool,
+}
+
+/// A statement: `$1` stands for the first parameter.
+pub fn query<'q>(sql: &'static str) -> Query<'q> {
+    Query { sql, values: Vec::with_capacity(8), is_endless: false }
+}
+
+impl<'q> Query<'q> {
+    /// The next parameter.
+    pub fn bind(mut self, value: impl Into<Value<'q>>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    /// Lets a read take as long as it takes: for commands of the operator.
+    pub fn endless(mut self) -> Self {
+        self.is_endless = true;
+        self
+    }
+}
+
+/// Seconds after which a read that took too long is worth another try.
+const TRY_AGAIN_S: u64 = 1;
+
+/// A read that took too long, as the error of whoever asked for it: one that is worth another try.
+pub(crate) fn too_long(e: anyhow::Error) -> anyhow::Error {
+    tracing::warn!(error = %format!("{e:#}"), "a read took too long and was stopped");
+    let message = "the database could not answer this in time; try again, or ask for less at a time";
+    anyhow::Error::new(Refusal::new(Code::Overloaded, message).retry_after_s(TRY_AGAIN_S))
+}
