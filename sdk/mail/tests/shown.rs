@@ -339,6 +339,19 @@ fn references_that_grow_are_kept_twice_or_not_at_all() {
     assert!((40..90).contains(&kept), "{kept}");
 }
 
+/// A style is written anew with a space between any two parts: it grows, and stays all the same, or goes at once.
+#[test]
+fn styles_that_grow_are_kept_twice_or_not_at_all() {
+    for part in ["&#", "&am", "&", "'a'", "\u{a0}", "'"] {
+        for count in [1, 20, 63, 64, 65, 127, 128, 129, 130, 400] {
+            let source = format!("<p style=\"color:red /**/ {}\">x", part.repeat(count));
+            let once = shown(&source);
+            assert_eq!(shown(&once).contains("style"), once.contains("style"), "{count} times {part}");
+        }
+    }
+    assert!(shown("<p style=\"font-family:'A B','C'\">x").contains("font-family"));
+}
+
 #[test]
 fn text_of_html() {
     assert_eq!(

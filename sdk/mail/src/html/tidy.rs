@@ -26,6 +26,10 @@ const TEXT_BYTES: usize = 512;
 /// The same for the value of an attribute, which cannot be broken: most of its bytes, as they are written, times its references.
 const VALUE_WORK: usize = 1 << 20;
 
+/// Pairs of characters in a `style` that may be written as references. A style is written anew, with a space between any two of its
+/// parts, and so grows: what bounds it counts what does not.
+const STYLE_PAIRS: usize = 64;
+
 /// The references that the serializer writes.
 const WRITTEN: [&str; 5] = ["&amp;", "&quot;", "&lt;", "&gt;", "&nbsp;"];
 
@@ -123,7 +127,11 @@ impl Tree {
 
     /// Character references stay as they are.
     fn attribute(&mut self, name: &str, prefix: &str, value: &str) {
-        if work(value) > VALUE_WORK {
+        let is_costly = match name {
+            "style" => style_pairs(value) > STYLE_PAIRS,
+            _ => work(value) > VALUE_WORK,
+        };
+        if is_costly {
             return;
         }
         self.out.extend([" ", name, "=\"", prefix]);
@@ -300,6 +308,12 @@ fn work(value: &str) -> usize {
         references += 1;
     }
     references.saturating_mul(bytes)
+}
+
+/// Pairs of characters of a style that may be written as references. In pairs, because a string that is not closed is closed when it is
+/// written.
+fn style_pairs(value: &str) -> usize {
+    value.bytes().filter(|byte| matches!(byte, b'&' | 0xC2 | b'"' | b'\'')).count().div_ceil(2)
 }
 
 fn is_table(kind: Kind) -> bool {
