@@ -1,6 +1,7 @@
 //! The `switchboard` command: what can be said on its command line, and where each command is. Answers go to stdout, the log
 //! and errors to stderr. Exit code 0: done; 1: failed, with one sentence why; 2: the command line makes no sense.
 
+mod apps;
 mod connectors;
 mod describe;
 mod doctor;
@@ -43,6 +44,8 @@ enum Command {
     #[command(subcommand)]
     Keys(keys::Keys),
     #[command(subcommand)]
+    Apps(apps::Apps),
+    #[command(subcommand)]
     Connectors(connectors::Connectors),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
@@ -61,6 +64,7 @@ pub fn run() -> ExitCode {
         }
         Command::Serve(serve) => serve.run(),
         Command::Keys(keys) => quietly(keys.run()),
+        Command::Apps(apps) => quietly(apps.run()),
         Command::Connectors(connectors) => quietly(connectors.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),

@@ -1,0 +1,214 @@
+//! `switchboard apps`: applications, the addresses that their users may return to, and their registrations at providers, beside a
+//! running server or without one.
+
+mod inputs;
+mod provider;
+mod provider_set;
+mod redirect_uri;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use storage::api_keys::{self, Application};
+use storage::{Db, oauth_clients};
+
+use crate::cli::settings::Place;
+use crate::cli::{answer, store, table};
+
+/// Make and list applications, and register what they need to connect accounts by OAuth
+///
+/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+#[derive(Subcommand)]
+pub enum Apps {
+    Create(Create),
+    List(List),
+    Redirects(Redirects),
+    #[command(subcommand)]
+    Provider(provider::Provider),
+}
+
+/// Make an application; one of this name that is there already is shown
+#[derive(Args)]
+pub struct Create {
+    /// The application's name, 1 to 100 characters
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Organization that the application belongs to; made if it is new
+    #[arg(long = "org", alias = "organization", value_name = "NAME", default_value = "default")]
+    organization: String,
+    /// Print JSON: id, name, organization, organizationId
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// List all applications with their redirect URIs and providers
+#[derive(Args)]
+pub struct List {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Show or change the addresses to which users may return after they connected an account
+///
+/// An authorization names one of these, byte for byte. https, or http on localhost, 127.0.0.1 and [::1], or a scheme of the
+/// application's own with a dot in it, such as com.example.app:/connected.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  switchboard apps redirects app_01JQ8Z6V9C4T7R2M5N8P3K1W0X --add https://app.example.com/connected")]
+pub struct Redirects {
+    /// The application's id, as `apps list` shows it
+    #[arg(value_name = "APP")]
+    application: String,
+    /// Address to register (repeatable)
+    #[arg(long, value_name = "URI", value_parser = redirect_uri::parse)]
+    add: Vec<String>,
+    /// Address to take out (repeatable)
+    #[arg(long, value_name = "URI")]
+    remove: Vec<String>,
+    /// Print JSON: id, redirects
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Apps {
+    pub async fn run(self) -> Result<ExitCode> {
+        match self {
+            Apps::Create(create) => create.run().await?,
+            Apps::List(list) => list.run().await?,
+            Apps::Redirects(redirects) => redirects.run().await?,
+            Apps::Provider(provider) => provider.run().await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The application with this id. The error says where ids are shown.
+async fn application(db: &Db, id: &str) -> Result<Application> {
+    db.check().await?;
+    let all = api_keys::applications(db.reader()).await?;
+    let found = all.into_iter().find(|application| application.tenant.application_id == id);
+    found.with_context(|| format!("there is no application {id}; `switchboard apps list` shows them"))
+}
+
+impl Create {
+    async fn run(self) -> Result<()> {
+        for (what, text) in [("NAME", &self.name), ("--org", &self.organization)] {
+            ensure!((1..=100).contains(&text.chars().count()), "{what} must have 1 to 100 characters");
+        }
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let db = store::open_or_make(&self.place.resolve()?).await?;
+        let (organization, name, now) = (self.organization.clone(), self.name.clone(), clock.now_ms());
+        let new =
+            (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));
+        let write = db.write(move |tx| {
+            Box::pin(async move {
+                let names = (organization.as_str(), name.as_str());
+                api_keys::ensure_application(tx, names, (&new.0, &new.1), now).await
+            })
+        });
+        let written = write.await;
+        db.close().await;
+        let tenant = written?;
+        if !self.json {
+            return answer(&tenant.application_id);
+        }
+        answer(&serde_json::to_string_pretty(&json!({
+            "id": tenant.application_id,
+            "name": self.name,
+            "organization": self.organization,
+            "organizationId": tenant.organization_id,
+        }))?)
+    }
+}
+
+impl List {
+    async fn run(self) -> Result<()> {
+        let db = store::open(&self.place.resolve()?).await?;
+        let found = applications(&db).await;
+        db.close().await;
+        let found = found?;
+        if self.json {
+            return answer(&serde_json::to_string_pretty(&found)?);
+        }
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+        let joined = |v: &Value| {
+            let all: Vec<&str> = v.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            if all.is_empty() { "-".to_owned() } else { all.join(",") }
+        };
+        let head = ["ID", "NAME", "ORGANIZATION", "PROVIDERS", "REDIRECTS"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(found.iter().map(|a| {
+            let (providers, redirects) = (joined(&a["providers"]), joined(&a["redirects"]));
+            vec![text(&a["id"]), text(&a["name"]), text(&a["organization"]), providers, redirects]
+        }));
+        answer(&table(&rows))
+    }
+}
+
+/// All applications as `apps list --json` prints them.
+async fn applications(db: &Db) -> Result<Vec<Value>> {
+    db.check().await?;
+    let mut shown = Vec::new();
+    for application in api_keys::applications(db.reader()).await? {
+        let tenant = &application.tenant;
+        let redirects = oauth_clients::redirects(db.reader(), tenant).await?;
+        let clients = oauth_clients::list(db.reader(), &tenant.application_id).await?;
+        shown.push(json!({
+            "id": tenant.application_id,
+            "name": application.name,
+            "organization": application.organization,
+            "organizationId": tenant.organization_id,
+            "redirects": redirects,
+            "providers": clients.into_iter().map(|client| client.provider).collect::<Vec<_>>(),
+        }));
+    }
+    Ok(shown)
+}
+
+impl Redirects {
+    async fn run(self) -> Result<()> {
+        let db = store::open(&self.place.clone().resolve()?).await?;
+        let changed = self.change(&db).await;
+        db.close().await;
+        let redirects = changed?;
+        if self.json {
+            let shown = json!({ "id": self.application, "redirects": redirects });
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        match redirects.is_empty() {
+            true => answer("no redirect URI is registered: add one with --add"),
+            false => answer(&redirects.join("\n")),
+        }
+    }
+
+    /// Removes, adds, and returns what is registered then; all of it or nothing.
+    async fn change(&self, db: &Db) -> Result<Vec<String>> {
+        let tenant = application(db, &self.application).await?.tenant;
+        let (add, remove, now) = (self.add.clone(), self.remove.clone(), Clock::system().now_ms());
+        db.write(move |tx| {
+            Box::pin(async move {
+                for uri in &remove {
+                    let is_removed = oauth_clients::remove_redirect(tx, &tenant, uri).await?;
+                    ensure!(is_removed, "--remove {uri}: this application has no such redirect URI");
+                }
+                for uri in &add {
+                    oauth_clients::add_redirect(tx, &tenant, uri, now).await?;
+                }
+                oauth_clients::redirects(&mut *tx, &tenant).await
+            })
+        })
+        .await
+    }
+}

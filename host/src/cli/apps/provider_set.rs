@@ -1,0 +1,283 @@
+//! `switchboard apps provider set`: registers an OAuth client, or changes one.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
+use base::keyring::Keyring;
+use base::tenant::Tenant;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use storage::Db;
+use storage::oauth_clients::{self, OAuthClient};
+use zeroize::Zeroizing;
+
+use crate::app;
+use crate::cli::apps::application;
+use crate::cli::apps::inputs::{self, Setting};
+use crate::cli::apps::provider::shown;
+use crate::cli::settings::Place;
+use crate::cli::{answer, store};
+use crate::config::Config;
+
+/// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lowercase")]
+enum ClientAuth {
+    /// Id and secret in the form
+    Post,
+    /// Id and secret in the Authorization header
+    Basic,
+    /// No secret: a public client
+    None,
+}
+
+/// Register the client that the provider gave you, or change what is named; prints the callback URL to enter there
+///
+/// A secret comes from a file or a variable, never from an argument, and is sealed with the master key.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  switchboard apps provider set app_01JQ8Z6V9C4T7R2M5N8P3K1W0X google --client-id 1234.apps.example --secret-file secret.txt
+  switchboard apps provider set app_01JQ8Z6V9C4T7R2M5N8P3K1W0X jmap --client-id mine --public \\
+    --issuer https://id.example.org --setting serverUrl=https://jmap.example.org/")]
+pub struct Set {
+    /// The application's id, as `apps list` shows it
+    #[arg(value_name = "APP")]
+    application: String,
+    /// The provider: the name of its connector
+    #[arg(value_name = "PROVIDER", value_parser = inputs::provider)]
+    provider: String,
+    /// The client's id at the provider
+    #[arg(long, value_name = "ID", value_parser = inputs::client_id)]
+    client_id: Option<String>,
+    /// File that holds the client's secret
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["secret_env", "public"])]
+    secret_file: Option<PathBuf>,
+    /// Environment variable that holds the client's secret
+    #[arg(long, value_name = "VAR", conflicts_with = "public")]
+    secret_env: Option<String>,
+    /// The client has no secret; one that is stored is removed
+    #[arg(long)]
+    public: bool,
+    /// How the client authenticates [default: as the connector says; none for --public]
+    #[arg(long, value_name = "HOW")]
+    client_auth: Option<ClientAuth>,
+    /// A value that the connector leaves to the operator (repeatable); without a value it is removed
+    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = inputs::setting)]
+    settings: Vec<Setting>,
+    /// The provider's issuer, in place of the connector's (RFC 8414); empty to remove it, as with all addresses
+    #[arg(long, value_name = "URL", value_parser = inputs::url)]
+    issuer: Option<String>,
+    /// The authorization endpoint, in place of the connector's
+    #[arg(long, value_name = "URL", value_parser = inputs::url)]
+    authorize_url: Option<String>,
+    /// The token endpoint, in place of the connector's
+    #[arg(long, value_name = "URL", value_parser = inputs::url)]
+    token_url: Option<String>,
+    /// Where tokens are revoked, in place of the connector's; `none`: nowhere
+    #[arg(long, value_name = "URL", value_parser = inputs::url_or_none)]
+    revoke_url: Option<String>,
+    /// Where the user's identity is read, in place of the connector's
+    #[arg(long, value_name = "URL", value_parser = inputs::url)]
+    userinfo_url: Option<String>,
+    /// Where the provider sends users back [default: the public URL and /v1/auth/connectors/PROVIDER/callback]
+    #[arg(long, value_name = "URL", value_parser = inputs::url)]
+    callback_url: Option<String>,
+    /// Provider's scopes for one of ours, in place of the connector's, for example email.read=mail,offline (repeatable); without a value it is removed
+    #[arg(long = "scope", value_name = "OURS=A,B", value_parser = inputs::scope)]
+    scopes: Vec<Setting>,
+    /// Take the registration out of use; connections stay
+    #[arg(long, conflicts_with = "enable")]
+    disable: bool,
+    /// Put the registration into use again
+    #[arg(long)]
+    enable: bool,
+    /// URL under which browsers reach the service, as `serve` has it, for the callback URL that is printed
+    #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<String>,
+    /// Print JSON: id, version, callbackUrl, …
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Set {
+    pub(super) async fn run(self) -> Result<()> {
+        let secret = self.secret()?;
+        let config = self.place.clone().resolve()?;
+        let db = store::open(&config).await?;
+        let keyring = app::open_keyring(&config.data_dir, &Entropy::system())?;
+        let stored = self.store(&db, &keyring, secret).await;
+        db.close().await;
+        let client = stored?;
+        let callback = self.callback(&config, &client);
+        if self.json {
+            let mut shown = shown(&client);
+            shown["callbackUrl"] = json!(callback);
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        answer(&format!(
+            "id            {}\nversion       {}\ncallback URL  {callback}\n\n\
+             Enter the callback URL at the provider as the address that users return to, for a client of the type web.",
+            client.id, client.version
+        ))
+    }
+
+    /// The client's secret, if a place of it is named.
+    fn secret(&self) -> Result<Option<Zeroizing<String>>> {
+        let secret = match (&self.secret_file, &self.secret_env) {
+            (Some(file), _) => {
+                let text = std::fs::read_to_string(file).map(Zeroizing::new);
+                let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+                // Editors end a file with a line's end, which is no part of the secret.
+                Zeroizing::new(text.trim().to_owned())
+            }
+            (None, Some(name)) => {
+                // The error of the standard library would print a value that is no UTF-8.
+                let value = std::env::var(name).ok().map(Zeroizing::new);
+                value.with_context(|| format!("--secret-env: there is no variable {name} with text in it"))?
+            }
+            (None, None) => return Ok(None),
+        };
+        let fits = (1..=4096).contains(&secret.len()) && !secret.chars().any(char::is_control);
+        ensure!(fits, "the client's secret must have 1 to 4096 bytes and no control characters");
+        Ok(Some(secret))
+    }
+
+    /// Writes the registration as it is after this command.
+    async fn store(
+        &self,
+        db: &Db,
+        keyring: &Keyring,
+        secret: Option<Zeroizing<String>>,
+    ) -> Result<OAuthClient> {
+        let tenant = application(db, &self.application).await?.tenant;
+        app::same_keyring(db, keyring).await?;
+        let found = oauth_clients::find(db.reader(), &tenant, &self.provider).await?;
+        let is_new = found.is_none();
+        let mut client = match found {
+            Some(client) => client,
+            None => self.new_client(tenant, secret.is_some())?,
+        };
+        self.change(&mut client);
+        if let Some(secret) = &secret {
+            let place = secret_place(&client);
+            client.client_secret = Some(keyring.seal(&place, secret.as_bytes())?);
+        }
+        let written = client.clone();
+        let is_written = db.write(move |tx| {
+            Box::pin(async move {
+                match is_new {
+                    true => oauth_clients::insert(tx, &written).await.map(|()| true),
+                    false => oauth_clients::update(tx, &written).await,
+                }
+            })
+        });
+        if !is_written.await? {
+            bail!("another command changed this registration meanwhile; run this one again");
+        }
+        client.version += i64::from(!is_new);
+        Ok(client)
+    }
+
+    fn new_client(&self, tenant: Tenant, has_secret: bool) -> Result<OAuthClient> {
+        ensure!(
+            self.client_id.is_some(),
+            "--client-id is required: {} is not registered for this application yet",
+            self.provider
+        );
+        ensure!(
+            has_secret || self.public || self.client_auth == Some(ClientAuth::None),
+            "say where the client's secret is, with --secret-file or --secret-env, or say --public for a client that has none"
+        );
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let now = clock.now_ms();
+        Ok(OAuthClient {
+            id: ids::new(Kind::OAuthClient, &clock, &entropy),
+            tenant,
+            provider: self.provider.clone(),
+            client_id: String::new(),
+            client_secret: None,
+            client_auth: None,
+            settings: Map::new(),
+            endpoints: Map::new(),
+            scopes: Map::new(),
+            version: 1,
+            disabled_at: None,
+            created_at: now,
+            updated_at: now,
+        })
+    }
+
+    /// Changes what the command line names, except for the secret's value.
+    fn change(&self, client: &mut OAuthClient) {
+        let now = Clock::system().now_ms();
+        client.updated_at = now;
+        if let Some(id) = &self.client_id {
+            client.client_id.clone_from(id);
+        }
+        let brings_secret = self.secret_file.is_some() || self.secret_env.is_some();
+        if self.public {
+            client.client_secret = None;
+            client.client_auth = Some("none".to_owned());
+        } else if brings_secret && client.client_auth.as_deref() == Some("none") {
+            client.client_auth = None;
+        }
+        if let Some(auth) = self.client_auth {
+            let name = match auth {
+                ClientAuth::Post => "post",
+                ClientAuth::Basic => "basic",
+                ClientAuth::None => "none",
+            };
+            client.client_auth = Some(name.to_owned());
+        }
+        for Setting { name, value } in &self.settings {
+            put(&mut client.settings, name, value.clone());
+        }
+        for Setting { name, value } in &self.scopes {
+            put(&mut client.scopes, name, value.clone());
+        }
+        for (name, url) in [
+            ("issuer", &self.issuer),
+            ("authorizeUrl", &self.authorize_url),
+            ("tokenUrl", &self.token_url),
+            ("revokeUrl", &self.revoke_url),
+            ("userinfoUrl", &self.userinfo_url),
+            ("callbackUrl", &self.callback_url),
+        ] {
+            let Some(url) = url else { continue };
+            put(&mut client.endpoints, name, Some(json!(url)).filter(|_| !url.is_empty()));
+        }
+        if self.disable {
+            client.disabled_at = client.disabled_at.or(Some(now));
+        } else if self.enable {
+            client.disabled_at = None;
+        }
+    }
+
+    /// The URL to enter at the provider.
+    fn callback(&self, config: &Config, client: &OAuthClient) -> String {
+        if let Some(url) = client.endpoints.get("callbackUrl").and_then(Value::as_str) {
+            return url.to_owned();
+        }
+        let own = self.public_url.as_deref().filter(|url| !url.is_empty());
+        let address = own.map_or_else(|| config.public_address(), |url| url.trim_end_matches('/').to_owned());
+        format!("{address}/v1/auth/connectors/{}/callback", client.provider)
+    }
+}
+
+/// Sets a value, or removes it where there is none.
+fn put(map: &mut Map<String, Value>, name: &str, value: Option<Value>) {
+    match value {
+        Some(value) => map.insert(name.to_owned(), value),
+        None => map.remove(name),
+    };
+}
+
+/// Where a client's sealed secret belongs.
+fn secret_place(client: &OAuthClient) -> String {
+    format!("oauth_clients.client_secret:{}:{}", client.id, client.tenant.organization_id)
+}

@@ -1,0 +1,3 @@
+//! Connecting accounts by OAuth: what operators register for it.
+
+mod apps;
