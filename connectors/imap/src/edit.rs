@@ -9,12 +9,11 @@ use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
 use model::wire::{Mutated, Source, Warning};
 
 use crate::directory::{Directory, Located};
-use crate::imap::command::Command;
 use crate::imap::commands::{self, uid_fetch, uid_store};
-use crate::imap::response::Status;
+use crate::imap::selected::Selected;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Selected, Visit, Visited, fetched, found};
+use crate::imap::visit::{Access, Visit, fetched, in_mailbox};
 use crate::message;
 use crate::read::whole;
 use crate::transfer;
@@ -44,12 +43,6 @@ fn target(session: &mut Session, directory: &mut Directory, message: &MessageRef
         return Ok(Target { located, selected });
     }
     Err(no_message())
-}
-
-/// Runs commands in the target's mailbox.
-pub fn in_mailbox(session: &mut Session, name: &str, commands: Vec<Command>) -> Outcome<Visited> {
-    let visited = session.visit(&[Visit::new(name, Access::Write, commands)], None, |_, _, _, _| {})?;
-    visited.into_iter().next().ok_or_else(|| Failure::unavailable("the server did not answer"))
 }
 
 /// Changes a message.
@@ -269,27 +262,4 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
 
 fn deleted(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
-}
-
-/// UIDs in a mailbox that a search finds, and its UIDVALIDITY; none where the mailbox cannot be selected.
-pub fn search_uids(
-    session: &mut Session,
-    name: &str,
-    program: Command,
-    access: Access,
-) -> Outcome<Option<(u32, UidSet)>> {
-    let mut uids = UidSet::new();
-    let visit = Visit { anew: true, ..Visit::new(name, access, vec![program]) };
-    let visited = session.visit(&[visit], None, |_, _, command, response| {
-        if command.is_some() {
-            found(response, &mut uids);
-        }
-    })?;
-    let visited = visited.into_iter().next().filter(Visited::is_ok);
-    Ok(visited.and_then(|visited| visited.selected).map(|selected| (selected.uid_validity, uids)))
-}
-
-/// All statuses of a visit, in the order in which they came.
-pub fn all_statuses(visited: &Visited) -> impl Iterator<Item = &Status> {
-    visited.untagged.iter().chain(&visited.statuses)
 }

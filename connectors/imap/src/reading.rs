@@ -6,9 +6,10 @@ use model::wire::{ItemError, Source};
 use crate::imap::capabilities::Capabilities;
 use crate::imap::commands::{Items, uid_fetch};
 use crate::imap::response::{Response, Status};
+use crate::imap::selected::Selected;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Selected, Visit, Visited, fetched};
+use crate::imap::visit::{Access, Visit, Visited, fetched};
 use crate::message::{self, Place};
 
 /// UIDs in one command: servers take lines of 8,192 bytes at least (RFC 7162 section 4).

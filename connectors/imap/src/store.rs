@@ -9,12 +9,12 @@ use model::wire::email::{DraftSave, MessageAppend};
 use model::wire::{Mutated, Source, Warning};
 
 use crate::directory::{Directory, Located};
-use crate::edit::{check_keyword, etag, not_supported, search_uids};
+use crate::edit::{check_keyword, etag, not_supported};
 use crate::imap::commands::{self, Items, uid_fetch};
 use crate::imap::date::date_time;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, fetched};
+use crate::imap::visit::{Access, Visit, fetched, search_uids};
 use crate::message::Place;
 use crate::read::whole;
 use crate::search::message_id_program;

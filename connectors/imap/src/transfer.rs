@@ -8,11 +8,10 @@ use io_imap::types::search::SearchKey;
 use model::wire::Warning;
 
 use crate::directory::Located;
-use crate::edit::{all_statuses, in_mailbox, search_uids};
 use crate::imap::commands::{self, Items, fields, uid_fetch, uid_search, uid_store, uid_transfer};
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, fetched};
+use crate::imap::visit::{Access, Visit, all_statuses, fetched, in_mailbox, search_uids};
 use crate::message::Place;
 use crate::mime;
 use crate::search::message_id_program;

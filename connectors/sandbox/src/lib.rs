@@ -5,6 +5,7 @@
 mod api;
 mod calendar;
 mod collections;
+mod connector;
 mod contacts;
 mod items;
 mod mail;
@@ -16,9 +17,7 @@ use connector_sdk::{Context, Lifecycle, Outcome};
 use model::wire::Account;
 
 pub use crate::calendar::{NativeEvent, event_from, event_to};
-
-/// The connector.
-pub struct Sandbox;
+pub use crate::connector::Sandbox;
 
 impl Lifecycle for Sandbox {
     fn check(context: &Context) -> Outcome<Account> {

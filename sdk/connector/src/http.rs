@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::error::Failure;
+
 /// One request. The host adds the credentials and refuses hosts that the manifest does not name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
@@ -114,10 +116,10 @@ impl Response {
     }
 
     /// The body as JSON; the error says where in it the surprise is.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, crate::Failure> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-            crate::Failure::unavailable(format!("the provider's answer cannot be read at {}", error.path()))
+            Failure::unavailable(format!("the provider's answer cannot be read at {}", error.path()))
         })
     }
 }

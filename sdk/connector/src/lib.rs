@@ -28,6 +28,7 @@ mod error;
 mod export;
 mod guest;
 pub mod http;
+mod http_error;
 pub mod surface;
 pub mod tcp;
 #[cfg(feature = "testing")]

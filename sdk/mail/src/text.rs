@@ -1,8 +1,7 @@
-//! Plain text of a message: what a list shows of it, and text out of HTML.
+//! Plain text of a message: what a list shows of it, text out of HTML, and the beginning of a text.
 
 use mail_parser::decoders::html::html_to_text;
 
-use crate::read::cut_at;
 use crate::read::limits::SNIPPET_CHARS;
 
 /// Most bytes of HTML that `to_text` reads.
@@ -25,6 +24,11 @@ pub fn snippet(text: Option<&str>, html: Option<&str>) -> String {
         Some(text) => one_line(cut_at(text, SNIPPET_TEXT_BYTES)),
         None => one_line(&html_to_text(cut_at(html.unwrap_or_default(), SNIPPET_HTML_BYTES))),
     }
+}
+
+/// The beginning of the text, at most this many bytes, whole characters only.
+pub(crate) fn cut_at(text: &str, max_bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
 fn one_line(text: &str) -> String {

@@ -1,7 +1,7 @@
 //! What holds a conversation together: Message-IDs, and the subject without what answering and forwarding put before it.
 
-use crate::read::cut_at;
 use crate::read::limits::{MESSAGE_IDS, TOKEN_BYTES};
+use crate::text::cut_at;
 
 /// The Message-IDs of a References or In-Reply-To value, without angle brackets, in order, without repetitions that follow each other.
 /// Text between them is passed over; where there are no brackets at all, words with an `@` are taken. The first and the last ones are

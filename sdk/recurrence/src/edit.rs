@@ -3,9 +3,10 @@
 
 use crate::Error;
 use crate::date::{Basic, DAY, basic, basic_date};
-use crate::generated::{Generated, Repeat};
+use crate::generated::Generated;
 use crate::line::{Line, ListedDate, Moment};
 use crate::query::{Caps, first, instance_at};
+use crate::rule::Repeat;
 use crate::series::{Found, Series};
 use crate::walk::Budget;
 use ical::recur::IcalRecurDateTime;

@@ -6,23 +6,13 @@ use ical::recur::{IcalRecurFreq, IcalRecurRule};
 
 use crate::Error;
 use crate::date::DAY;
-use crate::rule::{Rule, is_sub_daily};
+use crate::rule::{Repeat, is_sub_daily};
 use crate::series::{Found, Series};
 use crate::walk::{Budget, Walk, ceil_div, step_seconds, unit_seconds};
 use crate::zones::Clock;
 
 /// Longest way from one local time to an instant of the same zone's clock, both as local seconds: the longest gap, UTC's distance.
 const SKEW: i64 = 2 * DAY;
-
-/// A rule of a series, read and completed from its start.
-#[derive(Clone, Debug)]
-pub(crate) struct Repeat {
-    pub(crate) rule: Rule,
-    /// With everything that the start supplies.
-    pub(crate) completed: IcalRecurRule,
-    /// An EXRULE (RFC 2445 §4.8.5.2): what it generates does not happen.
-    pub(crate) excludes: bool,
-}
 
 /// Which of the instances that a rule generates it is: 1 for the first. Of an RRULE that is DTSTART.
 pub(crate) type Number = u32;

@@ -9,7 +9,8 @@ use model::calendar::{Event, EventStatus, EventType};
 
 use crate::Error;
 use crate::date::parse_recurrence_id;
-use crate::query::{Caps, Occurrence, Occurrences};
+use crate::occurrence::Occurrence;
+use crate::query::{Caps, Occurrences};
 use crate::series::Series;
 
 /// One instance in the answer of [`instances`].

@@ -4,7 +4,7 @@ use model::Instant;
 
 use crate::Error;
 use crate::date::{DAY, parse_recurrence_id};
-use crate::instance_suffix;
+use crate::occurrence::Occurrence;
 use crate::series::{Found, Series};
 use crate::set::RecurrenceSet;
 
@@ -24,31 +24,6 @@ impl Default for Caps {
     /// 2,500 instances, 250,000 steps (50 ms at worst).
     fn default() -> Self {
         Caps { max_instances: 2_500, max_steps: 250_000 }
-    }
-}
-
-/// One instance of a series, before any exception.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Occurrence {
-    /// Original local start, as `Event.recurrenceId`: `2026-03-01T09:00:00`, or `2026-03-01` for all-day series.
-    pub recurrence_id: String,
-    /// The instant at which it starts; also its original start.
-    pub start: Instant,
-    /// Exclusive.
-    pub end: Instant,
-    /// All-day: first day, `YYYY-MM-DD`.
-    pub start_date: Option<String>,
-    /// All-day: the day after the last.
-    pub end_date: Option<String>,
-}
-
-impl Occurrence {
-    /// The second half of the instance's id: `20260301T090000Z`, or `20260301` for all-day series.
-    pub fn suffix(&self) -> String {
-        match &self.start_date {
-            Some(date) => date.replace('-', ""),
-            None => instance_suffix(self.start),
-        }
     }
 }
 

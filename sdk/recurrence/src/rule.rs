@@ -45,6 +45,16 @@ pub(crate) struct Rule {
     pub(crate) until: Option<Basic>,
 }
 
+/// A rule of a series, read and completed from its start.
+#[derive(Clone, Debug)]
+pub(crate) struct Repeat {
+    pub(crate) rule: Rule,
+    /// With everything that the start supplies.
+    pub(crate) completed: IcalRecurRule,
+    /// An EXRULE (RFC 2445 §4.8.5.2): what it generates does not happen.
+    pub(crate) excludes: bool,
+}
+
 impl Rule {
     /// Liberal, because providers store what they were given: unknown parts and parts that the frequency forbids are without
     /// effect. Refused is what has no meaning or no bounds.

@@ -9,11 +9,10 @@ use model::calendar::Event;
 
 use crate::Error;
 use crate::Invalid;
-use crate::Occurrence;
 use crate::date::{Basic, DAY, local_seconds, parse_recurrence_id, recurrence_id};
-use crate::generated::Repeat;
 use crate::line::{DateReader, Line, MAX_BYTES, MAX_DATES, Moment, unread};
-use crate::rule::Rule;
+use crate::occurrence::Occurrence;
+use crate::rule::{Repeat, Rule};
 use crate::zones::{Clock, zone};
 
 /// RRULE and EXRULE together: each costs a walk of its own.

@@ -2,7 +2,8 @@
 //! each instance once, and no more of it looked at than is taken.
 
 use crate::Error;
-use crate::generated::{Generated, Repeat};
+use crate::generated::Generated;
+use crate::rule::Repeat;
 use crate::series::{Found, Series};
 use crate::walk::Budget;
 

@@ -7,7 +7,8 @@ use jiff::Span;
 use jiff::civil::{Date, DateTime};
 use model::Instant;
 
-use crate::ical::lines::{line, param, raw_line, remove, set_line, set_param};
+use crate::ical::exception::like;
+use crate::ical::lines::{line, remove, set_line};
 use crate::ical::series::{Editor, no_instance};
 use crate::ical::time::{Moment, date, local, utc};
 use crate::ical::zones::Zone;
@@ -52,15 +53,6 @@ impl Editor<'_> {
     }
 }
 
-/// A line with another value and name, its zone and value type kept.
-pub fn like(shape: &IcalLine, name: &str, value: &str) -> IcalLine<'static> {
-    let mut line = raw_line(name, &[], value);
-    for name in ["VALUE", "TZID"] {
-        set_param(&mut line, name, param(shape, name).as_deref());
-    }
-    line
-}
-
 /// An instant as this line spells its own: in UTC or local.
 fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
     if shape.raw_value_str().trim().ends_with(['Z', 'z']) {
@@ -68,15 +60,4 @@ fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
     } else {
         local(zone.local(at.timestamp()))
     }
-}
-
-/// The instance with RECURRENCE-ID, which is DTSTART as it stands before any change (RFC 5545 section 3.8.4.4: the same type and
-/// zone).
-pub fn exception_with_id(mut exception: IcalCst<'_>) -> IcalCst<'_> {
-    let id =
-        line(&exception, "DTSTART").map(|start| like(start, "RECURRENCE-ID", start.raw_value_str().trim()));
-    if let Some(id) = id {
-        exception.push_line(id);
-    }
-    exception
 }

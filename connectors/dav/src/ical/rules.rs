@@ -1,11 +1,10 @@
-//! RRULE, RDATE, EXDATE and EXRULE, of events and of to-dos: as the model has them, and back without touching lines that stay.
+//! RRULE, RDATE, EXDATE and EXRULE, of events and of to-dos, as the model has them.
 
-use ical::tree::cst::{IcalCst, IcalItem};
+use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
 
 use crate::ical::lines::{lines, param, raw_line, set_param};
 use crate::ical::time::Clock;
-use crate::ical::write::Writer;
 
 /// The properties that make a component recur.
 const NAMES: [&str; 4] = ["RRULE", "RDATE", "EXDATE", "EXRULE"];
@@ -40,43 +39,4 @@ pub fn is_rule(name: &str) -> bool {
 
 fn year(line: &IcalLine) -> i16 {
     line.raw_value_str().trim().get(..4).and_then(|year| year.parse().ok()).unwrap_or(2000)
-}
-
-impl Writer<'_> {
-    /// The lines that make a component recur: those that already say one of these stay as they are.
-    pub fn set_recurrence(&mut self, component: &mut IcalCst, wanted: &[String]) {
-        let mut missing: Vec<String> =
-            wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();
-        let clock = &self.clock;
-        component.items.retain(|item| {
-            let IcalItem::Prop(line) = item else { return true };
-            if !is_rule(line.name.get()) {
-                return true;
-            }
-            let said = recurrence_line(line, clock);
-            match missing.iter().position(|line| *line == said) {
-                Some(at) => {
-                    missing.remove(at);
-                    true
-                }
-                None => false,
-            }
-        });
-        for text in missing {
-            let is_one = text.split([';', ':']).next().is_some_and(is_rule);
-            if !is_one || component.push_raw(&text).is_err() {
-                self.warn("recurrence_ignored", "a line of recurrence is no content line", "recurrence");
-                continue;
-            }
-            let tzid = text.split([';', ':']).find_map(|part| part.strip_prefix("TZID="));
-            if let Some(tzid) = tzid {
-                self.zones.push((tzid.trim_matches('"').to_owned(), self.now.timestamp()));
-            }
-        }
-    }
-}
-
-/// A recurrence line without anything that could begin another property.
-fn clean(line: &str) -> String {
-    line.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
 }

@@ -8,7 +8,7 @@ use model::wire::Warning;
 use recurrence::{Caps, Series};
 
 use crate::collection::changed::Changed;
-use crate::ical::instance::{exception_with_id, like};
+use crate::ical::exception::{exception_with_id, like};
 use crate::ical::lines::{line, raw_line, remove, set_line, set_param, set_text, text_line};
 use crate::ical::people::{self, organizes};
 use crate::ical::read::Reader;

@@ -9,7 +9,7 @@ use url::Url;
 use crate::collection::changed::Changed;
 use crate::collection::make::{Properties, collection_source};
 use crate::ical::colors;
-use crate::ical::todo::read::NAME;
+use crate::ical::todo::reader::NAME;
 use crate::tasks::Session;
 use crate::webdav::Name;
 use crate::webdav::components::{self, holds};

@@ -13,7 +13,7 @@ use crate::collection;
 use crate::collection::{Content, Kind};
 use crate::ical::read::Reader;
 use crate::ical::resource;
-use crate::ical::todo::read::{NAME, TodoReader};
+use crate::ical::todo::reader::{NAME, TodoReader};
 
 /// One call: the server, and how its to-dos are read.
 pub type Session<'a> = collection::Session<'a, TodoReader>;

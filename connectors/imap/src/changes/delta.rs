@@ -9,9 +9,9 @@ use io_imap::types::response::Code;
 use model::wire::Source;
 
 use crate::changes::cursor::{Cursor, Gone, Known, StatusSeen};
-use crate::changes::first::settle_empty;
+use crate::changes::folders::{compare_folders, readable, unreadable};
+use crate::changes::known::{flags_key, settle_empty};
 use crate::changes::page::{MAX_CHANGED, Page};
-use crate::changes::{compare_folders, readable, unreadable};
 use crate::folders::{Counts, Mailbox, Mailboxes};
 use crate::imap::beyond;
 use crate::imap::commands::{Items, everything, uid_fetch};
@@ -284,13 +284,4 @@ fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> 
         }
     }
     Ok(())
-}
-
-/// A combination of flags, in one spelling.
-pub fn flags_key(flags: &[String]) -> String {
-    let mut flags: Vec<String> = flags.iter().map(|flag| flag.to_lowercase()).collect();
-    flags.retain(|flag| flag != "\\recent");
-    flags.sort();
-    flags.dedup();
-    flags.join(" ")
 }

@@ -6,11 +6,11 @@ use connector_sdk::{Answer, Outcome};
 use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Sources;
 
-use crate::changes::cursor::{Cursor, Known, StatusSeen};
-use crate::changes::delta::flags_key;
-use crate::changes::page::Page;
-use crate::changes::{answer, compare_folders, read_chunk, readable, unreadable};
-use crate::folders::{Counts, Mailboxes};
+use crate::changes::cursor::{Cursor, Known};
+use crate::changes::folders::{compare_folders, readable, unreadable};
+use crate::changes::known::{flags_key, settle_empty};
+use crate::changes::page::{Page, answer, read_chunk};
+use crate::folders::Mailboxes;
 use crate::imap::commands::{Items, everything, uid_fetch};
 use crate::imap::session::Session;
 use crate::imap::visit::{Access, Visit, fetched};
@@ -81,11 +81,4 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
     }
     unreadable(session, visited.iter().filter(|visited| visited.selected.is_none()).count());
     Ok(entries)
-}
-
-/// What STATUS says is all that is to be known of an empty mailbox.
-pub fn settle_empty(known: &mut Known, counts: Counts) {
-    known.status = Some(StatusSeen::from(counts));
-    known.uid_validity = counts.uid_validity;
-    known.modseq = counts.highest_modseq;
 }

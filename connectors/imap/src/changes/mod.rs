@@ -7,21 +7,17 @@
 mod cursor;
 mod delta;
 mod first;
+mod folders;
+mod known;
 mod page;
 
-use connector_sdk::{Answer, Context, Level, Outcome};
-use model::Instant;
-use model::wire::{ChangesRequest, Source, Sources};
-use sha2::{Digest as _, Sha256};
+use connector_sdk::{Answer, Context, Outcome};
+use model::wire::{ChangesRequest, Sources};
 
-use crate::changes::cursor::{Cursor, Known};
-use crate::changes::page::Page;
-use crate::folders::{Mailbox, Mailboxes};
+use crate::changes::cursor::Cursor;
+use crate::changes::page::{Page, answer, read_chunk};
 use crate::imap::session::Session;
-use crate::imap::visit::Visit;
 use crate::listing::Listing;
-use crate::plan::Chunk;
-use crate::reading;
 
 /// Messages on a page where the host does not say.
 const PAGE: u32 = 200;
@@ -61,97 +57,4 @@ fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<
     }
     page.pending(session, &mut cursor)?;
     answer(cursor, std::mem::take(&mut page.sources), is_first_reading, since)
-}
-
-/// Reads the chunk, and in the same round trip whatever lists the mailboxes.
-fn read_chunk(
-    session: &mut Session,
-    cursor: &Cursor,
-    chunk: Option<Chunk>,
-    mut listing: Option<&mut Listing>,
-    page: &mut Page,
-) -> Outcome<()> {
-    let mut reads = page.reads(session, cursor, chunk.map(|chunk| chunk.parts).unwrap_or_default());
-    let leading = usize::from(listing.is_some());
-    let outside = listing.iter().map(|listing| Visit::outside(listing.commands.clone()));
-    let visits: Vec<Visit> = outside.chain(reads.iter().map(|read| read.visit.clone())).collect();
-    let visited = session.visit(&visits, None, |at, selected, command, response| {
-        if at < leading {
-            if let Some(listing) = listing.as_deref_mut() {
-                listing.take(response);
-            }
-        } else if let Some(read) = reads.get_mut(at - leading) {
-            read.take(selected, command, response);
-        }
-    })?;
-    if let (Some(listing), Some(listed)) = (listing, visited.first())
-        && let Some(failure) = listing.refusal(&listed.statuses)
-    {
-        return Err(failure);
-    }
-    let read = reading::finish(session, reads, visited.get(leading..).unwrap_or_default())?;
-    page.take(session, read);
-    Ok(())
-}
-
-/// Tells the folders that are not as they were told, and takes those that are gone out of the cursor.
-fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
-    let gone: Vec<Known> =
-        cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
-    for mut known in gone {
-        let messages = known.forget_messages();
-        if !messages.uids.is_empty() {
-            cursor.gone.push(messages);
-        }
-        cursor.gone_folders.push(known.id);
-    }
-    for mailbox in &mailboxes.all {
-        let id = mailbox.id();
-        let source = mailboxes.source(mailbox);
-        let known = cursor.folders.iter_mut().position(|known| known.id == id);
-        let known = match known.and_then(|at| cursor.folders.get_mut(at)) {
-            Some(known) => known,
-            None => cursor.add(id, mailbox.name.clone()),
-        };
-        known.name.clone_from(&mailbox.name);
-        let told = hash(&source);
-        if known.told != told {
-            known.told = told;
-            sources.push(source);
-        }
-    }
-}
-
-fn hash(source: &Source) -> String {
-    let body = source.items.first().map(|item| item.body.as_str()).unwrap_or_default();
-    Sha256::digest(body).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Ends the call: the sources, and the cursor with what is left.
-fn answer(
-    mut cursor: Cursor,
-    sources: Vec<Source>,
-    is_first_reading: bool,
-    since: Option<i64>,
-) -> Outcome<Answer<Sources>> {
-    let more = cursor.has_pending() || cursor.plan.as_ref().is_some_and(|plan| !plan.is_empty());
-    if !more {
-        cursor.plan = None;
-    }
-    let covered_since = since.map(|seconds| Instant::from_millis(seconds.saturating_mul(1000)));
-    let body = Sources { sources, enumeration: is_first_reading, covered_since, ..Sources::default() };
-    Ok(Answer { body, cursor: Some(cursor.to_text()?), more })
-}
-
-/// A mailbox that the server does not open is passed over: others are told, and it is looked at again when its counts change.
-fn unreadable(session: &Session, count: usize) {
-    if count > 0 {
-        session.cx.log(Level::Warn, "mailboxes that cannot be opened", &[("count", count.to_string())]);
-    }
-}
-
-/// The mailboxes whose messages are told, with what is known of them.
-fn readable<'m>(session: &Session, mailboxes: &'m Mailboxes) -> impl Iterator<Item = &'m Mailbox> {
-    let is_gmail = session.capabilities.has("X-GM-EXT-1");
-    mailboxes.all.iter().filter(move |mailbox| mailbox.is_read(is_gmail) && mailbox.status.is_some())
 }

@@ -1,13 +1,17 @@
-//! A page: messages that are read in full, states of known messages, and messages that are gone.
+//! A page: messages that are read in full, states of known messages, and messages that are gone; and the answer that it is told in.
 
-use connector_sdk::Outcome;
-use model::wire::Source;
+use connector_sdk::{Answer, Outcome};
+use model::Instant;
+use model::wire::{Source, Sources};
 
 use crate::changes::cursor::Cursor;
-use crate::changes::unreadable;
+use crate::changes::folders::unreadable;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
+use crate::imap::visit::Visit;
+use crate::listing::Listing;
 use crate::message::Place;
+use crate::plan::Chunk;
 use crate::reading::{self, AllRead, Read};
 
 /// Deleted messages on a page: they are short.
@@ -103,6 +107,53 @@ impl Page {
             self.sources.extend(deleted);
         }
     }
+}
+
+/// Reads the chunk, and in the same round trip whatever lists the mailboxes.
+pub fn read_chunk(
+    session: &mut Session,
+    cursor: &Cursor,
+    chunk: Option<Chunk>,
+    mut listing: Option<&mut Listing>,
+    page: &mut Page,
+) -> Outcome<()> {
+    let mut reads = page.reads(session, cursor, chunk.map(|chunk| chunk.parts).unwrap_or_default());
+    let leading = usize::from(listing.is_some());
+    let outside = listing.iter().map(|listing| Visit::outside(listing.commands.clone()));
+    let visits: Vec<Visit> = outside.chain(reads.iter().map(|read| read.visit.clone())).collect();
+    let visited = session.visit(&visits, None, |at, selected, command, response| {
+        if at < leading {
+            if let Some(listing) = listing.as_deref_mut() {
+                listing.take(response);
+            }
+        } else if let Some(read) = reads.get_mut(at - leading) {
+            read.take(selected, command, response);
+        }
+    })?;
+    if let (Some(listing), Some(listed)) = (listing, visited.first())
+        && let Some(failure) = listing.refusal(&listed.statuses)
+    {
+        return Err(failure);
+    }
+    let read = reading::finish(session, reads, visited.get(leading..).unwrap_or_default())?;
+    page.take(session, read);
+    Ok(())
+}
+
+/// Ends the call: the sources, and the cursor with what is left.
+pub fn answer(
+    mut cursor: Cursor,
+    sources: Vec<Source>,
+    is_first_reading: bool,
+    since: Option<i64>,
+) -> Outcome<Answer<Sources>> {
+    let more = cursor.has_pending() || cursor.plan.as_ref().is_some_and(|plan| !plan.is_empty());
+    if !more {
+        cursor.plan = None;
+    }
+    let covered_since = since.map(|seconds| Instant::from_millis(seconds.saturating_mul(1000)));
+    let body = Sources { sources, enumeration: is_first_reading, covered_since, ..Sources::default() };
+    Ok(Answer { body, cursor: Some(cursor.to_text()?), more })
 }
 
 fn parts_len(parts: &[(u32, UidSet)]) -> usize {

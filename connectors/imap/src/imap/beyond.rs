@@ -9,11 +9,6 @@ pub const EMAIL_ID: &str = "EMAILID";
 /// A FETCH item of RFC 8970; as above.
 pub const PREVIEW: &str = "PREVIEW";
 
-/// Adds FETCH items.
-pub fn fetch_items(command: Command, names: &[&'static str]) -> Command {
-    names.iter().fold(command, |command, name| command.within(&format!(" {name}")))
-}
-
 /// LIST with return options (RFC 5258, RFC 5819, RFC 6154): the crate's `List` has a name and a pattern, and nothing else. `status` are
 /// items of STATUS.
 pub fn list_returning(special_use: bool, status: &str) -> Command {

@@ -14,7 +14,6 @@ use io_imap::types::search::SearchKey;
 use io_imap::types::sequence::SequenceSet;
 use io_imap::types::status::StatusDataItemName;
 
-use crate::imap::beyond;
 use crate::imap::command::Command;
 use crate::imap::names;
 
@@ -173,7 +172,12 @@ pub fn uid_fetch(uids: impl Into<SequenceSet>, items: Items, changed_since: Opti
     let modifiers = modifiers.into_iter().collect();
     let command =
         Command::new(CommandBody::Fetch { sequence_set, macro_or_item_names, uid: true, modifiers });
-    beyond::fetch_items(command, &items.beyond)
+    fetch_items(command, &items.beyond)
+}
+
+/// Adds FETCH items that the crate does not know.
+fn fetch_items(command: Command, names: &[&'static str]) -> Command {
+    names.iter().fold(command, |command, name| command.within(&format!(" {name}")))
 }
 
 /// UID SEARCH. Strings of other characters than ASCII are said to be UTF-8.

@@ -9,6 +9,7 @@ pub mod fetch;
 pub mod input;
 pub mod names;
 pub mod response;
+pub mod selected;
 pub mod session;
 pub mod structure;
 pub mod uids;

@@ -13,7 +13,7 @@ use crate::imap::command::{Command, Piece};
 use crate::imap::commands;
 use crate::imap::input::{Input, Sink};
 use crate::imap::response::{Response, Status, is_other};
-use crate::imap::visit::Selected;
+use crate::imap::selected::Selected;
 
 /// Tags begin so; a number follows.
 const TAG: &str = "s";

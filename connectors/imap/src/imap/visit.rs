@@ -1,43 +1,19 @@
 //! A visit to a mailbox: it is selected unless it is already, commands run in it, and several visits go out in one piece.
 
-use connector_sdk::Outcome;
 use connector_sdk::tcp::TcpError;
+use connector_sdk::{Failure, Outcome};
 use io_imap::types::command::SelectParameter;
-use io_imap::types::flag::FlagPerm;
 use io_imap::types::response::{Code, Data};
-use serde::{Deserialize, Serialize};
 
 use crate::imap::command::Command;
 use crate::imap::commands;
 use crate::imap::fetch::Fetched;
 use crate::imap::input::Sink;
 use crate::imap::response::{Response, Status};
+use crate::imap::selected::Selected;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::imap::value;
-
-/// A mailbox that is selected, as the server described it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Selected {
-    /// Decoded name.
-    #[serde(rename = "n")]
-    pub name: String,
-    #[serde(rename = "v")]
-    pub uid_validity: u32,
-    /// EXAMINE was used, or the server says READ-ONLY.
-    #[serde(rename = "r")]
-    pub read_only: bool,
-    /// Flags that can be changed for good, lower case; `\*` for any keyword.
-    #[serde(rename = "p")]
-    pub permanent_flags: Vec<String>,
-    #[serde(skip)]
-    pub exists: u32,
-    #[serde(skip)]
-    pub uid_next: Option<u32>,
-    /// None: the mailbox has no modification sequences.
-    #[serde(skip)]
-    pub highest_modseq: Option<u64>,
-}
 
 /// How a mailbox is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,29 +179,6 @@ impl Session<'_> {
     }
 }
 
-impl Selected {
-    fn learn(&mut self, response: &Response<'_>) {
-        match response {
-            Response::Data(Data::Exists(count)) => self.exists = *count,
-            Response::Status(Status { code: Some(code), .. }) => match code {
-                Code::UidValidity(number) => self.uid_validity = number.get(),
-                Code::UidNext(number) => self.uid_next = Some(number.get()),
-                Code::HighestModSeq(number) => self.highest_modseq = Some(number.get()),
-                Code::PermanentFlags(flags) => {
-                    self.permanent_flags = flags.iter().take(200).map(permanent_flag).collect();
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-    }
-
-    /// The keyword (lower case) can be set for good here.
-    pub fn takes_keyword(&self, keyword: &str) -> bool {
-        self.permanent_flags.iter().any(|flag| flag == "\\*" || flag == keyword)
-    }
-}
-
 /// UIDs that a response says are gone (RFC 7162 section 3.2.10).
 pub fn vanished(response: &Response<'_>) -> Option<UidSet> {
     match response {
@@ -253,16 +206,38 @@ pub fn found(response: &Response<'_>, into: &mut UidSet) {
     }
 }
 
-fn permanent_flag(flag: &FlagPerm<'_>) -> String {
-    match flag {
-        FlagPerm::Flag(flag) => flag.to_string().to_lowercase(),
-        FlagPerm::Asterisk => "\\*".to_owned(),
-    }
-}
-
 /// A FETCH response's items, where it is one that names a UID.
 pub fn fetched<'a>(response: &Response<'a>) -> Option<(u32, Fetched<'a>)> {
     let Response::Fetch(items) = response else { return None };
     let fetched = Fetched::read(value::read(items)?);
     Some((fetched.uid?, fetched))
+}
+
+/// Runs commands in the target's mailbox.
+pub fn in_mailbox(session: &mut Session, name: &str, commands: Vec<Command>) -> Outcome<Visited> {
+    let visited = session.visit(&[Visit::new(name, Access::Write, commands)], None, |_, _, _, _| {})?;
+    visited.into_iter().next().ok_or_else(|| Failure::unavailable("the server did not answer"))
+}
+
+/// UIDs in a mailbox that a search finds, and its UIDVALIDITY; none where the mailbox cannot be selected.
+pub fn search_uids(
+    session: &mut Session,
+    name: &str,
+    program: Command,
+    access: Access,
+) -> Outcome<Option<(u32, UidSet)>> {
+    let mut uids = UidSet::new();
+    let visit = Visit { anew: true, ..Visit::new(name, access, vec![program]) };
+    let visited = session.visit(&[visit], None, |_, _, command, response| {
+        if command.is_some() {
+            found(response, &mut uids);
+        }
+    })?;
+    let visited = visited.into_iter().next().filter(Visited::is_ok);
+    Ok(visited.and_then(|visited| visited.selected).map(|selected| (selected.uid_validity, uids)))
+}
+
+/// All statuses of a visit, in the order in which they came.
+pub fn all_statuses(visited: &Visited) -> impl Iterator<Item = &Status> {
+    visited.untagged.iter().chain(&visited.statuses)
 }

@@ -7,7 +7,7 @@ use model::wire::Source;
 use serde_json::{Value, json};
 
 use crate::changes::cursor::Cursor;
-use crate::changes::{DOING, Telling};
+use crate::changes::telling::{DOING, Telling};
 use crate::client::{Client, Message, messages, with};
 use crate::folders::{self, Tree};
 use crate::message;

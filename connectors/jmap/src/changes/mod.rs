@@ -5,56 +5,28 @@
 
 pub mod cursor;
 mod delta;
+mod telling;
 
 use std::collections::{HashMap, HashSet};
 
 use connector_sdk::{Answer, Context, Failure, Outcome};
 use model::Instant;
 use model::wire::{ChangesRequest, Source, Sources};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::changes::cursor::{Cursor, Reading};
 use crate::changes::delta::{EmailDelta, Emails, FolderDelta, Folders};
-use crate::client::{Client, Message, is_cut_off};
+use crate::changes::telling::{DOING, Telling};
+use crate::client::{Client, is_cut_off};
 use crate::folders::{self, Tree};
-use crate::message;
 use crate::protocol::answers::Got;
-use crate::protocol::email;
-use crate::query::{Page, Query, Start};
+use crate::query::{Page, Start};
 
 /// Messages of a page where the host does not say.
 const PAGE: usize = 200;
 
 /// The most that one page has: every message of it is in memory at once.
 const MAX_PAGE: usize = 500;
-
-/// What completes "the provider rejected ...".
-const DOING: &str = "reading what changed in the mailbox";
-
-/// How messages are told: whole, or by name alone.
-#[derive(Clone, Copy, PartialEq)]
-struct Telling {
-    names_only: bool,
-    limit: usize,
-}
-
-impl Telling {
-    fn get(self) -> Value {
-        if self.names_only { email::get(&email::NAME) } else { email::get(&email::SUMMARY) }
-    }
-
-    fn source(self, message: Message) -> Source {
-        if self.names_only { message::named(message) } else { message::whole(message) }
-    }
-
-    fn partial(self, message: Message) -> Source {
-        if self.names_only { message::named(message) } else { message::partial(message) }
-    }
-
-    fn query(self) -> Query {
-        Query { filter: None, limit: self.limit, get: self.get() }
-    }
-}
 
 /// Changes since the context's cursor.
 pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {

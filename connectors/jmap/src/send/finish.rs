@@ -13,7 +13,7 @@ use crate::client::{Client, Message, id_of, messages, set, summary, with};
 use crate::message;
 use crate::protocol::answers::{Got, Set};
 use crate::protocol::{Answers, Call};
-use crate::send::{After, Sender, Submitted, after};
+use crate::send::plan::{After, Sender, Submitted, after};
 use crate::store::{self, Target};
 
 /// `EmailSubmission.deliveryStatus` (RFC 8621 section 7), as far as the server has it. io-jmap's type wants every field of it.

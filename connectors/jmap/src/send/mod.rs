@@ -4,11 +4,11 @@
 //! What is submitted never has a Bcc: there are servers that hand it on. A copy that shows it takes the sent one's place afterwards.
 
 mod finish;
+mod plan;
 
 use std::collections::BTreeMap;
 
 use connector_sdk::{Context, Failure, Outcome};
-use io_jmap::rfc8621::email::set::JmapEmailPatch;
 use io_jmap::rfc8621::email_submission::{JmapEmailAddressWithParameters, JmapEnvelope};
 use io_jmap::rfc8621::identity::JmapIdentity;
 use io_jmap::rfc8621::mailbox::JmapMailboxRole;
@@ -16,11 +16,11 @@ use model::wire::email::{MessageSend, Sent};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::folders::{self, Place, Tree};
-use crate::message;
+use crate::folders::{self, Tree};
 use crate::protocol::answers::{Got, Set, SetError};
 use crate::protocol::{Answers, Call, failures};
 use crate::send::finish::{finish, outcome};
+use crate::send::plan::{After, Sender, Submitted, after};
 use crate::store::{self, IMPORTED};
 
 /// The creation id of the submission.
@@ -32,26 +32,6 @@ const DOING: &str = "sending the message";
 /// The identities of an answer. One that cannot be read is none.
 pub fn identities(got: Got) -> Vec<JmapIdentity> {
     got.list.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
-}
-
-/// The mailboxes and the identity that a message is sent with.
-struct Sender {
-    identity: String,
-    drafts: Place,
-    /// None where no copy is wanted.
-    sent: Option<Place>,
-}
-
-/// How far a submission came.
-struct Submitted {
-    /// The message at the server.
-    email: String,
-    /// It was there before.
-    existed: bool,
-    /// The id of the submission, or why there is none.
-    outcome: Result<String, Box<SetError>>,
-    /// What the server was to do with the message after that is done.
-    is_moved: bool,
 }
 
 /// Hands a message over for delivery.
@@ -225,28 +205,6 @@ fn submission(
         After::Destroy => json!({ "create": create, "onSuccessDestroyEmail": [key] }),
         After::Keep => json!({ "create": create }),
     }
-}
-
-/// What is done with the message once it is submitted.
-enum After {
-    Change(JmapEmailPatch),
-    Destroy,
-    Keep,
-}
-
-/// `existing` is the message where it was at the server before: that one may be more than the draft.
-fn after(args: &MessageSend, sender: &Sender, existing: Option<&str>) -> After {
-    let is_draft =
-        |id: &str| args.draft.as_ref().is_some_and(|draft| draft.source == message::external_id(id));
-    let Some(sent) = &sender.sent else {
-        return if existing.is_none_or(is_draft) { After::Destroy } else { After::Keep };
-    };
-    let patch =
-        JmapEmailPatch::default().unset_keyword("$draft").set_keyword("$seen").add_to_mailbox(&sent.id);
-    After::Change(match sent.id == sender.drafts.id {
-        true => patch,
-        false => patch.remove_from_mailbox(&sender.drafts.id),
-    })
 }
 
 /// Nothing of a message that was not sent is left. That this fails is not worth another failure.

@@ -11,8 +11,8 @@ use model::wire::calendar::{
 };
 use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
 
-use crate::Sandbox;
 use crate::collections;
+use crate::connector::Sandbox;
 use crate::items;
 
 pub use crate::calendar::mapping::{event_from, event_to};

@@ -13,9 +13,9 @@ use model::wire::{
 };
 use serde_json::{Map, Value};
 
-use crate::Sandbox;
 use crate::api::new_id;
 use crate::collections;
+use crate::connector::Sandbox;
 use crate::contacts::mapping::{CONTACT_PLACES, GROUP_PLACES, contact_to, group_to};
 use crate::contacts::native::{Book, Card};
 use crate::items::{self, selected, target};

@@ -15,7 +15,7 @@ use model::wire::email::{
 };
 use model::wire::{ChangesRequest, Mutated, Sources};
 
-use crate::Sandbox;
+use crate::connector::Sandbox;
 
 /// The provider's largest message.
 const MAX_MESSAGE_BYTES: i64 = 26 << 20;

@@ -12,9 +12,9 @@ use model::wire::{
 };
 use serde_json::{Map, Value};
 
-use crate::Sandbox;
 use crate::api::new_id;
 use crate::collections;
+use crate::connector::Sandbox;
 use crate::items::{self, selected, target};
 use crate::tasks::mapping::{LINK_PLACES, STEP_PLACES, TASK_PLACES, link_to, step_to, task_to};
 use crate::tasks::native::{List, Todo};

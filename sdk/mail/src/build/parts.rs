@@ -7,7 +7,7 @@ use email_encoding::body::base64;
 use quoted_printable::encode_to_str;
 
 use crate::build::fields::Header;
-use crate::build::{Outgoing, OutgoingFile};
+use crate::build::outgoing::{Outgoing, OutgoingFile};
 
 /// Longest line of mail, bytes without its end (RFC 5322 2.1.1).
 const LINE_BYTES: usize = 998;

@@ -2,7 +2,7 @@
 
 use model::email::EmailAddress;
 
-use crate::build::{Invalid, Outgoing, OutgoingFile};
+use crate::build::outgoing::{Invalid, Outgoing, OutgoingFile};
 use crate::check;
 
 /// The first field that cannot be written.

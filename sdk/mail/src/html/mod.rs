@@ -5,6 +5,7 @@
 //! parser of HTML, takes time with the square of some inputs (elements a hundred thousand deep, formatting that is never closed, text
 //! between the rows of a table, thousands of attributes), and none of those is left then.
 
+mod options;
 mod tags;
 mod tidy;
 mod token;
@@ -15,37 +16,11 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 use memchr::memmem;
 
+pub use crate::html::options::{DATA_URL_BYTES, DEPTH, INPUT_BYTES, OUTPUT_BYTES, Safe};
 pub use crate::text::to_text;
 
 use crate::html::tidy::{HELD, SHOWN, tidy};
-use crate::read::cut_at;
-
-/// Most bytes of HTML that are looked at; the rest is left out.
-pub const INPUT_BYTES: usize = 2 << 20;
-
-/// Most bytes of HTML that are answered, about: what is beyond is left out.
-pub const OUTPUT_BYTES: usize = 4 << 20;
-
-/// Deepest nesting of elements; the tags of deeper ones are left out, their text stays.
-pub const DEPTH: usize = 256;
-
-/// Largest picture in a `data:` URL, bytes of the URL; a larger one is left out.
-pub const DATA_URL_BYTES: usize = 256 << 10;
-
-/// How HTML is shown.
-pub struct Safe<'a> {
-    /// Show pictures from foreign servers. Else their `src` is called `data-src`, and no request is made.
-    pub images: bool,
-    /// Where the part with this Content-ID can be read; none: the picture is not shown.
-    pub cid: &'a dyn Fn(&str) -> Option<String>,
-}
-
-impl Default for Safe<'_> {
-    /// No pictures but those in the HTML itself.
-    fn default() -> Self {
-        Safe { images: false, cid: &|_| None }
-    }
-}
+use crate::text::cut_at;
 
 /// The HTML without all that could act, reach out or disguise. Links open in a new window and tell nobody where they were.
 pub fn safe(html: &str, options: &Safe<'_>) -> String {

@@ -3,9 +3,9 @@
 //! A parser that reads it needs none of the standard's repairs: every element is closed, in order; rows are in tables and all else is in
 //! their cells; paragraphs, items and links do not nest.
 
+use crate::html::options::{DATA_URL_BYTES, DEPTH, OUTPUT_BYTES, Safe};
 use crate::html::tags::{Kind, tag};
 use crate::html::token::{Token, Tokens};
-use crate::html::{DATA_URL_BYTES, DEPTH, OUTPUT_BYTES, Safe};
 
 /// Before the address of a picture that is not fetched. A scheme of its own, so that nothing is fetched should it stay there.
 pub const HELD: &str = "x-held:";

@@ -6,8 +6,9 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use model::email::{Attachment, Disposition};
 
 use crate::read::entity::{Entity, Kind};
+use crate::read::field;
 use crate::read::limits::{FILE_NAME_BYTES, PARTS, TOKEN_BYTES};
-use crate::read::{cut_at, field};
+use crate::text::cut_at;
 
 /// The longest ending of a file name that is kept when the name is too long.
 const EXTENSION_BYTES: usize = 16;

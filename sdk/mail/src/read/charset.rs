@@ -9,16 +9,8 @@ use encoding_rs::{UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use mail_parser::decoders::charsets::map::charset_decoder;
 use memchr::memmem;
 
+use crate::read::end::End;
 use crate::read::utf7;
-
-/// Whether the bytes are all there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// A character that is not finished at the end is damage.
-    Whole,
-    /// The bytes were cut anywhere: the rest of the last character is elsewhere, and it is left out.
-    Cut,
-}
 
 /// What a label means.
 #[derive(Clone, Copy)]

@@ -8,7 +8,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use encoding_rs::{Encoding as Charset, UTF_8};
 use memchr::memmem;
 
-use crate::read::charset::{self, End};
+use crate::read::charset;
+use crate::read::end::End;
 use crate::read::{quoted_printable, uuencode};
 
 /// Takes what senders write: padding or none, bits left over.

@@ -6,7 +6,8 @@ use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 use memchr::memmem;
 
-use crate::read::charset::{self, End};
+use crate::read::charset;
+use crate::read::end::End;
 use crate::read::limits::{HEADER_BYTES, HEADER_FIELDS, PARAMETER_BYTES};
 use crate::read::{parameters, words};
 

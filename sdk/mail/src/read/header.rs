@@ -10,9 +10,9 @@ use mail_parser::{Addr, Address, HeaderValue};
 use model::Instant;
 use model::email::{EmailAddress, EmailMessage, Importance};
 
-use crate::read::cut_at;
 use crate::read::field::{Field, clean, last};
 use crate::read::limits::{ADDRESSES, TOKEN_BYTES};
+use crate::text::cut_at;
 use crate::threads::message_ids;
 
 /// All of a message that its header tells. Of a field that occurs several times the last one counts (RFC 8621 4.1.3).

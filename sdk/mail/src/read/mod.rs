@@ -4,6 +4,7 @@ mod attachment;
 mod body;
 mod charset;
 mod decode;
+mod end;
 pub(crate) mod entity;
 pub(crate) mod field;
 mod header;
@@ -19,10 +20,10 @@ use std::collections::HashSet;
 use memchr::memmem;
 use model::email::{Attachment, CalendarMethod, EmailHeader, EmailMessage};
 
-use crate::read::charset::End;
 use crate::read::decode::Transfer;
+use crate::read::end::End;
 use crate::read::entity::{Entity, Kind};
-use crate::text::snippet;
+use crate::text::{cut_at, snippet};
 
 pub use attachment::{file_name, is_offered, shown_ids};
 
@@ -134,11 +135,6 @@ pub fn cut(mut text: String, max_bytes: usize) -> (String, bool) {
     let is_cut = end < text.len();
     text.truncate(end);
     (text, is_cut)
-}
-
-/// The beginning of the text, at most this many bytes, whole characters only.
-pub(crate) fn cut_at(text: &str, max_bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(max_bytes)).unwrap_or(text)
 }
 
 fn unreadable(code: &'static str, message: &str) -> Unreadable {

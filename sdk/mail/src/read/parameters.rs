@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::read::charset::{self, End};
+use crate::read::charset;
+use crate::read::end::End;
 use crate::read::words;
 
 /// One parameter, or a piece of one.

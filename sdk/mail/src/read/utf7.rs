@@ -1,6 +1,6 @@
 //! UTF-7 (RFC 2152): `+`, base64 of UTF-16, and `-` or whatever is no base64 after it.
 
-use crate::read::charset::End;
+use crate::read::end::End;
 
 /// The text. `+-` is a plus sign. A shift ends before the first character that is no base64, which stays unless it is `-`, and at the end.
 /// What a shift leaves unfinished becomes one U+FFFD, and so does each byte that is not ASCII; a plus sign that shifts nothing stands for

@@ -10,8 +10,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 
-use crate::read::charset::{self, End};
+use crate::read::charset;
 use crate::read::decode;
+use crate::read::end::End;
 
 /// Longest encoded word that is looked at, bytes. RFC 2047 2 says 75, some senders write a whole subject as one.
 const WORD_BYTES: usize = 1_000;

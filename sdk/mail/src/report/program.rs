@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use crate::read::cut_at;
 use crate::read::field::clean;
-use crate::report::formats::{DELAYS, Format, List, Shape, all};
+use crate::report::delivery::{DIAGNOSTIC_BYTES, RECIPIENTS, ReportedRecipient};
+use crate::report::formats::format::{Format, List, Shape};
+use crate::report::formats::{DELAYS, all};
 use crate::report::lines::{address_after, address_at, address_within, generated_from, indentation};
 use crate::report::status;
-use crate::report::{DIAGNOSTIC_BYTES, RECIPIENTS, ReportedRecipient};
+use crate::text::cut_at;
 
 /// Within how many lines with something in them a report says that it is one: the banner of a gateway may stand above.
 const OPENING_LINES: usize = 60;

@@ -1,9 +1,9 @@
 //! The message that came back with a report: as a part, or in the report's own text behind a line that says so.
 
-use crate::read::cut_at;
 use crate::read::entity::Entity;
 use crate::read::field::{Field, fields, last};
 use crate::read::limits::HEADER_BYTES;
+use crate::text::cut_at;
 use crate::threads::message_ids;
 
 /// Types of a message that came back, whole or its header alone.

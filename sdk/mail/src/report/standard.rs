@@ -1,9 +1,9 @@
 //! Reports in the forms of the standards: delivery (RFC 3464) and complaints (RFC 5965), as strictly as the RFCs have it or not.
 
-use crate::read::cut_at;
 use crate::read::field::{Field, fields, last};
+use crate::report::delivery::{DIAGNOSTIC_BYTES, DeliveryReport, RECIPIENTS, ReportKind, ReportedRecipient};
 use crate::report::status;
-use crate::report::{DIAGNOSTIC_BYTES, DeliveryReport, RECIPIENTS, ReportKind, ReportedRecipient};
+use crate::text::cut_at;
 
 /// How much of a part is searched for fields of a report that its type does not promise.
 const SEARCHED_BYTES: usize = 256 << 10;

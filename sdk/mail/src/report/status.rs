@@ -169,7 +169,7 @@ fn is_status(word: &str) -> bool {
 
 /// The status that a reason gives or, where it gives none, means. `action` tells its class where no reply code does.
 pub fn meant(reason: &str, action: &str) -> Option<String> {
-    let reason = crate::read::cut_at(reason, REASON_BYTES);
+    let reason = crate::text::cut_at(reason, REASON_BYTES);
     enhanced(reason).filter(|status| !status.starts_with('2')).or_else(|| derived(reason, action))
 }
 

@@ -12,7 +12,8 @@ use crate::ical::lines::{components, components_mut, set_text};
 use crate::ical::people::organizes;
 use crate::ical::resource::{self, define_zones, is_exception, keep_one, print, touch};
 use crate::ical::time::utc_line;
-use crate::ical::todo::read::{NAME, TodoReader, select};
+use crate::ical::todo::read::select;
+use crate::ical::todo::reader::{NAME, TodoReader};
 use crate::ical::todo::write::{TodoWriter, is_significant};
 
 /// How tasks are written.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::ical::extra::{contents, described, place, texts};
 use crate::ical::lines::{components, keyword, line, line_text};
 use crate::ical::resource::is_exception;
-use crate::ical::todo::read::NAME;
+use crate::ical::todo::reader::NAME;
 use crate::ical::todo::times::{Place, Times};
 
 /// X- properties that a field of the model says.

@@ -14,6 +14,7 @@ pub mod edit;
 pub mod extra;
 pub mod people;
 pub mod read;
+pub mod reader;
 pub mod reminder;
 pub mod schedule;
 pub mod state;

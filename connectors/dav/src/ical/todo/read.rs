@@ -9,32 +9,21 @@ use crate::ical::categories::categories;
 use crate::ical::ignored;
 use crate::ical::lines::{components, line, line_text, lines, param, text};
 use crate::ical::notes::description_html;
-use crate::ical::people::Selves;
-use crate::ical::read::Reader;
 use crate::ical::resource::parse;
 use crate::ical::rules::recurrence_lines;
 use crate::ical::select::Selection;
 use crate::ical::time::Clock;
 use crate::ical::todo::people::assignees;
+use crate::ical::todo::reader::NAME;
 use crate::ical::todo::reminder::reminder;
 use crate::ical::todo::{extra, state};
+
+pub use crate::ical::todo::reader::TodoReader;
 
 /// Digits of a position: what a non-negative number of 64 bits can have, so that positions sort as text.
 const POSITION_DIGITS: usize = 19;
 
-/// What reading to-dos needs beside the text.
-pub struct TodoReader {
-    pub base: Reader,
-    /// The list's zone is known, so that a floating time is shown in it; else it is shown without one.
-    pub has_zone: bool,
-}
-
 impl TodoReader {
-    pub fn new(selves: Selves, time_zone: Option<&str>) -> Self {
-        let has_zone = time_zone.is_some_and(|name| recurrence::zone(name).is_ok());
-        TodoReader { base: Reader::new(selves, time_zone), has_zone }
-    }
-
     /// The task of a resource, under `external_id`. Empty where the resource has no VTODO.
     pub fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
         let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
@@ -85,9 +74,6 @@ impl TodoReader {
         }
     }
 }
-
-/// The component that is a task.
-pub const NAME: &str = "VTODO";
 
 /// Which of a resource's to-dos count; nothing in one can keep it from being a task.
 pub fn select(calendar: &IcalCst, clock: &Clock) -> Selection {

@@ -7,7 +7,7 @@ use jiff::civil::{Date, Time};
 
 use crate::ical::lines::{line, param, put_text, raw_line, set_param};
 use crate::ical::time::{Clock, Moment, date, day_after, is_floating, local, time_after};
-use crate::ical::todo::read::TodoReader;
+use crate::ical::todo::reader::TodoReader;
 use crate::ical::zones::Zone;
 
 /// A day, or a time on it, as a to-do says it.

@@ -13,7 +13,8 @@ use crate::ical::lines::{put_text, remove, set_param, set_text, set_value, text_
 use crate::ical::notes::set_description;
 use crate::ical::time::Clock;
 use crate::ical::todo::people::set_assignees;
-use crate::ical::todo::read::{TodoReader, is_parent, parent, position};
+use crate::ical::todo::read::{is_parent, parent, position};
+use crate::ical::todo::reader::TodoReader;
 use crate::ical::todo::reminder::{detach, reminder, set_reminder};
 use crate::ical::todo::state::{set_percent, set_priority, set_status, word};
 use crate::ical::todo::times::Times;

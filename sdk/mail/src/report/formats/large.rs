@@ -1,7 +1,7 @@
 //! The programs and the hosters that most bounces are from.
 
-use crate::report::formats::Shape::{Alone, Angle, Leading, Transcript, Within};
-use crate::report::formats::{Format, NONE, delayed, failed, label, list};
+use crate::report::formats::format::Shape::{Alone, Angle, Leading, Transcript, Within};
+use crate::report::formats::format::{Format, NONE, delayed, failed, label, list};
 
 pub const FORMATS: &[Format] = &[
     // zoho.com; sisimai Lhost::Zoho.

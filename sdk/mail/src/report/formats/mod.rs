@@ -2,54 +2,11 @@
 //! and Mailman's bounce detectors know of the program; entries marked as unconfirmed rest on no source and may not fit what is met. All
 //! phrases are lower case (ASCII), and short enough to stand on one line however the program breaks them.
 
+pub mod format;
 mod large;
 mod small;
 
-/// A program.
-pub struct Format {
-    /// For the reader, and for the tests' messages.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the table is read by people too"))]
-    pub name: &'static str,
-    /// One of them stands at the beginning of the report.
-    pub openings: &'static [&'static str],
-    /// Others write the same: counts only where the sender is a mail system for certain.
-    pub is_common: bool,
-    pub lists: &'static [List],
-    pub labels: &'static [Label],
-    /// What stands behind one of them is said of all recipients.
-    pub reasons: &'static [&'static str],
-}
-
-/// Lines with addresses, after a line with this phrase.
-pub struct List {
-    pub phrase: &'static str,
-    pub shape: Shape,
-    /// None: as the whole report.
-    pub is_delayed: Option<bool>,
-}
-
-/// Where the address stands in a line of a list.
-#[derive(Clone, Copy)]
-pub enum Shape {
-    /// Nothing else is in the line but a remark in brackets: the reason is on the lines after it, or elsewhere.
-    Alone,
-    /// At the beginning; a reason may follow.
-    Leading,
-    /// As `Leading`, always in angle brackets.
-    Angle,
-    /// At the beginning, or in brackets anywhere.
-    Within,
-    /// What was said to the other server, and its answers.
-    Transcript,
-}
-
-/// A phrase that an address follows in the same line.
-pub struct Label {
-    pub phrase: &'static str,
-    pub is_delayed: Option<bool>,
-    /// The line itself is the reason.
-    pub is_reason: bool,
-}
+use crate::report::formats::format::Format;
 
 /// What says that a report is a warning, whatever the program: the message is tried again.
 pub const DELAYS: [&str; 16] = [
@@ -70,29 +27,6 @@ pub const DELAYS: [&str; 16] = [
     "do not need to resend",
     "wird weiter versucht",
 ];
-
-const NONE: Format =
-    Format { name: "", openings: &[], is_common: false, lists: &[], labels: &[], reasons: &[] };
-
-const fn list(phrase: &'static str, shape: Shape) -> List {
-    List { phrase, shape, is_delayed: None }
-}
-
-const fn failed(phrase: &'static str, shape: Shape) -> List {
-    List { phrase, shape, is_delayed: Some(false) }
-}
-
-const fn delayed(phrase: &'static str, shape: Shape) -> List {
-    List { phrase, shape, is_delayed: Some(true) }
-}
-
-const fn label(phrase: &'static str) -> Label {
-    Label { phrase, is_delayed: None, is_reason: false }
-}
-
-const fn reason(phrase: &'static str) -> Label {
-    Label { phrase, is_delayed: None, is_reason: true }
-}
 
 /// All programs. Where the words of one are a beginning of another's, the one with more to say comes first.
 pub fn all() -> impl Iterator<Item = &'static Format> {

@@ -1,7 +1,7 @@
 //! Programs that are met less often, gateways, and at last what they have in common.
 
-use crate::report::formats::Shape::{Alone, Leading, Within};
-use crate::report::formats::{Format, Label, NONE, delayed, failed, label, list, reason};
+use crate::report::formats::format::Shape::{Alone, Leading, Within};
+use crate::report::formats::format::{Format, Label, NONE, delayed, failed, label, list, reason};
 
 pub const FORMATS: &[Format] = &[
     // CommuniGate Pro: samples in the rules of open bounce handlers (BounceHandler of twisted1919). The words of a delay: unconfirmed.

@@ -1,0 +1,55 @@
+//! The folders themselves: which are told, which are gone, and which have messages to tell.
+
+use connector_sdk::Level;
+use model::wire::Source;
+use sha2::{Digest as _, Sha256};
+
+use crate::changes::cursor::{Cursor, Known};
+use crate::folders::{Mailbox, Mailboxes};
+use crate::imap::session::Session;
+
+/// Tells the folders that are not as they were told, and takes those that are gone out of the cursor.
+pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
+    let gone: Vec<Known> =
+        cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
+    for mut known in gone {
+        let messages = known.forget_messages();
+        if !messages.uids.is_empty() {
+            cursor.gone.push(messages);
+        }
+        cursor.gone_folders.push(known.id);
+    }
+    for mailbox in &mailboxes.all {
+        let id = mailbox.id();
+        let source = mailboxes.source(mailbox);
+        let known = cursor.folders.iter_mut().position(|known| known.id == id);
+        let known = match known.and_then(|at| cursor.folders.get_mut(at)) {
+            Some(known) => known,
+            None => cursor.add(id, mailbox.name.clone()),
+        };
+        known.name.clone_from(&mailbox.name);
+        let told = hash(&source);
+        if known.told != told {
+            known.told = told;
+            sources.push(source);
+        }
+    }
+}
+
+fn hash(source: &Source) -> String {
+    let body = source.items.first().map(|item| item.body.as_str()).unwrap_or_default();
+    Sha256::digest(body).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A mailbox that the server does not open is passed over: others are told, and it is looked at again when its counts change.
+pub fn unreadable(session: &Session, count: usize) {
+    if count > 0 {
+        session.cx.log(Level::Warn, "mailboxes that cannot be opened", &[("count", count.to_string())]);
+    }
+}
+
+/// The mailboxes whose messages are told, with what is known of them.
+pub fn readable<'m>(session: &Session, mailboxes: &'m Mailboxes) -> impl Iterator<Item = &'m Mailbox> {
+    let is_gmail = session.capabilities.has("X-GM-EXT-1");
+    mailboxes.all.iter().filter(move |mailbox| mailbox.is_read(is_gmail) && mailbox.status.is_some())
+}
