@@ -1,6 +1,7 @@
 //! The shape of the code, checked. A rule here is worth more than a page of good intentions: it reads the sources as text and
 //! names what breaks it. What broke a rule when it came is listed in `ratchet.txt`, which may only shrink.
 
+mod circles;
 mod dependencies;
 mod files;
 mod layers;
@@ -62,6 +63,12 @@ fn imports_are_absolute() {
 #[test]
 fn imports_point_down() {
     check("layer", layers::host);
+}
+
+/// No files import each other, directly or over others.
+#[test]
+fn no_files_import_each_other() {
+    check("circle", circles::files);
 }
 
 /// What a module never imports, because of what it is.
