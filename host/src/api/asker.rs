@@ -10,9 +10,9 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 
 use crate::answer::Attempt;
-use crate::api::RequestId;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
+use crate::api::request_id::RequestId;
 use crate::resources::Asker;
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {

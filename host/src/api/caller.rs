@@ -1,8 +1,9 @@
 //! The API key: where it stands in the request, whether it is valid, and what it may do.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
+use axum::extract::{ConnectInfo, Request};
 use base::error::{Code, Result, refuse};
 use base::keyring::Keyring;
 use base::tenant::Tenant;
@@ -153,6 +154,12 @@ fn requesting_host(headers: &HeaderMap) -> Option<String> {
     let web =
         matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
     web.then(|| url.host_str().map(str::to_ascii_lowercase)).flatten()
+}
+
+/// Who holds the other end of the connection. The loopback address where there is none, as in a call within the process.
+pub fn peer(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    peer.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
 }
 
 /// The client's address: the peer, or, behind configured proxies, the rightmost forwarded address that is not one of them.

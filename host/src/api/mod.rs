@@ -27,12 +27,12 @@ pub mod track;
 mod unread;
 pub mod v1;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use base::error::{Code, Error, Result, refuse};
@@ -45,6 +45,7 @@ use crate::api::error::{ApiError, Pending};
 use crate::api::operation::Operation;
 use crate::api::operations::Operations;
 use crate::api::rate_limit::{Class, Limiters, Standing};
+use crate::api::request_id::RequestId;
 use crate::app::App;
 use crate::usage::Kind;
 
@@ -60,10 +61,6 @@ struct Gate {
     known_keys: Arc<KnownKeys>,
     bodies: Arc<Bodies>,
 }
-
-/// The id of the request being served, for log lines and connector calls.
-#[derive(Clone, Debug)]
-pub struct RequestId(pub String);
 
 /// The whole service: the contract's operations, the documentation, the probes.
 pub fn service(app: App) -> Router {
@@ -112,7 +109,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
     let mut seen = Seen { request_id, standing: anonymous, caller: None };
     let operation = gate.operations.of(&request);
-    let ip = caller::client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
+    let ip = caller::client_ip(caller::peer(&request), request.headers(), &app.config.trusted_proxies);
     let (request, rest) = unread::lend(request);
     let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
         Ok(()) => run(&gate, operation, &seen, request, next).await,
@@ -198,11 +195,6 @@ fn within(standing: Standing) -> Result<()> {
             Err(base::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
         }
     }
-}
-
-fn peer(request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    peer.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
 }
 
 /// The work itself, once per Idempotency-Key.

@@ -7,6 +7,10 @@ use http::{HeaderMap, HeaderName};
 /// The header.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The id of the request being served, for log lines and connector calls.
+#[derive(Clone, Debug)]
+pub struct RequestId(pub String);
+
 /// The request's id: always our own, so that it cannot collide or carry anything. A client's id, if it sends one, is only
 /// logged beside it.
 // Contract silent: whether a client's x-request-id is taken over. It is not: an id that others can choose identifies nothing.

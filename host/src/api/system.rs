@@ -16,9 +16,10 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Mutex;
 
 use crate::api::caller::client_ip;
+use crate::api::caller::peer;
 use crate::api::operations::Operations;
 use crate::api::rate_limit::{Class, Limiters};
-use crate::api::{docs, metrics, openapi, peer};
+use crate::api::{docs, metrics, openapi};
 use crate::app::App;
 
 /// Requests per minute of one address to `/readyz` and `/metrics`: balancers and collectors ask every few seconds.

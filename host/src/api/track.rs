@@ -11,7 +11,7 @@ use axum::routing::get;
 use http::{HeaderValue, Method, StatusCode, header};
 
 use crate::api::caller::client_ip;
-use crate::api::peer;
+use crate::api::caller::peer;
 use crate::api::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
 use crate::tracking::hits::{self, Visitor};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::openapi::SCHEMAS;
+use crate::api::openapi::schemas::SCHEMAS;
 
 /// A response that many operations share.
 pub fn shared_response(name: &str) -> Value {

@@ -11,14 +11,13 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::api::openapi::components::{common_headers, components, shared_response, webhook};
-use crate::api::openapi::schemas::{differing, drop_unused, is_telling, referred, rename, strip_defaults};
+use crate::api::openapi::schemas::{
+    SCHEMAS, differing, drop_unused, is_telling, referred, rename, strip_defaults,
+};
 use crate::api::operation::{Operation, Parameter, Place};
 
 /// Version of the interface description, not of the program.
 pub const VERSION: &str = "1.0.0";
-
-/// Where schemas stand in the document.
-const SCHEMAS: &str = "/components/schemas";
 
 /// The responses that the contract declares on every operation.
 const DECLARED: [u16; 8] = [200, 201, 202, 204, 400, 401, 409, 429];

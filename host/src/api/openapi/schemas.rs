@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::openapi::SCHEMAS;
+/// Where schemas stand in the document.
+pub const SCHEMAS: &str = "/components/schemas";
 
 /// The name in `#/components/schemas/Name`.
 pub fn referred(schema: &Value) -> Option<&str> {
