@@ -36,6 +36,10 @@ use crate::watches::Watches;
 #[derive(Clone)]
 pub struct App(Arc<Handles>);
 
+/// What is known of an authorization server's metadata: the document, or since when (ms since 1970) and why there is none.
+pub type Metadata =
+    std::result::Result<serde_json::Map<String, serde_json::Value>, (i64, Box<base::error::Refusal>)>;
+
 /// What `App` derefs to.
 pub struct Handles {
     pub config: Config,
@@ -54,6 +58,8 @@ pub struct Handles {
     pub watches: Watches,
     /// Calendars that are read again and again, with their connections.
     pub opened: Recent<(Connection, Item)>,
+    /// Metadata of authorization servers: the document, or since when (ms since 1970) and why there is none.
+    pub metadata: Recent<Metadata>,
     /// Until when providers want to be left alone, by connection, in ms since 1970.
     pub throttles: Recent<Option<i64>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
@@ -109,6 +115,7 @@ impl App {
             keys: Recent::default(),
             pages: Pages::default(),
             rankings: Recent::lasting(60_000, 2),
+            metadata: Recent::lasting(3_600_000, 1_000),
             merging: Compute::new(2),
             compute: Compute::default(),
             usage: Counters::default(),

@@ -1,6 +1,7 @@
 //! What the API tests share: a server in this process with a clock that stands still until a test moves it, and the actor
 //! that sends requests to it over real HTTP.
 
+pub mod browser;
 pub mod door;
 pub mod imap;
 

@@ -1,5 +1,7 @@
 //! `/sandbox/v1/me` and `/sandbox/reset`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use axum::extract::State as AxumState;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
@@ -8,11 +10,26 @@ use serde_json::{Value, json};
 use crate::problem::Problem;
 use crate::sandbox::Caller;
 use crate::seed;
+use crate::state::State;
 
-/// `GET /sandbox/v1/me`
+/// What a login by password may do.
+const EVERYTHING: [&str; 9] = [
+    "email.read",
+    "email.write",
+    "email.send",
+    "calendar.read",
+    "calendar.write",
+    "contacts.read",
+    "contacts.write",
+    "tasks.read",
+    "tasks.write",
+];
+
+/// `GET /sandbox/v1/me`. `grants`: what this login may do; `clients`: what others may, by OAuth.
 pub async fn me((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<Value>, Problem> {
     let document = sandbox
         .read(|state| {
+            let grants = login.scopes.clone().unwrap_or_else(|| EVERYTHING.map(str::to_owned).into());
             let account =
                 state.account(&login.mail).ok_or_else(|| Problem::not_found("account", &login.mail))?;
             Ok(json!({
@@ -21,14 +38,23 @@ pub async fn me((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<V
                 "name": account.name,
                 "zone": account.zone,
                 "products": ["email", "calendar", "contacts", "tasks"],
-                "grants": [
-                    "email.read", "email.write", "email.send",
-                    "calendar.read", "calendar.write", "contacts.read", "contacts.write", "tasks.read", "tasks.write",
-                ],
+                "grants": grants,
+                "clients": clients(state, &login.mail),
             }))
         })
         .await?;
     Ok(Json(document))
+}
+
+/// The clients that the account allowed something to, each with all that it did.
+fn clients(state: &State, mail: &str) -> Value {
+    let mut clients: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for family in state.grants.of_account(mail) {
+        let scopes = family.scopes.iter().map(String::as_str);
+        clients.entry(&family.client).or_default().extend(scopes);
+    }
+    let clients = clients.into_iter().map(|(client, scopes)| json!({ "clientId": client, "scopes": scopes }));
+    clients.collect()
 }
 
 /// `POST /sandbox/reset`: the account as it was in the beginning. Its sync tokens expire.

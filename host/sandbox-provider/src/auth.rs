@@ -1,7 +1,7 @@
 //! Who is asking: the one place where the provider looks at credentials.
 //!
-//! Two ways today: HTTP Basic with the account's address and the password `sandbox`, and `Bearer sandbox-<name>` for
-//! `<name>@sandbox.test`. Addresses with a special name show one trouble each, see `Login::from_headers`.
+//! Three ways: HTTP Basic with the account's address and the password `sandbox`, `Bearer sandbox-<name>` for `<name>@sandbox.test`, and
+//! an access token of the authorization server. Addresses with a special name show one trouble each, see `Login::from_headers`.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
@@ -20,23 +20,28 @@ pub const DOMAIN: &str = "@sandbox.test";
 pub struct Login {
     /// Lower case.
     pub mail: String,
+    /// Of the access token; none: the login was by password or `sandbox-<name>`, and may do everything.
+    pub scopes: Option<Vec<String>>,
 }
 
 impl Login {
     /// Reads `Authorization`. Any `<name>@sandbox.test` may log in: `alice`, `bob` and `carol` have a full calendar, others
-    /// begin empty. `revoked@` is always answered 401, `throttled@` 429, `down@` 503.
-    pub fn from_headers(headers: &HeaderMap) -> Result<Self, Problem> {
+    /// begin empty. `revoked@` is always answered 401, `throttled@` 429, `down@` 503. `by_token`: the login of an access token.
+    pub fn from_headers(
+        headers: &HeaderMap,
+        by_token: impl FnOnce(&str) -> Option<Login>,
+    ) -> Result<Self, Problem> {
         let Some(value) = headers.get(AUTHORIZATION) else {
             return Err(unauthorized("send HTTP Basic or Bearer credentials"));
         };
         let value = value.to_str().map_err(|_| unauthorized("the authorization header is not text"))?;
         let (scheme, rest) = value.split_once(' ').unwrap_or((value, ""));
-        let mail = match scheme.to_ascii_lowercase().as_str() {
-            "basic" => basic(rest.trim())?,
-            "bearer" => bearer(rest.trim())?,
+        let login = match scheme.to_ascii_lowercase().as_str() {
+            "basic" => Login { mail: basic(rest.trim())?, scopes: None },
+            "bearer" => bearer(rest.trim(), by_token)?,
             _ => return Err(unauthorized("the authorization scheme is neither Basic nor Bearer")),
         };
-        let Some(name) = mail.strip_suffix(DOMAIN).filter(|n| is_name(n)) else {
+        let Some(name) = login.mail.strip_suffix(DOMAIN).filter(|n| is_name(n)) else {
             return Err(unauthorized("accounts are called <name>@sandbox.test"));
         };
         match name {
@@ -49,7 +54,7 @@ impl Login {
                 retry_after_s: Some(1),
                 ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the account's server is down")
             }),
-            _ => Ok(Login { mail }),
+            _ => Ok(login),
         }
     }
 }
@@ -69,9 +74,12 @@ fn basic(encoded: &str) -> Result<String, Problem> {
     }
 }
 
-fn bearer(token: &str) -> Result<String, Problem> {
-    let name = token.strip_prefix("sandbox-").ok_or_else(|| unauthorized("the access token is not known"))?;
-    Ok(format!("{}{DOMAIN}", name.to_ascii_lowercase()))
+fn bearer(token: &str, by_token: impl FnOnce(&str) -> Option<Login>) -> Result<Login, Problem> {
+    match token.strip_prefix("sandbox-") {
+        Some(name) => Ok(Login { mail: format!("{}{DOMAIN}", name.to_ascii_lowercase()), scopes: None }),
+        None => by_token(token)
+            .ok_or_else(|| unauthorized("the access token is not known, was revoked, or has expired")),
+    }
 }
 
 fn unauthorized(message: &str) -> Problem {

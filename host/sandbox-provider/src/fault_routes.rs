@@ -25,8 +25,17 @@ pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, nex
         let uri = request.uri();
         sandbox.faults().take(mail, request.method(), uri.path(), uri.query().unwrap_or_default())
     });
-    let held_for = login.filter(|_| fault.as_ref().is_some_and(|f| f.held_answer));
-    if let Some(fault) = &fault {
+    under(&sandbox, login.as_deref(), fault.as_ref(), next.run(request)).await
+}
+
+/// Does a request of the account `mail` under the fault that hits it.
+pub async fn under(
+    sandbox: &Sandbox,
+    mail: Option<&str>,
+    fault: Option<&Fault>,
+    act: impl Future<Output = Response>,
+) -> Response {
+    if let Some(fault) = fault {
         if fault.delay_ms > 0 {
             tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
         }
@@ -34,14 +43,14 @@ pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, nex
             return problem.into_response();
         }
     }
-    let answer = next.run(request).await;
-    if let Some(fault) = fault.as_ref().filter(|f| f.answer_delay_ms > 0) {
+    let answer = act.await;
+    if let Some(fault) = fault.filter(|f| f.answer_delay_ms > 0) {
         tokio::time::sleep(Duration::from_millis(fault.answer_delay_ms)).await;
     }
-    if let Some(mail) = held_for {
-        sandbox.faults().hold(&mail).await;
+    if let Some(mail) = mail.filter(|_| fault.is_some_and(|f| f.held_answer)) {
+        sandbox.faults().hold(mail).await;
     }
-    if fault.as_ref().is_some_and(|f| f.garbled) {
+    if fault.is_some_and(|f| f.garbled) {
         return garbled(answer).await;
     }
     if fault.is_some_and(|f| f.lost_answer) || answer.extensions().get::<LoseAnswer>().is_some() {

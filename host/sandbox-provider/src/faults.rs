@@ -11,6 +11,9 @@ use tokio::sync::watch;
 
 use crate::problem::Problem;
 
+/// What all paths of the authorization server begin with.
+const OAUTH: &str = "/sandbox/oauth/";
+
 /// The longest delay.
 const MAX_DELAY_MS: u64 = 120_000;
 
@@ -34,16 +37,45 @@ pub struct Fault {
     /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
     /// `flags` are nonsense.
     pub garbled: bool,
+    /// At the token or revocation endpoint: this error (RFC 6749, section 5.2) instead of doing the request, for example
+    /// `invalid_grant`.
+    pub oauth_error: Option<String>,
+    /// At the token endpoint: fields that the answer lacks. Without `refresh_token` the one that was used stays good.
+    pub omit: Vec<TokenField>,
+    /// At the token endpoint: gives only those of the scopes that are named here.
+    pub scopes: Option<Vec<String>>,
     /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
     pub sync_token_only: bool,
     /// Only this method.
     pub method: Option<String>,
-    /// Only paths that begin so, for example `/sandbox/v1/calendars`.
+    /// Only paths that begin so, for example `/sandbox/v1/calendars`. None: all but those of the authorization server, where
+    /// `/sandbox/oauth/token` and `/sandbox/oauth/revoke` can fail.
     pub path_prefix: Option<String>,
     /// How many such requests pass before the first that it hits.
     pub after: u32,
     /// How many requests it hits, 1 to 1,000.
     pub times: u32,
+}
+
+/// A field of a token answer (RFC 6749, section 5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenField {
+    TokenType,
+    ExpiresIn,
+    RefreshToken,
+    Scope,
+}
+
+impl TokenField {
+    pub fn name(self) -> &'static str {
+        match self {
+            TokenField::TokenType => "token_type",
+            TokenField::ExpiresIn => "expires_in",
+            TokenField::RefreshToken => "refresh_token",
+            TokenField::Scope => "scope",
+        }
+    }
 }
 
 impl Default for Fault {
@@ -56,6 +88,9 @@ impl Default for Fault {
             held_answer: false,
             lost_answer: false,
             garbled: false,
+            oauth_error: None,
+            omit: Vec::new(),
+            scopes: None,
             sync_token_only: false,
             method: None,
             path_prefix: None,
@@ -79,20 +114,36 @@ impl Fault {
             return Err(Problem::field("times", "times must be 1 to 1000"));
         }
         let delays = self.delay_ms > 0 || self.answer_delay_ms > 0 || self.held_answer;
-        if self.status.is_none() && !delays && !self.lost_answer && !self.garbled {
-            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer or garbled";
+        let of_tokens = self.oauth_error.is_some() || !self.omit.is_empty() || self.scopes.is_some();
+        if self.status.is_none() && !delays && !self.lost_answer && !self.garbled && !of_tokens {
+            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, oauthError, omit or scopes";
             return Err(Problem::field("status", message));
         }
-        if [self.status.is_some(), self.lost_answer, self.garbled].into_iter().filter(|is| *is).count() > 1 {
-            return Err(Problem::field("status", "status, lostAnswer and garbled exclude each other"));
+        let outcomes = [self.status.is_some(), self.lost_answer, self.garbled, self.oauth_error.is_some()];
+        if outcomes.into_iter().filter(|is| *is).count() > 1 {
+            let message = "status, lostAnswer, garbled and oauthError exclude each other";
+            return Err(Problem::field("status", message));
         }
-        Ok(())
+        if of_tokens && !self.path_prefix.as_deref().is_some_and(|path| path.starts_with(OAUTH)) {
+            let message = "oauthError, omit and scopes need a pathPrefix: \"/sandbox/oauth/token\"";
+            return Err(Problem::field("pathPrefix", message));
+        }
+        let is_word = |word: &str| {
+            (1..=64).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        };
+        match self.oauth_error.as_deref().is_none_or(is_word) {
+            true => Ok(()),
+            false => Err(Problem::field("oauthError", "oauthError must be 1 to 64 of a to z and _")),
+        }
     }
 
     fn hits(&self, method: &Method, path: &str, query: &str) -> bool {
         let has_token = query.split('&').any(|p| p.starts_with("syncToken="));
         self.method.as_deref().is_none_or(|m| m.eq_ignore_ascii_case(method.as_str()))
-            && self.path_prefix.as_deref().is_none_or(|p| path.starts_with(p))
+            && match self.path_prefix.as_deref() {
+                Some(prefix) => path.starts_with(prefix),
+                None => !path.starts_with(OAUTH),
+            }
             && (!self.sync_token_only || has_token)
     }
 

@@ -5,7 +5,8 @@
 //! # Accounts
 //! `alice@sandbox.test`, `bob@` and `carol@` have calendars with some sixty events around today, an address book of forty people
 //! and the team's directory, two lists of things to do, and some sixty messages of the last months. Any other `<name>@sandbox.test` is an empty account from its first
-//! request on. Log in with HTTP Basic and the password `sandbox`, or with `Bearer sandbox-<name>`.
+//! request on. Log in with HTTP Basic and the password `sandbox`, with `Bearer sandbox-<name>`, or with an access token of the
+//! authorization server. With a token, a request that its scopes do not reach is 403 `insufficientScope`.
 //!
 //! # Requests
 //! | request | does |
@@ -43,6 +44,12 @@
 //! | `GET …/messages/{message}/raw`, `…/files/{part}` | its bytes, those of a file |
 //! | `POST /sandbox/v1/mail/drafts` | a draft; `?replaces=` the version before: every version is a message of its own |
 //! | `POST /sandbox/v1/mail/send` | `{raw, copy, sender, recipients, keepCopy, draft, id}`: base64 messages; the answer has `outcomes`, one for each recipient |
+//! | `GET /.well-known/oauth-authorization-server/sandbox` | metadata of the authorization server (RFC 8414) |
+//! | `GET POST /sandbox/oauth/authorize` | the consent page, and its form: PKCE with S256 always; a form can be sent once, within 10 minutes |
+//! | `POST /sandbox/oauth/token` | tokens for a code (60 seconds, once) or a refresh token (once: its second use revokes all that came of the same code) |
+//! | `POST /sandbox/oauth/revoke` | RFC 7009; a refresh token ends the account's whole grant to the client |
+//! | `POST /sandbox/oauth/clients` | registers a client: `{clientId, secret, redirectUris}`, public without a secret |
+//! | `DELETE /sandbox/oauth/grants` | the account withdraws what it allowed to clients; `GET /sandbox/v1/me` lists it as `clients` |
 //! | `GET POST DELETE /sandbox/faults` | trouble on demand, see `faults::Fault` |
 //! | `POST /sandbox/reset` | the account as it was in the beginning; sync tokens expire |
 //!
@@ -66,12 +73,15 @@
 //!   If every recipient refuses it, nothing is kept as sent.
 //! * Words in a subject, label or title make that write fail: see `faults::magic`. Accounts `revoked@`, `throttled@`, `down@`
 //!   always fail.
+//! * On the consent page `denied@` and `admin@` answer `access_denied` and `admin_policy_enforced`, whatever is chosen; tokens of `fewer@`
+//!   lack the last of several scopes, those of `short@` last 5 seconds instead of an hour.
 //!
 //! # Durability
 //! A write is in `<data dir>/sandbox/journal.jsonl`, synced, before its answer leaves; see `journal`.
 
 mod account;
 mod auth;
+mod authorization_server;
 mod calendar;
 mod collections;
 mod contacts;
@@ -94,5 +104,6 @@ mod tasks;
 mod times;
 mod walk;
 
+pub use crate::authorization_server::clients::HOST_CLIENT_ID;
 pub use crate::routes::router;
 pub use crate::sandbox::{Clock, Config, Sandbox};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::authorization_server::grants::GrantChange;
 use crate::calendar::types::{Calendar, Event};
 use crate::contacts::types::{Book, Card};
 use crate::kind::Kind;
@@ -59,6 +60,8 @@ pub enum Op {
         key: String,
         receipt: Receipt,
     },
+    /// A client, code or token of the authorization server.
+    Grant(GrantChange),
     /// The counter of changes; stands in snapshots.
     Counter {
         seq: u64,

@@ -8,6 +8,8 @@ use axum::routing::{delete, get, patch, post};
 
 use crate::account;
 use crate::auth::Login;
+use crate::authorization_server;
+use crate::authorization_server::{login, revoke};
 use crate::calendar::types::Event;
 use crate::calendar::{busy, events, instances, invitations, listing};
 use crate::collections;
@@ -60,10 +62,12 @@ pub fn router(state: Sandbox) -> Router {
             "/sandbox/faults",
             get(fault_routes::list).post(fault_routes::create).delete(fault_routes::clear),
         )
+        .route("/sandbox/oauth/grants", delete(revoke::withdraw))
         .merge(api)
         .layer(from_fn_with_state(state.clone(), log_in))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .with_state(state)
+        .with_state(state.clone())
+        .merge(authorization_server::routes(state))
 }
 
 /// The folders of one kind themselves.
@@ -135,12 +139,15 @@ async fn one_of_few(AxumState(sandbox): AxumState<Sandbox>, request: Request, ne
 
 /// The outermost layer: nobody without an account gets further, and everybody with one finds it made.
 async fn log_in(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
-    let login = match Login::from_headers(request.headers()) {
+    let login = match Login::from_headers(request.headers(), |token| login::by_token(&sandbox, token)) {
         Ok(login) => enter(&sandbox, login).await,
         Err(problem) => Err(problem),
     };
     match login {
         Ok(login) => {
+            if let Some(refusal) = login::refuse(&login, request.method(), request.uri().path()) {
+                return refusal;
+            }
             request.extensions_mut().insert(login);
             next.run(request).await
         }

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use crate::auth::Login;
+use crate::authorization_server::consent::FormTokens;
 use crate::faults::Faults;
 use crate::journal::{Durable, Journal};
 use crate::problem::Problem;
@@ -39,12 +40,18 @@ pub struct Config {
     pub seed: Option<u64>,
     /// How long a sync token lasts.
     pub sync_token_ms: i64,
+    /// Where the provider is served, for example `http://127.0.0.1:8080`: the issuer of its authorization server is below it. None:
+    /// as each request names it (`Host`).
+    pub address: Option<String>,
+    /// The host's address for browsers, where it is another: the host's own client may take its users back there.
+    pub public_address: Option<String>,
 }
 
 impl Config {
     /// Nothing on disk, system randomness, tokens of seven days.
     pub fn new(clock: Clock) -> Self {
-        Config { data_dir: None, clock, seed: None, sync_token_ms: SYNC_TOKEN_MS }
+        let (address, public_address) = (None, None);
+        Config { data_dir: None, clock, seed: None, sync_token_ms: SYNC_TOKEN_MS, address, public_address }
     }
 }
 
@@ -58,6 +65,11 @@ pub(crate) struct Inner {
     clock: Clock,
     ids: Ids,
     pub(crate) sync_token_ms: i64,
+    /// See `Config`.
+    pub(crate) address: Option<String>,
+    pub(crate) public_address: Option<String>,
+    /// Consent forms that are on their way.
+    pub(crate) forms: FormTokens,
     writes: Semaphore,
     pub(crate) large_bodies: Semaphore,
     compute: Compute,
@@ -75,6 +87,7 @@ impl Sandbox {
         let ids = Ids { seed: config.seed, next: AtomicU64::new(0) };
         let mut state = State::default();
         let epoch = ids.make(8)?;
+        let forms = FormTokens::new(ids.make(32)?);
         let journal = match &config.data_dir {
             Some(dir) => Journal::open(&dir.join("sandbox"), epoch, &mut state)?,
             None => Journal::in_memory(epoch),
@@ -87,6 +100,9 @@ impl Sandbox {
             clock: config.clock,
             ids,
             sync_token_ms: config.sync_token_ms,
+            address: config.address,
+            public_address: config.public_address,
+            forms,
             writes: Semaphore::new(MAX_WRITES),
             large_bodies: Semaphore::new(MAX_LARGE_BODIES),
             compute: Compute::default(),
@@ -103,7 +119,16 @@ impl Sandbox {
     }
 
     pub(crate) fn new_id(&self) -> Result<String, Problem> {
-        self.0.ids.make(20).map_err(|e| {
+        self.make_id(20)
+    }
+
+    /// A text that nobody can guess: 160 random bits.
+    pub(crate) fn new_secret(&self) -> Result<String, Problem> {
+        self.make_id(32)
+    }
+
+    fn make_id(&self, len: usize) -> Result<String, Problem> {
+        self.0.ids.make(len).map_err(|e| {
             Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", format!("no randomness: {e}"))
         })
     }

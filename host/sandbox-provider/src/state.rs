@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use serde::Serialize;
 
+use crate::authorization_server::grants::Grants;
 use crate::calendar::types::Event;
 use crate::contacts::types::Card;
 use crate::kind::Kind;
@@ -35,6 +36,8 @@ const MAX_TOMBSTONES: usize = 2_000;
 #[derive(Debug, Default)]
 pub struct State {
     pub accounts: BTreeMap<String, Account>,
+    /// What the accounts allowed to clients. A reset of an account keeps it.
+    pub grants: Grants,
     /// Counts changes over all accounts; etags and sync tokens are made of it.
     pub seq: u64,
     pending: Vec<Op>,
@@ -146,6 +149,7 @@ impl State {
                 Kind::Mail => self.apply_forget::<Entry>(&mail, &folder, upto),
             },
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
+            Op::Grant(change) => self.grants.apply(change),
             Op::Counter { seq } => self.seq = self.seq.max(seq),
         }
     }
@@ -249,7 +253,8 @@ impl State {
             let mail = folders_ops::<Entry>(a).chain(letters);
             std::iter::once(account).chain(folders).chain(mail).chain(receipts)
         });
-        accounts.chain(std::iter::once(Op::Counter { seq: self.seq }))
+        let grants = self.grants.snapshot().map(Op::Grant);
+        accounts.chain(grants).chain(std::iter::once(Op::Counter { seq: self.seq }))
     }
 }
 

@@ -51,9 +51,13 @@ pub fn status(code: Code) -> StatusCode {
         | InvalidIdempotencyKey
         | RangeTooLarge
         | CapabilityNotSupported
-        | ProviderRejected => StatusCode::BAD_REQUEST,
+        | ProviderRejected
+        | ProviderNotRegistered
+        | ExpiredState => StatusCode::BAD_REQUEST,
         MissingApiKey | InvalidApiKey | ExpiredApiKey | RevokedApiKey => StatusCode::UNAUTHORIZED,
-        Forbidden | InsufficientScope | ScopeNotGranted => StatusCode::FORBIDDEN,
+        Forbidden | InsufficientScope | ScopeNotGranted | AccessDenied | AdminBlocked | ScopeMissing => {
+            StatusCode::FORBIDDEN
+        }
         NotFound => StatusCode::NOT_FOUND,
         MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         StaleEtag
@@ -65,6 +69,7 @@ pub fn status(code: Code) -> StatusCode {
         | SyncNotStarted
         | AlreadyExists
         | NotEmpty
+        | AccountMismatch
         | ReauthRequired
         | ConnectionInactive
         | NotAnAttendee

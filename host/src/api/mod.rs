@@ -2,6 +2,8 @@
 
 pub mod asker;
 pub mod body;
+pub mod callback_page;
+pub mod callback_texts;
 pub mod caller;
 pub mod collections;
 pub mod contents;
@@ -108,7 +110,9 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
     let mut seen = Seen { request_id, standing: anonymous, caller: None };
-    let operation = gate.operations.of(&request);
+    let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
+    // A method that a public path does not have is refused as that, and not for a missing key.
+    let operation = gate.operations.of(&request).or_else(public);
     let ip = caller::client_ip(caller::peer(&request), request.headers(), &app.config.trusted_proxies);
     let (request, rest) = unread::lend(request);
     let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
@@ -149,7 +153,8 @@ async fn admit(
     let app = &gate.app;
     let anonymous =
         || gate.limiters.take_of_address(Class::Anonymous, ip, app.config.anonymous_per_minute, now);
-    if operation.is_some_and(|o| o.public) {
+    let may_be_anonymous = |o: &Operation| o.public && !(o.optional_key && sends_key(headers));
+    if operation.is_some_and(may_be_anonymous) {
         seen.standing = anonymous();
         return within(seen.standing);
     }
@@ -184,6 +189,12 @@ async fn admit(
         return Err(refuse(Code::InsufficientScope, format!("this API key lacks the scope {scope}")));
     }
     Ok(())
+}
+
+/// Whether the request carries a key, right or wrong. Another scheme in `Authorization`, such as the `Basic` of a browser behind a
+/// proxy, is none.
+fn sends_key(headers: &HeaderMap) -> bool {
+    !matches!(caller::presented(headers), Ok(None | Some("")))
 }
 
 /// Refuses what is over a budget.

@@ -88,6 +88,8 @@ pub struct Operation {
     pub priority: Priority,
     /// No key is asked for: something else authenticates the call.
     pub public: bool,
+    /// Of a public operation: a key that is sent all the same is authenticated, and a wrong one refused.
+    pub optional_key: bool,
     /// Answers a page: `data` and `next_cursor`.
     pub list: bool,
     /// Takes `limit` and `cursor`: lists, and change feeds.
@@ -233,6 +235,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             scope,
             priority,
             public: false,
+            optional_key: false,
             list: false,
             paged: false,
             built: true,
@@ -332,6 +335,11 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// The last row needs no API key.
     pub fn public(self) -> Self {
         self.last(|o| o.public = true)
+    }
+
+    /// The last row needs no API key, and authenticates one that is sent all the same.
+    pub fn optional_key(self) -> Self {
+        self.public().last(|o| o.optional_key = true)
     }
 
     /// All rows so far answer 501.

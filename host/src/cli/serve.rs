@@ -200,6 +200,8 @@ async fn start(config: Config) -> Result<Started> {
         let clock = app.clock.clone();
         let mut settings = sandbox_provider::Config::new(std::sync::Arc::new(move || clock.now_ms()));
         settings.data_dir = Some(app.config.data_dir.clone());
+        settings.address = Some(format!("http://{}", app.config.own_address()));
+        settings.public_address = Some(app.config.public_address());
         let sandbox = Sandbox::new(settings).context("cannot start the sandbox provider")?;
         service = service.merge(sandbox_provider::router(sandbox));
     }

@@ -6,6 +6,7 @@ use base::error::{Code, Result, invalid};
 use base::tenant::Tenant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use model::Instant;
 use runtime::{AuthKind, Credentials, CredentialsError, Loaded, Login, LoginSecret, Secret, check_server};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,6 +24,17 @@ pub struct Given {
     pub password: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_token: Option<String>,
+    /// Of the access token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Instant>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<String>,
+    /// RFC 6749, section 7.1; only of tokens that this host was issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_type: Option<String>,
+    /// The client id that the tokens were issued to; only of tokens that this host was issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth_client_id: Option<String>,
     /// Servers are no secret: they are stored among the settings (`servers`).
     #[serde(skip_serializing)]
     pub imap: Option<Value>,
@@ -39,6 +51,7 @@ impl std::fmt::Debug for Given {
 impl Given {
     /// A user name with a password, or an access token; nothing that would break out of a header.
     pub fn check(&self, connector: &Loaded) -> Result<()> {
+        self.refuse_issued()?;
         let kinds = &connector.manifest.auth.kinds;
         let basic = self.username.is_some() && self.password.is_some();
         if !basic && self.access_token.is_none() {
@@ -73,6 +86,29 @@ impl Given {
         let given = if basic { "a user name and password" } else { "an access token" };
         let message = format!("this connector does not take {given}");
         Err(invalid(Code::InvalidParameter, "credentials", message))
+    }
+
+    /// Refuses what only an authorization by OAuth brings.
+    fn refuse_issued(&self) -> Result<()> {
+        let fields = [
+            ("credentials.refreshToken", &self.refresh_token),
+            ("credentials.tokenType", &self.token_type),
+            ("credentials.oauthClientId", &self.oauth_client_id),
+        ];
+        match fields.into_iter().find(|(_, value)| value.is_some()) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let message = format!(
+                    "{field} is not taken here: connect the account with POST /v1/auth/connectors/{{provider}}/authorize"
+                );
+                Err(invalid(Code::CapabilityNotSupported, field, message))
+            }
+        }
+    }
+
+    /// Whether these are tokens that this host was issued, by OAuth.
+    pub fn is_oauth(&self) -> bool {
+        self.oauth_client_id.is_some()
     }
 
     /// Puts the servers that were given among the settings, which the connector's manifest names.

@@ -2,10 +2,12 @@
 //! provider before anything is stored, sealed at once, and never leave again.
 
 pub mod account;
+pub mod authorization;
 pub mod call;
 pub mod capabilities;
 pub mod check;
 pub mod credentials;
+pub mod oauth;
 pub mod refresh;
 pub mod refusal;
 pub mod state;
@@ -18,12 +20,14 @@ use std::sync::Arc;
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
-use runtime::Loaded;
+use model::Instant;
+use runtime::{Loaded, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::retention::purge;
+use storage::{Tx, sync_states};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::{App, SANDBOX};
@@ -45,12 +49,13 @@ pub struct NewConnection {
 }
 
 /// Scopes that a connection can be asked for.
-const GRANTABLE: [&str; 9] = [
+const GRANTABLE: [&str; 10] = [
     "email.read",
     "email.write",
     "email.send",
     "calendar.read",
     "calendar.write",
+    "calendar.freebusy",
     "contacts.read",
     "contacts.write",
     "tasks.read",
@@ -143,7 +148,8 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
     }
     let mut kept = Map::new();
     for setting in &connector.manifest.settings {
-        match given.remove(&setting.name) {
+        let value = given.remove(&setting.name).filter(|value| !value.is_null());
+        match fixed_or_given(setting, value)? {
             Some(Value::String(text)) if text.len() > 2048 => {
                 let field = format!("settings.{}", setting.name);
                 return Err(invalid(
@@ -152,14 +158,14 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
                     "a setting may have at most 2048 characters",
                 ));
             }
-            Some(Value::Null) | None if setting.required => {
+            None if setting.required => {
                 let is_server = connector.manifest.servers_from_settings.contains(&setting.name);
                 let field =
                     format!("{}.{}", if is_server { "credentials" } else { "settings" }, setting.name);
                 let message = format!("{field} is required: {}", setting.description);
                 return Err(invalid(Code::MissingField, field, message));
             }
-            Some(Value::Null) | None => {}
+            None => {}
             Some(value) => {
                 kept.insert(setting.name.clone(), value);
             }
@@ -186,6 +192,20 @@ fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Res
         }
     }
     Ok(kept)
+}
+
+/// A setting's value: what the manifest has fixed, else what was given, else the manifest's default.
+fn fixed_or_given(setting: &Setting, given: Option<Value>) -> Result<Option<Value>> {
+    match (&setting.fixed, given) {
+        (Some(fixed), Some(given)) if given != *fixed => {
+            let field = format!("settings.{}", setting.name);
+            let message = format!("{field} is always {fixed} with this connector; leave it out");
+            Err(invalid(Code::InvalidParameter, field, message))
+        }
+        (Some(fixed), _) => Ok(Some(fixed.clone())),
+        (None, Some(given)) => Ok(Some(given)),
+        (None, None) => Ok(setting.default.clone()),
+    }
 }
 
 /// Credentials do not go over plain http to where anybody may read them. The egress holds to that; said here, it names the field.
@@ -255,7 +275,7 @@ fn assembled(
         settings,
         credentials: app.keyring.seal(&place, serde_json::to_string(given)?.as_bytes())?,
         credentials_version: 1,
-        token_expires_at: None,
+        token_expires_at: given.expires_at.map(Instant::as_millis),
         last_refresh_at: Some(now),
         last_refresh_error: None,
         failing_since: None,
@@ -282,15 +302,40 @@ async fn save_new(
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            table::insert(tx, &connection).await?;
-            let note = Note::of_connection(&connection, "created", Some(body));
-            log::append(tx, &app, &connection.tenant, vec![note]).await?;
+            insert(tx, &app, &connection, body).await?;
             attempt.store(tx, &app.keyring, &kept, app.now()).await?;
             Ok::<_, Error>(())
         })
     })
     .await?;
     Ok(answer)
+}
+
+/// Writes a new connection, `body` as JSON, and logs it.
+async fn insert(tx: &mut Tx, app: &App, connection: &Connection, body: String) -> Result<()> {
+    table::insert(tx, connection).await?;
+    let note = Note::of_connection(connection, "created", Some(body));
+    log::append(tx, app, &connection.tenant, vec![note]).await?;
+    Ok(())
+}
+
+/// Writes a connection whose provider has just taken its credentials: it is active, its failures are forgotten, and what failed is tried at
+/// once. Logs it.
+async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh: Connection) -> Result<()> {
+    let change = if fresh.status == "active" { "updated" } else { "recovered" };
+    fresh.last_refresh_at = Some(app.now());
+    fresh.last_refresh_error = None;
+    fresh.failing_since = None;
+    state::set_status(app, &mut fresh, "active", None);
+    fresh.updated_at = app.now();
+    fresh.etag = view::etag(&fresh);
+    table::update(tx, lock, &fresh).await?;
+    sync_states::forget_attempts(tx, &fresh.id).await?;
+    let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
+    let body = view::json(app, &fresh, &states).to_string();
+    let note = Note::of_connection(&fresh, change, Some(body));
+    log::append(tx, app, &fresh.tenant, vec![note]).await?;
+    Ok(())
 }
 
 /// Disconnects: the credentials go at once, and nothing of the local copy is found any more; its rows go step by step (`retention`). The id

@@ -123,8 +123,8 @@ pub async fn insert(tx: &mut Tx, c: &Connection) -> Result<()> {
     let sql = "insert into connections (connector_version, status, status_reason, status_changed_at, display_name, \
                email, username, addresses, surfaces, granted_scopes, provider_scopes, time_zone, settings, \
                credentials, credentials_version, token_expires_at, last_refresh_at, last_refresh_error, failing_since, \
-               tags, metadata, etag, updated_at, id, organization_id, application_id, provider, external_account_id, \
-               requested_scopes, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+               tags, metadata, etag, updated_at, requested_scopes, id, organization_id, application_id, provider, \
+               external_account_id, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
                $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)";
     changeable(sql, c)
         .bind(&c.id)
@@ -132,7 +132,6 @@ pub async fn insert(tx: &mut Tx, c: &Connection) -> Result<()> {
         .bind(&c.tenant.application_id)
         .bind(&c.provider)
         .bind(&c.external_account_id)
-        .bind(json_text(&c.requested_scopes))
         .bind(c.created_at)
         .execute(&mut *tx)
         .await?;
@@ -147,13 +146,13 @@ pub async fn update(tx: &mut Tx, lock: &ConnectionLock, c: &Connection) -> Resul
                status_changed_at = $4, display_name = $5, email = $6, username = $7, addresses = $8, surfaces = $9, \
                granted_scopes = $10, provider_scopes = $11, time_zone = $12, settings = $13, credentials = $14, \
                credentials_version = $15, token_expires_at = $16, last_refresh_at = $17, last_refresh_error = $18, \
-               failing_since = $19, tags = $20, metadata = $21, etag = $22, updated_at = $23 \
-               where id = $24 and deleted_at is null";
+               failing_since = $19, tags = $20, metadata = $21, etag = $22, updated_at = $23, \
+               requested_scopes = $24 where id = $25 and deleted_at is null";
     changeable(sql, c).bind(&lock.id).execute(&mut *tx).await?;
     Ok(())
 }
 
-/// The statement with the columns that an update can change, as its first 23 parameters.
+/// The statement with the columns that an update can change, as its first 24 parameters.
 fn changeable<'q>(sql: &'static str, c: &'q Connection) -> Query<'q> {
     query(sql)
         .bind(&c.connector_version)
@@ -179,6 +178,7 @@ fn changeable<'q>(sql: &'static str, c: &'q Connection) -> Query<'q> {
         .bind(json_text(&c.metadata))
         .bind(&c.etag)
         .bind(c.updated_at)
+        .bind(json_text(&c.requested_scopes))
 }
 
 /// Until when the provider wants to be left alone by a live connection, ms; a past time says nothing.

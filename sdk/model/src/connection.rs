@@ -189,12 +189,24 @@ pub struct Authorization {
 }
 
 /// What the callback tells when JSON is asked for; else it redirects to the caller's address.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AuthorizationResult {
     pub connection_id: String,
     pub status: ConnectionStatus,
+    /// Requested and not granted.
+    pub missing_scopes: Vec<String>,
+    /// The caller's own, as it was given.
     pub state: Option<String>,
+    /// Exchanges once, within 60 seconds, for tokens at `/v1/oauth/token`; only where `codeChallenge` was given.
+    pub code: Option<String>,
+}
+
+// Written by hand so that no log line can hold a secret.
+impl fmt::Debug for AuthorizationResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AuthorizationResult({})", self.connection_id)
+    }
 }
 
 /// Token request (RFC 6749), as a form or as JSON.

@@ -1,3 +1,139 @@
-//! Connecting accounts by OAuth: what operators register for it.
+//! Connecting accounts by OAuth, with the sandbox provider's authorization server in the place of a real one.
 
 mod apps;
+mod attacks;
+mod round_trip;
+
+use base::tenant::Tenant;
+use harness::browser::{Browser, Consent, Page, parameter};
+use harness::{Actor, Exchange, TestServer, bundle};
+use serde_json::{Value, json};
+use storage::{api_keys, oauth_clients};
+use tempfile::TempDir;
+
+/// The registered address to which users of the tests' application return.
+const REDIRECT: &str = "https://app.example.test/cb";
+
+const AUTHORIZE: &str = "/v1/auth/connectors/sandbox/authorize";
+
+/// What the tests' application gives along and expects back.
+const STATE: &str = "of-this-session";
+
+/// A service, a client of an application that has `REDIRECT`, and a user's browser.
+struct Flow {
+    server: TestServer,
+    api: Actor,
+    browser: Browser,
+}
+
+impl Flow {
+    async fn start() -> Flow {
+        // A table of attacks makes more requests without a key than one address usually may.
+        Flow::on(TestServer::builder().config(|c| c.anonymous_per_minute = 100_000).start().await).await
+    }
+
+    async fn on(server: TestServer) -> Flow {
+        let api = server.client().await;
+        register(&server, &api, REDIRECT).await;
+        Flow { server, api, browser: Browser::default() }
+    }
+
+    /// Asks for an authorization of the sandbox provider; `change` is put over a request that is as it should be.
+    async fn authorize(&self, change: Value) -> Exchange {
+        self.authorize_as(&self.api, change).await
+    }
+
+    async fn authorize_as(&self, api: &Actor, change: Value) -> Exchange {
+        api.post(AUTHORIZE, request(change)).send().await
+    }
+
+    /// An authorization that `account` was sent through: the address of the callback to which the provider sends the browser back.
+    async fn returned(&self, change: Value, account: &str, consent: Consent<'_>) -> String {
+        let authorization = self.authorize(change).await.expect(201);
+        let url = authorization["authorizationUrl"].as_str().expect("a URL");
+        self.browser.consent(url, account, consent).await
+    }
+
+    /// Connects an account; the connection's id.
+    async fn connect(&self, change: Value, account: &str) -> String {
+        let page = self.browser.open(&self.returned(change, account, Consent::Allow).await).await;
+        let location = page.location();
+        assert_eq!(parameter(&location, "status").as_deref(), Some("active"), "{page:#?}");
+        parameter(&location, "connection_id").expect("a connection")
+    }
+
+    async fn connection(&self, id: &str) -> Value {
+        self.api.get(format!("/v1/connections/{id}")).send().await.expect(200)
+    }
+
+    async fn count_connections(&self) -> usize {
+        self.api.all("/v1/connections").await.len()
+    }
+
+    /// The path and the query of an address of this service.
+    fn path<'a>(&self, url: &'a str) -> &'a str {
+        url.strip_prefix(&format!("http://{}", self.server.address)).expect("an address of the service")
+    }
+}
+
+/// A request for an authorization, with `change` over what it is otherwise; null takes a field out.
+fn request(change: Value) -> Value {
+    let mut body =
+        json!({ "scopes": ["email.read", "calendar.read"], "redirectUri": REDIRECT, "state": STATE });
+    for (name, value) in change.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    body.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+    body
+}
+
+/// The tenant that an actor's key belongs to.
+async fn tenant(server: &TestServer, api: &Actor) -> Tenant {
+    let hash = server.app.keyring.api_key_hash(api.key.as_deref().expect("a key"));
+    let key = api_keys::by_hash(server.app.db.reader(), &hash).await.expect("the store answers");
+    key.expect("the key exists").tenant
+}
+
+/// Registers an address to which users of the actor's application may return; what `switchboard apps redirects` does.
+async fn register(server: &TestServer, api: &Actor, uri: &'static str) {
+    let (tenant, now) = (tenant(server, api).await, server.app.now());
+    let write = server
+        .app
+        .db
+        .write(move |tx| Box::pin(async move { oauth_clients::add_redirect(tx, &tenant, uri, now).await }));
+    write.await.expect("the redirect is registered");
+}
+
+/// A folder of connectors with one: the sandbox's component under `name`, its manifest changed by `edit`.
+fn connector(name: &str, edit: impl FnOnce(String) -> String) -> TempDir {
+    let from = bundle().join("sandbox");
+    let dir = tempfile::tempdir().expect("a folder");
+    let to = dir.path().join(name);
+    std::fs::create_dir(&to).expect("a folder");
+    let manifest =
+        std::fs::read_to_string(from.join("connector.toml")).expect("`cargo xtask connectors` was run");
+    let manifest = manifest.replacen("name = \"sandbox\"", &format!("name = \"{name}\""), 1);
+    std::fs::write(to.join("connector.toml"), edit(manifest)).expect("written");
+    std::fs::copy(from.join("sandbox.wasm"), to.join(format!("{name}.wasm"))).expect("copied");
+    dir
+}
+
+/// A redirect to the application with this error, and nothing of the request but the client's `state`.
+#[track_caller]
+fn assert_error(page: &Page, error: &str) {
+    assert_eq!(page.status, 302, "{page:#?}");
+    let location = page.location();
+    assert!(location.starts_with(&format!("{REDIRECT}?")), "{page:#?}");
+    assert_eq!(parameter(&location, "error").as_deref(), Some(error), "{page:#?}");
+    assert_eq!(parameter(&location, "state").as_deref(), Some(STATE), "{page:#?}");
+    assert!(parameter(&location, "error_description").is_some_and(|text| !text.is_empty()), "{page:#?}");
+    assert!(parameter(&location, "connection_id").is_none(), "{page:#?}");
+}
+
+/// The service's own page for a return that leads nowhere.
+#[track_caller]
+fn assert_page(page: &Page, status: u16) {
+    assert_eq!(page.status, status, "{page:#?}");
+    assert!(page.header("content-type").starts_with("text/html"), "{page:#?}");
+    assert!(page.text.contains("req_") && !page.text.contains("<script"), "{page:#?}");
+}

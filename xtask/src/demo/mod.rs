@@ -1,6 +1,7 @@
 //! `cargo xtask demo`: from a clean machine to a running server that has just shown its main job.
 
 mod mail;
+mod oauth;
 mod people;
 mod walk;
 
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::connectors;
-use crate::demo::walk::Walk;
+use crate::demo::walk::{Walk, text};
 use crate::http::Client;
 use crate::progress::Steps;
 use crate::project;
@@ -118,6 +119,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     eprintln!("    ready after {} ms", server.ready_after.as_millis());
     steps.begin("creating an API key and walking through the main job");
     let key = create_key(&server)?;
+    if arguments.provider == "sandbox" {
+        register_redirect(&server, &key)?;
+    }
+    let key = text(&key, "key")?;
     let walked = Walk::new(Client::new(&server.url, &key), connect_body(arguments)).run();
     let connection =
         walked.with_context(|| format!("the walk failed; the server's log ends:\n{}", server.log_tail()))?;
@@ -192,12 +197,30 @@ fn network(host: &str) -> Vec<String> {
     }
 }
 
-fn create_key(server: &Server) -> Result<String> {
+fn create_key(server: &Server) -> Result<Value> {
     let (line, key) = server.create_key(SCOPES, &[])?;
     println!("\n── Create an API key, on the command line\n$ {line}");
     println!("{}", serde_json::to_string_pretty(&key)?);
-    let secret = key["key"].as_str().context("`keys create --json` printed no key")?;
-    Ok(secret.to_owned())
+    Ok(key)
+}
+
+/// Lets users of the key's application return to the demo's address after they connected an account by OAuth.
+fn register_redirect(server: &Server, key: &Value) -> Result<()> {
+    let application = text(key, "applicationId")?;
+    let arguments = ["apps", "redirects", application.as_str(), "--add", oauth::REDIRECT, "--json"];
+    let line = format!("switchboard {}", arguments.join(" "));
+    let mut command = project::command(&server.options.binary.to_string_lossy());
+    // Only the demo's own database: none that the environment names.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("SWITCHBOARD_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(arguments).arg("--data-dir").arg(&server.options.data_dir);
+    let redirects = project::output(&mut command, "registering a redirect URI")?;
+    println!("\n── Register where users return to after OAuth, on the command line\n$ {line}");
+    println!("{}", redirects.trim_end());
+    Ok(())
 }
 
 fn connect_body(arguments: &Arguments) -> Value {

@@ -1,5 +1,5 @@
 //! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The mailbox is
-//! in `mail`, contacts and tasks in `people`.
+//! in `mail`, OAuth in `oauth`, contacts and tasks in `people`.
 //! Each answer is checked, and the first that is not as expected ends the walk.
 
 use std::thread::sleep;
@@ -43,6 +43,9 @@ impl Walk {
     pub fn run(mut self) -> Result<String> {
         let own_calendar = self.connect["provider"] != "sandbox";
         self.connect()?;
+        if !own_calendar {
+            self.connect_by_oauth()?;
+        }
         if self.has("email") {
             self.write_to_oneself()?;
         }

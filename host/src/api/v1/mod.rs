@@ -1,6 +1,7 @@
 //! The operations of the contract: the URL is the file name.
 
 pub mod api_keys;
+pub mod auth;
 pub mod calendars;
 pub mod connections;
 pub mod contact_books;
@@ -19,7 +20,8 @@ use crate::app::App;
 
 /// Every operation, built or not.
 pub fn routes() -> Routes<App> {
-    connections::routes()
+    auth::connectors::routes()
+        .merge(connections::routes())
         .merge(api_keys::routes())
         .merge(usage::routes())
         .merge(email::capabilities::routes())

@@ -2,7 +2,7 @@
 //! list only shrinks: a row moves to the file of its path when it is built (`tests/api/contract/operations.rs` counts them).
 
 use axum::handler::Handler;
-use model::connection::{Authorization, AuthorizationResult, NewAuthorization, Token, TokenRequest};
+use model::connection::{Token, TokenRequest};
 use model::resource::{New, Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
@@ -26,22 +26,6 @@ where
 
 fn authorization<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
     Routes::new("Authorization")
-        .post("/v1/auth/connectors/{provider}/authorize", "connections.write", Mvp, h.clone())
-        .summary("Start connecting an account")
-        .description("Send the user to `authorizationUrl`; it works for ten minutes and once.")
-        .body::<NewAuthorization>()
-        .returns::<Authorization>()
-        .status(201)
-        // Contract, Endpoints: every operation needs a key. A browser that comes back from the provider has none, so the
-        // single-use `state` that the authorization made stands for it.
-        .get("/v1/auth/connectors/{provider}/callback", ANY_KEY, Mvp, h.clone())
-        .summary("Where the provider sends the user back")
-        .description("Redirects to the caller's `redirect_uri` with `connection_id`, `status` and `state`, or with `error`. Authenticated by `state`.")
-        .param("code", "string", "Of the provider")
-        .param("state", "string", "From the authorization")
-        .param("error", "string", "Of the provider, where it refused")
-        .returns::<AuthorizationResult>()
-        .public()
         .post("/v1/oauth/token", ANY_KEY, Common, h)
         .summary("Token endpoint (RFC 6749)")
         .description("Answers and errors have the shapes of RFC 6749, not the envelope.")

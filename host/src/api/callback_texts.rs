@@ -1,0 +1,251 @@
+//! The texts of the page that ends a failed return from a provider, in English, German, Spanish, French and Japanese.
+
+use crate::connections::authorization::PageReason;
+
+/// A language that the page is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    English,
+    German,
+    Spanish,
+    French,
+    Japanese,
+}
+
+/// All languages, each with its primary subtag (RFC 5646).
+static LANGUAGES: [(&str, Language); 5] = [
+    ("en", Language::English),
+    ("de", Language::German),
+    ("es", Language::Spanish),
+    ("fr", Language::French),
+    ("ja", Language::Japanese),
+];
+
+impl Language {
+    /// The tag for `lang` and `Content-Language`.
+    pub fn tag(self) -> &'static str {
+        LANGUAGES.iter().find(|(_, language)| *language == self).map_or("en", |(tag, _)| *tag)
+    }
+
+    /// The language that an `Accept-Language` value gives the highest weight (RFC 9110 §12.5.4); of several with the same weight
+    /// the first. English where the value names none of the five.
+    pub fn preferred(accept_language: &str) -> Language {
+        let mut best = (0.0, Language::English);
+        for range in accept_language.split(',') {
+            let mut parts = range.split(';');
+            let tag = parts.next().unwrap_or_default().trim();
+            let primary = tag.split('-').next().unwrap_or_default();
+            let known = LANGUAGES.iter().find(|(known, _)| known.eq_ignore_ascii_case(primary));
+            let weight = parts.find_map(|part| part.trim().strip_prefix("q="));
+            let weight = weight.map_or(1.0, |text| text.trim().parse::<f32>().unwrap_or(0.0));
+            if let Some((_, language)) = known
+                && weight > best.0
+                && weight <= 1.0
+            {
+                best = (weight, *language);
+            }
+        }
+        best.1
+    }
+}
+
+/// What the page says: a title, what happened, what the reader can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texts {
+    pub title: &'static str,
+    pub what_happened: &'static str,
+    pub what_to_do: &'static str,
+    /// Stands before the request's id.
+    pub request_id: &'static str,
+}
+
+/// The texts for a reason in a language.
+pub fn texts(reason: PageReason, language: Language) -> Texts {
+    let [title, what_happened, what_to_do] = match language {
+        Language::English => english(reason),
+        Language::German => german(reason),
+        Language::Spanish => spanish(reason),
+        Language::French => french(reason),
+        Language::Japanese => japanese(reason),
+    };
+    let request_id = match language {
+        Language::English => "Request id",
+        Language::German => "Kennung der Anfrage",
+        Language::Spanish => "Identificador de la solicitud",
+        Language::French => "Identifiant de la requête",
+        Language::Japanese => "リクエスト ID",
+    };
+    Texts { title, what_happened, what_to_do, request_id }
+}
+
+fn english(reason: PageReason) -> [&'static str; 3] {
+    match reason {
+        PageReason::UnknownLink => [
+            "This link is not valid",
+            "The address belongs to no sign-in that was started here.",
+            "Go back to the application that sent you here and connect your account again.",
+        ],
+        PageReason::AlreadyUsed => [
+            "This link was already used",
+            "The sign-in that this link belongs to has ended before.",
+            "Go back to the application: your account may be connected already. If it is not, connect it again.",
+        ],
+        PageReason::Malformed => [
+            "This link is damaged",
+            "The address is incomplete, too long, or says something twice.",
+            "Go back to the application that sent you here and connect your account again.",
+        ],
+        PageReason::WrongProvider => [
+            "This link belongs to another provider",
+            "You came back from a different provider than the one that the sign-in was started with.",
+            "Go back to the application that sent you here and connect your account again.",
+        ],
+        PageReason::Unavailable => [
+            "Your account cannot be connected at the moment",
+            "Something failed on our side.",
+            "Wait a few minutes, go back to the application and connect your account again.",
+        ],
+    }
+}
+
+fn german(reason: PageReason) -> [&'static str; 3] {
+    match reason {
+        PageReason::UnknownLink => [
+            "Dieser Link ist nicht gültig",
+            "Die Adresse gehört zu keiner Anmeldung, die hier begonnen wurde.",
+            "Gehen Sie zurück zu der Anwendung, von der Sie kommen, und verbinden Sie Ihr Konto noch einmal.",
+        ],
+        PageReason::AlreadyUsed => [
+            "Dieser Link wurde schon benutzt",
+            "Die Anmeldung, zu der dieser Link gehört, ist bereits beendet.",
+            "Gehen Sie zurück zu der Anwendung: Vielleicht ist Ihr Konto schon verbunden. Wenn nicht, verbinden Sie es noch einmal.",
+        ],
+        PageReason::Malformed => [
+            "Dieser Link ist beschädigt",
+            "Die Adresse ist unvollständig, zu lang, oder sie enthält etwas doppelt.",
+            "Gehen Sie zurück zu der Anwendung, von der Sie kommen, und verbinden Sie Ihr Konto noch einmal.",
+        ],
+        PageReason::WrongProvider => [
+            "Dieser Link gehört zu einem anderen Anbieter",
+            "Sie kommen von einem anderen Anbieter zurück als dem, mit dem die Anmeldung begonnen wurde.",
+            "Gehen Sie zurück zu der Anwendung, von der Sie kommen, und verbinden Sie Ihr Konto noch einmal.",
+        ],
+        PageReason::Unavailable => [
+            "Ihr Konto kann gerade nicht verbunden werden",
+            "Auf unserer Seite ist etwas fehlgeschlagen.",
+            "Warten Sie einige Minuten, gehen Sie zurück zu der Anwendung und verbinden Sie Ihr Konto noch einmal.",
+        ],
+    }
+}
+
+fn spanish(reason: PageReason) -> [&'static str; 3] {
+    match reason {
+        PageReason::UnknownLink => [
+            "Este enlace no es válido",
+            "La dirección no pertenece a ningún inicio de sesión comenzado aquí.",
+            "Vuelva a la aplicación que lo envió aquí y conecte su cuenta de nuevo.",
+        ],
+        PageReason::AlreadyUsed => [
+            "Este enlace ya se utilizó",
+            "El inicio de sesión al que pertenece este enlace ya ha terminado.",
+            "Vuelva a la aplicación: es posible que su cuenta ya esté conectada. Si no lo está, conéctela de nuevo.",
+        ],
+        PageReason::Malformed => [
+            "Este enlace está dañado",
+            "La dirección está incompleta, es demasiado larga o contiene algo dos veces.",
+            "Vuelva a la aplicación que lo envió aquí y conecte su cuenta de nuevo.",
+        ],
+        PageReason::WrongProvider => [
+            "Este enlace pertenece a otro proveedor",
+            "Ha vuelto de un proveedor distinto de aquel con el que comenzó el inicio de sesión.",
+            "Vuelva a la aplicación que lo envió aquí y conecte su cuenta de nuevo.",
+        ],
+        PageReason::Unavailable => [
+            "Su cuenta no se puede conectar en este momento",
+            "Algo ha fallado por nuestra parte.",
+            "Espere unos minutos, vuelva a la aplicación y conecte su cuenta de nuevo.",
+        ],
+    }
+}
+
+fn french(reason: PageReason) -> [&'static str; 3] {
+    match reason {
+        PageReason::UnknownLink => [
+            "Ce lien n’est pas valide",
+            "L’adresse n’appartient à aucune connexion commencée ici.",
+            "Retournez dans l’application qui vous a envoyé ici et connectez à nouveau votre compte.",
+        ],
+        PageReason::AlreadyUsed => [
+            "Ce lien a déjà été utilisé",
+            "La connexion à laquelle appartient ce lien est déjà terminée.",
+            "Retournez dans l’application : votre compte est peut-être déjà connecté. Sinon, connectez-le à nouveau.",
+        ],
+        PageReason::Malformed => [
+            "Ce lien est endommagé",
+            "L’adresse est incomplète, trop longue, ou contient deux fois la même chose.",
+            "Retournez dans l’application qui vous a envoyé ici et connectez à nouveau votre compte.",
+        ],
+        PageReason::WrongProvider => [
+            "Ce lien appartient à un autre fournisseur",
+            "Vous revenez d’un autre fournisseur que celui avec lequel la connexion a commencé.",
+            "Retournez dans l’application qui vous a envoyé ici et connectez à nouveau votre compte.",
+        ],
+        PageReason::Unavailable => [
+            "Votre compte ne peut pas être connecté pour le moment",
+            "Une erreur s’est produite de notre côté.",
+            "Attendez quelques minutes, retournez dans l’application et connectez à nouveau votre compte.",
+        ],
+    }
+}
+
+fn japanese(reason: PageReason) -> [&'static str; 3] {
+    match reason {
+        PageReason::UnknownLink => [
+            "このリンクは無効です",
+            "このアドレスに対応するサインインは、ここでは開始されていません。",
+            "元のアプリケーションに戻り、アカウントをもう一度接続してください。",
+        ],
+        PageReason::AlreadyUsed => [
+            "このリンクはすでに使用されています",
+            "このリンクのサインインはすでに終了しています。",
+            "元のアプリケーションに戻ってください。アカウントがまだ接続されていない場合は、もう一度接続してください。",
+        ],
+        PageReason::Malformed => [
+            "このリンクは壊れています",
+            "アドレスが不完全であるか、長すぎるか、同じ項目が重複しています。",
+            "元のアプリケーションに戻り、アカウントをもう一度接続してください。",
+        ],
+        PageReason::WrongProvider => [
+            "このリンクは別のプロバイダーのものです",
+            "サインインを開始したプロバイダーとは別のプロバイダーから戻ってきました。",
+            "元のアプリケーションに戻り、アカウントをもう一度接続してください。",
+        ],
+        PageReason::Unavailable => [
+            "現在アカウントを接続できません",
+            "サービス側で問題が発生しました。",
+            "数分待ってから元のアプリケーションに戻り、アカウントをもう一度接続してください。",
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_weight_among_the_known_languages_wins() {
+        for (accept, tag) in [
+            ("", "en"),
+            ("*", "en"),
+            ("pt-BR,pt;q=0.9", "en"),
+            ("de-AT", "de"),
+            ("fr;q=0.4, ja;q=0.8, en;q=0.2", "ja"),
+            ("nl, ES-mx;q=0.5", "es"),
+            ("de;q=0, fr;q=0.1", "fr"),
+            ("de;q=x, fr;q=2", "en"),
+            ("fr, de", "fr"),
+        ] {
+            assert_eq!(Language::preferred(accept).tag(), tag, "{accept}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! `/v1/auth/connectors/{provider}`: sends a user to a provider, and takes the user back.
+
+use axum::body::Body as HttpBody;
+use axum::extract::{Extension, FromRequestParts, Request, State};
+use axum::response::Response;
+use base::error::{Code, Error, Result, invalid, refuse};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use model::connection::{Authorization, AuthorizationResult, NewAuthorization};
+use url::form_urlencoded;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Path;
+use crate::api::caller::Caller;
+use crate::api::error::{self, ApiError};
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::{ANY_KEY, Routes};
+use crate::api::request_id::RequestId;
+use crate::api::{callback_page, reply};
+use crate::app::App;
+use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason};
+use crate::resources::Asker;
+
+const CONNECTIONS_WRITE: &str = "connections.write";
+
+/// Longest values in bytes. What is longer was made by no provider that this service sent a user to.
+const MAX_CODE: usize = 4_096;
+const MAX_STATE: usize = 128;
+const MAX_ISS: usize = 512;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Authorization")
+        .post("/v1/auth/connectors/{provider}/authorize", CONNECTIONS_WRITE, Mvp, authorize)
+        .summary("Start connecting an account")
+        .description("Send the user to `authorizationUrl`; it works for ten minutes and once. \"Connecting by OAuth\" above has the whole way.")
+        .body::<NewAuthorization>()
+        .returns::<Authorization>()
+        .status(201)
+        // Contract, Endpoints: every operation needs a key. A browser that comes back from the provider has none, so the
+        // single-use `state` that the authorization made stands for it.
+        .get("/v1/auth/connectors/{provider}/callback", ANY_KEY, Mvp, callback)
+        .summary("Where the provider sends the user back")
+        .description("Redirects to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. Authenticated by `state`, which works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. What leads nowhere is a page for the user.")
+        .param("code", "string", "Of the provider")
+        .param("state", "string", "From the authorization")
+        .param("iss", "string", "The provider's issuer (RFC 9207)")
+        .param("error", "string", "Of the provider, where it refused")
+        .returns::<AuthorizationResult>()
+        .return_type("text/html")
+        .optional_key()
+}
+
+async fn authorize(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(provider): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<NewAuthorization>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    Ok(authorization::start(&app, &asker, &caller.key.id, &provider, new, &warnings, &attempt).await?)
+}
+
+async fn callback(
+    State(app): State<App>,
+    Path(provider): Path<String>,
+    caller: Option<Extension<Caller>>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (mut parts, _) = request.into_parts();
+    // RFC 9110 §9.3.2: HEAD has no effect, and this GET has one; the router would take one for the other.
+    if parts.method != Method::GET {
+        return Err(ApiError(refuse(Code::MethodNotAllowed, "the callback takes GET only")));
+    }
+    if is_fetched_ahead(&parts.headers) {
+        return Ok(empty(StatusCode::NO_CONTENT));
+    }
+    let asker = match &caller {
+        Some(_) => Some(Asker::from_request_parts(&mut parts, &()).await?),
+        None => None,
+    };
+    if caller.is_some_and(|Extension(caller)| !caller.has_scope(CONNECTIONS_WRITE)) {
+        let message = format!("this API key lacks the scope {CONNECTIONS_WRITE}");
+        return Err(ApiError(refuse(Code::InsufficientScope, message)));
+    }
+    let wants_json = asker.is_some() || accepts_json(&parts.headers);
+    let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
+    let page = |reason| callback_page::render(reason, &parts.headers, &request_id);
+    let params = match params(parts.uri.query().unwrap_or_default(), wants_json) {
+        Ok(params) => params,
+        Err(e) if wants_json => return Err(ApiError(e)),
+        Err(_) => return Ok(page(PageReason::Malformed)),
+    };
+    match authorization::callback(&app, &provider, params, asker.as_ref()).await {
+        Ok(CallbackOutcome::Redirect(location)) => redirect(&location),
+        Ok(CallbackOutcome::Page(reason)) => Ok(page(reason)),
+        Ok(CallbackOutcome::Json(result)) => {
+            Ok(uncached(reply::response(Answer::ok(serde_json::to_string(&result)?))))
+        }
+        Ok(CallbackOutcome::Refused(e)) => Err(ApiError(e)),
+        Err(e) if wants_json => Err(ApiError(e)),
+        Err(e) => {
+            // Logs what it is; the page says that it is not the user's doing.
+            error::public(e, &request_id);
+            Ok(page(PageReason::Unavailable))
+        }
+    }
+}
+
+/// Whether a browser fetches the address before its user goes there (Sec-Purpose of the Fetch standard, and its older names).
+fn is_fetched_ahead(headers: &HeaderMap) -> bool {
+    let says = |name: &str| {
+        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.map(str::to_ascii_lowercase).any(|v| v.contains("prefetch") || v.contains("prerender"))
+    };
+    ["sec-purpose", "purpose", "x-moz", "x-purpose"].into_iter().any(says)
+}
+
+/// Whether the client asks for JSON by name: browsers do not, programs do.
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|range| {
+        range.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+    })
+}
+
+/// The provider's answer in the query (RFC 6749 §4.1.2, RFC 9207). Of each parameter there is one at most (RFC 6749 §3.1), and none is
+/// longer than its limit; names that mean nothing here are skipped.
+fn params(query: &str, wants_json: bool) -> Result<CallbackParams> {
+    let mut params = CallbackParams { wants_json, ..CallbackParams::default() };
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let (place, limit) = match &*name {
+            "code" => (&mut params.code, MAX_CODE),
+            "state" => (&mut params.state, MAX_STATE),
+            "iss" => (&mut params.iss, MAX_ISS),
+            "error" => (&mut params.error, MAX_STATE),
+            _ => continue,
+        };
+        if value.len() > limit {
+            let message = format!("{name} has {} bytes, at most {limit} are taken", value.len());
+            return Err(invalid(Code::InvalidParameter, name, message));
+        }
+        if place.replace(value.into_owned()).is_some() {
+            let message = format!("{name} is given twice");
+            return Err(invalid(Code::InvalidParameter, name, message));
+        }
+    }
+    Ok(params)
+}
+
+/// Leads the browser on to the application.
+fn redirect(location: &str) -> Result<Response, ApiError> {
+    let location = HeaderValue::try_from(location)
+        .map_err(|_| Error::Internal(anyhow::anyhow!("a redirect URI that is no header value")))?;
+    let mut response = empty(StatusCode::FOUND);
+    response.headers_mut().insert(header::LOCATION, location);
+    Ok(response)
+}
+
+fn empty(status: StatusCode) -> Response {
+    let mut response = Response::new(HttpBody::empty());
+    *response.status_mut() = status;
+    uncached(response)
+}
+
+/// The address of the request holds the provider's code: nobody keeps the answer, and no page is told where the browser came from
+/// (RFC 9700 §4.2.4).
+fn uncached(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}

@@ -1,0 +1,424 @@
+//! The user's return (RFC 6749, section 4.1.2): which authorization it belongs to, that nobody else works on it, and whether it can be
+//! trusted. Only then is the code exchanged, once.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use base::error::{Code, Error, Result, invalid, refuse};
+use base::ids::Kind;
+use model::Instant;
+use runtime::LoginName;
+use serde_json::Value;
+use storage::authorizations::{self, PendingAuthorization};
+
+use crate::app::App;
+use crate::connections;
+use crate::connections::authorization::commit::{self, Account};
+use crate::connections::authorization::outcome::{Ending, Failure};
+use crate::connections::authorization::{CallbackOutcome, CallbackParams, Options, PageReason, Secrets};
+use crate::connections::credentials::Given;
+use crate::connections::oauth::endpoints::ProviderEndpoints;
+use crate::connections::oauth::identity::{self, AccountIdentity};
+use crate::connections::oauth::scopes::{self, Granted};
+use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure, classify};
+use crate::connections::{account, check};
+use crate::resources::Asker;
+
+/// After so long a claim of another host counts as given up, in milliseconds: longer than all requests of a return together.
+const STALE_MS: i64 = 60_000;
+
+/// How long a return waits for another that works on the same authorization, and how often it looks.
+const WAIT: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Answers a user's return at `provider`'s address. `caller` is whoever presented an API key with the scope `connections.write`: a backend
+/// that forwards the return. A return that belongs to no authorization, or not to this path or application, uses nothing up.
+pub async fn callback(
+    app: &App,
+    provider: &str,
+    params: CallbackParams,
+    caller: Option<&Asker>,
+) -> Result<CallbackOutcome> {
+    let wants_json = params.wants_json || caller.is_some();
+    let params = CallbackParams { wants_json, ..params };
+    let Some(state) = params.state.as_deref().filter(|state| !state.is_empty()) else {
+        return Ok(elsewhere(PageReason::Malformed, wants_json));
+    };
+    let hash = app.keyring.api_key_hash(state);
+    let Some(pending) = authorizations::find(app.db.reader(), &hash).await? else {
+        return Ok(elsewhere(PageReason::UnknownLink, wants_json));
+    };
+    if pending.provider != provider {
+        return Ok(elsewhere(PageReason::WrongProvider, wants_json));
+    }
+    if let Some(caller) = caller {
+        if caller.tenant != pending.tenant {
+            return Ok(elsewhere(PageReason::UnknownLink, wants_json));
+        }
+        let is_bound = !caller.connection_ids.is_empty();
+        if is_bound && !pending.connection_id.as_deref().is_some_and(|id| caller.may_use(id)) {
+            let message = "this API key is bound to other connections than the one of this authorization";
+            return Err(refuse(Code::Forbidden, message));
+        }
+    }
+    // A browser that goes away does not stop what has begun at the provider.
+    let app = app.clone();
+    let work = tokio::spawn(async move { claimed(&app, pending, &params).await });
+    work.await.context("the task of a user's return")?
+}
+
+/// The answer to a return that belongs to no authorization here.
+fn elsewhere(reason: PageReason, wants_json: bool) -> CallbackOutcome {
+    if !wants_json {
+        return CallbackOutcome::Page(reason);
+    }
+    let message = match reason {
+        PageReason::Malformed => "state is required: the one with which the provider sent the user back",
+        _ => "state belongs to no authorization of this provider and application",
+    };
+    CallbackOutcome::Refused(invalid(Code::InvalidParameter, "state", message))
+}
+
+/// The answer to a return whose authorization has ended, or is being worked on.
+fn already_used(wants_json: bool) -> CallbackOutcome {
+    match wants_json {
+        false => CallbackOutcome::Page(PageReason::AlreadyUsed),
+        true => {
+            let message = "this authorization was used already, and its outcome is told once; start another";
+            CallbackOutcome::Refused(refuse(Code::InvalidState, message))
+        }
+    }
+}
+
+/// Works on the return, alone: one task in this process, and one host.
+async fn claimed(
+    app: &App,
+    pending: PendingAuthorization,
+    params: &CallbackParams,
+) -> Result<CallbackOutcome> {
+    let hash = pending.state_hash;
+    let _alone = app.locks.lock(&format!("authorization:{hash}")).await;
+    let Some(mut pending) = authorizations::find(app.db.reader(), &hash).await? else {
+        return Ok(elsewhere(PageReason::UnknownLink, params.wants_json));
+    };
+    if pending.finished_at.is_some() {
+        return Ok(already_used(params.wants_json));
+    }
+    let secrets = Secrets::open(app, &pending)?;
+    let (redirect_uri, state) = (pending.redirect_uri.clone(), secrets.client_state.clone());
+    if app.now() > pending.expires_at {
+        return Ok(Ending::from(Failure::ExpiredState).told(&redirect_uri, state, params.wants_json));
+    }
+    if app.db.is_shared() {
+        match claim(app, &pending).await? {
+            Some(fence) => pending.fence = fence,
+            None => {
+                wait_for_other(app, &pending.state_hash).await?;
+                return Ok(already_used(params.wants_json));
+            }
+        }
+    }
+    let ended = match account(app, &pending, &secrets, params).await {
+        Ok(account) => commit::connect(app, &pending, account).await?,
+        Err(ending) => commit::end(app, &pending, ending).await?,
+    };
+    Ok(match ended {
+        Some(ending) => ending.told(&redirect_uri, state, params.wants_json),
+        // Another host took the claim over, and its outcome counts.
+        None => already_used(params.wants_json),
+    })
+}
+
+/// The claim's fence; none: another host works on it, or has ended it.
+async fn claim(app: &App, pending: &PendingAuthorization) -> Result<Option<i64>> {
+    let (hash, owner, now) = (pending.state_hash.clone(), app.boot.clone(), app.now());
+    let claim = app.db.write(move |tx| {
+        Box::pin(async move { authorizations::claim(tx, &hash, &owner, now, now - STALE_MS).await })
+    });
+    let claim: anyhow::Result<Option<i64>> = claim.await;
+    Ok(claim?)
+}
+
+/// Waits until the other host has ended the authorization, two seconds at most.
+async fn wait_for_other(app: &App, hash: &str) -> Result<()> {
+    let mut waited = Duration::ZERO;
+    while waited < WAIT {
+        tokio::time::sleep(LOOK_EVERY).await;
+        waited += LOOK_EVERY;
+        let found = authorizations::find(app.db.reader(), hash).await?;
+        if found.is_none_or(|pending| pending.finished_at.is_some()) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The account that the user has let this host into, checked at its provider; or how the authorization ends.
+async fn account(
+    app: &App,
+    pending: &PendingAuthorization,
+    secrets: &Secrets,
+    params: &CallbackParams,
+) -> Result<Account, Ending> {
+    check_issuer(pending, params.iss.as_deref())?;
+    let answer = one_of(params)?;
+    let endpoints = ProviderEndpoints::from_stored(&pending.endpoints).map_err(|e| failed(pending, e))?;
+    let provider = oauth::pinned(app, &pending.tenant, &pending.provider, endpoints).await;
+    let provider = provider.map_err(|e| failed(pending, e))?;
+    let code = match answer {
+        Answer::Code(code) => code,
+        Answer::Error(error) => return Err(refused(pending, &provider, error)),
+    };
+    let options = serde_json::from_value::<Options>(Value::Object(pending.options.clone()));
+    let options = options.map_err(|e| failed(pending, e.into()))?;
+    if provider.registration.client_id != options.client_id {
+        tracing::error!(
+            provider = pending.provider,
+            "the registration has another client id than when the user was sent to the provider"
+        );
+        return Err(Failure::ServerError.into());
+    }
+    let tokens = provider.exchange_code(app, code, &secrets.verifier, &pending.callback_uri).await;
+    let tokens = tokens.map_err(|failure| unusable(pending, &provider, &failure))?;
+    let granted = granted(pending, &provider, &tokens);
+    if granted.granted.is_empty() {
+        return Err(Failure::ScopeMissing.into());
+    }
+    let identity = identity::of(app, &provider, &tokens, secrets.nonce.as_deref()).await;
+    let identity = identity.map_err(|failure| unusable(pending, &provider, &failure))?;
+    let given = given(app, pending, &provider, &tokens, identity.as_ref())?;
+    checked(app, pending, provider, (given, granted, identity), options).await
+}
+
+/// What the provider answered.
+enum Answer<'a> {
+    Code(&'a str),
+    Error(&'a str),
+}
+
+/// RFC 9207, section 2.4: a return that another server made is refused, whatever it says (RFC 9700, section 4.4).
+fn check_issuer(pending: &PendingAuthorization, iss: Option<&str>) -> Result<(), Failure> {
+    match (iss, pending.issuer.as_deref()) {
+        (None, _) if pending.requires_iss => Err(Failure::InvalidRequest),
+        (Some(iss), Some(issuer)) if iss != issuer => Err(Failure::InvalidRequest),
+        _ => Ok(()),
+    }
+}
+
+/// A return has a code or an error, and not both (RFC 6749, section 4.1.2).
+fn one_of(params: &CallbackParams) -> Result<Answer<'_>, Failure> {
+    let (code, error) = (params.code.as_deref(), params.error.as_deref());
+    match (code.filter(|code| !code.is_empty()), error.filter(|error| !error.is_empty())) {
+        (Some(code), None) => Ok(Answer::Code(code)),
+        (None, Some(error)) => Ok(Answer::Error(error)),
+        _ => Err(Failure::InvalidRequest),
+    }
+}
+
+/// The provider sent the user back with an error. Its description is neither shown nor logged.
+fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str) -> Ending {
+    let class = classify::of_return(&provider.connector.manifest.auth, error);
+    let word = classify::clean(error).unwrap_or_default();
+    tracing::info!(provider = pending.provider, error = word, class = ?class, "an authorization was refused");
+    ending(provider, Failure::of_class(class))
+}
+
+/// The authorization server refused, did not answer, or answered what cannot be used.
+fn unusable(pending: &PendingAuthorization, provider: &OAuthProvider, failure: &TokenFailure) -> Ending {
+    tracing::warn!(
+        provider = pending.provider,
+        class = ?failure.class,
+        error = failure.error,
+        "an authorization failed at the authorization server"
+    );
+    ending(provider, Failure::of_class(failure.class))
+}
+
+fn ending(provider: &OAuthProvider, failure: Failure) -> Ending {
+    let url = provider.endpoints.admin_consent_url.as_ref().filter(|_| failure == Failure::AdminBlocked);
+    Ending::Failed { failure, admin_consent_url: url.map(ToString::to_string) }
+}
+
+/// How an authorization ends where this host, or a connector, has failed.
+fn failed(pending: &PendingAuthorization, error: Error) -> Ending {
+    tracing::error!(provider = pending.provider, error = %error, "an authorization failed");
+    let passes = matches!(
+        error.code(),
+        Some(
+            Code::ProviderUnavailable | Code::ProviderTimeout | Code::ProviderRateLimited | Code::Overloaded
+        )
+    );
+    match passes {
+        true => Failure::TemporarilyUnavailable.into(),
+        false => Failure::ServerError.into(),
+    }
+}
+
+fn granted(pending: &PendingAuthorization, provider: &OAuthProvider, tokens: &TokenAnswer) -> Granted {
+    scopes::granted(
+        &provider.connector.manifest.auth,
+        &provider.registration.scopes,
+        &pending.requested_scopes,
+        &pending.provider_scopes,
+        tokens.scopes.as_deref(),
+    )
+}
+
+/// The tokens as they are sealed, with the user name for logins where the manifest says what it is.
+fn given(
+    app: &App,
+    pending: &PendingAuthorization,
+    provider: &OAuthProvider,
+    tokens: &TokenAnswer,
+    identity: Option<&AccountIdentity>,
+) -> Result<Given, Ending> {
+    let username = match provider.connector.manifest.auth.login {
+        None => None,
+        Some(LoginName::Email) => {
+            let email = identity.and_then(|identity| identity.email.clone());
+            let missing = || failed(pending, anyhow::anyhow!("the account has no email to log in by").into());
+            Some(email.ok_or_else(missing)?)
+        }
+    };
+    let lifetime_ms = i64::try_from(tokens.expires_in_s).unwrap_or(i64::MAX).saturating_mul(1_000);
+    Ok(Given {
+        username,
+        access_token: Some(tokens.access_token.to_string()),
+        expires_at: Some(Instant::from_millis(app.now().saturating_add(lifetime_ms))),
+        refresh_token: tokens.refresh_token.as_ref().map(|token| token.to_string()),
+        token_type: Some("Bearer".to_owned()),
+        oauth_client_id: Some(provider.registration.client_id.clone()),
+        ..Given::default()
+    })
+}
+
+/// Lets the connector look at the account, as when one is connected by credentials.
+async fn checked(
+    app: &App,
+    pending: &PendingAuthorization,
+    provider: OAuthProvider,
+    (given, granted, identity): (Given, Granted, Option<AccountIdentity>),
+    options: Options,
+) -> Result<Account, Ending> {
+    let mut settings = provider.settings(app).await.map_err(|e| failed(pending, e))?;
+    let id = match &pending.connection_id {
+        None => app.new_id(Kind::Connection),
+        Some(id) => {
+            let found = connections::find(app, &pending.tenant, id).await.map_err(|e| match e.code() {
+                Some(Code::NotFound) => Failure::InvalidRequest.into(),
+                _ => failed(pending, e),
+            })?;
+            // What its connector found before, and the operator's values as they are now.
+            let mut known = check::settings_of(app, &found);
+            known.append(&mut settings);
+            settings = known;
+            id.clone()
+        }
+    };
+    let looked = check::run(app, &pending.tenant, (&provider.connector, &id), &settings, &given).await;
+    let mut checked = looked.map_err(|e| failed(pending, e))?;
+    if let Some(identity) = identity {
+        checked.account.external_account_id = identity.id;
+        checked.account.email = checked.account.email.or(identity.email);
+        checked.account.display_name = checked.account.display_name.or(identity.name);
+    }
+    checked.account.provider_scopes = granted.provider;
+    checked.account = account::bounded(checked.account).map_err(|e| failed(pending, e))?;
+    Ok(Account {
+        id,
+        connector: provider.connector,
+        given,
+        granted_scopes: granted.granted,
+        checked,
+        tags: options.tags,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use base::tenant::Tenant;
+    use serde_json::Map;
+
+    use super::*;
+
+    fn pending(issuer: Option<&str>, requires_iss: bool) -> PendingAuthorization {
+        PendingAuthorization {
+            state_hash: String::new(),
+            tenant: Tenant { organization_id: "org_1".into(), application_id: "app_1".into() },
+            api_key_id: String::new(),
+            provider: "sandbox".into(),
+            oauth_client_id: String::new(),
+            oauth_client_version: 1,
+            redirect_uri: String::new(),
+            callback_uri: String::new(),
+            issuer: issuer.map(str::to_owned),
+            requires_iss,
+            endpoints: Map::new(),
+            requested_scopes: Vec::new(),
+            provider_scopes: Vec::new(),
+            connection_id: None,
+            options: Map::new(),
+            secrets: String::new(),
+            code_challenge: None,
+            created_at: 0,
+            expires_at: 0,
+            claimed_by: None,
+            claimed_at: None,
+            fence: 0,
+            finished_at: None,
+            outcome: None,
+            code_expires_at: None,
+            code_used_at: None,
+            grant_id: None,
+        }
+    }
+
+    #[test]
+    fn an_issuer_is_compared_byte_for_byte() {
+        let known = Some("https://id.test");
+        for (issuer, requires, iss, is_good) in [
+            (known, true, Some("https://id.test"), true),
+            (known, true, Some("https://id.test/"), false),
+            (known, true, Some("https://ID.test"), false),
+            (known, true, Some(""), false),
+            (known, true, None, false),
+            (known, false, None, true),
+            (known, false, Some("https://evil.test"), false),
+            (None, false, Some("https://any.test"), true),
+            (None, true, None, false),
+        ] {
+            let checked = check_issuer(&pending(issuer, requires), iss);
+            assert_eq!(checked.is_ok(), is_good, "{issuer:?} {requires} {iss:?}");
+        }
+    }
+
+    #[test]
+    fn a_return_has_a_code_or_an_error() {
+        for (code, error, is_good) in [
+            (Some("c"), None, true),
+            (None, Some("access_denied"), true),
+            (Some("c"), Some("x"), false),
+            (None, None, false),
+            (Some(""), None, false),
+            (Some("c"), Some(""), true),
+        ] {
+            let (code, error) = (code.map(str::to_owned), error.map(str::to_owned));
+            let params = CallbackParams { code, error, ..CallbackParams::default() };
+            assert_eq!(one_of(&params).is_ok(), is_good, "{:?} {:?}", params.code, params.error);
+        }
+    }
+
+    #[test]
+    fn a_backend_is_told_the_field_and_a_browser_a_reason() {
+        let CallbackOutcome::Page(reason) = elsewhere(PageReason::WrongProvider, false) else {
+            panic!("no page")
+        };
+        assert_eq!(reason, PageReason::WrongProvider);
+        let CallbackOutcome::Refused(error) = elsewhere(PageReason::UnknownLink, true) else {
+            panic!("no error")
+        };
+        assert_eq!(error.code(), Some(Code::InvalidParameter));
+        let CallbackOutcome::Refused(error) = already_used(true) else { panic!("no error") };
+        assert_eq!(error.code(), Some(Code::InvalidState));
+    }
+}

@@ -1,0 +1,176 @@
+//! How an authorization ends in the store: its outcome, the connection and the log entry in one transaction, or none of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::error::{Error, Result};
+use runtime::Loaded;
+use storage::Tx;
+use storage::authorizations::{self, Outcome, PendingAuthorization};
+use storage::connections::Connection;
+use storage::locked::ConnectionLock;
+
+use crate::app::App;
+use crate::connections;
+use crate::connections::authorization::outcome::{Ending, Failure};
+use crate::connections::authorization::{CODE_LIFETIME_MS, random_text};
+use crate::connections::check::Checked;
+use crate::connections::credentials::{self, Given};
+use crate::connections::view;
+
+/// An account that the user let this host into, before it is a connection.
+pub struct Account {
+    /// Of the connection: a new id, or that of the connection that is authorized again.
+    pub id: String,
+    pub connector: Arc<Loaded>,
+    pub given: Given,
+    /// Ours.
+    pub granted_scopes: Vec<String>,
+    pub checked: Checked,
+    /// Of a new connection.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Ends an authorization without a connection. None: it has ended otherwise meanwhile.
+// The tokens of an account that was let in, and then not connected, are dropped here.
+pub async fn end(app: &App, pending: &PendingAuthorization, ending: Ending) -> Result<Option<Ending>> {
+    let (app, pending) = (app.clone(), pending.clone());
+    let db = app.db.clone();
+    db.write(move |tx| Box::pin(async move { finish(tx, &app, &pending, ending).await })).await
+}
+
+/// Ends an authorization with a connection: a new one, or the one that it was for. None: it has ended otherwise meanwhile, and nothing is
+/// written.
+pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account) -> Result<Option<Ending>> {
+    let is_new = pending.connection_id.is_none();
+    let (connection, given) = assembled(app, pending, account)?;
+    let granted = &connection.granted_scopes;
+    let missing = pending.requested_scopes.iter().filter(|scope| !granted.contains(scope)).cloned();
+    let ending = Ending::Connected {
+        connection_id: connection.id.clone(),
+        missing_scopes: missing.collect(),
+        code: pending.code_challenge.as_ref().map(|_| format!("uc_ac_{}", random_text(app))),
+    };
+    let (app, pending, held) = (app.clone(), pending.clone(), app.clone());
+    let ended = held.db.write(move |tx| {
+        Box::pin(async move {
+            if !is_new {
+                return reauthorize(tx, &app, &pending, (connection, given), ending).await;
+            }
+            let ended = finish(tx, &app, &pending, ending).await?;
+            if ended.is_some() {
+                let body = view::json(&app, &connection, &[]).to_string();
+                connections::insert(tx, &app, &connection, body).await?;
+            }
+            Ok::<_, Error>(ended)
+        })
+    });
+    let ended = ended.await?;
+    held.opened.clear();
+    Ok(ended)
+}
+
+/// The connection as it is stored if it is a new one.
+fn assembled(app: &App, pending: &PendingAuthorization, account: Account) -> Result<(Connection, Given)> {
+    let Account { id, connector, given, granted_scopes, checked, tags } = account;
+    let asked = (pending.requested_scopes.clone(), None);
+    let mut connection =
+        connections::assembled(app, &pending.tenant, id, &connector, asked, &given, checked)?;
+    connection.granted_scopes.retain(|scope| granted_scopes.contains(scope));
+    connection.tags = tags;
+    connection.etag = view::etag(&connection);
+    Ok((connection, given))
+}
+
+/// Gives a connection the new grant. Its id, and the ids of everything in it, stay; another account changes nothing.
+async fn reauthorize(
+    tx: &mut Tx,
+    app: &App,
+    pending: &PendingAuthorization,
+    (new, given): (Connection, Given),
+    ending: Ending,
+) -> Result<Option<Ending>> {
+    let lock = match ConnectionLock::take(tx, &pending.tenant, &new.id).await? {
+        Some(lock) => lock,
+        // It was disconnected while the user was at the provider.
+        None => return finish(tx, app, pending, Failure::InvalidRequest.into()).await,
+    };
+    if lock.external_account_id != new.external_account_id {
+        return finish(tx, app, pending, Failure::AccountMismatch.into()).await;
+    }
+    let ended = finish(tx, app, pending, ending).await?;
+    if ended.is_some() {
+        let given = with_kept_token(credentials::stored(app, &lock)?, given);
+        let place = credentials::place(&lock.id, &lock.tenant);
+        let fresh = Connection {
+            connector_version: new.connector_version,
+            display_name: new.display_name.or_else(|| lock.display_name.clone()),
+            email: new.email.or_else(|| lock.email.clone()),
+            username: new.username,
+            addresses: new.addresses,
+            surfaces: new.surfaces,
+            requested_scopes: new.requested_scopes,
+            granted_scopes: new.granted_scopes,
+            provider_scopes: new.provider_scopes,
+            time_zone: new.time_zone.or_else(|| lock.time_zone.clone()),
+            settings: new.settings,
+            credentials: app.keyring.seal(&place, serde_json::to_string(&given)?.as_bytes())?,
+            credentials_version: lock.credentials_version + 1,
+            token_expires_at: new.token_expires_at,
+            ..Connection::clone(&lock)
+        };
+        connections::update_active(tx, app, &lock, fresh).await?;
+    }
+    Ok(ended)
+}
+
+/// The new tokens; with the refresh token that was there, where the provider issued no other and it belongs to the same client.
+fn with_kept_token(old: Given, new: Given) -> Given {
+    let is_same = old.oauth_client_id == new.oauth_client_id;
+    let kept = old.refresh_token.filter(|_| is_same);
+    Given { refresh_token: new.refresh_token.or(kept), ..new }
+}
+
+/// Writes the outcome, if the authorization is still this claim's.
+async fn finish(
+    tx: &mut Tx,
+    app: &App,
+    pending: &PendingAuthorization,
+    ending: Ending,
+) -> Result<Option<Ending>> {
+    let at = app.now();
+    let code = match &ending {
+        Ending::Connected { code: Some(code), .. } => {
+            Some((app.keyring.api_key_hash(code), at + CODE_LIFETIME_MS))
+        }
+        _ => None,
+    };
+    let outcome = Outcome { at, result: ending.stored(), code };
+    let is_ours = authorizations::finish(tx, &pending.state_hash, pending.fence, &outcome).await?;
+    Ok(is_ours.then_some(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(refresh_token: Option<&str>, client: &str) -> Given {
+        Given {
+            refresh_token: refresh_token.map(str::to_owned),
+            oauth_client_id: Some(client.to_owned()),
+            ..Given::default()
+        }
+    }
+
+    #[test]
+    fn a_refresh_token_stays_where_no_other_comes() {
+        for (old, new, wanted) in [
+            (tokens(Some("old"), "c"), tokens(None, "c"), Some("old")),
+            (tokens(Some("old"), "c"), tokens(Some("new"), "c"), Some("new")),
+            (tokens(Some("old"), "b"), tokens(None, "c"), None),
+            (Given::default(), tokens(None, "c"), None),
+        ] {
+            assert_eq!(with_kept_token(old, new).refresh_token.as_deref(), wanted);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! How a user's return ends: in a connection or in one of a few errors; and how that is told to a browser and to a backend.
+
+use base::error::{Code, Error, Refusal};
+use model::connection::{AuthorizationResult, ConnectionStatus};
+use runtime::ErrorClass;
+use serde_json::{Value, json};
+use url::form_urlencoded::Serializer;
+
+/// The answer to a user's return. It can hold a code, and so it has no `Debug`.
+pub enum CallbackOutcome {
+    /// Where the browser goes on to: the client's registered address with the outcome in its query.
+    Redirect(String),
+    /// There is no address to go on to: a page says why.
+    Page(PageReason),
+    Json(AuthorizationResult),
+    /// In place of `Json` where there is no connection.
+    Refused(Error),
+}
+
+/// Why a browser's return leads to no address of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageReason {
+    /// No authorization has this `state`.
+    UnknownLink,
+    /// The authorization has ended; its outcome is not told again.
+    AlreadyUsed,
+    /// A parameter is missing, is there twice, or is too long.
+    Malformed,
+    /// The `state` belongs to another provider than the address.
+    WrongProvider,
+    /// This host has failed.
+    Unavailable,
+}
+
+/// Why a return makes no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The user or the provider refused.
+    AccessDenied,
+    AdminBlocked,
+    /// Another account came back than the connection's own.
+    AccountMismatch,
+    /// None of the requested scopes was granted.
+    ScopeMissing,
+    ExpiredState,
+    /// The return is not one that can be trusted.
+    InvalidRequest,
+    /// The registration or the provider's answer is wrong.
+    ServerError,
+    TemporarilyUnavailable,
+}
+
+impl Failure {
+    /// `error` of the redirect: words of RFC 6749, section 4.1.2.1, and our own.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Failure::AccessDenied => "access_denied",
+            Failure::AdminBlocked => "admin_blocked",
+            Failure::AccountMismatch => "account_mismatch",
+            Failure::ScopeMissing => "scope_missing",
+            Failure::ExpiredState => "expired_state",
+            Failure::InvalidRequest => "invalid_request",
+            Failure::ServerError => "server_error",
+            Failure::TemporarilyUnavailable => "temporarily_unavailable",
+        }
+    }
+
+    /// `error_description`, in our own words: nothing of the provider's is shown.
+    pub fn description(self) -> &'static str {
+        match self {
+            Failure::AccessDenied => "the user or the provider refused the authorization",
+            Failure::AdminBlocked => {
+                "an administrator of the user's organization has to allow the application first"
+            }
+            Failure::AccountMismatch => "another account came back than the one of this connection",
+            Failure::ScopeMissing => "none of the requested scopes was granted",
+            Failure::ExpiredState => "the authorization was not finished within ten minutes; start it again",
+            Failure::InvalidRequest => "the provider's answer cannot be trusted or contradicts itself",
+            Failure::ServerError => {
+                "the provider's answer or the application's registration at the provider is wrong"
+            }
+            Failure::TemporarilyUnavailable => "the provider could not be reached; start again later",
+        }
+    }
+
+    /// What an error of the provider's comes to.
+    pub fn of_class(class: ErrorClass) -> Failure {
+        match class {
+            ErrorClass::Denied | ErrorClass::Reauthorize | ErrorClass::ConsentMissing => {
+                Failure::AccessDenied
+            }
+            ErrorClass::AdminBlocked => Failure::AdminBlocked,
+            ErrorClass::Operator => Failure::ServerError,
+            ErrorClass::Retry => Failure::TemporarilyUnavailable,
+        }
+    }
+
+    /// The same as an error of the API. `admin_consent_url`: where an administrator lets the application in.
+    fn refusal(self, admin_consent_url: Option<&str>) -> Refusal {
+        let code = match self {
+            Failure::AccessDenied => Code::AccessDenied,
+            Failure::AdminBlocked => Code::AdminBlocked,
+            Failure::AccountMismatch => Code::AccountMismatch,
+            Failure::ScopeMissing => Code::ScopeMissing,
+            Failure::ExpiredState => Code::ExpiredState,
+            Failure::InvalidRequest => Code::InvalidRequest,
+            Failure::ServerError => Code::ProviderError,
+            Failure::TemporarilyUnavailable => Code::ProviderUnavailable,
+        };
+        Refusal::new(code, self.text(admin_consent_url))
+    }
+
+    fn text(self, admin_consent_url: Option<&str>) -> String {
+        match (self, admin_consent_url) {
+            (Failure::AdminBlocked, Some(url)) => format!("{}: {url}", self.description()),
+            _ => self.description().to_owned(),
+        }
+    }
+}
+
+/// How an authorization ended.
+#[derive(Clone)]
+pub enum Ending {
+    Connected {
+        connection_id: String,
+        missing_scopes: Vec<String>,
+        /// The code that the client exchanges, where it asked for one.
+        code: Option<String>,
+    },
+    Failed {
+        failure: Failure,
+        admin_consent_url: Option<String>,
+    },
+}
+
+impl From<Failure> for Ending {
+    fn from(failure: Failure) -> Self {
+        Ending::Failed { failure, admin_consent_url: None }
+    }
+}
+
+impl Ending {
+    /// What is stored in `authorizations.outcome`; the code is not in it.
+    pub fn stored(&self) -> Value {
+        match self {
+            Ending::Connected { connection_id, missing_scopes, .. } => {
+                json!({ "connectionId": connection_id, "status": "active", "missingScopes": missing_scopes })
+            }
+            Ending::Failed { failure, .. } => json!({ "error": failure.as_str() }),
+        }
+    }
+
+    /// The answer to the user's return. `state` is the client's own.
+    pub fn told(self, redirect_uri: &str, state: Option<String>, wants_json: bool) -> CallbackOutcome {
+        if !wants_json {
+            return CallbackOutcome::Redirect(self.redirect(redirect_uri, state.as_deref()));
+        }
+        match self {
+            Ending::Connected { connection_id, missing_scopes, code } => {
+                let status = ConnectionStatus::Active;
+                CallbackOutcome::Json(AuthorizationResult {
+                    connection_id,
+                    status,
+                    missing_scopes,
+                    state,
+                    code,
+                })
+            }
+            Ending::Failed { failure, admin_consent_url } => {
+                CallbackOutcome::Refused(failure.refusal(admin_consent_url.as_deref()).into())
+            }
+        }
+    }
+
+    /// The registered address, byte for byte, with parameters after those that it has (RFC 6749, section 4.1.2).
+    fn redirect(&self, redirect_uri: &str, state: Option<&str>) -> String {
+        let mut query = Serializer::new(String::new());
+        match self {
+            Ending::Connected { connection_id, .. } => {
+                query.append_pair("connection_id", connection_id).append_pair("status", "active");
+            }
+            Ending::Failed { failure, admin_consent_url } => {
+                let text = failure.text(admin_consent_url.as_deref());
+                query.append_pair("error", failure.as_str()).append_pair("error_description", &text);
+            }
+        }
+        if let Some(state) = state {
+            query.append_pair("state", state);
+        }
+        if let Ending::Connected { code: Some(code), .. } = self {
+            query.append_pair("code", code);
+        }
+        let separator = match redirect_uri.contains('?') {
+            true if redirect_uri.ends_with(['?', '&']) => "",
+            true => "&",
+            false => "?",
+        };
+        format!("{redirect_uri}{separator}{}", query.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connected(code: Option<&str>) -> Ending {
+        Ending::Connected {
+            connection_id: "conn_1".into(),
+            missing_scopes: vec!["email.send".into()],
+            code: code.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_redirect_adds_to_the_registered_address() {
+        for (registered, start) in [
+            ("https://app.test/cb", "https://app.test/cb?"),
+            ("https://app.test/cb?x=1", "https://app.test/cb?x=1&"),
+            ("https://app.test/cb?", "https://app.test/cb?"),
+            ("com.example.app:/cb", "com.example.app:/cb?"),
+        ] {
+            let CallbackOutcome::Redirect(url) = connected(None).told(registered, None, false) else {
+                panic!("no redirect")
+            };
+            assert_eq!(url, format!("{start}connection_id=conn_1&status=active"));
+        }
+    }
+
+    #[test]
+    fn state_and_texts_are_encoded() {
+        let state = Some("a b&error=x".to_owned());
+        let CallbackOutcome::Redirect(url) =
+            connected(Some("uc_ac_1")).told("https://app.test/cb", state.clone(), false)
+        else {
+            panic!("no redirect")
+        };
+        assert!(url.ends_with("&status=active&state=a+b%26error%3Dx&code=uc_ac_1"), "{url}");
+        let failed = Ending::Failed {
+            failure: Failure::AdminBlocked,
+            admin_consent_url: Some("https://login.test/x?y".into()),
+        };
+        assert_eq!(failed.stored(), json!({ "error": "admin_blocked" }));
+        let CallbackOutcome::Redirect(url) = failed.told("https://app.test/cb", None, false) else {
+            panic!("no redirect")
+        };
+        assert!(url.contains("error=admin_blocked&error_description=an+administrator"), "{url}");
+        assert!(url.ends_with("%3A+https%3A%2F%2Flogin.test%2Fx%3Fy"), "{url}");
+    }
+
+    #[test]
+    fn a_backend_gets_the_result_or_an_error() {
+        let CallbackOutcome::Json(result) = connected(None).told("https://app.test/cb", None, true) else {
+            panic!("no JSON")
+        };
+        assert_eq!((result.missing_scopes, result.code), (vec!["email.send".to_owned()], None));
+        let ending = Ending::from(Failure::ExpiredState);
+        let CallbackOutcome::Refused(error) = ending.told("https://app.test/cb", None, true) else {
+            panic!("no error")
+        };
+        assert_eq!(error.code(), Some(Code::ExpiredState));
+    }
+}

@@ -1,0 +1,247 @@
+//! What an authorization server's refusals mean, and what a request comes to that it does not answer. Nothing of an answer's body is
+//! kept but its `error` word: the rest can hold tokens.
+
+use std::fmt;
+
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
+use runtime::{Auth, DirectError, DirectResponse, ErrorClass, ErrorPlace};
+use serde_json::{Map, Value};
+
+/// Longest wait that a provider is believed, in milliseconds.
+const MAX_RETRY_AFTER_MS: i64 = 3_600_000;
+
+/// Longest `error` that is kept, bytes.
+const MAX_ERROR: usize = 64;
+
+/// A request to an authorization server that brought nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenFailure {
+    pub class: ErrorClass,
+    /// `error` of the answer (RFC 6749, section 5.2), if it is one word.
+    pub error: Option<String>,
+    /// When the provider wants to be asked again, milliseconds from now; at most an hour.
+    pub retry_after_ms: Option<i64>,
+    /// The server may have acted on the request.
+    pub sent: bool,
+}
+
+impl TokenFailure {
+    /// A failure without words of the provider's. `sent`: the server may have acted on the request.
+    pub fn new(class: ErrorClass, sent: bool) -> Self {
+        TokenFailure { class, error: None, retry_after_ms: None, sent }
+    }
+}
+
+impl fmt::Display for TokenFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let error = self.error.as_deref().unwrap_or("no OAuth error");
+        write!(f, "the authorization server refused or did not answer ({:?}, {error})", self.class)
+    }
+}
+
+impl std::error::Error for TokenFailure {}
+
+/// What a request without an answer comes to.
+pub fn unanswered(error: DirectError) -> TokenFailure {
+    match error {
+        // The operator has registered, or the metadata names, a place that the operator does not allow.
+        DirectError::Denied => TokenFailure::new(ErrorClass::Operator, false),
+        DirectError::Connect => TokenFailure::new(ErrorClass::Retry, false),
+        DirectError::Timeout { sent } | DirectError::Unavailable { sent } => {
+            TokenFailure::new(ErrorClass::Retry, sent)
+        }
+        DirectError::TooLarge => TokenFailure::new(ErrorClass::Retry, true),
+    }
+}
+
+/// The JSON object of a successful answer of the token endpoint; else what its refusal means (RFC 6749, section 5.2). A 200 with `error`
+/// in it is a refusal.
+pub fn token_answer(auth: &Auth, answer: &DirectResponse) -> Result<Map<String, Value>, TokenFailure> {
+    let body = serde_json::from_slice::<Map<String, Value>>(&answer.body).ok();
+    let error = body.as_ref().and_then(|body| body.get("error")).filter(|error| !error.is_null());
+    if let (Some(body), None) = (&body, error)
+        && answer.status == StatusCode::OK
+    {
+        return Ok(body.clone());
+    }
+    let word = error.and_then(Value::as_str);
+    let ruled = word.and_then(|word| {
+        let codes = body.as_ref().map(|body| codes(auth, body)).unwrap_or_default();
+        auth.error_class(ErrorPlace::Token, Some(word), &codes)
+    });
+    Err(TokenFailure {
+        class: ruled.unwrap_or_else(|| usual(answer.status, word)),
+        error: word.and_then(clean),
+        retry_after_ms: retry_after_ms(&answer.headers),
+        sent: true,
+    })
+}
+
+/// What `error` of a user's return means (RFC 6749, section 4.1.2.1).
+pub fn of_return(auth: &Auth, error: &str) -> ErrorClass {
+    let usual = match error {
+        "access_denied" => ErrorClass::Denied,
+        "temporarily_unavailable" | "server_error" => ErrorClass::Retry,
+        _ => ErrorClass::Operator,
+    };
+    auth.error_class(ErrorPlace::Authorize, Some(error), &[]).unwrap_or(usual)
+}
+
+/// What a refusal means where the manifest has no rule for it.
+fn usual(status: StatusCode, error: Option<&str>) -> ErrorClass {
+    let passes = status.is_server_error()
+        || status.is_redirection()
+        || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+    match error {
+        _ if passes => ErrorClass::Retry,
+        Some("temporarily_unavailable" | "server_error") | None => ErrorClass::Retry,
+        Some("invalid_grant") => ErrorClass::Reauthorize,
+        Some(_) => ErrorClass::Operator,
+    }
+}
+
+/// The provider's own numbers of an error.
+fn codes(auth: &Auth, body: &Map<String, Value>) -> Vec<i64> {
+    let Some(pointer) = &auth.codes_at else { return Vec::new() };
+    let body = Value::Object(body.clone());
+    match body.pointer(pointer) {
+        Some(Value::Array(codes)) => codes.iter().filter_map(Value::as_i64).collect(),
+        Some(code) => code.as_i64().into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// `error` for logs: one word of the characters that RFC 6749, appendix A.7 allows, and no more.
+pub fn clean(error: &str) -> Option<String> {
+    let fits = (1..=MAX_ERROR).contains(&error.len())
+        && error.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    fits.then(|| error.to_owned())
+}
+
+/// `Retry-After` in seconds (RFC 9110, section 10.2.3). A date is not read: the clocks may differ.
+fn retry_after_ms(headers: &HeaderMap) -> Option<i64> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<i64>().ok()?;
+    (seconds >= 0).then(|| seconds.saturating_mul(1_000).min(MAX_RETRY_AFTER_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn answer(status: u16, body: &str) -> DirectResponse {
+        let status = StatusCode::from_u16(status).unwrap();
+        DirectResponse { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
+    }
+
+    fn class(auth: &Auth, status: u16, body: &str) -> ErrorClass {
+        token_answer(auth, &answer(status, body)).unwrap_err().class
+    }
+
+    #[test]
+    fn each_answer_of_the_token_endpoint_has_its_class() {
+        let auth = Auth::default();
+        for (status, body, wanted) in [
+            (400, r#"{"error":"invalid_grant"}"#, ErrorClass::Reauthorize),
+            (401, r#"{"error":"invalid_grant"}"#, ErrorClass::Reauthorize),
+            (200, r#"{"error":"invalid_grant","access_token":"x"}"#, ErrorClass::Reauthorize),
+            (401, r#"{"error":"invalid_client"}"#, ErrorClass::Operator),
+            (400, r#"{"error":"unauthorized_client"}"#, ErrorClass::Operator),
+            (400, r#"{"error":"unsupported_grant_type"}"#, ErrorClass::Operator),
+            (400, r#"{"error":"invalid_scope"}"#, ErrorClass::Operator),
+            (400, r#"{"error":"invalid_request"}"#, ErrorClass::Operator),
+            (400, r#"{"error":"redirect_uri_mismatch"}"#, ErrorClass::Operator),
+            (418, r#"{"error":"teapot"}"#, ErrorClass::Operator),
+            (400, r#"{"error":"temporarily_unavailable"}"#, ErrorClass::Retry),
+            (400, r#"{"error":"server_error"}"#, ErrorClass::Retry),
+            (429, r#"{"error":"invalid_request"}"#, ErrorClass::Retry),
+            (503, r#"{"error":"invalid_grant"}"#, ErrorClass::Retry),
+            (500, "", ErrorClass::Retry),
+            (408, "", ErrorClass::Retry),
+            (307, "", ErrorClass::Retry),
+            (200, "<html>", ErrorClass::Retry),
+            (200, "[]", ErrorClass::Retry),
+            (401, "<html>", ErrorClass::Retry),
+            (403, "<html>", ErrorClass::Retry),
+            (201, r#"{"access_token":"x"}"#, ErrorClass::Retry),
+            (200, r#"{"error":{"message":"x"}}"#, ErrorClass::Retry),
+        ] {
+            assert_eq!(class(&auth, status, body), wanted, "{status} {body}");
+        }
+        let good = token_answer(&auth, &answer(200, r#"{"access_token":"x","error":null}"#)).unwrap();
+        assert_eq!(good.get("access_token"), Some(&Value::from("x")));
+    }
+
+    #[test]
+    fn the_manifests_rules_go_first() {
+        let auth: Auth = toml::from_str(
+            r#"
+            codes_at = "/error_codes"
+            errors = [
+                { at = "token", codes = [50196, 90033], is = "retry" },
+                { at = "token", codes = [65001], is = "consent_missing" },
+                { at = "token", error = "interaction_required", is = "reauthorize" },
+                { at = "authorize", error = "admin_policy_enforced", is = "admin_blocked" },
+            ]
+            "#,
+        )
+        .unwrap();
+        for (body, wanted) in [
+            (r#"{"error":"invalid_grant","error_codes":[1,90033]}"#, ErrorClass::Retry),
+            (r#"{"error":"invalid_grant","error_codes":65001}"#, ErrorClass::ConsentMissing),
+            (r#"{"error":"invalid_grant","error_codes":[700]}"#, ErrorClass::Reauthorize),
+            (r#"{"error":"interaction_required"}"#, ErrorClass::Reauthorize),
+            (r#"{"error":"admin_policy_enforced"}"#, ErrorClass::Operator),
+        ] {
+            assert_eq!(class(&auth, 400, body), wanted, "{body}");
+        }
+        assert_eq!(of_return(&auth, "admin_policy_enforced"), ErrorClass::AdminBlocked);
+        assert_eq!(of_return(&auth, "interaction_required"), ErrorClass::Operator);
+    }
+
+    #[test]
+    fn a_users_refusal_is_told_from_others() {
+        let auth = Auth::default();
+        for (error, wanted) in [
+            ("access_denied", ErrorClass::Denied),
+            ("temporarily_unavailable", ErrorClass::Retry),
+            ("server_error", ErrorClass::Retry),
+            ("invalid_scope", ErrorClass::Operator),
+            ("<script>", ErrorClass::Operator),
+        ] {
+            assert_eq!(of_return(&auth, error), wanted, "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_answered_passes_or_is_the_operators() {
+        for (error, class, sent) in [
+            (DirectError::Denied, ErrorClass::Operator, false),
+            (DirectError::Connect, ErrorClass::Retry, false),
+            (DirectError::Timeout { sent: true }, ErrorClass::Retry, true),
+            (DirectError::Unavailable { sent: false }, ErrorClass::Retry, false),
+            (DirectError::TooLarge, ErrorClass::Retry, true),
+        ] {
+            assert_eq!(unanswered(error), TokenFailure::new(class, sent));
+        }
+    }
+
+    #[test]
+    fn nothing_but_a_word_and_a_wait_is_kept() {
+        for (header, wanted) in [
+            ("7", Some(7_000)),
+            ("0", Some(0)),
+            ("86400", Some(3_600_000)),
+            ("-1", None),
+            ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+        ] {
+            let mut refused = answer(503, r#"{"error":"a b","error_description":"secret"}"#);
+            refused.headers.insert(RETRY_AFTER, HeaderValue::from_static(header));
+            let failure = token_answer(&Auth::default(), &refused).unwrap_err();
+            assert_eq!((failure.retry_after_ms, &failure.error), (wanted, &None), "{header}");
+            assert!(!format!("{failure} {failure:?}").contains("secret"));
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The URLs of a provider's authorization server: those of the manifest and of the registration, and for what they leave open the
+//! server's own metadata (RFC 8414; OpenID Connect Discovery).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::error::{Code, Error, Refusal, Result, refuse};
+use base::tenant::Tenant;
+use http::header::{ACCEPT, HeaderMap, HeaderValue};
+use http::{Method, StatusCode};
+use runtime::{DirectError, DirectRequest, Endpoints, IssParameter, Loaded};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use url::{Host, Url};
+
+use crate::app::App;
+use crate::connections::oauth::registration::Registration;
+
+/// Longest time that metadata may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Most bytes of metadata.
+const MAX_BYTES: usize = 64 << 10;
+
+/// How long a failure to read metadata is remembered, in milliseconds. Metadata itself: as long as `App::metadata` keeps it.
+const FAILURE_MS: i64 = 30_000;
+
+/// The URLs that an authorization uses from its beginning to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderEndpoints {
+    /// Compared byte for byte with `iss` of the user's return (RFC 9207).
+    pub issuer: Option<String>,
+    /// A return without `iss` is refused.
+    pub requires_iss: bool,
+    pub authorize_url: Url,
+    pub token_url: Url,
+    /// Where tokens are revoked (RFC 7009); none: nowhere.
+    pub revoke_url: Option<Url>,
+    pub userinfo_url: Option<Url>,
+    /// Where an administrator lets the client in.
+    pub admin_consent_url: Option<Url>,
+}
+
+impl ProviderEndpoints {
+    /// As they are stored with an authorization.
+    pub fn stored(&self) -> Result<Map<String, Value>> {
+        match serde_json::to_value(self)? {
+            Value::Object(map) => Ok(map),
+            _ => Err(Error::Internal(anyhow::anyhow!("URLs that are no JSON object"))),
+        }
+    }
+
+    /// Reads what `stored` returned.
+    pub fn from_stored(map: &Map<String, Value>) -> Result<Self> {
+        Ok(serde_json::from_value(Value::Object(map.clone()))?)
+    }
+}
+
+/// What is read of metadata (RFC 8414, section 2). Values of another type than they should have count as absent.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Metadata {
+    authorize_url: Option<String>,
+    token_url: Option<String>,
+    revoke_url: Option<String>,
+    userinfo_url: Option<String>,
+    answers_iss: bool,
+}
+
+impl Metadata {
+    fn of(document: &Map<String, Value>) -> Metadata {
+        let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
+        let supported = document.get("authorization_response_iss_parameter_supported");
+        Metadata {
+            authorize_url: text("authorization_endpoint"),
+            token_url: text("token_endpoint"),
+            revoke_url: text("revocation_endpoint"),
+            userinfo_url: text("userinfo_endpoint"),
+            answers_iss: supported.and_then(Value::as_bool).unwrap_or_default(),
+        }
+    }
+}
+
+/// The provider's URLs, with what has to be discovered. Fails with `provider_not_registered` where the registration does not fit the
+/// manifest, with `provider_error` where the metadata is wrong, and with `provider_unavailable` where it cannot be read now.
+pub async fn resolve(
+    app: &App,
+    tenant: &Tenant,
+    connector: &Loaded,
+    registration: &Registration,
+) -> Result<ProviderEndpoints> {
+    let manifest = &*connector.manifest;
+    let known = manifest.auth.endpoints(&registration.settings, &registration.endpoints);
+    let known = known.map_err(|e| {
+        let message = format!(
+            "the registration of {} does not fit its connector ({e:#}); the operator corrects it with `switchboard apps provider set`",
+            manifest.name
+        );
+        refuse(Code::ProviderNotRegistered, message)
+    })?;
+    let metadata = match (&known.metadata_url, &known.issuer) {
+        (Some(url), Some(issuer)) => {
+            let document = document(app, tenant, (&manifest.name, issuer), url).await?;
+            Metadata::of(&document)
+        }
+        _ => Metadata::default(),
+    };
+    let requires_iss = manifest.auth.iss == IssParameter::Required || metadata.answers_iss;
+    joined(known, metadata, requires_iss).map_err(|what| {
+        let message = format!("the metadata of {} cannot be used: {what}", manifest.name);
+        refuse(Code::ProviderError, message)
+    })
+}
+
+/// The URLs that are known, and from the metadata those that are not. The error names what is wrong with the metadata.
+fn joined(known: Endpoints, metadata: Metadata, requires_iss: bool) -> Result<ProviderEndpoints, String> {
+    let issuer = known.issuer.as_deref().and_then(|issuer| Url::parse(issuer).ok());
+    let chosen = |name: &str, known: Option<Url>, found: Option<String>| match (known, found) {
+        (Some(url), _) => Ok(Some(url)),
+        (None, Some(text)) => discovered(issuer.as_ref(), &text)
+            .map(Some)
+            .ok_or_else(|| format!("its {name} is no https URL of a public server")),
+        (None, None) => Ok(None),
+    };
+    let needed = |name: &str, url: Option<Url>| url.ok_or_else(|| format!("it has no {name}"));
+    let authorize_url = chosen("authorization_endpoint", known.authorize_url, metadata.authorize_url)?;
+    let token_url = chosen("token_endpoint", known.token_url, metadata.token_url)?;
+    let revoke_url = match known.is_revocation_off {
+        true => None,
+        false => chosen("revocation_endpoint", known.revoke_url, metadata.revoke_url)?,
+    };
+    Ok(ProviderEndpoints {
+        authorize_url: needed("authorization_endpoint", authorize_url)?,
+        token_url: needed("token_endpoint", token_url)?,
+        revoke_url,
+        userinfo_url: chosen("userinfo_endpoint", known.userinfo_url, metadata.userinfo_url)?,
+        admin_consent_url: known.admin_consent_url,
+        issuer: known.issuer,
+        requires_iss,
+    })
+}
+
+/// A URL that metadata names, if tokens may go there: at the issuer's own origin, or over https to a server that has a name. Which
+/// addresses a name may lead to is checked with every request.
+fn discovered(issuer: Option<&Url>, text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    let is_named = matches!(url.host(), Some(Host::Domain(name)) if name != "localhost");
+    let is_public = url.scheme() == "https" && is_named;
+    let is_issuers = issuer.is_some_and(|issuer| issuer.origin() == url.origin());
+    (is_plain && (is_public || is_issuers)).then_some(url)
+}
+
+/// An issuer's metadata, from the cache or from the issuer.
+async fn document(
+    app: &App,
+    tenant: &Tenant,
+    (provider, issuer): (&str, &str),
+    url: &Url,
+) -> Result<Map<String, Value>> {
+    // Which addresses a connector may reach differs from one to the next.
+    let (name, now) = (format!("{provider} {issuer} {url}"), app.now());
+    match app.metadata.get(&name, now).as_deref() {
+        Some(Ok(document)) => return Ok(document.clone()),
+        Some(Err((at, refusal))) if (0..FAILURE_MS).contains(&(now - at)) => {
+            return Err(Error::Refused(refusal.clone()));
+        }
+        _ => {}
+    }
+    let read = read(app, tenant, (provider, issuer), url).await;
+    app.metadata.put(name, Arc::new(read.clone().map_err(|refusal| (now, refusal))), now);
+    read.map_err(Error::Refused)
+}
+
+async fn read(
+    app: &App,
+    tenant: &Tenant,
+    (provider, issuer): (&str, &str),
+    url: &Url,
+) -> Result<Map<String, Value>, Box<Refusal>> {
+    let wrong = |what: &str| {
+        let message = format!("the metadata of {provider} cannot be used: {what}");
+        Box::new(Refusal::new(Code::ProviderError, message))
+    };
+    let silent = || {
+        let message = format!("the authorization server of {provider} does not answer; try again later");
+        Box::new(Refusal::new(Code::ProviderUnavailable, message))
+    };
+    let request = DirectRequest {
+        tenant: tenant.application_id.clone(),
+        connector: provider.to_owned(),
+        method: Method::GET,
+        url: url.to_string(),
+        headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
+        body: Vec::new(),
+        timeout: TIMEOUT,
+        max_bytes: MAX_BYTES,
+    };
+    let answer = app.runtime.send_direct(request).await.map_err(|e| match e {
+        DirectError::Denied => wrong("the operator does not allow requests to where it is"),
+        DirectError::TooLarge => wrong("it has more than 64 KiB"),
+        DirectError::Connect | DirectError::Timeout { .. } | DirectError::Unavailable { .. } => silent(),
+    })?;
+    let passes = answer.status.is_server_error() || answer.status == StatusCode::TOO_MANY_REQUESTS;
+    if passes {
+        return Err(silent());
+    }
+    if answer.status != StatusCode::OK {
+        return Err(wrong(&format!("the server answers {} for it", answer.status.as_u16())));
+    }
+    let document: Map<String, Value> =
+        serde_json::from_slice(&answer.body).map_err(|_| wrong("it is no JSON object"))?;
+    // RFC 8414, section 3.3: else one server could speak for another.
+    if document.get("issuer").and_then(Value::as_str) != Some(issuer) {
+        return Err(wrong(&format!("its issuer is not {issuer}")));
+    }
+    Ok(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::{Auth, EndpointOverrides};
+    use serde_json::json;
+
+    use super::*;
+
+    fn known(toml: &str) -> Endpoints {
+        let auth: Auth = toml::from_str(toml).unwrap();
+        auth.endpoints(&Map::new(), &EndpointOverrides::default()).unwrap()
+    }
+
+    fn metadata(document: Value) -> Metadata {
+        Metadata::of(document.as_object().unwrap())
+    }
+
+    const DISCOVERED: &str = r#"
+        issuer = "https://id.example.com"
+        discovery = "openid"
+    "#;
+
+    #[test]
+    fn metadata_fills_what_is_open() {
+        let found = metadata(json!({
+            "issuer": "https://id.example.com",
+            "authorization_endpoint": "https://login.example.com/authorize",
+            "token_endpoint": "https://id.example.com/token",
+            "userinfo_endpoint": 7,
+            "authorization_response_iss_parameter_supported": true,
+        }));
+        assert!(found.answers_iss);
+        let endpoints = joined(known(DISCOVERED), found, true).unwrap();
+        assert_eq!(endpoints.authorize_url.as_str(), "https://login.example.com/authorize");
+        assert_eq!((&endpoints.userinfo_url, &endpoints.revoke_url), (&None, &None));
+        assert_eq!(ProviderEndpoints::from_stored(&endpoints.stored().unwrap()).unwrap(), endpoints);
+        let fixed = format!("{DISCOVERED}\ntoken_url = \"https://id.example.com/mine\"");
+        let found = metadata(json!({
+            "authorization_endpoint": "https://id.example.com/authorize",
+            "token_endpoint": "http://evil.test/token",
+        }));
+        let endpoints = joined(known(&fixed), found, false).unwrap();
+        assert_eq!(endpoints.token_url.as_str(), "https://id.example.com/mine");
+    }
+
+    #[test]
+    fn metadata_leads_to_no_other_network() {
+        for bad in [
+            "http://id.example.com/token",
+            "http://evil.test/token",
+            "https://127.0.0.1/token",
+            "https://[::1]/token",
+            "https://localhost/token",
+            "https://10.0.0.1/token",
+            "https://user@id.example.com/token",
+            "https://id.example.com/token#x",
+            "javascript:alert(1)",
+            "/token",
+        ] {
+            let found = metadata(json!({
+                "authorization_endpoint": "https://id.example.com/authorize",
+                "token_endpoint": bad,
+            }));
+            let why = joined(known(DISCOVERED), found, false).unwrap_err();
+            assert!(why.contains("token_endpoint"), "{bad}: {why}");
+        }
+        let why = joined(known(DISCOVERED), Metadata::default(), false).unwrap_err();
+        assert!(why.contains("authorization_endpoint"), "{why}");
+        // What the operator registers may be on this machine, and then its endpoints too.
+        let local = known("issuer = \"http://127.0.0.1:9999\"\ndiscovery = \"oauth\"");
+        let found = metadata(json!({
+            "authorization_endpoint": "http://127.0.0.1:9999/authorize",
+            "token_endpoint": "http://127.0.0.1:9999/token",
+        }));
+        assert!(joined(local, found, false).is_ok());
+    }
+}

@@ -1,0 +1,169 @@
+//! Token requests (RFC 6749, sections 4.1.3 and 5) and what their answers hold.
+
+use std::fmt;
+
+use oauth2::basic::{
+    BasicErrorResponse, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse, BasicTokenType,
+};
+use oauth2::{
+    AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet,
+    ExtraTokenFields, PkceCodeVerifier, RedirectUrl, RequestTokenError, StandardRevocableToken,
+    StandardTokenResponse, TokenResponse, TokenUrl,
+};
+use runtime::{Auth, ClientAuth, ErrorClass, Pkce};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::connections::oauth::OAuthProvider;
+use crate::connections::oauth::classify::TokenFailure;
+use crate::connections::oauth::http::TokenEndpoint;
+
+/// Longest token that is taken, bytes.
+const MAX_TOKEN: usize = 16 << 10;
+
+/// Longest life of a token that is believed, seconds: ten years.
+const MAX_LIFETIME_S: u64 = 10 * 365 * 24 * 3_600;
+
+/// The crate's client, with or without the two URLs that are used.
+type ClientWith<Authorize, Token> = oauth2::Client<
+    BasicErrorResponse,
+    Response,
+    BasicTokenIntrospectionResponse,
+    StandardRevocableToken,
+    BasicRevocationErrorResponse,
+    Authorize,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    Token,
+>;
+
+pub type Client = ClientWith<EndpointSet, EndpointSet>;
+
+type Response = StandardTokenResponse<ExtraFields, BasicTokenType>;
+
+/// Fields beside those of RFC 6749.
+#[derive(Clone, Deserialize, Serialize)]
+pub struct ExtraFields {
+    /// OpenID Connect Core, section 3.1.3.3.
+    #[serde(default)]
+    id_token: Option<String>,
+    /// Seconds; Microsoft and Google have it.
+    #[serde(default)]
+    refresh_token_expires_in: Option<u64>,
+}
+
+impl fmt::Debug for ExtraFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExtraFields(..)")
+    }
+}
+
+impl ExtraTokenFields for ExtraFields {}
+
+/// Tokens as a provider issued them.
+pub struct TokenAnswer {
+    pub access_token: Zeroizing<String>,
+    /// None: the provider gave none, and one that was there before stays good.
+    pub refresh_token: Option<Zeroizing<String>>,
+    /// How long the access token lives from now, seconds.
+    pub expires_in_s: u64,
+    /// How long the refresh token lives from now, seconds, where the provider tells.
+    pub refresh_token_expires_in_s: Option<u64>,
+    /// The provider's scopes that were granted; none: as asked (RFC 6749, section 5.1).
+    pub scopes: Option<Vec<String>>,
+    pub id_token: Option<Zeroizing<String>>,
+}
+
+impl fmt::Debug for TokenAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TokenAnswer(..)")
+    }
+}
+
+impl OAuthProvider {
+    /// Exchanges a code for tokens, once. `verifier` is that of the authorization request (RFC 7636, section 4.5), and `callback_uri` its
+    /// redirect URI.
+    pub async fn exchange_code(
+        &self,
+        app: &App,
+        code: &str,
+        verifier: &str,
+        callback_uri: &str,
+    ) -> Result<TokenAnswer, TokenFailure> {
+        let auth = &self.connector.manifest.auth;
+        let client = self.client(callback_uri).map_err(|_| TokenFailure::new(ErrorClass::Operator, false))?;
+        let mut request = client.exchange_code(AuthorizationCode::new(code.to_owned()));
+        if auth.pkce == Pkce::S256 {
+            request = request.set_pkce_verifier(PkceCodeVerifier::new(verifier.to_owned()));
+        }
+        for (name, value) in &auth.token_params {
+            request = request.add_extra_param(name.as_str(), value.as_str());
+        }
+        let endpoint = TokenEndpoint { app, provider: self };
+        let response = request.request_async(&endpoint).await.map_err(failure)?;
+        answer(auth, &response)
+    }
+
+    /// The crate's client for this registration. Fails where `callback_uri` is no URL.
+    pub(super) fn client(&self, callback_uri: &str) -> Result<Client, url::ParseError> {
+        let registration = &self.registration;
+        let auth_type = match registration.client_auth {
+            ClientAuth::Basic => AuthType::BasicAuth,
+            ClientAuth::Post | ClientAuth::None => AuthType::RequestBody,
+        };
+        let client =
+            ClientWith::<EndpointNotSet, EndpointNotSet>::new(ClientId::new(registration.client_id.clone()))
+                .set_auth_uri(AuthUrl::from_url(self.endpoints.authorize_url.clone()))
+                .set_token_uri(TokenUrl::from_url(self.endpoints.token_url.clone()))
+                .set_redirect_uri(RedirectUrl::new(callback_uri.to_owned())?)
+                .set_auth_type(auth_type);
+        Ok(match (registration.client_auth, &registration.client_secret) {
+            (ClientAuth::None, _) | (_, None) => client,
+            (_, Some(secret)) => client.set_client_secret(ClientSecret::new(secret.to_string())),
+        })
+    }
+}
+
+/// What a failed request comes to. The crate's own errors are never shown: they hold the body with the tokens, or the provider's text.
+fn failure(error: RequestTokenError<TokenFailure, BasicErrorResponse>) -> TokenFailure {
+    match error {
+        RequestTokenError::Request(failure) => failure,
+        RequestTokenError::ServerResponse(_) | RequestTokenError::Parse(..) | RequestTokenError::Other(_) => {
+            TokenFailure::new(ErrorClass::Retry, true)
+        }
+    }
+}
+
+/// The tokens of an answer, if they can be used: a bearer token (RFC 6749, section 7.1) that fits into a header.
+fn answer(auth: &Auth, response: &Response) -> Result<TokenAnswer, TokenFailure> {
+    if *response.token_type() != BasicTokenType::Bearer {
+        return Err(TokenFailure::new(ErrorClass::Operator, true));
+    }
+    let access_token = response.access_token().secret();
+    let refresh_token =
+        response.refresh_token().map(|token| token.secret()).filter(|token| !token.is_empty());
+    if !is_token(access_token) || !refresh_token.is_none_or(|token| is_token(token)) {
+        return Err(TokenFailure::new(ErrorClass::Retry, true));
+    }
+    let scopes = response.scopes().map(|scopes| {
+        let words = scopes.iter().map(|scope| scope.to_string()).filter(|scope| !scope.is_empty());
+        words.collect::<Vec<String>>()
+    });
+    let lifetime_s = response.expires_in().map_or(auth.token_lifetime_s, |lifetime| lifetime.as_secs());
+    let extra = response.extra_fields();
+    Ok(TokenAnswer {
+        access_token: Zeroizing::new(access_token.clone()),
+        refresh_token: refresh_token.map(|token| Zeroizing::new(token.clone())),
+        expires_in_s: lifetime_s.min(MAX_LIFETIME_S),
+        refresh_token_expires_in_s: extra.refresh_token_expires_in.map(|s| s.min(MAX_LIFETIME_S)),
+        scopes,
+        id_token: extra.id_token.clone().map(Zeroizing::new),
+    })
+}
+
+/// RFC 6749, appendix A.12, without the space.
+fn is_token(text: &str) -> bool {
+    (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
