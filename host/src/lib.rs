@@ -6,6 +6,7 @@ pub mod cli;
 pub mod api;
 pub mod app;
 pub mod connections;
+pub mod jobs;
 pub mod outbox;
 pub mod resources;
 pub mod sync;

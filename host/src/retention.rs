@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use futures::future::BoxFuture;
 use storage::retention::{expire, purge};
-use storage::{Tx, api_keys, authorizations, items, log};
+use storage::{Tx, api_keys, authorizations, items, jobs, log};
 
 use crate::app::App;
 use crate::usage;
@@ -28,6 +28,8 @@ const TRACKING_MS: i64 = 30 * DAY_MS;
 const FORMER_NAMES_MS: i64 = 24 * HOUR_MS;
 /// Authorization requests are kept this long after they were made, so that a code that is used again is recognised.
 const AUTHORIZATIONS_MS: i64 = 24 * HOUR_MS;
+/// Jobs that failed or were cancelled are kept this long.
+const ENDED_JOBS_MS: i64 = 30 * DAY_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
@@ -117,6 +119,7 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(expire::threads(tx, now - LOG_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(authorizations::clean(tx, now - AUTHORIZATIONS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
+    steps(app, all, move |tx| Box::pin(jobs::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {
         let of = tenant.clone();
         steps(app, all, move |tx| {

@@ -11,6 +11,7 @@ mod convergence;
 mod crash;
 mod dav;
 mod email;
+mod jobs;
 mod oauth;
 mod retention;
 mod sandbox_connector;

@@ -62,7 +62,7 @@ async fn multiply(server: &TestServer, id: &str, copies: usize) -> Vec<String> {
     made
 }
 
-const LEFT: [&str; 14] = [
+const LEFT: [&str; 15] = [
     "select count(*) as n from items where connection_id = $1",
     "select count(*) as n from item_keys where connection_id = $1",
     "select count(*) as n from item_refs where connection_id = $1",
@@ -74,6 +74,7 @@ const LEFT: [&str; 14] = [
     "select count(*) as n from email_threads where connection_id = $1",
     "select count(*) as n from email_thread_refs where connection_id = $1",
     "select count(*) as n from outbox where connection_id = $1",
+    "select count(*) as n from jobs where connection_id = $1",
     "select count(*) as n from tracking where connection_id = $1",
     "select count(*) as n from log where connection_id = $1 and resource is not null",
     "select count(*) as n from purges where connection_id = $1",

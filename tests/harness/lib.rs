@@ -164,9 +164,11 @@ impl TestServer {
         Some(Beside { app, _data: data })
     }
 
-    /// Hands over everything that is due to be sent, as the service does by itself.
+    /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
         switchboard::outbox::tick(&self.app).await.expect("the outbox is worked on");
+        let kinds = [switchboard::jobs::reports::REPORT];
+        switchboard::jobs::runner::drain(&self.app, &kinds).await.expect("the jobs are run");
     }
 
     /// An application of its own with a key that may do everything.

@@ -8,20 +8,21 @@ use model::Instant;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-/// Where the time comes from. A fixed clock stands still until a test moves it.
+/// Where the time comes from. A fixed clock stands still until a test moves it. All clones of a clock show the same time.
 #[derive(Clone)]
 pub struct Clock(Source);
 
 #[derive(Clone)]
 enum Source {
-    System,
+    /// The machine's clock, and the milliseconds to add to what it shows.
+    System(Arc<AtomicI64>),
     Fixed(Arc<AtomicI64>),
 }
 
 impl Clock {
     /// The machine's clock.
     pub fn system() -> Self {
-        Clock(Source::System)
+        Clock(Source::System(Arc::default()))
     }
 
     /// A clock that shows `start` until it is moved.
@@ -32,7 +33,7 @@ impl Clock {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
-            Source::System => system_ms(),
+            Source::System(offset) => system_ms().saturating_add(offset.load(Ordering::SeqCst)),
             Source::Fixed(ms) => ms.load(Ordering::SeqCst),
         }
     }
@@ -45,6 +46,18 @@ impl Clock {
     pub fn advance_ms(&self, by_ms: i64) {
         if let Source::Fixed(ms) = &self.0 {
             ms.fetch_add(by_ms, Ordering::SeqCst);
+        }
+    }
+
+    /// Corrects the machine's clock, for this program alone: from now on it shows `by_ms` more. Hosts that share a database keep to the
+    /// database's clock in this way. Returns false for a fixed clock, which takes no notice.
+    pub fn correct_ms(&self, by_ms: i64) -> bool {
+        match &self.0 {
+            Source::System(offset) => {
+                offset.fetch_add(by_ms, Ordering::SeqCst);
+                true
+            }
+            Source::Fixed(_) => false,
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::cli::listener::Listener;
 use crate::cli::settings::{Resolved, Settings};
 use crate::cli::{Cli, block_on, store};
 use crate::config::Config;
+use crate::jobs;
 use crate::outbox;
 use crate::retention;
 use crate::supervise::{Backoff, supervised};
@@ -111,6 +112,7 @@ async fn serve(resolved: Resolved) -> Result<()> {
     let listening = in_background(&app, &stopping, "listen", listen::run);
     let forgetting = in_background(&app, &stopping, "retention", retention::run);
     let mut sending = in_background(&app, &stopping, "outbox", outbox::run);
+    let mut working = in_background(&app, &stopping, "jobs", jobs::run);
     if let Some(listener) = metrics_listener {
         tracing::info!("metrics on http://{}/metrics", listener.address()?);
         let routes = api::system::metrics_routes(app.clone());
@@ -148,9 +150,10 @@ async fn serve(resolved: Resolved) -> Result<()> {
     poll.abort();
     listening.abort();
     forgetting.abort();
-    // A message that is being handed over right now is not left half-way if it can be helped.
-    let _ = tokio::time::timeout_at(deadline, &mut sending).await;
+    // A message that is being handed over right now is not left half-way if it can be helped, and jobs that have not ended are given back.
+    let _ = tokio::time::timeout_at(deadline, async { tokio::join!(&mut sending, &mut working) }).await;
     sending.abort();
+    working.abort();
     close(&app, deadline).await;
     Ok(())
 }

@@ -19,7 +19,6 @@ use storage::outbox as table;
 
 use crate::app::App;
 use crate::supervise::guarded;
-use crate::tracking::arrivals;
 
 /// How often the outbox is looked at when nobody rings.
 const TICK_MS: u64 = 1_000;
@@ -60,7 +59,7 @@ pub async fn run(app: App, mut stop: tokio::sync::watch::Receiver<bool>) {
     }
 }
 
-/// One round: everything that is due to be sent, and what came back of what was sent.
+/// One round: everything that is due to be sent.
 pub async fn tick(app: &App) -> Result<()> {
     let due = table::due(app.db.reader(), app.now(), BATCH).await?;
     let work = due.into_iter().map(|id| async move {
@@ -70,7 +69,7 @@ pub async fn tick(app: &App) -> Result<()> {
         }
     });
     futures::stream::iter(work).buffer_unordered(CONCURRENT).collect::<()>().await;
-    arrivals::tick(app).await
+    Ok(())
 }
 
 /// Where a message stands as a whole, by what its recipients say. `is_over`: it will not be tried again.

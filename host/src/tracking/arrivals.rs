@@ -1,8 +1,8 @@
-//! What comes to the mailbox about messages that were sent from here: replies, delivery reports, complaints. Noted when the message is
-//! told; a report has to be read, which is done afterwards, and again if the provider does not answer.
+//! Messages that come to the mailbox about messages that were sent from here: replies, delivery reports, complaints. A reply is counted in the
+//! transaction that stores it. A report has to be read first, which is a job (`jobs/reports.rs`).
 
 use ::mail::report::{DeliveryReport, ReportKind, ReportedRecipient, delivery_report};
-use base::error::{Error, Result};
+use base::error::Result;
 use base::ids;
 use model::Instant;
 use model::email::tracking::BounceKind;
@@ -10,23 +10,22 @@ use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientDelive
 use serde_json::json;
 use storage::Tx;
 use storage::items::{self, Item};
+use storage::jobs::{self, NewJob};
 use storage::locked::ConnectionLock;
 use storage::outbox;
 use storage::tracking::{self as table, Event, Record, Report};
+use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::connections::{self, throttle};
+use crate::connections;
 use crate::log::Origin;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::mail::{attachments, own};
 use crate::resources::{Asker, Kind};
-use crate::supervise::guarded;
 use crate::tracking::hits::tell;
 
-/// Reports read in one round.
-const BATCH: i64 = 50;
-/// After how long a report that could not be read is read again; after the last it is let be.
-const RETRY_AFTER_MS: [i64; 4] = [60_000, 600_000, 3_600_000, 6 * 3_600_000];
+/// The kind of the jobs that read reports. Their key is the id of the message.
+pub const REPORT_JOB: &str = "report";
 /// Largest report that is read, bytes.
 const MAX_REPORT: u64 = 4 << 20;
 
@@ -46,12 +45,27 @@ pub async fn look(tx: &mut Tx, app: &App, place: &Place, changed: &Changed<'_>) 
             attempts: 0,
         };
         table::add_report(tx, &report, app.now()).await?;
+        jobs::enqueue(tx, &report_job(&report, app.now()), app.now()).await?;
         return Ok(());
     }
     if !message.auto_reply {
         replied(tx, app, item, &message).await?;
     }
     Ok(())
+}
+
+/// The job that reads a message which may be a report.
+fn report_job(report: &Report, now: i64) -> NewJob<'_> {
+    NewJob {
+        kind: REPORT_JOB,
+        key: &report.item_id,
+        class: JobClass::Upkeep,
+        tenant: &report.tenant,
+        connection_id: Some(&report.connection_id),
+        target: "",
+        due_at: Some(now),
+        args: None,
+    }
 }
 
 /// Whether it can be a report at all: by its parts, or by who says that it sent it.
@@ -94,71 +108,8 @@ async fn replied(tx: &mut Tx, app: &App, item: &Item, message: &EmailMessage) ->
     Ok(())
 }
 
-/// One round: reads the reports that are due.
-pub async fn tick(app: &App) -> anyhow::Result<()> {
-    for report in table::due_reports(app.db.reader(), app.now(), BATCH).await? {
-        if let Some(until) = throttle::until(app, &report.tenant, &report.connection_id).await? {
-            // The provider wants to be left alone: that it was not asked is no attempt.
-            put_off(app, report, until).await?;
-            continue;
-        }
-        if let Err(e) = guarded(&app.metrics, "report", one(app, &report)).await {
-            tracing::warn!(message = %report.item_id, error = %e, "a report could not be read");
-            again(app, report).await?;
-        }
-    }
-    Ok(())
-}
-
-async fn again(app: &App, report: Report) -> anyhow::Result<()> {
-    let wait = usize::try_from(report.attempts).ok().and_then(|n| RETRY_AFTER_MS.get(n)).copied();
-    let next = Report { attempts: report.attempts + 1, ..report };
-    write(app, next, wait.map(|wait| app.now() + wait)).await
-}
-
-async fn put_off(app: &App, report: Report, until: i64) -> anyhow::Result<()> {
-    write(app, report, Some(until)).await
-}
-
-/// `at`: when it is to be read; none: never.
-async fn write(app: &App, next: Report, at: Option<i64>) -> anyhow::Result<()> {
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                // An account that was disconnected meanwhile leaves nothing behind.
-                let lock = ConnectionLock::take(tx, &next.tenant, &next.connection_id).await?;
-                match at.filter(|_| lock.is_some()) {
-                    Some(at) => table::add_report(tx, &next, at).await,
-                    None => table::remove_report(tx, &next.item_id).await,
-                }
-            })
-        })
-        .await
-}
-
-async fn one(app: &App, report: &Report) -> Result<()> {
-    let read = read(app, report).await?;
-    let sent = match read.as_ref().and_then(|r| r.message_id.as_deref()) {
-        Some(id) => outbox::by_message_id(app.db.reader(), &report.connection_id, id).await?,
-        None => None,
-    };
-    let (app, report) = (app.clone(), report.clone());
-    let db = app.db.clone();
-    db.write(move |tx| {
-        Box::pin(async move {
-            let lock = ConnectionLock::take(tx, &report.tenant, &report.connection_id).await?;
-            if let (Some(lock), Some(read), Some(sent)) = (&lock, &read, &sent) {
-                keep(tx, &app, lock, &sent.id, read).await?;
-            }
-            table::remove_report(tx, &report.item_id).await?;
-            Ok::<_, Error>(())
-        })
-    })
-    .await
-}
-
-/// The report that the message is; none where it is none, or is gone.
-async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
+/// Asks the provider for a message and reads the report that it is. None: it is no report, or the message is gone.
+pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
     let reader = app.db.reader();
     let found = items::find(reader, &report.tenant, Kind::EmailMessage.as_str(), &report.item_id).await?;
     let Some(item) = found else { return Ok(None) };
@@ -176,8 +127,8 @@ async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
     Ok(delivery_report(&bytes))
 }
 
-/// Puts what is reported to the message.
-async fn keep(
+/// Puts what is reported to the message with the id `id`, which was sent from here.
+pub async fn keep(
     tx: &mut Tx,
     app: &App,
     lock: &ConnectionLock,

@@ -9,6 +9,7 @@ use crate::dialect::Dialect;
 use crate::postgres;
 use crate::sql::{Reader, Tx, query};
 use crate::sqlite;
+use crate::wakes::{Enqueued, Wakes};
 use crate::writer::Writer;
 
 /// The database: readers that never wait for writers, and writes that commit in groups (SQLite) or each in their own
@@ -19,6 +20,7 @@ pub struct Db {
     reader: Reader,
     resources: Reader,
     writer: Writer,
+    wakes: Wakes,
 }
 
 /// How to open the database.
@@ -44,7 +46,7 @@ impl Db {
         let (reader, writer) =
             opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
         let resources = reader.holding();
-        Ok(Db { dialect, reader, resources, writer })
+        Ok(Db { dialect, reader, resources, writer, wakes: Wakes::default() })
     }
 
     /// Whether other processes may use it at the same time.
@@ -68,14 +70,26 @@ impl Db {
     }
 
     /// Runs `work` in a write transaction and commits it: when this returns `Ok`, the change is on disk. An error rolls back
-    /// what `work` did and nothing else. `work` must only talk to the database: others wait for the same commit.
+    /// what `work` did and nothing else. `work` must only talk to the database: others wait for the same commit. Jobs that it enqueued
+    /// wake the runner of this process after the commit.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<anyhow::Error> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
     {
-        self.writer.write(work).await
+        let enqueued = Enqueued::default();
+        let during = enqueued.clone();
+        let outcome = self.writer.write(move |tx| Box::pin(during.during(work(tx)))).await;
+        if outcome.is_ok() {
+            self.wakes.committed(&enqueued);
+        }
+        outcome
+    }
+
+    /// Wakes the runner of jobs in this process.
+    pub fn wakes(&self) -> &Wakes {
+        &self.wakes
     }
 
     /// What SQLite says of the file's integrity: `["ok"]`, or the damage. PostgreSQL looks after it itself.

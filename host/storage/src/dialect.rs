@@ -49,6 +49,27 @@ impl Dialect {
             Dialect::Postgres => "set local statement_timeout = 0; select pg_advisory_xact_lock(7311952038)",
         }
     }
+
+    /// Settings of the table `jobs`, whose rows change often and live shortly: room for changes in place, and early vacuums.
+    pub fn tune_jobs(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "select 1",
+            Dialect::Postgres => {
+                "alter table jobs set (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200, \
+                 autovacuum_vacuum_cost_delay = 0)"
+            }
+        }
+    }
+
+    /// What the database's clock shows in milliseconds since 1970, as `now`. None for SQLite, which runs in the host's process.
+    pub fn now_ms(self) -> Option<&'static str> {
+        match self {
+            Dialect::Sqlite => None,
+            Dialect::Postgres => {
+                Some("select cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint) as now")
+            }
+        }
+    }
 }
 
 /// The statement of the engine behind a `Reader`, of two that differ only in how they take a JSON array of texts apart: `among!` stands
@@ -81,4 +102,31 @@ macro_rules! one_of {
     };
 }
 
-pub(crate) use {among, one_of};
+/// The statement of the engine behind a `Tx` that changes rows of `$table`: `$before` ends with the column of their ids, `$array` is a JSON
+/// array of ids, and `$condition` is what a row has to be. PostgreSQL locks the rows in the order of their ids, and leaves out those that
+/// another transaction has locked: two that want the same rows wait for none, and get different ones.
+macro_rules! unlocked_among {
+    ($tx:expr, $table:literal, $before:expr, $array:literal, $condition:literal, $after:literal) => {
+        match $tx.dialect() {
+            $crate::dialect::Dialect::Sqlite => {
+                concat!($before, " in (select value from json_each(", $array, ")) and ", $condition, $after)
+            }
+            $crate::dialect::Dialect::Postgres => {
+                concat!(
+                    $before,
+                    " in (select id from ",
+                    $table,
+                    " where id = any(array(select json_array_elements_text(cast(",
+                    $array,
+                    " as json)))) and ",
+                    $condition,
+                    " order by id for update skip locked) and ",
+                    $condition,
+                    $after
+                )
+            }
+        }
+    };
+}
+
+pub(crate) use {among, one_of, unlocked_among};

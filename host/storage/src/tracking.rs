@@ -272,26 +272,6 @@ pub async fn add_report(tx: &mut Tx, report: &Report, at: i64) -> Result<()> {
     Ok(())
 }
 
-/// Reports whose time has come.
-pub async fn due_reports(reader: &Reader, now: i64, limit: i64) -> Result<Vec<Report>> {
-    let report = |row: &Row<'_>| {
-        Ok(Report {
-            item_id: row.get("item_id")?,
-            tenant: Tenant {
-                organization_id: row.get("organization_id")?,
-                application_id: row.get("application_id")?,
-            },
-            connection_id: row.get("connection_id")?,
-            attempts: row.get("attempts")?,
-        })
-    };
-    query("select * from email_reports where next_attempt_at <= $1 order by next_attempt_at limit $2")
-        .bind(now)
-        .bind(limit)
-        .fetch_all(reader, report)
-        .await
-}
-
 /// It was read.
 pub async fn remove_report(tx: &mut Tx, item_id: &str) -> Result<()> {
     query("delete from email_reports where item_id = $1").bind(item_id).execute(&mut *tx).await?;

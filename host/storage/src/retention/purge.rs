@@ -37,7 +37,7 @@ struct Family {
     row: &'static str,
 }
 
-const PHASES: [Phase; 17] = [
+const PHASES: [Phase; 18] = [
     Phase::Rows(
         "delete from sync_states where (connection_id, surface, scope_id) in \
          (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
@@ -107,6 +107,10 @@ const PHASES: [Phase; 17] = [
          (select id from email_threads where connection_id = $1 order by application_id, latest_at, id limit $2)",
     ),
     Phase::Log,
+    // The number of a phase is in the table: a new one comes last, so that hosts of two versions agree on those before it.
+    Phase::Rows(
+        "delete from jobs where id in (select id from jobs where connection_id = $1 order by kind limit $2)",
+    ),
 ];
 
 fn purge(row: &Row<'_>) -> Result<Purge> {

@@ -1,0 +1,222 @@
+//! The lease of a host: a row that it renews every two seconds and that is valid for eight. A host whose lease is over is gone; the others look
+//! for it every second, and take over what it ran.
+//!
+//! On SQLite there is one host, which the lock beside the file sees to: whatever another one has left is taken over at once when it starts,
+//! and nothing is renewed.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use anyhow::Result;
+use base::ids::Kind;
+use storage::hosts::{self, Host, LEASE_MS};
+use storage::jobs;
+
+use crate::app::App;
+
+/// How often the lease is renewed.
+const RENEW_EVERY: Duration = Duration::from_secs(2);
+/// How long one renewal may take. Then it is tried again, as long as the lease is valid.
+const RENEWAL_TAKES_AT_MOST: Duration = Duration::from_secs(4);
+/// How often other hosts are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// After how many looks jobs are looked for that no host runs any more.
+const LOOKS_BETWEEN_SWEEPS: u32 = 60;
+/// A host claims nothing in the last part of its lease, ms.
+const RESERVE_MS: i64 = 2_000;
+/// The machine's clock is corrected when it differs from the database's by more than this, ms.
+const MAX_DRIFT_MS: i64 = 200;
+/// A question about the time that takes longer than this, ms, says nothing.
+const MAX_ROUND_TRIP_MS: i64 = 1_000;
+
+/// The lease of this host.
+pub struct HostLease {
+    id: String,
+    /// Milliseconds since 1970.
+    valid_until: AtomicI64,
+}
+
+impl HostLease {
+    /// Takes a lease for this process. On SQLite it also takes over what other hosts have left.
+    pub async fn begin(app: &App) -> Result<HostLease> {
+        follow_database_clock(app).await?;
+        let (is_shared, now, fresh) = (app.db.is_shared(), app.now(), app.new_id(Kind::Request));
+        let mut host = Host {
+            id: app.boot.clone(),
+            name: machine_and_process(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: now,
+            lease_until: now + LEASE_MS,
+        };
+        let begun: Result<String> = app
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    // A runner that is started again in the same process may find its own row: it needs another id.
+                    if !hosts::insert(tx, &host).await? {
+                        host.id = fresh;
+                        hosts::insert(tx, &host).await?;
+                    }
+                    let others =
+                        if is_shared { Vec::new() } else { hosts::expired(&mut *tx, i64::MAX).await? };
+                    for other in others.iter().filter(|other| **other != host.id) {
+                        hosts::remove(tx, other).await?;
+                        jobs::requeue_of(tx, other, now).await?;
+                    }
+                    Ok(host.id)
+                })
+            })
+            .await;
+        let valid_until = if is_shared { now + LEASE_MS } else { i64::MAX };
+        Ok(HostLease { id: begun?, valid_until: AtomicI64::new(valid_until) })
+    }
+
+    /// The host's id, which claims name as their owner.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the lease is valid for long enough that a job may be claimed.
+    pub fn may_claim(&self, app: &App) -> bool {
+        self.valid_until.load(Ordering::Acquire) - RESERVE_MS > app.now()
+    }
+
+    /// Renews the lease and takes over from others. Returns when the lease was lost: what this host runs may be another's by now.
+    pub async fn keep(&self, app: &App) {
+        tokio::select! {
+            () = self.renew_until_lost(app), if app.db.is_shared() => {}
+            () = look_after_others(app, &self.id) => {}
+        }
+    }
+
+    /// Ends the lease, and gives back what this host runs.
+    pub async fn end(&self, app: &App) -> Result<()> {
+        let (id, now) = (self.id.clone(), app.now());
+        let released: Result<u64> = app
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    hosts::remove(tx, &id).await?;
+                    jobs::release(tx, &id, now).await
+                })
+            })
+            .await;
+        let released = released?;
+        tracing::debug!(jobs = released, "jobs that had not ended were given back");
+        Ok(())
+    }
+
+    async fn renew_until_lost(&self, app: &App) {
+        loop {
+            tokio::time::sleep(RENEW_EVERY).await;
+            while let Err(e) = self.renew(app).await {
+                tracing::warn!(error = %format!("{e:#}"), "the lease of this host cannot be renewed");
+                if self.valid_until.load(Ordering::Acquire) <= app.now() {
+                    break;
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            if self.valid_until.load(Ordering::Acquire) <= app.now() {
+                tracing::error!(
+                    "this host has lost its lease: it drops the jobs that it runs, and begins anew"
+                );
+                return;
+            }
+        }
+    }
+
+    /// A lease that another host has ended is over from now on.
+    async fn renew(&self, app: &App) -> Result<()> {
+        let renewal = async {
+            follow_database_clock(app).await?;
+            let (id, now) = (self.id.clone(), app.now());
+            let until = now + LEASE_MS;
+            let is_valid: Result<bool> = app
+                .db
+                .write(move |tx| Box::pin(async move { hosts::renew(tx, &id, now, until).await }))
+                .await;
+            anyhow::Ok(if is_valid? { until } else { i64::MIN + RESERVE_MS })
+        };
+        let until = tokio::time::timeout(RENEWAL_TAKES_AT_MOST, renewal).await??;
+        self.valid_until.store(until, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Looks for hosts whose lease is over, and now and then for jobs that no host runs any more. It never returns.
+async fn look_after_others(app: &App, own: &str) {
+    let mut looks = 0_u32;
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        looks = looks.wrapping_add(1);
+        if app.db.is_shared()
+            && let Err(e) = take_over(app).await
+        {
+            tracing::warn!(error = %format!("{e:#}"), "hosts that are gone cannot be looked for");
+        }
+        if looks.is_multiple_of(LOOKS_BETWEEN_SWEEPS)
+            && let Err(e) = sweep(app, own).await
+        {
+            tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be looked for");
+        }
+    }
+}
+
+/// Takes over what hosts ran whose lease is over. Returns how many jobs are queued again.
+pub async fn take_over(app: &App) -> Result<u64> {
+    let now = app.now();
+    let mut all = 0;
+    for id in hosts::expired(app.db.reader(), now).await? {
+        let of = id.clone();
+        let taken: Result<Option<u64>> =
+            app.db.write(move |tx| Box::pin(async move { jobs::take_over(tx, &of, now).await })).await;
+        if let Some(taken) = taken? {
+            tracing::warn!(host = %id, jobs = taken, "took over from a host that is gone");
+            all += taken;
+        }
+    }
+    if all > 0 {
+        app.db.wakes().wake_all();
+    }
+    Ok(all)
+}
+
+/// Queues jobs of hosts that are not written down, and jobs of this one that ended unwritten.
+async fn sweep(app: &App, own: &str) -> Result<()> {
+    let (own, now) = (own.to_owned(), app.now());
+    let queued: Result<u64> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                Ok(jobs::requeue_orphans(tx, now).await? + jobs::requeue_overdue(tx, &own, now).await?)
+            })
+        })
+        .await;
+    let queued = queued?;
+    if queued > 0 {
+        tracing::warn!(jobs = queued, "jobs that no host runs any more are queued again");
+        app.db.wakes().wake_all();
+    }
+    Ok(())
+}
+
+/// Keeps this host's clock to the database's, where the database has one: hosts judge each other's leases by their clocks.
+async fn follow_database_clock(app: &App) -> Result<()> {
+    let before = app.now();
+    let Some(database) = hosts::database_now(app.db.reader()).await? else { return Ok(()) };
+    let after = app.now();
+    let drift = database - (before + (after - before) / 2);
+    if after - before <= MAX_ROUND_TRIP_MS && drift.abs() > MAX_DRIFT_MS && app.clock.correct_ms(drift) {
+        tracing::warn!(
+            drift_ms = drift,
+            "the machine's clock differs from the database's, which is followed"
+        );
+    }
+    Ok(())
+}
+
+/// What an operator knows this process by.
+fn machine_and_process() -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}/{}", machine.trim(), std::process::id())
+}

@@ -1,0 +1,22 @@
+//! Work in the background. A row of the table `jobs` says that there is work (`storage::jobs`); a kind says how it is done (`kind`); the
+//! runner claims what is due and gives each job its turn (`runner`, `turn`). Each host has a lease (`lease`): when a host is gone, another
+//! one takes over what it ran within nine seconds.
+
+pub mod kind;
+pub mod lease;
+pub mod reports;
+pub mod runner;
+mod turn;
+
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::jobs::kind::JobKind;
+
+/// The kinds that a service runs.
+pub const KINDS: &[JobKind] = &[reports::REPORT];
+
+/// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
+pub async fn run(app: App, stop: watch::Receiver<bool>) {
+    runner::run(app, KINDS, stop).await;
+}

@@ -1,0 +1,178 @@
+//! The runner: class by class it reads what is due, claims as much as it has permits for, and gives each job its turn in a task of its own. It
+//! sleeps until the next job is due, until a class is woken, and never longer than five seconds.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::Result;
+use futures::future::join_all;
+use storage::jobs::{self, Candidate, Claim, Fence, Job};
+use storage::wakes::JobClass;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::app::App;
+use crate::jobs::kind::JobKind;
+use crate::jobs::lease::HostLease;
+use crate::jobs::turn;
+
+/// How long the runner sleeps at most, ms: what other hosts enqueue, and what a lost wake would have told, is found then.
+const SWEEP_MS: i64 = 5_000;
+/// Hints that are read at a time.
+const WINDOW: i64 = 256;
+/// Turns of a class that run at a time.
+const PERMITS: usize = 6;
+/// How long the runner waits after a failure of the database.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended and gives their jobs back. Jobs of
+/// other kinds are left to hosts that know them.
+pub async fn run(app: App, kinds: &'static [JobKind], mut stop: watch::Receiver<bool>) {
+    let mut classes: Vec<JobClass> = Vec::new();
+    for kind in kinds {
+        if !classes.contains(&kind.class) {
+            classes.push(kind.class);
+        }
+    }
+    while !*stop.borrow() {
+        let lease = match HostLease::begin(&app).await {
+            Ok(lease) => lease,
+            Err(e) => {
+                tracing::error!(error = %format!("{e:#}"), "no job can be run: this host gets no lease");
+                pause(&mut stop, AFTER_FAILURE).await;
+                continue;
+            }
+        };
+        let work = join_all(classes.iter().map(|class| work(&app, &lease, (*class, kinds), stop.clone())));
+        tokio::select! {
+            _ = work => {
+                if let Err(e) = lease.end(&app).await {
+                    tracing::warn!(error = %format!("{e:#}"), "jobs that had not ended are left to a takeover");
+                }
+                return;
+            }
+            // The turns are dropped with `work`.
+            () = lease.keep(&app) => {}
+        }
+    }
+}
+
+/// Runs the due jobs of these kinds one after the other in the caller's task, in the order of their times, until none is due. Returns how many
+/// turns there were. For tests, which move the clock: a job that is due again at once keeps it from ending.
+pub async fn drain(app: &App, kinds: &[JobKind]) -> Result<u64> {
+    let mut turns = 0;
+    while let Some((kind, job)) = claim_next(app, kinds).await? {
+        turn::run(app.clone(), kind, job).await;
+        turns += 1;
+    }
+    Ok(turns)
+}
+
+async fn claim_next(app: &App, kinds: &[JobKind]) -> Result<Option<(JobKind, Job)>> {
+    let now = app.now();
+    let mut due: Vec<(i64, String, JobKind)> = Vec::new();
+    for kind in kinds {
+        let hints = jobs::candidates(app.db.reader(), kind.class, now, WINDOW).await?;
+        let own = hints.into_iter().filter(|hint| hint.kind == kind.name);
+        due.extend(own.map(|hint| (hint.due_at, hint.id, *kind)));
+    }
+    due.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    for (_, id, kind) in due {
+        let claimed = claim(app, &app.boot, &kind, vec![id]).await?;
+        if let Some(job) = claimed.into_iter().next() {
+            return Ok(Some((kind, job)));
+        }
+    }
+    Ok(None)
+}
+
+/// Works on one class until `stop`.
+async fn work(
+    app: &App,
+    lease: &HostLease,
+    (class, kinds): (JobClass, &[JobKind]),
+    mut stop: watch::Receiver<bool>,
+) {
+    // Dropped with this future: then its tasks are aborted.
+    let mut turns = JoinSet::new();
+    while !*stop.borrow() {
+        let wait = match begin_turns(app, lease, (class, kinds), &mut turns).await {
+            Ok(wait) => wait,
+            Err(e) => {
+                tracing::error!(class = class.as_str(), error = %format!("{e:#}"), "jobs cannot be claimed");
+                AFTER_FAILURE
+            }
+        };
+        tokio::select! {
+            () = app.db.wakes().woken(class) => {}
+            () = tokio::time::sleep(wait) => {}
+            // Without turns there is none to wait for.
+            Some(_) = turns.join_next() => while turns.try_join_next().is_some() {},
+            // An error: whoever could say stop is gone.
+            changed = stop.changed() => if changed.is_err() { break },
+        }
+    }
+    turns.shutdown().await;
+}
+
+/// Claims what is due, as much as there are permits for, and begins its turns. Returns how long there is nothing more to begin.
+async fn begin_turns(
+    app: &App,
+    lease: &HostLease,
+    (class, kinds): (JobClass, &[JobKind]),
+    turns: &mut JoinSet<()>,
+) -> Result<Duration> {
+    let sweep = Duration::from_millis(u64::try_from(SWEEP_MS).unwrap_or(0));
+    let free = PERMITS.saturating_sub(turns.len());
+    if free == 0 {
+        return Ok(sweep);
+    }
+    if !lease.may_claim(app) {
+        // It is renewed in a moment, or lost.
+        return Ok(AFTER_FAILURE);
+    }
+    let now = app.now();
+    let hints = jobs::candidates(app.db.reader(), class, now + SWEEP_MS, WINDOW).await?;
+    let next_at = hints.iter().map(|hint| hint.due_at).find(|due_at| *due_at > now);
+    let due = hints.into_iter().filter(|hint| hint.due_at <= now);
+    for (name, ids) in by_kind(due, kinds, free) {
+        let Some(kind) = kinds.iter().find(|kind| kind.name == name) else { continue };
+        for job in claim(app, lease.id(), kind, ids).await? {
+            turns.spawn(turn::run(app.clone(), *kind, job));
+        }
+    }
+    Ok(next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0))))
+}
+
+/// The ids of the first `most` hints of known kinds, by the name of the kind.
+fn by_kind(
+    hints: impl Iterator<Item = Candidate>,
+    kinds: &[JobKind],
+    most: usize,
+) -> BTreeMap<String, Vec<String>> {
+    let mut ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for hint in hints.filter(|hint| kinds.iter().any(|kind| kind.name == hint.kind)).take(most) {
+        ids.entry(hint.kind).or_default().push(hint.id);
+    }
+    ids
+}
+
+/// Claims jobs of one kind; those that nobody else got before.
+async fn claim(app: &App, owner: &str, kind: &JobKind, ids: Vec<String>) -> Result<Vec<Job>> {
+    let now = app.now();
+    let claim = Claim {
+        owner: owner.to_owned(),
+        fence: Fence::random(&app.entropy),
+        now,
+        deadline_at: kind.deadline_ms.map(|ms| now + ms),
+    };
+    app.db.write(move |tx| Box::pin(async move { jobs::claim(tx, &ids, &claim).await })).await
+}
+
+/// Waits, but not beyond `stop`.
+async fn pause(stop: &mut watch::Receiver<bool>, wait: Duration) {
+    tokio::select! {
+        () = tokio::time::sleep(wait) => {}
+        _ = stop.changed() => {}
+    }
+}

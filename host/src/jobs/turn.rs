@@ -1,0 +1,130 @@
+//! One turn of a job: it is run under its deadline, its panic is caught, and how it ended is written down.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use base::error::{Code, Error};
+use storage::jobs::{self, End, Job, LostLease};
+
+use crate::app::App;
+use crate::jobs::kind::{JobKind, Next, Turn};
+use crate::supervise::caught;
+
+/// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
+/// another one, finds it overdue.
+const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
+/// Most bytes of an error's text that are kept.
+const MAX_ERROR: usize = 500;
+
+/// What became of a turn.
+enum Outcome {
+    Ended(Next),
+    Failed {
+        code: &'static str,
+        message: String,
+    },
+    /// Another host has the job, or it was called off: nothing is to be written.
+    Lost,
+}
+
+/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row.
+pub async fn run(app: App, kind: JobKind, job: Job) {
+    let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
+    let turn = Turn { app, job, is_last };
+    let outcome = attempt(&turn, &kind).await;
+    let id = &turn.job.id;
+    let end = match outcome {
+        Outcome::Ended(Next::Committed) => return,
+        Outcome::Ended(next) => ended(&turn, next),
+        Outcome::Failed { code, message } => failed(&turn, &kind, (code, &message)),
+        Outcome::Lost => {
+            tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
+            return;
+        }
+    };
+    let mut waits = WRITE_AGAIN_AFTER_MS.iter();
+    while let Err(e) = write(&turn, end.clone()).await {
+        if e.is::<LostLease>() {
+            tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
+            return;
+        }
+        let Some(wait) = waits.next() else {
+            tracing::error!(job = %id, error = %format!("{e:#}"), "how a job ended cannot be written");
+            return;
+        };
+        tokio::time::sleep(Duration::from_millis(*wait)).await;
+    }
+}
+
+async fn attempt(turn: &Turn, kind: &JobKind) -> Outcome {
+    // Called inside, so that a panic before the first await is caught too.
+    let work = caught(&turn.app.metrics, kind.name, async { (kind.run)(turn).await });
+    let limit = kind.deadline_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    let done = match limit {
+        None => work.await,
+        Some(limit) => match tokio::time::timeout(limit, work).await {
+            Ok(done) => done,
+            Err(_) => {
+                let message = format!("the turn did not end within {} ms", limit.as_millis());
+                return Outcome::Failed { code: "timeout", message };
+            }
+        },
+    };
+    match done {
+        Err(said) => Outcome::Failed { code: "panic", message: said },
+        Ok(Ok(next)) => Outcome::Ended(next),
+        Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => Outcome::Lost,
+        Ok(Err(e)) => {
+            let code = e.code().map_or(Code::InternalError.as_str(), Code::as_str);
+            Outcome::Failed { code, message: e.to_string() }
+        }
+    }
+}
+
+/// What is to be written. None: the job is done and goes.
+fn ended(turn: &Turn, next: Next) -> Option<End> {
+    let done = End { done_at: Some(turn.app.now()), ..End::default() };
+    match next {
+        Next::Done | Next::Committed => None,
+        Next::Park => Some(done),
+        Next::At(due_at) => Some(End { due_at: Some(due_at), ..done }),
+        Next::PutOff(due_at) => Some(End {
+            due_at: Some(due_at),
+            attempts: turn.job.attempts.saturating_sub(1),
+            last_error: turn.job.last_error.clone(),
+            ..End::default()
+        }),
+    }
+}
+
+fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str)) -> Option<End> {
+    let (now, attempts) = (turn.app.now(), turn.job.attempts);
+    let (message, _) = message.split_at(message.floor_char_boundary(MAX_ERROR));
+    let [random] = turn.app.entropy.bytes::<1>();
+    let due_at = (!turn.is_last).then(|| now + kind.retry.after_ms(attempts, random));
+    match due_at {
+        Some(_) => {
+            tracing::warn!(job = %turn.job.id, code, error = message, attempts, "a job failed; it is tried again")
+        }
+        None => {
+            tracing::error!(job = %turn.job.id, code, error = message, attempts, "a job failed and is given up")
+        }
+    }
+    let last_error = Some(jobs::error((code, message), now));
+    Some(End { is_failed: turn.is_last, due_at, attempts, last_error, done_at: None })
+}
+
+async fn write(turn: &Turn, end: Option<End>) -> Result<()> {
+    let (job, now) = (turn.job.clone(), turn.app.now());
+    turn.app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                match &end {
+                    None => jobs::complete(tx, &job, now).await,
+                    Some(end) => jobs::reschedule(tx, &job, end, now).await,
+                }
+            })
+        })
+        .await
+}

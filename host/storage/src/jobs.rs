@@ -1,0 +1,353 @@
+//! Work in the background: what is due, who runs it, and what became of it. Table: `migrations/0050_jobs.sql`.
+//!
+//! A host takes a job by a claim, which writes a random fence into the row. Whoever writes an outcome names the fence in the same
+//! transaction: when another host has the job by now, nothing of the outcome is written.
+
+use std::fmt;
+
+use anyhow::{Error, Result};
+use base::clock::Entropy;
+use base::tenant::Tenant;
+use serde_json::json;
+
+use crate::Tx;
+use crate::dialect::unlocked_among;
+use crate::hosts;
+use crate::sql::{On, Reader, Row, query};
+use crate::wakes::{self, JobClass};
+
+/// After this many lost hosts a job is given up.
+pub const MAX_CRASHES: i64 = 20;
+/// How long after its deadline a running job counts as lost, ms: its host ends the turn at the deadline and has this time to write it down.
+const OVERDUE_MS: i64 = 30_000;
+
+/// What a claim is known by. Random, because a counter could repeat when a claim is lost in a crash of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence(i64);
+
+impl Fence {
+    /// A new one: 63 random bits, and never 0, which stands for "nobody".
+    pub fn random(entropy: &Entropy) -> Fence {
+        Fence((i64::from_be_bytes(entropy.bytes::<8>()) & i64::MAX).max(1))
+    }
+}
+
+/// The error of an outcome whose fence is not the job's any more. The transaction has to be rolled back, and nothing has to be done: another
+/// host has the job, or it was called off.
+#[derive(Debug)]
+pub struct LostLease;
+
+impl fmt::Display for LostLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the job is no longer this host's")
+    }
+}
+
+impl std::error::Error for LostLease {}
+
+/// A job to be enqueued; its id is `<kind>:<key>`.
+#[derive(Clone, Copy, Debug)]
+pub struct NewJob<'a> {
+    pub kind: &'a str,
+    /// What it works on; unique within the kind.
+    pub key: &'a str,
+    pub class: JobClass,
+    /// Whose work it is; both ids empty for work of the installation.
+    pub tenant: &'a Tenant,
+    pub connection_id: Option<&'a str>,
+    /// host:port of the provider or of the receiver; empty where there is none.
+    pub target: &'a str,
+    /// Milliseconds since 1970. None: the job is parked until it is enqueued with a time.
+    pub due_at: Option<i64>,
+    /// JSON, at most 1 KiB.
+    pub args: Option<&'a str>,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub id: String,
+    pub kind: String,
+    pub tenant: Tenant,
+    pub connection_id: Option<String>,
+    /// `queued`, `running`, `failed` or `cancelled`.
+    pub state: String,
+    pub due_at: Option<i64>,
+    /// It was woken while it runs, and is due again then.
+    pub again_at: Option<i64>,
+    /// Claims since the last success, this one included.
+    pub attempts: i64,
+    /// Hosts that were lost while it ran, without progress in between.
+    pub crashes: i64,
+    pub fence: Fence,
+    /// The host that runs it.
+    pub owner: Option<String>,
+    /// JSON.
+    pub args: Option<String>,
+    /// JSON: what `check_fence` kept last.
+    pub progress: Option<String>,
+    /// JSON: `{code, message, at}`.
+    pub last_error: Option<String>,
+}
+
+impl Job {
+    /// What it works on: its id without the kind.
+    pub fn key(&self) -> &str {
+        self.id.split_once(':').map_or("", |(_, key)| key)
+    }
+}
+
+fn job(row: &Row<'_>) -> Result<Job> {
+    Ok(Job {
+        id: row.get("id")?,
+        kind: row.get("kind")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        connection_id: row.get("connection_id")?,
+        state: row.get("state")?,
+        due_at: row.get("due_at")?,
+        again_at: row.get("again_at")?,
+        attempts: row.get("attempts")?,
+        crashes: row.get("crashes")?,
+        fence: Fence(row.get("fence")?),
+        owner: row.get("owner")?,
+        args: row.get("args")?,
+        progress: row.get("progress")?,
+        last_error: row.get("last_error")?,
+    })
+}
+
+/// Enqueues a job, in the transaction of what it is to work on. Where it exists, the earlier time wins; a job that runs is due again after
+/// its turn; a failed or cancelled one begins anew. The runner of this process is woken after the commit.
+pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
+    let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, due_at, args, \
+               created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $10) \
+               on conflict (id) do update set \
+               due_at = case when jobs.state = 'running' then jobs.due_at else excluded.due_at end, \
+               again_at = case when jobs.state = 'running' then excluded.due_at else jobs.again_at end, \
+               attempts = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.attempts end, \
+               crashes = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.crashes end, \
+               state = case when jobs.state = 'running' then 'running' else 'queued' end, \
+               class = excluded.class, updated_at = excluded.updated_at \
+               where (jobs.state = 'queued' and (jobs.due_at is null or jobs.due_at > excluded.due_at)) \
+               or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > excluded.due_at)) \
+               or jobs.state in ('failed', 'cancelled')";
+    query(sql)
+        .bind(format!("{}:{}", new.kind, new.key))
+        .bind(new.kind)
+        .bind(new.class.as_str())
+        .bind(&new.tenant.organization_id)
+        .bind(&new.tenant.application_id)
+        .bind(new.connection_id)
+        .bind(new.target)
+        .bind(new.due_at)
+        .bind(new.args)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    if new.due_at.is_some() {
+        wakes::note(new.class);
+    }
+    Ok(())
+}
+
+/// A job by its id.
+pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<Job>> {
+    query("select * from jobs where id = $1").bind(id).fetch_optional(on, job).await
+}
+
+/// A hint that a job can be claimed. It may be wrong by now: only what a claim returns is to be run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    pub id: String,
+    pub kind: String,
+    pub application_id: String,
+    pub connection_id: Option<String>,
+    pub target: String,
+    /// Its turns take long.
+    pub is_slow: bool,
+    /// Milliseconds since 1970.
+    pub due_at: i64,
+}
+
+/// At most `limit` queued jobs of a class that are due by `until`, in the order of their times.
+pub async fn candidates(reader: &Reader, class: JobClass, until: i64, limit: i64) -> Result<Vec<Candidate>> {
+    let sql = "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
+               where class = $1 and state = 'queued' and due_at <= $2 order by due_at limit $3";
+    let candidate = |row: &Row<'_>| {
+        Ok(Candidate {
+            id: row.get("id")?,
+            kind: row.get("kind")?,
+            application_id: row.get("application_id")?,
+            connection_id: row.get("connection_id")?,
+            target: row.get("target")?,
+            is_slow: row.get::<i64>("is_slow")? != 0,
+            due_at: row.get("due_at")?,
+        })
+    };
+    query(sql).bind(class.as_str()).bind(until).bind(limit).fetch_all(reader, candidate).await
+}
+
+/// Who claims, and for how long.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The host's id.
+    pub owner: String,
+    pub fence: Fence,
+    /// Milliseconds since 1970.
+    pub now: i64,
+    /// When the host ends the turn at the latest; none: it may run for as long as the host.
+    pub deadline_at: Option<i64>,
+}
+
+/// Claims those of the jobs with these ids that are queued and due, and returns them. What another transaction is claiming or changing at
+/// this moment is left out.
+pub async fn claim(tx: &mut Tx, ids: &[String], by: &Claim) -> Result<Vec<Job>> {
+    let sql = unlocked_among!(
+        tx,
+        "jobs",
+        "update jobs set state = 'running', owner = $1, fence = $2, started_at = $3, deadline_at = $4, attempts = attempts + 1, \
+         again_at = null, updated_at = $3 where id",
+        "$5",
+        "state = 'queued' and due_at <= $3",
+        " returning *"
+    );
+    query(sql)
+        .bind(&by.owner)
+        .bind(by.fence.0)
+        .bind(by.now)
+        .bind(by.deadline_at)
+        .bind(serde_json::to_string(ids)?)
+        .fetch_all(tx, job)
+        .await
+}
+
+/// Fails with `LostLease` unless the job is still the one that was claimed, and keeps `progress` (JSON, at most 1 KiB) where there is some.
+/// It changes the row, so that a takeover waits for the commit of this transaction, or this fails.
+pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i64) -> Result<()> {
+    let sql = "update jobs set progress = coalesce($3, progress), crashes = case when $3 is null then crashes else 0 end, \
+               updated_at = $4 where id = $1 and fence = $2 and state = 'running'";
+    let held = query(sql).bind(&job.id).bind(job.fence.0).bind(progress).bind(now).execute(tx).await?;
+    if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
+}
+
+/// Ends a turn after which nothing is left to do: the job is deleted, or is due again where it was woken meanwhile. Fails with `LostLease`
+/// when the job is no longer the one that was claimed.
+pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
+    let sql = "delete from jobs where id = $1 and fence = $2 and state = 'running' and again_at is null";
+    if query(sql).bind(&job.id).bind(job.fence.0).execute(&mut *tx).await? == 1 {
+        return Ok(());
+    }
+    let end = End { done_at: Some(now), ..End::default() };
+    reschedule(tx, job, &end, now).await
+}
+
+/// How a turn ends after which the job stays.
+#[derive(Clone, Debug, Default)]
+pub struct End {
+    /// It is given up: state `failed`, and not due.
+    pub is_failed: bool,
+    /// When it is due again, in milliseconds since 1970; none: it is parked. A wake during the turn counts beside it: the earlier time wins.
+    pub due_at: Option<i64>,
+    /// Claims since the last success that count from now on: 0 after a success.
+    pub attempts: i64,
+    /// JSON: `{code, message, at}`.
+    pub last_error: Option<String>,
+    /// Set where the turn was a success.
+    pub done_at: Option<i64>,
+}
+
+/// Ends a turn after which the job stays. Fails with `LostLease` when the job is no longer the one that was claimed.
+pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<()> {
+    let sql = "update jobs set state = case when again_at is null then $3 else 'queued' end, \
+               due_at = case when again_at is null then $4 when $4 is null or again_at < $4 then again_at else $4 end, \
+               again_at = null, owner = null, fence = 0, started_at = null, deadline_at = null, crashes = 0, attempts = $5, \
+               last_error = $6, done_at = coalesce($7, done_at), updated_at = $8 \
+               where id = $1 and fence = $2 and state = 'running'";
+    let held = query(sql)
+        .bind(&job.id)
+        .bind(job.fence.0)
+        .bind(if end.is_failed { "failed" } else { "queued" })
+        .bind(end.due_at)
+        .bind(end.attempts)
+        .bind(&end.last_error)
+        .bind(end.done_at)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
+}
+
+/// Gives back what a host runs, at once and without counting it as an attempt: for a host that stops in order. Returns how many jobs.
+pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
+    let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \
+               deadline_at = null, attempts = attempts - 1, updated_at = $2 where state = 'running' and owner = $1";
+    query(sql).bind(owner).bind(now).execute(tx).await
+}
+
+/// Queues jobs that run and whose host is lost, by the condition. The parameters are the time and the errors for those that are tried again
+/// and for those that are given up. A job that loses its host again and again waits longer each time.
+macro_rules! lost {
+    ($condition:literal) => {
+        concat!(
+            "update jobs set due_at = case when crashes < 2 then $1 when crashes = 2 then $1 + 1000 when crashes = 3 then $1 + 5000 \
+             when crashes = 4 then $1 + 30000 when crashes < 19 then $1 + 300000 end, \
+             state = case when crashes < 19 then 'queued' else 'failed' end, \
+             last_error = case when crashes < 19 then $2 else $3 end, crashes = crashes + 1, again_at = null, owner = null, \
+             fence = 0, started_at = null, deadline_at = null, updated_at = $1 where state = 'running' and ",
+            $condition
+        )
+    };
+}
+
+fn host_lost(now: i64) -> String {
+    error(("host_lost", "the host that ran the job is gone"), now)
+}
+
+fn crashed(now: i64) -> String {
+    error(("crashed", "the hosts that ran the job went down with it"), now)
+}
+
+/// An error as the table keeps it.
+pub fn error((code, message): (&str, &str), now: i64) -> String {
+    json!({ "code": code, "message": message, "at": model::Instant::from_millis(now) }).to_string()
+}
+
+/// Takes over what a host runs whose lease was over before `now`, and removes the host. Returns how many jobs are queued again; none when
+/// the host renewed its lease meanwhile, or another host took over.
+pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u64>> {
+    if !hosts::remove_expired(tx, host_id, now).await? {
+        return Ok(None);
+    }
+    requeue_of(tx, host_id, now).await.map(Some)
+}
+
+/// Queues what a host runs that is gone for sure. Returns how many jobs.
+pub async fn requeue_of(tx: &mut Tx, host_id: &str, now: i64) -> Result<u64> {
+    let of_host = query(lost!("owner = $4")).bind(now).bind(host_lost(now)).bind(crashed(now));
+    of_host.bind(host_id).execute(tx).await
+}
+
+/// Queues what runs on hosts that do not exist. Returns how many jobs.
+pub async fn requeue_orphans(tx: &mut Tx, now: i64) -> Result<u64> {
+    // `owner > ''`: an index finds the jobs that run, which are few.
+    let orphans = lost!("owner > '' and not exists (select 1 from hosts where hosts.id = jobs.owner)");
+    query(orphans).bind(now).bind(host_lost(now)).bind(crashed(now)).execute(tx).await
+}
+
+/// Queues jobs of a living host whose deadline is long over: their turns have ended, and how they ended could not be written. Returns how
+/// many jobs.
+pub async fn requeue_overdue(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
+    let overdue = query(lost!("owner = $4 and deadline_at < $5")).bind(now).bind(host_lost(now));
+    overdue.bind(crashed(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await
+}
+
+/// Deletes at most `limit` jobs that failed or were cancelled before `before`. Returns how many.
+pub async fn forget_ended(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
+    let sql = "delete from jobs where id in (select id from jobs where state in ('failed', 'cancelled') and updated_at < $1 \
+               order by updated_at limit $2)";
+    let forgotten = query(sql).bind(before).bind(limit).execute(tx).await?;
+    Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,86 @@
+//! Runs every statement on jobs and hosts.
+
+use anyhow::Result;
+use base::clock::Entropy;
+use base::tenant::Tenant;
+
+use crate::Db;
+use crate::Tx;
+use crate::hosts::{self, Host};
+use crate::jobs::{self, Claim, End, Fence, NewJob};
+use crate::tests::seed::START_MS;
+use crate::wakes::JobClass;
+
+/// Jobs of the seed are due from its start on, one each minute.
+const NOON: i64 = START_MS + 50_000 * 60_000;
+
+/// Everything, once.
+pub async fn all(db: &Db) -> Result<()> {
+    let reader = db.reader();
+    assert_eq!(jobs::candidates(reader, JobClass::Upkeep, NOON, 256).await?.len(), 256);
+    assert!(jobs::find(reader, "kind_1:100008").await?.is_some());
+    assert_eq!(hosts::expired(reader, NOON).await?, ["host_0"]);
+    hosts::database_now(reader).await?;
+    db.write(|tx| Box::pin(async move { write_jobs(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_hosts(tx).await })).await
+}
+
+async fn write_jobs(tx: &mut Tx) -> Result<()> {
+    let tenant = Tenant { organization_id: "org_0".into(), application_id: "app_0".into() };
+    let new = NewJob {
+        kind: "new",
+        key: "one",
+        class: JobClass::Upkeep,
+        tenant: &tenant,
+        connection_id: Some("conn_0_3"),
+        target: "",
+        due_at: Some(NOON),
+        args: None,
+    };
+    jobs::enqueue(tx, &new, NOON).await?;
+    let claim = Claim {
+        owner: "host_1".into(),
+        fence: Fence::random(&Entropy::seeded(1)),
+        now: NOON,
+        deadline_at: Some(NOON + 1),
+    };
+    let ids = ["new:one".to_owned(), "kind_1:100008".to_owned(), "none".to_owned()];
+    let claimed = jobs::claim(tx, &ids, &claim).await?;
+    assert_eq!(claimed.len(), 2);
+    let one = claimed.iter().find(|job| job.id == "new:one").expect("it was claimed");
+    jobs::check_fence(tx, one, Some("{}"), NOON).await?;
+    // Woken while it runs: it is not over.
+    jobs::enqueue(tx, &NewJob { due_at: Some(NOON + 1), ..new }, NOON).await?;
+    jobs::complete(tx, one, NOON).await?;
+    let again = jobs::claim(tx, &ids, &Claim { now: NOON + 1, ..claim.clone() }).await?;
+    assert_eq!(again.len(), 1);
+    let end = End { due_at: Some(NOON), ..End::default() };
+    jobs::reschedule(tx, &again[0], &end, NOON).await?;
+    let last = jobs::claim(tx, &ids, &claim).await?;
+    assert_eq!(last.len(), 1);
+    jobs::complete(tx, &last[0], NOON).await?;
+    assert!(jobs::find(&mut *tx, "new:one").await?.is_none());
+    assert_eq!(jobs::forget_ended(tx, i64::MAX, 50).await?, 50);
+    Ok(())
+}
+
+async fn write_hosts(tx: &mut Tx) -> Result<()> {
+    let host = Host {
+        id: "host_new".into(),
+        name: "new".into(),
+        version: "1".into(),
+        started_at: NOON,
+        lease_until: NOON + hosts::LEASE_MS,
+    };
+    assert!(hosts::insert(tx, &host).await?);
+    assert!(!hosts::insert(tx, &host).await?);
+    assert!(hosts::renew(tx, "host_new", NOON, NOON + 1).await?);
+    assert_eq!(jobs::take_over(tx, "host_0", NOON).await?, Some(50));
+    assert_eq!(jobs::take_over(tx, "host_0", NOON).await?, None);
+    assert!(jobs::requeue_overdue(tx, "host_1", NOON).await? >= 50);
+    // Nothing is left to it.
+    jobs::release(tx, "host_1", NOON).await?;
+    jobs::requeue_of(tx, "host_1", NOON).await?;
+    assert_eq!(jobs::requeue_orphans(tx, NOON).await?, 0);
+    hosts::remove(tx, "host_new").await
+}
