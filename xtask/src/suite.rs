@@ -15,8 +15,16 @@ use crate::connectors;
 use crate::project;
 
 /// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
-const ON_POSTGRES: [&str; 7] =
-    ["calendars::", "connections::", "contract::", "email::", "oauth::", "sandbox_connector::", "usage::"];
+const ON_POSTGRES: [&str; 8] = [
+    "calendars::",
+    "connections::",
+    "contract::",
+    "email::",
+    "jobs::",
+    "oauth::",
+    "sandbox_connector::",
+    "usage::",
+];
 
 /// The tests of the workspace, built.
 pub struct Suite {
