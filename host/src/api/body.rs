@@ -13,10 +13,10 @@ use compute::named_semaphores::Shares;
 use http::{HeaderMap, HeaderValue, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use crate::api::received::{Object, Received};
 use crate::api::{fingerprint, json};
 
 /// Largest body of an ordinary operation in bytes.
@@ -136,7 +136,7 @@ pub async fn read(
     let work = move || digest(content_type.as_ref(), bytes);
     let (object, fingerprint) = compute.run(whose.application_id, size, work).await;
     let mut request = Request::from_parts(parts, Body::empty());
-    request.extensions_mut().insert(Received(Arc::new(Mutex::new(Some(object)))));
+    request.extensions_mut().insert(Received::new(object));
     Ok(Read { request, fingerprint, held })
 }
 
@@ -195,21 +195,6 @@ fn digest(content_type: Option<&HeaderValue>, bytes: Bytes) -> (Object, String) 
         _ => fingerprint::of_bytes(&bytes),
     };
     (object, fingerprint)
-}
-
-/// The object that a body is, or why it is none.
-type Object = Result<Map<String, Value>>;
-
-/// A body that was read, for its handler. Extensions of a request are cloned, so what is in it is handed out once.
-#[derive(Clone)]
-pub struct Received(Arc<Mutex<Option<Object>>>);
-
-impl Received {
-    /// The object that it is; an absent body is an empty one.
-    pub fn into_object(self) -> Object {
-        let taken = self.0.lock().ok().and_then(|mut slot| slot.take());
-        taken.unwrap_or_else(|| Err(anyhow::anyhow!("a body is read once").into()))
-    }
 }
 
 #[cfg(test)]

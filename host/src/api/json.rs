@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::api::body::Received;
 use crate::api::error::ApiError;
+use crate::api::received::Received;
 use crate::app::App;
 
 /// A request body: one JSON object with camelCase keys. An absent body is an empty object. It was read, and its size checked

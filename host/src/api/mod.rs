@@ -22,6 +22,7 @@ pub mod operation;
 pub mod operations;
 pub mod page;
 pub mod rate_limit;
+mod received;
 pub mod reply;
 pub mod request_id;
 pub mod system;
@@ -66,7 +67,7 @@ struct Gate {
 
 /// The whole service: the contract's operations, the documentation, the probes.
 pub fn service(app: App) -> Router {
-    let (routes, operations) = v1::routes().into_router();
+    let (routes, operations) = operations::router(v1::routes());
     let limiters = Arc::<Limiters>::default();
     let outside = system::routes(&operations, limiters.clone(), &app);
     let track = track::routes(limiters.clone());

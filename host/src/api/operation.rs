@@ -1,6 +1,5 @@
 //! One row per operation: method, path, scope and release stage, with its documentation. Router, scope check and OpenAPI read it.
 
-use axum::Router;
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
@@ -8,7 +7,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::api::body::{MAX_BODY, MAX_BODY_WITH_FILES};
-use crate::api::operations::Operations;
 
 /// The scope of an operation that any valid key may call.
 pub const ANY_KEY: &str = "";
@@ -179,7 +177,7 @@ fn camel(segment: &str) -> String {
 /// Rows with their handlers. `get`, `post`, `patch` and `delete` add a row; what is chained after it documents that row.
 pub struct Routes<S = ()> {
     tag: &'static str,
-    rows: Vec<(Operation, MethodRouter<S>)>,
+    pub(super) rows: Vec<(Operation, MethodRouter<S>)>,
 }
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {
@@ -356,13 +354,6 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     pub fn operations(&self) -> Vec<Operation> {
         self.rows.iter().map(|(o, _)| o.clone()).collect()
-    }
-
-    /// The router, and the table that finds the row of a request. Panics when two rows have the same method and path.
-    pub fn into_router(self) -> (Router<S>, Operations) {
-        let table = Operations::new(self.operations());
-        let router = self.rows.into_iter().fold(Router::new(), |r, (o, route)| r.route(o.path, route));
-        (router, table)
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use http::Method;
 
-use crate::api::operation::Operation;
+use crate::api::operation::{Operation, Routes};
 
 /// The table of operations, cheap to clone.
 #[derive(Clone)]
@@ -43,4 +44,11 @@ impl Operations {
         let path = request.extensions().get::<MatchedPath>()?;
         self.find(request.method(), path.as_str())
     }
+}
+
+/// The router of these rows, and the table that finds the row of a request. Panics when two rows have the same method and path.
+pub fn router<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> (Router<S>, Operations) {
+    let table = Operations::new(routes.operations());
+    let router = routes.rows.into_iter().fold(Router::new(), |r, (o, route)| r.route(o.path, route));
+    (router, table)
 }

@@ -11,8 +11,9 @@ use runtime::{self, Installed, Manifest, Store};
 use serde_json::{Value, json};
 
 use crate::app;
+use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
-use crate::cli::{answer, store, table};
+use crate::cli::store;
 use crate::config::Config;
 
 const MANIFEST: &str = "connector.toml";

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::api;
-use crate::cli::answer;
+use crate::cli::output::answer;
 use crate::config::Config;
 
 /// Print the OpenAPI 3.1 document of the API as JSON

@@ -12,8 +12,9 @@ use storage::dialect::Dialect;
 use storage::{Db, migrations};
 
 use crate::app;
+use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;
-use crate::cli::{answer, store, table};
+use crate::cli::store;
 use crate::config::Config;
 
 /// Less free space than this is a warning; less than a tenth of it a failure.

@@ -16,8 +16,9 @@ use storage::api_keys::{self, ApiKey};
 
 use crate::api::caller;
 use crate::app;
+use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
-use crate::cli::{answer, store, table};
+use crate::cli::store;
 
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";

@@ -6,8 +6,9 @@ use anyhow::Result;
 use clap::Args;
 use storage::migrations;
 
+use crate::cli::output::answer;
 use crate::cli::settings::Place;
-use crate::cli::{answer, store};
+use crate::cli::store;
 
 /// Bring the database's schema up to date, or check it
 ///

@@ -8,17 +8,20 @@ mod doctor;
 mod keys;
 mod listener;
 mod migrate;
+mod output;
 mod serve;
 mod settings;
 mod store;
+mod threads;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::cli::threads::block_on;
 use crate::telemetry;
 
 const AFTER_HELP: &str = "\
@@ -62,7 +65,7 @@ pub fn run() -> ExitCode {
         Command::CompileConnector => {
             return ExitCode::from(u8::try_from(runtime::compile_child_main()).unwrap_or(1));
         }
-        Command::Serve(serve) => serve.run(),
+        Command::Serve(serve) => serve.run(&variables()),
         Command::Keys(keys) => quietly(keys.run()),
         Command::Apps(apps) => quietly(apps.run()),
         Command::Connectors(connectors) => quietly(connectors.run()),
@@ -80,53 +83,22 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// The environment variables that the commands read.
+fn variables() -> Vec<OsString> {
+    let mut command = Cli::command();
+    command.build();
+    let arguments = command.get_subcommands().flat_map(clap::Command::get_arguments);
+    arguments.filter_map(clap::Arg::get_env).map(OsString::from).collect()
+}
+
 /// Runs a command that works on the store and ends; only warnings are logged.
 fn quietly(work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
     telemetry::start(Some(telemetry::Format::Human), "warn")?;
     block_on(work)
 }
 
-/// Runs `work` on a runtime that does not wait for threads that still run when it is done.
-fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the threads of the process")?;
-    let result = runtime.block_on(work);
-    runtime.shutdown_timeout(Duration::from_millis(200));
-    result
-}
-
-/// Writes an answer to stdout. That nobody reads it to its end (`| head`) is no error.
-fn answer(text: &str) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match writeln!(stdout, "{}", text.trim_end()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).context("cannot write to stdout"),
-        _ => Ok(()),
-    }
-}
-
-/// Lines with columns as wide as their widest cell.
-fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
     use crate::config::Config;
 
@@ -151,11 +123,5 @@ mod tests {
         ] {
             assert!(help.contains(&format!("[default: {shown}]")), "{shown}");
         }
-    }
-
-    #[test]
-    fn columns_line_up() {
-        let rows = [vec!["a".to_owned(), "b".to_owned()], vec!["long".to_owned(), "c".to_owned()]];
-        assert_eq!(table(&rows), "a     b\nlong  c\n");
     }
 }

@@ -1,12 +1,13 @@
 //! `switchboard serve`: start in an order in which nothing is served too early, stop in one in which nothing is lost.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use axum::Router;
 use base::clock::{Clock, Entropy};
-use clap::{Args, CommandFactory};
+use clap::Args;
 use sandbox_provider::{self, Sandbox};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -16,7 +17,8 @@ use crate::api;
 use crate::app::App;
 use crate::cli::listener::Listener;
 use crate::cli::settings::{Resolved, Settings};
-use crate::cli::{Cli, block_on, store};
+use crate::cli::store;
+use crate::cli::threads::block_on;
 use crate::config::Config;
 use crate::jobs;
 use crate::outbox;
@@ -60,28 +62,22 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub fn run(self) -> Result<ExitCode> {
+    /// Serves until the process is told to stop. `known`: the environment variables of all commands.
+    pub fn run(self, known: &[OsString]) -> Result<ExitCode> {
         let resolved = self.settings.resolve()?;
         telemetry::start(resolved.log_format, &resolved.log_level)?;
-        note_unknown_variables();
+        note_unknown_variables(known);
         block_on(serve(resolved))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// A misspelt variable is silently the default, which can be dangerous; a warning is what can be done about it.
-fn note_unknown_variables() {
-    let mut command = Cli::command();
-    command.build();
-    let known: Vec<_> = command
-        .get_subcommands()
-        .flat_map(clap::Command::get_arguments)
-        .filter_map(clap::Arg::get_env)
-        .collect();
+fn note_unknown_variables(known: &[OsString]) {
     for (name, _) in std::env::vars_os() {
         let ours =
             name.to_str().is_some_and(|n| n.starts_with("SWITCHBOARD_") && !OTHER_VARIABLES.contains(&n));
-        if ours && !known.contains(&name.as_os_str()) {
+        if ours && !known.contains(&name) {
             tracing::warn!(variable = %name.to_string_lossy(), "there is no such setting; see `switchboard serve --help`");
         }
     }

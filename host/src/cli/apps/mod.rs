@@ -5,19 +5,22 @@ mod inputs;
 mod provider;
 mod provider_set;
 mod redirect_uri;
+mod stored;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use storage::api_keys::{self, Application};
+use storage::api_keys;
 use storage::{Db, oauth_clients};
 
+use crate::cli::apps::stored::application;
+use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
-use crate::cli::{answer, store, table};
+use crate::cli::store;
 
 /// Make and list applications, and register what they need to connect accounts by OAuth
 ///
@@ -92,14 +95,6 @@ impl Apps {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// The application with this id. The error says where ids are shown.
-async fn application(db: &Db, id: &str) -> Result<Application> {
-    db.check().await?;
-    let all = api_keys::applications(db.reader()).await?;
-    let found = all.into_iter().find(|application| application.tenant.application_id == id);
-    found.with_context(|| format!("there is no application {id}; `switchboard apps list` shows them"))
 }
 
 impl Create {

@@ -4,13 +4,14 @@ use anyhow::{Result, ensure};
 use base::tenant::Tenant;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use storage::oauth_clients::{self, OAuthClient};
+use storage::oauth_clients;
 use storage::{Db, connections};
 
-use crate::cli::apps::application;
 use crate::cli::apps::provider_set::Set;
+use crate::cli::apps::stored::{application, shown};
+use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
-use crate::cli::{answer, store, table};
+use crate::cli::store;
 
 /// Connections that are counted at most for a message.
 const MAX_COUNTED: i64 = 1_000;
@@ -63,23 +64,6 @@ impl Provider {
             Provider::Remove(remove) => remove.run().await,
         }
     }
-}
-
-/// A registration as `--json` prints it; the secret is not in it.
-pub fn shown(client: &OAuthClient) -> Value {
-    json!({
-        "id": client.id,
-        "applicationId": client.tenant.application_id,
-        "provider": client.provider,
-        "clientId": client.client_id,
-        "hasSecret": client.client_secret.is_some(),
-        "clientAuth": client.client_auth,
-        "settings": client.settings,
-        "endpoints": client.endpoints,
-        "scopes": client.scopes,
-        "version": client.version,
-        "disabled": client.disabled_at.is_some(),
-    })
 }
 
 /// Live connections of the application with this provider, at most `MAX_COUNTED`.

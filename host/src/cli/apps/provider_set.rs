@@ -14,11 +14,11 @@ use storage::oauth_clients::{self, OAuthClient};
 use zeroize::Zeroizing;
 
 use crate::app;
-use crate::cli::apps::application;
 use crate::cli::apps::inputs::{self, Setting};
-use crate::cli::apps::provider::shown;
+use crate::cli::apps::stored::{application, shown};
+use crate::cli::output::answer;
 use crate::cli::settings::Place;
-use crate::cli::{answer, store};
+use crate::cli::store;
 use crate::config::Config;
 
 /// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).

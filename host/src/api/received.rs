@@ -1,0 +1,25 @@
+//! A request's body between its reading and its handler.
+
+use std::sync::{Arc, Mutex};
+
+use base::error::Result;
+use serde_json::{Map, Value};
+
+/// The object that a body is, or why it is none.
+pub type Object = Result<Map<String, Value>>;
+
+/// A body that was read, for its handler. Extensions of a request are cloned, so what is in it is handed out once.
+#[derive(Clone)]
+pub struct Received(Arc<Mutex<Option<Object>>>);
+
+impl Received {
+    pub fn new(object: Object) -> Self {
+        Received(Arc::new(Mutex::new(Some(object))))
+    }
+
+    /// The object that it is; an absent body is an empty one.
+    pub fn into_object(self) -> Object {
+        let taken = self.0.lock().ok().and_then(|mut slot| slot.take());
+        taken.unwrap_or_else(|| Err(anyhow::anyhow!("a body is read once").into()))
+    }
+}

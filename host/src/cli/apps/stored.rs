@@ -1,0 +1,32 @@
+//! Applications and registrations as the store has them.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use storage::Db;
+use storage::api_keys::{self, Application};
+use storage::oauth_clients::OAuthClient;
+
+/// The application with this id. The error says where ids are shown.
+pub async fn application(db: &Db, id: &str) -> Result<Application> {
+    db.check().await?;
+    let all = api_keys::applications(db.reader()).await?;
+    let found = all.into_iter().find(|application| application.tenant.application_id == id);
+    found.with_context(|| format!("there is no application {id}; `switchboard apps list` shows them"))
+}
+
+/// A registration as `--json` prints it; the secret is not in it.
+pub fn shown(client: &OAuthClient) -> Value {
+    json!({
+        "id": client.id,
+        "applicationId": client.tenant.application_id,
+        "provider": client.provider,
+        "clientId": client.client_id,
+        "hasSecret": client.client_secret.is_some(),
+        "clientAuth": client.client_auth,
+        "settings": client.settings,
+        "endpoints": client.endpoints,
+        "scopes": client.scopes,
+        "version": client.version,
+        "disabled": client.disabled_at.is_some(),
+    })
+}
