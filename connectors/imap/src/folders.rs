@@ -119,11 +119,16 @@ impl Mailboxes {
         self.all.iter().find(|mailbox| ids::folder_key(&mailbox.id()) == key)
     }
 
-    /// The mailbox as the host is told of it.
-    pub fn source(&self, mailbox: &Mailbox) -> Source {
+    /// The mailbox as the host is told of it. The server counts messages that are marked as deleted: these are so many, and so many of
+    /// them unread.
+    pub fn source(&self, mailbox: &Mailbox, hidden: u64, hidden_unseen: u64) -> Source {
         let id = mailbox.id();
         let parent = mailbox.parent().and_then(|name| self.all.iter().find(|other| other.name == name));
-        let body = JsonText::of(&folder(mailbox, parent.map(Mailbox::id))).unwrap_or_default();
+        let mut folder = folder(mailbox, parent.map(Mailbox::id));
+        let less = |count: i64, hidden: u64| count.saturating_sub_unsigned(hidden).max(0);
+        folder.total_count = folder.total_count.map(|count| less(count, hidden));
+        folder.unread_count = folder.unread_count.map(|count| less(count, hidden_unseen));
+        let body = JsonText::of(&folder).unwrap_or_default();
         let item = Item {
             external_id: id.clone(),
             kind: Some("email_folder".into()),

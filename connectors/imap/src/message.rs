@@ -87,13 +87,17 @@ pub fn fact_items(capabilities: &Capabilities) -> Items {
     if capabilities.has("OBJECTID") { facts.and_beyond(beyond::EMAIL_ID) } else { facts }
 }
 
-/// The message of a FETCH response with [`list_items`] or more. `complete` adds to it what was read besides.
+/// The message of a FETCH response with [`list_items`] or more; one that is marked as deleted is gone. `complete` adds to it what was read
+/// besides.
 pub fn source(
     place: &Place,
     uid: u32,
     fetched: &Fetched<'_>,
     complete: impl FnOnce(&mut EmailMessage, &Hint),
 ) -> Source {
+    if fetched.flags.as_deref().is_some_and(is_deleted) {
+        return place.gone(uid);
+    }
     let header = fetched.header().unwrap_or_default();
     let beginning = fetched.section("TEXT").filter(|_| fetched.preview.is_none());
     let mut message = mime::message(header, beginning);
@@ -128,8 +132,11 @@ pub fn source(
     Source { external_id: id, etag: etag(fetched), items: vec![item], ..Source::default() }
 }
 
-/// A known message's state alone.
+/// A known message's state alone; one that is marked as deleted is gone.
 pub fn partial(place: &Place, uid: u32, fetched: &Fetched<'_>) -> Source {
+    if fetched.flags.as_deref().is_some_and(is_deleted) {
+        return place.gone(uid);
+    }
     let state = State::new(place, fetched.flags.as_deref().unwrap_or_default());
     let id = place.message(uid);
     let body = JsonText::of(&state).unwrap_or_default();
@@ -143,7 +150,12 @@ pub fn etag(fetched: &Fetched<'_>) -> Option<String> {
     Some(ids::etag(fetched.modseq, flags))
 }
 
-/// What flags say. A message with `\Deleted` is there until it is expunged, and `\Recent` means nothing to anybody.
+/// Whether another program marked the message as deleted. It is there until it is expunged, and no client shows it.
+pub fn is_deleted(flags: &[String]) -> bool {
+    flags.iter().any(|flag| flag.eq_ignore_ascii_case("\\Deleted"))
+}
+
+/// What flags say; `\Recent` means nothing to anybody.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct State {

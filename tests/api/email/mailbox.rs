@@ -482,8 +482,13 @@ async fn sandbox_path(api: &Actor, message_id: &str) -> String {
     format!("{MESSAGES}/{}", text(&found[0]["id"]))
 }
 
-const FLAGS: [(&str, &str); 4] =
-    [("seen", "\\Seen"), ("starred", "\\Flagged"), ("answered", "\\Answered"), ("draft", "\\Draft")];
+const FLAGS: [(&str, &str); 5] = [
+    ("seen", "\\Seen"),
+    ("starred", "\\Flagged"),
+    ("answered", "\\Answered"),
+    ("draft", "\\Draft"),
+    ("deleted", "\\Deleted"),
+];
 
 fn imap_flag(flag: &str) -> String {
     let known = FLAGS.iter().find(|(plain, _)| *plain == flag);

@@ -36,6 +36,7 @@ mod conversation;
 mod drafts;
 mod isolation;
 mod listing;
+mod marked_deleted;
 mod once;
 mod push;
 mod reading;

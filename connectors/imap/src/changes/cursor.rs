@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::folders::Counts;
 use crate::imap::uids::UidSet;
-use crate::message::Place;
+use crate::message::{Place, is_deleted};
 use crate::plan::Chunk;
 
 /// Cursors of other versions are expired.
@@ -62,6 +62,9 @@ pub struct Known {
     /// Messages that were told or will be.
     #[serde(rename = "k", default)]
     pub uids: UidSet,
+    /// Messages that another program marked as deleted: to the host they are gone (RFC 8621 section 4.1.1).
+    #[serde(rename = "x", default, skip_serializing_if = "Hidden::is_empty")]
+    pub hidden: Hidden,
     /// Flags and who has them, where the server does not say what changed.
     #[serde(rename = "l", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flags: BTreeMap<String, UidSet>,
@@ -71,6 +74,45 @@ pub struct Known {
     /// Messages whose flags are to be told.
     #[serde(rename = "c", default, skip_serializing_if = "UidSet::is_empty")]
     pub changed: UidSet,
+}
+
+/// Messages with `\Deleted`, which are there until they are expunged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hidden {
+    #[serde(rename = "a", default)]
+    pub all: UidSet,
+    /// Those of them without `\Seen`.
+    #[serde(rename = "u", default, skip_serializing_if = "UidSet::is_empty")]
+    pub unseen: UidSet,
+}
+
+impl Hidden {
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Takes in a message with these flags. True: it is one of them.
+    pub fn take(&mut self, uid: u32, flags: &[String]) -> bool {
+        if !is_deleted(flags) {
+            return false;
+        }
+        self.all.insert(uid);
+        if !flags.iter().any(|flag| flag.eq_ignore_ascii_case("\\Seen")) {
+            self.unseen.insert(uid);
+        }
+        true
+    }
+
+    /// Without these messages.
+    pub fn minus(&self, uids: &UidSet) -> Hidden {
+        Hidden { all: self.all.minus(uids), unseen: self.unseen.minus(uids) }
+    }
+
+    /// Adds what is newly known.
+    pub fn add(&mut self, more: &Hidden) {
+        self.all.add(&more.all);
+        self.unseen.add(&more.unseen);
+    }
 }
 
 /// Counts of a folder in a row, for a short cursor: messages, unseen, UIDNEXT, UIDVALIDITY, HIGHESTMODSEQ.
@@ -124,6 +166,7 @@ impl Known {
         let gone = Gone { folder: self.id.clone(), uid_validity: self.uid_validity, uids };
         (self.status, self.modseq, self.uid_validity) = (None, None, 0);
         (self.fresh, self.changed) = (UidSet::new(), UidSet::new());
+        self.hidden = Hidden::default();
         self.flags.clear();
         gone
     }

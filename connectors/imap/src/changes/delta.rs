@@ -8,8 +8,8 @@ use io_imap::types::fetch::MessageDataItemName;
 use io_imap::types::response::Code;
 use model::wire::Source;
 
-use crate::changes::cursor::{Cursor, Gone, Known, StatusSeen};
-use crate::changes::folders::{compare_folders, readable, unreadable};
+use crate::changes::cursor::{Cursor, Gone, Hidden, Known, StatusSeen};
+use crate::changes::folders::{compare_folders, readable, tell_folders, unreadable};
 use crate::changes::known::{flags_key, settle_empty};
 use crate::changes::page::{MAX_CHANGED, Page};
 use crate::folders::{Counts, Mailbox, Mailboxes};
@@ -41,7 +41,11 @@ struct Scan {
     /// All UIDs that there are; none: they were not asked for.
     all: Option<UidSet>,
     vanished: UidSet,
-    /// Those whose flags were told.
+    /// Those that are marked as deleted: all where `all` is there, else those of which it was told.
+    hidden: Hidden,
+    /// Where among the commands the searches are.
+    searches_at: Option<usize>,
+    /// Those whose flags were told, without the hidden ones.
     reported: UidSet,
     /// The same as sources, as many as a page takes.
     states: Vec<(u32, Source)>,
@@ -55,15 +59,15 @@ pub fn compare(
     mailboxes: &Mailboxes,
     page: &mut Page,
 ) -> Outcome<()> {
-    compare_folders(cursor, mailboxes, &mut page.sources);
+    compare_folders(cursor, mailboxes);
     let mut scans = Vec::new();
     for mailbox in readable(session, mailboxes) {
         scans.extend(scan(session, cursor, mailbox));
     }
     let visits: Vec<Visit> = scans.iter().map(|scan| scan.visit.clone()).collect();
-    let visited = session.visit(&visits, None, |at, _, _, response| {
+    let visited = session.visit(&visits, None, |at, _, command, response| {
         if let Some(scan) = scans.get_mut(at) {
-            scan.take(response);
+            scan.take(command, response);
         }
     })?;
     unreadable(session, visited.iter().filter(|visited| visited.selected.is_none()).count());
@@ -72,6 +76,7 @@ pub fn compare(
     for (scan, visited) in scans.into_iter().zip(&visited) {
         scan.settle(visited, cursor, page);
     }
+    tell_folders(cursor, mailboxes, &mut page.sources);
     Ok(())
 }
 
@@ -115,17 +120,18 @@ impl Scan {
         let has_modseq = counts.highest_modseq.is_some();
         let has_esearch = session.capabilities.has_in_rev2("ESEARCH");
         let flags = Items::new([MessageDataItemName::Flags]);
-        let mut all = None;
+        let (mut all, mut searches_at) = (None, None);
         match by {
             By::Qresync => visit.since = Some((known.uid_validity, modseq.max(1))),
             By::Condstore => {
                 let fetch = uid_fetch(everything(), flags, Some(modseq.max(1)));
-                visit.commands = vec![fetch, beyond::uid_search_all(has_esearch)];
-                all = Some(UidSet::new());
+                visit.commands = vec![fetch];
+                visit.commands.extend(beyond::uid_searches(has_esearch));
+                (all, searches_at) = (Some(UidSet::new()), Some(1));
             }
             By::Listing if has_modseq => {
-                visit.commands = vec![beyond::uid_search_all(has_esearch)];
-                all = Some(UidSet::new());
+                visit.commands.extend(beyond::uid_searches(has_esearch));
+                (all, searches_at) = (Some(UidSet::new()), Some(0));
             }
             By::Listing | By::Flags => {
                 visit.commands = vec![uid_fetch(everything(), flags, None)];
@@ -140,6 +146,8 @@ impl Scan {
             place: known.place(),
             all,
             vanished: UidSet::new(),
+            hidden: Hidden::default(),
+            searches_at,
             reported: UidSet::new(),
             states: Vec::new(),
             flags: BTreeMap::new(),
@@ -150,12 +158,13 @@ impl Scan {
         self.by == By::Flags || self.by == By::Listing
     }
 
-    fn take(&mut self, response: &Response<'_>) {
+    fn take(&mut self, command: Option<usize>, response: &Response<'_>) {
         if let Response::Status(status) = response
             && status.code == Some(Code::Closed)
         {
             // Until here it was about the mailbox before (RFC 9051 section 7.1).
             (self.vanished, self.reported) = (UidSet::new(), UidSet::new());
+            self.hidden = Hidden::default();
             self.states.clear();
             return;
         }
@@ -163,6 +172,12 @@ impl Scan {
             self.vanished.add(&gone);
         } else if let Some((uid, fetched)) = fetched(response) {
             let Some(flags) = &fetched.flags else { return };
+            if self.hidden.take(uid, flags) {
+                return;
+            }
+            if self.hidden.all.contains(uid) {
+                self.hidden = self.hidden.minus(&UidSet::only(uid));
+            }
             self.reported.insert(uid);
             if self.takes_flags() {
                 self.flags.entry(flags_key(flags)).or_default().insert(uid);
@@ -173,8 +188,18 @@ impl Scan {
             if self.states.len() < MAX_CHANGED && self.by != By::Listing {
                 self.states.push((uid, message::partial(&self.place, uid, &fetched)));
             }
-        } else if let Some(all) = &mut self.all {
-            found(response, all);
+        } else if let (Some(at), Some(command)) = (self.searches_at, command) {
+            self.take_found(command.checked_sub(at), response);
+        }
+    }
+
+    /// Takes in what one of `beyond::uid_searches` found.
+    fn take_found(&mut self, search: Option<usize>, response: &Response<'_>) {
+        match (search, &mut self.all) {
+            (Some(0), Some(all)) => found(response, all),
+            (Some(1), _) => found(response, &mut self.hidden.all),
+            (Some(2), _) => found(response, &mut self.hidden.unseen),
+            _ => {}
         }
     }
 
@@ -186,12 +211,15 @@ impl Scan {
             known.status = Some(StatusSeen::from(self.counts));
             return;
         };
-        let finds_nothing = selected.exists > 0 && self.all.as_ref().is_some_and(UidSet::is_empty);
+        let finds_nothing = selected.exists > 0
+            && self.hidden.all.is_empty()
+            && self.all.as_ref().is_some_and(UidSet::is_empty);
         if selected.uid_validity != self.counts.uid_validity || finds_nothing {
             // It was made anew since it was listed, or emptied since it was opened: the next comparison sees it as it is.
             return;
         }
         let (gone, fresh) = self.differences(&known.uids);
+        known.hidden = self.hidden_after(known);
         let untold = UidSet::union([&planned, &known.fresh]);
         let changed = self.changed(known).and(&known.uids).minus(&gone).minus(&untold);
         known.uids = known.uids.minus(&gone);
@@ -224,9 +252,25 @@ impl Scan {
     /// What is gone, and what is new.
     fn differences(&self, known: &UidSet) -> (UidSet, UidSet) {
         match &self.all {
-            Some(all) => (known.minus(all), all.minus(known)),
-            None => (self.vanished.and(known), self.reported.minus(known)),
+            Some(all) => {
+                let shown = all.minus(&self.hidden.all);
+                (known.minus(&shown), shown.minus(known))
+            }
+            None => {
+                let gone = UidSet::union([&self.vanished, &self.hidden.all]);
+                (gone.and(known), self.reported.minus(known))
+            }
         }
+    }
+
+    /// What is marked as deleted now.
+    fn hidden_after(&self, known: &Known) -> Hidden {
+        let mut hidden = match self.all {
+            Some(_) => Hidden::default(),
+            None => known.hidden.minus(&UidSet::union([&self.vanished, &self.reported, &self.hidden.all])),
+        };
+        hidden.add(&self.hidden);
+        hidden
     }
 
     /// Those whose flags are not, or may not be, what was told.
@@ -256,7 +300,7 @@ fn missed(scans: &[Scan], visited: &[Visited], cursor: &Cursor) -> Vec<usize> {
             return false;
         };
         let (gone, fresh) = scan.differences(&known.uids);
-        let there = known.uids.len() + fresh.len() - gone.len();
+        let there = known.uids.len() + fresh.len() - gone.len() + scan.hidden_after(known).all.len();
         scan.by == By::Qresync && there != u64::from(selected.exists)
     };
     let pairs = scans.iter().zip(visited).enumerate();
@@ -269,18 +313,19 @@ fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> 
         return Ok(());
     }
     let names = missed.iter().filter_map(|at| scans.get(*at)).map(|scan| scan.visit.name.clone());
-    let search = beyond::uid_search_all(session.capabilities.has_in_rev2("ESEARCH"));
-    let visits: Vec<Visit> =
-        names.map(|name| Visit::new(&name, Access::Read, vec![search.clone()])).collect();
-    let mut found_all = vec![UidSet::new(); visits.len()];
+    let searches = beyond::uid_searches(session.capabilities.has_in_rev2("ESEARCH"));
+    let visits: Vec<Visit> = names.map(|name| Visit::new(&name, Access::Read, searches.to_vec())).collect();
+    let mut found_anew = vec![<[UidSet; 3]>::default(); visits.len()];
     let visited = session.visit(&visits, None, |at, _, command, response| {
-        if let Some(all) = found_all.get_mut(at).filter(|_| command.is_some()) {
-            found(response, all);
+        let of_visit = found_anew.get_mut(at);
+        if let Some(set) = of_visit.zip(command).and_then(|(sets, command)| sets.get_mut(command)) {
+            found(response, set);
         }
     })?;
-    for ((at, all), visited) in missed.into_iter().zip(found_all).zip(&visited) {
+    for ((at, [all, deleted, unseen]), visited) in missed.into_iter().zip(found_anew).zip(&visited) {
         if let Some(scan) = scans.get_mut(at).filter(|_| visited.is_ok()) {
             scan.all = Some(all);
+            scan.hidden = Hidden { all: deleted, unseen };
         }
     }
     Ok(())

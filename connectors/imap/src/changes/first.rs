@@ -6,14 +6,15 @@ use connector_sdk::{Answer, Outcome};
 use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Sources;
 
-use crate::changes::cursor::{Cursor, Known};
-use crate::changes::folders::{compare_folders, readable, unreadable};
+use crate::changes::cursor::{Cursor, Hidden, Known};
+use crate::changes::folders::{compare_folders, readable, tell_folders, unreadable};
 use crate::changes::known::{flags_key, settle_empty};
 use crate::changes::page::{Page, answer, read_chunk};
 use crate::folders::Mailboxes;
+use crate::imap::beyond;
 use crate::imap::commands::{Items, everything, uid_fetch};
 use crate::imap::session::Session;
-use crate::imap::visit::{Access, Visit, fetched};
+use crate::imap::visit::{Access, Visit, fetched, found};
 use crate::listing;
 use crate::plan::{Entry, chunks};
 
@@ -21,8 +22,9 @@ use crate::plan::{Entry, chunks};
 pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>> {
     let mailboxes = listing::list(session)?;
     let mut cursor = Cursor::new();
-    compare_folders(&mut cursor, &mailboxes, &mut page.sources);
+    compare_folders(&mut cursor, &mailboxes);
     let entries = inventory(session, &mut cursor, &mailboxes)?;
+    tell_folders(&mut cursor, &mailboxes, &mut page.sources);
     let mut plan = chunks(entries, page.limit());
     let chunk = (!plan.is_empty()).then(|| plan.remove(0));
     let since = chunk.as_ref().map(|chunk| chunk.since);
@@ -38,6 +40,7 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
     if !has_condstore {
         items = items.and(MessageDataItemName::Flags);
     }
+    let [_, deleted, unseen] = beyond::uid_searches(session.capabilities.has_in_rev2("ESEARCH"));
     let mut visits = Vec::new();
     let mut numbers = Vec::new();
     for mailbox in readable(session, mailboxes) {
@@ -46,15 +49,28 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
         settle_empty(known, counts);
         if counts.messages > 0 {
             let fetch = uid_fetch(everything(), items.clone(), None);
-            visits.push(Visit { anew: true, ..Visit::new(&mailbox.name, Access::Read, vec![fetch]) });
+            let commands = vec![deleted.clone(), unseen.clone(), fetch];
+            visits.push(Visit { anew: true, ..Visit::new(&mailbox.name, Access::Read, commands) });
             numbers.push(known.number);
         }
     }
     let mut entries = Vec::new();
     let mut flags = Vec::new();
+    let mut hidden: HashMap<u32, Hidden> = HashMap::new();
     let visited = session.visit(&visits, None, |at, _, command, response| {
-        let (Some(number), Some(_)) = (numbers.get(at), command) else { return };
-        let Some((uid, fetched)) = fetched(response) else { return };
+        let (Some(number), Some(command)) = (numbers.get(at), command) else { return };
+        let Some((uid, fetched)) = fetched(response) else {
+            let hidden = hidden.entry(*number).or_default();
+            match command {
+                0 => found(response, &mut hidden.all),
+                1 => found(response, &mut hidden.unseen),
+                _ => {}
+            }
+            return;
+        };
+        if hidden.get(number).is_some_and(|hidden| hidden.all.contains(uid)) {
+            return;
+        }
         if let Some(seconds) = fetched.internal_date {
             entries.push(Entry { at: seconds, folder: *number, uid });
             flags.extend(fetched.flags.map(|flags| (*number, uid, flags_key(&flags))));
@@ -70,6 +86,7 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
             known.uid_validity = selected.uid_validity;
             known.modseq = selected.highest_modseq;
             known.uids = uids.remove(number).unwrap_or_default().into_iter().collect();
+            known.hidden = hidden.remove(number).unwrap_or_default();
         }
     }
     let mut folders: HashMap<u32, &mut Known> =

@@ -8,8 +8,8 @@ use crate::changes::cursor::{Cursor, Known};
 use crate::folders::{Mailbox, Mailboxes};
 use crate::imap::session::Session;
 
-/// Tells the folders that are not as they were told, and takes those that are gone out of the cursor.
-pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
+/// Takes folders that are gone out of the cursor, and new ones into it.
+pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) {
     let gone: Vec<Known> =
         cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
     for mut known in gone {
@@ -21,13 +21,21 @@ pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut
     }
     for mailbox in &mailboxes.all {
         let id = mailbox.id();
-        let source = mailboxes.source(mailbox);
         let known = cursor.folders.iter_mut().position(|known| known.id == id);
         let known = match known.and_then(|at| cursor.folders.get_mut(at)) {
             Some(known) => known,
             None => cursor.add(id, mailbox.name.clone()),
         };
         known.name.clone_from(&mailbox.name);
+    }
+}
+
+/// Tells the folders that are not as they were told. Messages that are marked as deleted are not counted, so this comes when they are known.
+pub fn tell_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
+    for mailbox in &mailboxes.all {
+        let id = mailbox.id();
+        let Some(known) = cursor.folders.iter_mut().find(|known| known.id == id) else { continue };
+        let source = mailboxes.source(mailbox, known.hidden.all.len(), known.hidden.unseen.len());
         let told = hash(&source);
         if known.told != told {
             known.told = told;

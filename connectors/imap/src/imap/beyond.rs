@@ -32,12 +32,11 @@ pub fn status_mailbox_id(name: &str) -> Command {
 /// The STATUS item of RFC 8474.
 pub const MAILBOX_ID: &str = "MAILBOXID";
 
-/// All UIDs as a set (RFC 4731): the crate's `Search` has no return options.
-pub fn uid_search_all(as_set: bool) -> Command {
-    match as_set {
-        true => Command::default().text("UID SEARCH RETURN (ALL) ALL"),
-        false => commands::uid_search(Vec::new()),
-    }
+/// The UIDs of everything, of what is marked as deleted, and of what of it is unread: three commands whose answers are sets where the
+/// server has ESEARCH (RFC 4731), for which the crate's `Search` has no return options.
+pub fn uid_searches(as_sets: bool) -> [Command; 3] {
+    let begin = if as_sets { "UID SEARCH RETURN (ALL)" } else { "UID SEARCH" };
+    ["ALL", "DELETED", "DELETED UNSEEN"].map(|keys| Command::default().text(&format!("{begin} {keys}")))
 }
 
 /// Adds a search program that a user wrote, and that was checked: it may hold any extension's keys.

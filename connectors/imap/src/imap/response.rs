@@ -111,6 +111,15 @@ impl<'a> Response<'a> {
             _ => None,
         }
     }
+
+    /// The tag of the search that this is the answer of: `ESEARCH (TAG "s7") UID ALL 1:3` (RFC 4731 section 3.1).
+    pub fn search_tag(&self) -> Option<String> {
+        let values = self.other("ESEARCH")?;
+        match values.first()?.list() {
+            [name, tag] if name.is("TAG") => Some(tag.text()?.into_owned()),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> From<Decoded<'a>> for Response<'a> {

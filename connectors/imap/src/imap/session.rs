@@ -276,7 +276,8 @@ impl<'a> Session<'a> {
     }
 
     /// Reads until all of these commands are done. A server may end one that does nothing to others after them (RFC 9051 section
-    /// 5.5); what comes untagged belongs to the first that is not done.
+    /// 5.5); what comes untagged belongs to the first that is not done, unless it names the tag that it belongs to: Dovecot ends searches
+    /// that go out together only when all of them are done.
     fn until_done(
         &mut self,
         tags: &[String],
@@ -297,7 +298,10 @@ impl<'a> Session<'a> {
                 }
                 Some(Response::Bye(code)) => return Err(bye(code.as_ref())),
                 Some(Response::Continue) => {}
-                Some(response) => take(first + at, &response),
+                Some(response) => {
+                    let named = response.search_tag().and_then(|tag| tags.iter().position(|t| *t == tag));
+                    take(first + named.unwrap_or(at), &response);
+                }
                 None => self.skipped += 1,
             }
             self.unproven = false;
