@@ -185,6 +185,7 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         bundle_dir: config.connectors_dir.clone(),
         artefact_key: keyring.artefact_key(),
         egress_allow: config.egress_allow.clone(),
+        webhook_allow: config.webhook_allow.clone(),
         approved_origins: Vec::new(),
         own_provider,
         lookup: Arc::new(runtime::SystemLookup),

@@ -25,6 +25,8 @@ pub struct Config {
     pub watch_connectors: bool,
     /// Private address ranges that providers may have: nothing by default.
     pub egress_allow: Vec<IpNet>,
+    /// Private address ranges that webhooks may be delivered to, by plain http too: nothing by default.
+    pub webhook_allow: Vec<IpNet>,
     /// PEM files with roots to trust beside the usual ones.
     pub ca_files: Vec<PathBuf>,
     /// Serve the sandbox provider under `/sandbox`.
@@ -59,6 +61,7 @@ impl Default for Config {
             connectors_dir: Some(PathBuf::from("target/connectors/bundle")),
             watch_connectors: false,
             egress_allow: Vec::new(),
+            webhook_allow: Vec::new(),
             ca_files: Vec::new(),
             sandbox: false,
             trusted_proxies: Vec::new(),

@@ -29,3 +29,4 @@ pub mod retention;
 pub mod telemetry;
 pub mod usage;
 pub mod watches;
+pub mod webhooks;

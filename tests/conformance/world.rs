@@ -112,6 +112,7 @@ impl World {
             bundle_dir: Some(dir.path().join("bundle")),
             artefact_key: [7; 32],
             egress_allow: egress_allow.iter().map(|net| net.parse().unwrap()).collect(),
+            webhook_allow: Vec::new(),
             approved_origins: Vec::new(),
             own_provider: None,
             lookup: Arc::new(SystemLookup),

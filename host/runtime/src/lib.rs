@@ -58,8 +58,8 @@ pub use crate::manifest::{
 };
 pub use crate::outbound::{
     BadOrigin, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse, HttpSettings,
-    Listener, Login, LoginSecret, Lookup, News, NoCredentials, OwnProvider, Secret, SystemLookup,
-    check_origins, check_server,
+    Listener, Login, LoginSecret, Lookup, News, NoCredentials, OwnProvider, Post, PostError, Posted, Secret,
+    SystemLookup, UrlCheck, check_origins, check_server, parse_webhook_url,
 };
 pub use crate::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_offline};

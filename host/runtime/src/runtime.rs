@@ -19,7 +19,8 @@ use crate::guests::{Computes, Guests};
 use crate::limits::Limits;
 use crate::loaded::Loaded;
 use crate::outbound::{
-    DirectError, DirectRequest, DirectResponse, Egress, HttpSettings, Lookup, OwnProvider, Rules,
+    DirectError, DirectRequest, DirectResponse, Egress, HttpSettings, Lookup, OwnProvider, Post, PostError,
+    Posted, Rules, UrlCheck,
 };
 use crate::packages::{Installed, Store};
 use crate::registry::{Registry, blocking};
@@ -39,6 +40,8 @@ pub struct Config {
     pub artefact_key: [u8; 32],
     /// Networks that providers may be in beside public addresses.
     pub egress_allow: Vec<IpNet>,
+    /// Networks that webhooks may be in beside public addresses; only in these plain http is used.
+    pub webhook_allow: Vec<IpNet>,
     /// Origins beside the one in a connection's settings that connectors for self-hosted providers may use with that
     /// connection's credentials: where such providers spread an account over several hosts.
     pub approved_origins: Vec<url::Url>,
@@ -106,6 +109,7 @@ impl Runtime {
         let limits = config.limits;
         let rules = Rules {
             allowed: config.egress_allow,
+            webhook_allowed: config.webhook_allow,
             approved: config.approved_origins,
             own: config.own_provider,
             lookup: config.lookup,
@@ -160,6 +164,19 @@ impl Runtime {
     /// to where the operator allows it, no redirect, no cookie. An answer of any status is `Ok`.
     pub async fn send_direct(&self, request: DirectRequest) -> Result<DirectResponse, DirectError> {
         self.0.sandbox.egress.send_direct(request).await
+    }
+
+    /// Sends one notification to a webhook: to checked addresses, plain http only to where the operator allows it, no redirect, no cookie.
+    /// An answer of any status is `Ok`. `deadline` is for everything up to the head of the answer; reading its body takes at most one
+    /// second more.
+    pub async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+        self.0.sandbox.egress.webhooks.post(post, deadline).await
+    }
+
+    /// Whether notifications may be sent to this URL as far as that can be told now: each attempt is checked anew. Takes as long as the
+    /// lookup of a name may take. `tenant` is the application's id, whose lookups are bounded.
+    pub async fn check_webhook_url(&self, tenant: &str, url: &url::Url) -> UrlCheck {
+        self.0.sandbox.egress.webhooks.check_url(tenant, url).await
     }
 
     /// The connectors in service, by name.

@@ -93,6 +93,16 @@ pub struct Settings {
         value_delimiter = ','
     )]
     egress_allow: Vec<Network>,
+    /// Private network that webhooks may be delivered to, for example 10.2.0.0/16 (repeatable); public addresses are always allowed. Only in
+    /// these networks a webhook may have an http URL
+    #[arg(
+        long,
+        help_heading = "Network",
+        env = "SWITCHBOARD_WEBHOOK_ALLOW",
+        value_name = "CIDR",
+        value_delimiter = ','
+    )]
+    webhook_allow: Vec<Network>,
     /// PEM file with certificate authorities to trust beside the usual ones (repeatable)
     #[arg(
         long,
@@ -218,6 +228,7 @@ impl Settings {
             connectors: self.connectors.or(file.connectors),
             watch_connectors: self.watch_connectors.or(file.watch_connectors),
             egress_allow: list(self.egress_allow, file.egress_allow),
+            webhook_allow: list(self.webhook_allow, file.webhook_allow),
             ca_file: if self.ca_file.is_empty() { file.ca_file } else { self.ca_file },
             sandbox: self.sandbox.or(file.sandbox),
             trusted_proxy: list(self.trusted_proxy, file.trusted_proxy),
@@ -260,6 +271,7 @@ impl Settings {
             connectors_dir: self.connectors.or_else(bundle),
             watch_connectors: self.watch_connectors.unwrap_or(default.watch_connectors),
             egress_allow: self.egress_allow.into_iter().map(|n| n.0).collect(),
+            webhook_allow: self.webhook_allow.into_iter().map(|n| n.0).collect(),
             ca_files: self.ca_file,
             sandbox: self.sandbox.unwrap_or(default.sandbox),
             trusted_proxies: self.trusted_proxy.into_iter().map(|n| n.0).collect(),
@@ -349,13 +361,15 @@ mod tests {
     #[test]
     fn the_command_line_goes_before_the_file_and_the_file_before_the_defaults() {
         let file = parse_file(
-            "listen = \"127.0.0.1:1\"\nfreshness_ms = 5\negress_allow = [\"10.0.0.1\"]\nsandbox = true",
+            "listen = \"127.0.0.1:1\"\nfreshness_ms = 5\negress_allow = [\"10.0.0.1\"]\n\
+             webhook_allow = [\"10.2.0.0/16\"]\nsandbox = true",
         )
         .unwrap();
         let given = Settings { listen: "127.0.0.1:2".parse().ok(), ..Settings::default() };
         let resolved = given.or(file).resolved().unwrap().config;
         assert_eq!((resolved.listen.port(), resolved.freshness_ms, resolved.sandbox), (2, 5, true));
         assert_eq!(resolved.egress_allow, ["10.0.0.1/32".parse().unwrap()]);
+        assert_eq!(resolved.webhook_allow, ["10.2.0.0/16".parse().unwrap()]);
         assert_eq!(resolved.poll_interval_ms, Config::default().poll_interval_ms);
     }
 

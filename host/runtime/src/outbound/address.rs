@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -37,6 +38,22 @@ impl fmt::Display for Unencrypted {
 }
 
 impl Error for Unencrypted {}
+
+/// The name could not be looked up. Found again in the client's error.
+#[derive(Debug)]
+pub(crate) struct Unresolved(io::Error);
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name could not be looked up")
+    }
+}
+
+impl Error for Unresolved {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
 
 /// Whether the operator named a network with `address` in it.
 pub(crate) fn is_allowed(address: IpAddr, allowed: &[IpNet]) -> bool {
@@ -111,13 +128,13 @@ pub(crate) struct Resolver {
     pub(crate) names: Arc<Names>,
     pub(crate) tenant: Arc<str>,
     pub(crate) allowed: Arc<[IpNet]>,
-    /// Of requests with credentials over plain http: public addresses are refused.
+    /// Of requests with credentials over plain http, and of webhooks over it: public addresses are refused.
     pub(crate) is_plain: bool,
 }
 
 impl Resolver {
     async fn resolve(self, host: Name) -> Result<std::vec::IntoIter<SocketAddr>, BoxError> {
-        let found = self.names.resolve(&self.tenant, host.as_str()).await?;
+        let found = self.names.resolve(&self.tenant, host.as_str()).await.map_err(Unresolved)?;
         let good: Vec<IpAddr> = found.into_iter().filter(|a| permitted(*a, &self.allowed)).collect();
         if good.is_empty() {
             return Err(Prohibited.into());

@@ -20,7 +20,7 @@ use tower_http::decompression::{Decompression, DecompressionBody};
 
 use crate::outbound::address::Resolver;
 use crate::outbound::body::ClientBody;
-use crate::outbound::connect::Connector;
+use crate::outbound::connect::{Connector, Versions};
 use crate::outbound::names::Names;
 
 /// Clients kept; beyond it the one unused for longest goes, with its idle connections.
@@ -104,7 +104,7 @@ impl Clients {
         client
     }
 
-    /// For lines that do not speak HTTP: the same roots. Sessions are not resumed: a ticket would be shared by tenants.
+    /// For lines that do not speak HTTP, and for webhooks: the same roots. Sessions are not resumed: a ticket would be shared by tenants.
     pub(crate) fn line_tls(&self) -> rustls::ClientConfig {
         let mut tls = self.tls.clone();
         tls.resumption = Resumption::disabled();
@@ -129,7 +129,7 @@ impl Clients {
                 .pool_max_idle_per_host(IDLE_CONNECTIONS)
                 .timer(TokioTimer::new())
                 .http2_adaptive_window(true)
-                .build(Connector::new(tls.clone(), resolver, self.connect_timeout));
+                .build(Connector::new(tls.clone(), resolver, self.connect_timeout, Versions::All));
             Decompression::new(http)
         };
         Client { http: http(resolver), plain: http(plain), user_agent: self.user_agent.clone() }

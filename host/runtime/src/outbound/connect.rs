@@ -23,6 +23,14 @@ const PROBES: u32 = 3;
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
+/// The versions of HTTP that a client offers to servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Versions {
+    /// HTTP/1.1 and HTTP/2: over TLS the server chooses.
+    All,
+    Http1,
+}
+
 /// Makes connections of one client.
 #[derive(Clone)]
 pub(super) struct Connector {
@@ -31,8 +39,13 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    /// `tls` without protocols to agree on: HTTP/1.1 and HTTP/2 are offered. `within` is for everything, TLS included.
-    pub(super) fn new(tls: rustls::ClientConfig, resolver: Resolver, within: Duration) -> Self {
+    /// `tls` names no protocols to agree on: `versions` does. `within` is for everything, TLS included.
+    pub(super) fn new(
+        tls: rustls::ClientConfig,
+        resolver: Resolver,
+        within: Duration,
+        versions: Versions,
+    ) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(resolver);
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -43,11 +56,11 @@ impl Connector {
         tcp.set_keepalive_retries(Some(PROBES));
         #[cfg(target_os = "linux")]
         tcp.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
-        let https = HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
-            .https_or_http()
-            .enable_all_versions()
-            .wrap_connector(Tcp(tcp));
+        let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+        let https = match versions {
+            Versions::All => builder.enable_all_versions().wrap_connector(Tcp(tcp)),
+            Versions::Http1 => builder.enable_http1().wrap_connector(Tcp(tcp)),
+        };
         Connector { https, within }
     }
 }

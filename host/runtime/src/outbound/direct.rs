@@ -239,7 +239,8 @@ mod tests {
 
     fn egress(allowed: &[&str], own: Option<OwnProvider>) -> Egress {
         let allowed = allowed.iter().map(|net| net.parse().unwrap()).collect();
-        let rules = Rules { allowed, approved: Vec::new(), own, lookup: Arc::new(Names) };
+        let lookup = Arc::new(Names);
+        let rules = Rules { allowed, webhook_allowed: Vec::new(), approved: Vec::new(), own, lookup };
         let settings = HttpSettings { connect_timeout_ms: 2_000, ..HttpSettings::default() };
         Egress::new(settings, rules, &Limits::default()).unwrap()
     }

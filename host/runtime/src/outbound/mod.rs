@@ -11,6 +11,7 @@ mod headers;
 mod names;
 mod origins;
 mod policy;
+mod post;
 mod redact;
 pub(crate) mod tcp;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use direct::{DirectError, DirectRequest, DirectResponse};
 pub use names::{Lookup, SystemLookup};
 pub use origins::{BadOrigin, check_origins};
 pub(crate) use policy::Policy;
+pub use post::{Post, PostError, Posted, UrlCheck, parse_webhook_url};
 pub use tcp::{Listener, News, check_server};
 
 /// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
@@ -151,6 +153,8 @@ pub struct OwnProvider {
 pub(crate) struct Rules {
     /// The operator's networks beside public addresses.
     pub(crate) allowed: Vec<IpNet>,
+    /// The same for webhooks, whose URLs the API's clients choose.
+    pub(crate) webhook_allowed: Vec<IpNet>,
     pub(crate) approved: Vec<Url>,
     pub(crate) own: Option<OwnProvider>,
     pub(crate) lookup: Arc<dyn Lookup>,
@@ -159,7 +163,8 @@ pub(crate) struct Rules {
 #[cfg(test)]
 impl Rules {
     fn of_tests(allowed: Vec<IpNet>) -> Self {
-        Rules { allowed, approved: Vec::new(), own: None, lookup: Arc::new(SystemLookup) }
+        let lookup = Arc::new(SystemLookup);
+        Rules { allowed, webhook_allowed: Vec::new(), approved: Vec::new(), own: None, lookup }
     }
 }
 
@@ -168,6 +173,8 @@ pub(crate) struct Egress {
     /// Requests run here and not on the guests' threads.
     runtime: tokio::runtime::Handle,
     clients: client::Clients,
+    /// For webhooks: the host's own requests to URLs that the API's clients choose.
+    pub(crate) webhooks: post::PostClients,
     allowed: Arc<[IpNet]>,
     own: Option<OwnProvider>,
     names: Arc<names::Names>,
@@ -188,12 +195,19 @@ impl Egress {
         let runtime = tokio::runtime::Handle::current();
         let connect_timeout = Duration::from_millis(settings.connect_timeout_ms);
         let clients = client::Clients::new(settings, allowed.clone(), names.clone())?;
+        let webhooks = post::PostClients::new(
+            clients.line_tls(),
+            rules.webhook_allowed.into(),
+            names.clone(),
+            connect_timeout,
+        );
         let lines = Arc::default();
         tcp::Pool::tend(&lines, &runtime);
         Ok(Egress {
             runtime,
             line_tls: Arc::new(clients.line_tls()),
             clients,
+            webhooks,
             allowed,
             own: rules.own,
             names,

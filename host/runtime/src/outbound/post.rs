@@ -1,0 +1,574 @@
+//! Notifications to webhooks: POST requests of the host itself, to URLs that the API's clients choose. They go to checked addresses, over
+//! HTTP/1.1, without redirects, cookies and proxies, and little is read of what comes back. The operator's networks for webhooks are not
+//! those for providers: a client of the API must not reach into the latter.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::io;
+use std::iter;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, RETRY_AFTER, TE, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{Method, Request, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use ipnet::IpNet;
+use rustls::client::Resumption;
+use url::{Host, Url};
+
+use crate::http_url;
+use crate::outbound::address::{Prohibited, Resolver, Unencrypted, Unresolved, is_allowed, permitted};
+use crate::outbound::connect::{Connector, Versions};
+use crate::outbound::names::Names;
+
+/// Tenants whose clients are kept; beyond it the one unused for longest goes, with its idle connections.
+const KEPT: usize = 512;
+/// Idle connections that a client keeps to a host, and for how long.
+const IDLE_CONNECTIONS: usize = 4;
+const IDLE_TIME: Duration = Duration::from_secs(30);
+/// Longest URL, bytes.
+const MAX_URL_BYTES: usize = 2_048;
+/// Most header lines of an answer, and most bytes of its head.
+const MAX_HEADERS: usize = 64;
+const MAX_HEAD_BYTES: usize = 32 << 10;
+/// Bytes of an answer's body that are read, so that its connection can be used again; with more of them it is closed.
+const MAX_READ_BYTES: usize = 16 << 10;
+/// How long reading an answer's body may take.
+const READ_TIME: Duration = Duration::from_secs(1);
+/// Bytes of an answer's body that are kept.
+const SNIPPET_BYTES: usize = 1_024;
+
+const HTTPS_ONLY: &str = "the URL must be https: http is for networks alone that the operator allows";
+const NOT_PUBLIC: &str =
+    "the URL's host must have a public address, or one in a network that the operator allows";
+
+/// One notification on its way to a webhook.
+pub struct Post<'a> {
+    /// The application's id. HTTP connections and TLS sessions are kept apart by it.
+    pub tenant: &'a str,
+    pub url: &'a Url,
+    /// `Host` and `Content-Length` are set by the HTTP client; headers about the connection are left out.
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// What the webhook's server answered, whatever the status. A redirect is an answer like any other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    pub status: u16,
+    /// The header `Retry-After` as it came.
+    pub retry_after: Option<String>,
+    /// The first bytes of the body, at most 1 KiB.
+    pub snippet: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PostError {
+    /// The host's name could not be looked up.
+    Dns,
+    /// No TCP connection could be made.
+    Connect,
+    /// TLS could not be agreed on, or the certificate is not trusted.
+    Tls,
+    /// The head of the answer did not arrive within the deadline.
+    Timeout,
+    /// The address is not public and the operator does not allow it, or the URL is http and the operator does not allow its address.
+    BlockedAddress,
+    /// The URL is none that requests go to, or the answer is no HTTP. The text says which.
+    Http(String),
+}
+
+/// Whether notifications may be sent to a URL, as far as that can be told before they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlCheck {
+    Ok,
+    /// The host's name cannot be looked up now.
+    Unresolved,
+    /// They may not; a sentence that says what the URL must be.
+    Refused(String),
+}
+
+/// Returns `text` as a URL that a webhook may have, as far as that can be told without a lookup: absolute, http or https, at most 2,048
+/// bytes, without credentials and fragment. The error says what the URL must be.
+pub fn parse_webhook_url(text: &str) -> Result<Url, &'static str> {
+    if text.len() > MAX_URL_BYTES {
+        return Err("the URL is longer than 2,048 characters");
+    }
+    http_url::parse(text)
+}
+
+type HttpClient = legacy::Client<Connector, Full<Bytes>>;
+
+/// One tenant's way to its webhooks.
+#[derive(Clone)]
+struct Client {
+    https: HttpClient,
+    /// For http URLs, with connections of its own: those are to addresses alone that the operator allows.
+    plain: HttpClient,
+}
+
+#[derive(Default)]
+struct Pool {
+    clients: HashMap<String, (Client, u64)>,
+    uses: u64,
+}
+
+/// The HTTP clients for webhooks, one for each tenant.
+pub(crate) struct PostClients {
+    tls: rustls::ClientConfig,
+    allowed: Arc<[IpNet]>,
+    names: Arc<Names>,
+    connect_timeout: Duration,
+    pool: Mutex<Pool>,
+}
+
+impl PostClients {
+    /// `allowed` are the operator's networks for webhooks beside public addresses.
+    pub(crate) fn new(
+        tls: rustls::ClientConfig,
+        allowed: Arc<[IpNet]>,
+        names: Arc<Names>,
+        connect_timeout: Duration,
+    ) -> Self {
+        PostClients { tls, allowed, names, connect_timeout, pool: Mutex::default() }
+    }
+
+    /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer.
+    pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+        let uri = self.target(post.url)?;
+        let client = self.client(post.tenant);
+        let http = if is_plain(post.url) { client.plain } else { client.https };
+        let mut request = Request::new(Full::new(post.body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = post.headers;
+        // The HTTP client sets these by itself, or they would change how the connection is used.
+        for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, TE, UPGRADE, EXPECT] {
+            request.headers_mut().remove(name);
+        }
+        let answered = tokio::time::timeout(deadline, http.request(request)).await;
+        let mut response = answered.map_err(|_| PostError::Timeout)?.map_err(|error| explain(&error))?;
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let (status, retry_after) = (response.status().as_u16(), retry_after.map(str::to_owned));
+        let mut snippet = Vec::new();
+        // The answer is known by now: a body that is late or breaks off costs only the connection, which is closed with it.
+        let _ = tokio::time::timeout(READ_TIME, read(response.body_mut(), &mut snippet)).await;
+        Ok(Posted { status, retry_after, snippet })
+    }
+
+    /// Whether notifications may be sent to this URL. Every attempt is checked anew when it connects.
+    pub(crate) async fn check_url(&self, tenant: &str, url: &Url) -> UrlCheck {
+        let refused = |why: &str| UrlCheck::Refused(why.to_owned());
+        if let Err(why) = parse_webhook_url(url.as_str()) {
+            return refused(why);
+        }
+        // Nothing is looked up where no address would do.
+        if is_plain(url) && self.allowed.is_empty() {
+            return refused(HTTPS_ONLY);
+        }
+        let addresses = match (literal(url), url.host_str()) {
+            (Some(address), _) => vec![address],
+            (None, Some(name)) => match self.names.resolve(tenant, name).await {
+                Ok(found) => found,
+                Err(_) => return UrlCheck::Unresolved,
+            },
+            (None, None) => return refused("the URL must name a host"),
+        };
+        if !addresses.iter().any(|address| permitted(*address, &self.allowed)) {
+            return refused(NOT_PUBLIC);
+        }
+        if is_plain(url) && !addresses.iter().all(|address| is_allowed(*address, &self.allowed)) {
+            return refused(HTTPS_ONLY);
+        }
+        UrlCheck::Ok
+    }
+
+    /// Where a request for this URL goes, if it may. A host that is an address never reaches the resolver, which checks names, so it is
+    /// checked here, each time.
+    fn target(&self, url: &Url) -> Result<Uri, PostError> {
+        parse_webhook_url(url.as_str()).map_err(|why| PostError::Http(why.to_owned()))?;
+        if let Some(address) = literal(url) {
+            let is_good = match is_plain(url) {
+                true => is_allowed(address, &self.allowed),
+                false => permitted(address, &self.allowed),
+            };
+            if !is_good {
+                return Err(PostError::BlockedAddress);
+            }
+        }
+        let wrong = |_| PostError::Http("the URL has characters that are not for URLs".to_owned());
+        Uri::try_from(url.as_str()).map_err(wrong)
+    }
+
+    /// The client of this tenant.
+    fn client(&self, tenant: &str) -> Client {
+        let mut pool = self.pool.lock().expect("no panic while choosing a client");
+        pool.uses += 1;
+        let now = pool.uses;
+        if let Some((client, used)) = pool.clients.get_mut(tenant) {
+            *used = now;
+            return client.clone();
+        }
+        if pool.clients.len() >= KEPT {
+            let oldest =
+                pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(tenant, _)| tenant.clone());
+            oldest.map(|tenant| pool.clients.remove(&tenant));
+        }
+        let client = self.build(tenant);
+        pool.clients.insert(tenant.to_owned(), (client.clone(), now));
+        client
+    }
+
+    fn build(&self, tenant: &str) -> Client {
+        let mut tls = self.tls.clone();
+        // The roots are shared, the sessions are not.
+        tls.resumption = Resumption::in_memory_sessions(32);
+        let resolver = Resolver {
+            names: self.names.clone(),
+            tenant: tenant.into(),
+            allowed: self.allowed.clone(),
+            is_plain: false,
+        };
+        let plain = Resolver { is_plain: true, ..resolver.clone() };
+        let http = |resolver| {
+            legacy::Client::builder(TokioExecutor::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(IDLE_TIME)
+                .pool_max_idle_per_host(IDLE_CONNECTIONS)
+                .timer(TokioTimer::new())
+                .http1_max_headers(MAX_HEADERS)
+                .http1_max_buf_size(MAX_HEAD_BYTES)
+                .build(Connector::new(tls.clone(), resolver, self.connect_timeout, Versions::Http1))
+        };
+        Client { https: http(resolver), plain: http(plain) }
+    }
+}
+
+/// Whether requests to this URL go without TLS.
+fn is_plain(url: &Url) -> bool {
+    url.scheme() == "http"
+}
+
+/// The host, where it is an address.
+fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host() {
+        Some(Host::Ipv4(v4)) => Some(v4.into()),
+        Some(Host::Ipv6(v6)) => Some(v6.into()),
+        _ => None,
+    }
+}
+
+/// Reads the body to its end, or as much of it as is read of any.
+async fn read(body: &mut Incoming, snippet: &mut Vec<u8>) {
+    let mut count = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        // Trailers say nothing that anybody is told.
+        let Some(piece) = frame.data_ref() else { continue };
+        count += piece.len();
+        let room = SNIPPET_BYTES.saturating_sub(snippet.len());
+        snippet.extend(piece.iter().take(room));
+        if count > MAX_READ_BYTES {
+            return;
+        }
+    }
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    iter::successors(Some(error), |&error| error.source())
+}
+
+fn explain(error: &legacy::Error) -> PostError {
+    let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
+    if causes(error).any(|cause| cause.is::<Prohibited>() || cause.is::<Unencrypted>()) {
+        PostError::BlockedAddress
+    } else if causes(error).any(|cause| cause.is::<Unresolved>()) {
+        PostError::Dns
+    } else if causes(error).any(|cause| cause.downcast_ref().is_some_and(is_late)) {
+        PostError::Timeout
+    } else if !error.is_connect() {
+        PostError::Http("the server's answer could not be read".to_owned())
+    } else if causes(error).any(is_tls) {
+        PostError::Tls
+    } else {
+        PostError::Connect
+    }
+}
+
+/// Whether this is an error of the TLS handshake: an I/O error around another one, which no TCP connection fails with. `source` leaves the
+/// inner one out.
+fn is_tls(cause: &(dyn Error + 'static)) -> bool {
+    let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    inner.is_some_and(|inner| inner.is::<io::Error>() || inner.is::<rustls::Error>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::http::{StatusCode, header};
+    use axum::response::IntoResponse;
+    use axum::routing::any;
+    use futures::StreamExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::limits::Limits;
+    use crate::outbound::{Egress, HttpSettings, Lookup, Rules};
+
+    const DEADLINE: Duration = Duration::from_secs(10);
+
+    /// Names of these tests, and none else.
+    struct TestNames;
+
+    impl Lookup for TestNames {
+        fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+            match host {
+                "localhost" | "rebound.test" => Ok(vec![[127, 0, 0, 1].into()]),
+                "metadata.test" => Ok(vec![[169, 254, 169, 254].into()]),
+                "mixed.test" => Ok(vec![[10, 0, 0, 1].into(), [127, 0, 0, 1].into()]),
+                // Nobody is there: a request that goes out ends in a timeout.
+                "public.test" => Ok(vec![[192, 88, 98, 1].into()]),
+                _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+            }
+        }
+    }
+
+    /// The clients of a host whose operator allows these networks to webhooks, and everything to providers.
+    fn clients(webhook_allowed: &[&str]) -> PostClients {
+        let networks = |of: &[&str]| -> Vec<IpNet> { of.iter().map(|net| net.parse().unwrap()).collect() };
+        let rules = Rules {
+            allowed: networks(&["0.0.0.0/0", "::/0"]),
+            webhook_allowed: networks(webhook_allowed),
+            approved: Vec::new(),
+            own: None,
+            lookup: Arc::new(TestNames),
+        };
+        let settings = HttpSettings { connect_timeout_ms: 2_000, ..HttpSettings::default() };
+        Egress::new(settings, rules, &Limits::default()).unwrap().webhooks
+    }
+
+    async fn post(clients: &PostClients, url: &str, deadline: Duration) -> Result<Posted, PostError> {
+        let url = Url::parse(url).unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+        headers.insert(header::HOST, "another.example".parse().unwrap());
+        headers.insert(header::TRANSFER_ENCODING, "chunked".parse().unwrap());
+        let body = Bytes::from_static(b"{\"id\":\"ev_1\"}");
+        clients.post(Post { tenant: "app_1", url: &url, headers, body }, deadline).await
+    }
+
+    async fn check(clients: &PostClients, url: &str) -> UrlCheck {
+        clients.check_url("app_1", &Url::parse(url).unwrap()).await
+    }
+
+    /// A server on loopback: its port, and how many requests it saw.
+    async fn server(redirect_to: String) -> (u16, Arc<AtomicUsize>) {
+        let seen = Arc::new(AtomicUsize::new(0));
+        let counted = seen.clone();
+        let echo = async |headers: HeaderMap, body: Bytes| {
+            let header = |name: header::HeaderName| headers[name].to_str().unwrap().to_owned();
+            let (host, length) = (header(header::HOST), header(header::CONTENT_LENGTH));
+            let is_chunked = headers.contains_key(header::TRANSFER_ENCODING);
+            format!("{host} {length} {is_chunked} {}", String::from_utf8_lossy(&body))
+        };
+        let drip = async || {
+            let first = futures::stream::once(async { Ok::<_, io::Error>(Bytes::from_static(b"drip")) });
+            axum::body::Body::from_stream(first.chain(futures::stream::pending()))
+        };
+        let redirect = move || async move { (StatusCode::FOUND, [(header::LOCATION, redirect_to)]) };
+        let busy = async || (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "120")]).into_response();
+        let count = move |request: axum::extract::Request, next: axum::middleware::Next| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            next.run(request)
+        };
+        let app = axum::Router::new()
+            .route("/echo", any(echo))
+            .route("/drip", any(drip))
+            .route("/redirect", any(redirect))
+            .route("/busy", any(busy))
+            .route("/slow", any(async || tokio::time::sleep(Duration::from_secs(60)).await))
+            .layer(axum::middleware::from_fn(count));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+        (port, seen)
+    }
+
+    #[tokio::test]
+    async fn each_spelling_of_a_private_address_is_refused() {
+        let (port, seen) = server(String::new()).await;
+        let closed = clients(&[]);
+        let hosts = [
+            "127.0.0.1",
+            "127.1",
+            "2130706433",
+            "0x7f000001",
+            "0x7f.1",
+            "017700000001",
+            "127.000.000.001",
+            "0.0.0.0",
+            "[::1]",
+            "[::]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+            "[fd00:ec2::254]",
+            "localhost",
+            "LOCALHOST",
+            "rebound.test",
+            "metadata.test",
+            "mixed.test",
+            "169.254.169.254",
+            "10.0.0.1",
+        ];
+        for host in hosts {
+            for scheme in ["http", "https"] {
+                let url = format!("{scheme}://{host}:{port}/echo");
+                assert!(matches!(check(&closed, &url).await, UrlCheck::Refused(_)), "{url}");
+                let refused = post(&closed, &url, DEADLINE).await.unwrap_err();
+                assert_eq!(refused, PostError::BlockedAddress, "{url}");
+            }
+        }
+        assert_eq!(seen.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn http_goes_to_networks_alone_that_the_operator_allows() {
+        let (port, seen) = server(String::new()).await;
+        let open = clients(&["127.0.0.0/8"]);
+        for host in ["127.0.0.1", "localhost"] {
+            let url = format!("http://{host}:{port}/echo");
+            assert_eq!(check(&open, &url).await, UrlCheck::Ok);
+            let posted = post(&open, &url, DEADLINE).await.unwrap();
+            let echoed = format!("{host}:{port} 13 false {{\"id\":\"ev_1\"}}");
+            assert_eq!((posted.status, posted.snippet), (200, echoed.into_bytes()));
+        }
+        // Of several addresses, requests go to those that are allowed.
+        assert_eq!(
+            post(&open, &format!("http://mixed.test:{port}/echo"), DEADLINE).await.unwrap().status,
+            200
+        );
+        assert_eq!(seen.load(Ordering::Relaxed), 3);
+        for url in ["http://public.test/", "http://1.1.1.1/", "http://10.0.0.1/"] {
+            assert!(matches!(check(&open, url).await, UrlCheck::Refused(_)), "{url}");
+            assert_eq!(post(&open, url, DEADLINE).await.unwrap_err(), PostError::BlockedAddress, "{url}");
+        }
+        for url in ["https://public.test/hook?a=b", "https://1.1.1.1/"] {
+            assert_eq!(check(&open, url).await, UrlCheck::Ok, "{url}");
+        }
+        assert_eq!(check(&open, "https://unknown.test/").await, UrlCheck::Unresolved);
+        assert!(matches!(check(&clients(&[]), "http://unknown.test/").await, UrlCheck::Refused(_)));
+    }
+
+    #[tokio::test]
+    async fn urls_that_parsers_read_differently_are_refused() {
+        let open = clients(&["127.0.0.0/8"]);
+        let long = format!("https://example.com/{}", "x".repeat(2_048));
+        for text in [
+            "https://user@example.com/",
+            "https://user:secret@example.com/",
+            "https://@example.com/",
+            "https://example.com/#x",
+            "https://example.com./",
+            "https://example.com\\@localhost/",
+            "ftp://example.com/",
+            "//example.com/",
+            "file:///etc/passwd",
+            "",
+            &long,
+        ] {
+            assert!(parse_webhook_url(text).is_err(), "{text}");
+        }
+        for url in ["https://user@localhost/", "http://localhost/#x", "ftp://localhost/"] {
+            assert!(matches!(check(&open, url).await, UrlCheck::Refused(_)), "{url}");
+            assert!(matches!(post(&open, url, DEADLINE).await, Err(PostError::Http(_))), "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_redirect_is_an_answer_and_is_not_followed() {
+        let (evil, asked) = server(String::new()).await;
+        let (port, seen) = server(format!("http://127.0.0.1:{evil}/echo")).await;
+        let open = clients(&["127.0.0.0/8"]);
+        let posted = post(&open, &format!("http://127.0.0.1:{port}/redirect"), DEADLINE).await.unwrap();
+        assert_eq!(posted.status, 302);
+        let posted = post(&open, &format!("http://127.0.0.1:{port}/busy"), DEADLINE).await.unwrap();
+        assert_eq!((posted.status, posted.retry_after.as_deref()), (503, Some("120")));
+        assert_eq!((seen.load(Ordering::Relaxed), asked.load(Ordering::Relaxed)), (2, 0));
+    }
+
+    /// Answers one request with a body that does not end: its port, and how many bytes were taken until the connection was closed.
+    async fn endless() -> (u16, tokio::task::JoinHandle<usize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let sending = tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut request = [0; 4_096];
+            assert!(socket.read(&mut request).await.unwrap() > 0);
+            socket.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            let mut sent = 0;
+            while let Ok(count) = socket.write(&[b'x'; 65_536]).await {
+                sent += count;
+            }
+            sent
+        });
+        (port, sending)
+    }
+
+    #[tokio::test]
+    async fn little_is_read_of_an_answer() {
+        let open = clients(&["127.0.0.0/8"]);
+        let (port, sending) = endless().await;
+        let posted = post(&open, &format!("http://127.0.0.1:{port}/"), DEADLINE).await.unwrap();
+        assert_eq!((posted.status, posted.snippet), (200, vec![b'x'; SNIPPET_BYTES]));
+        // What the system holds for a socket, and no more.
+        let sent = tokio::time::timeout(DEADLINE, sending).await.expect("the connection is closed").unwrap();
+        assert!(sent < 64 << 20, "{sent}");
+        // A body that never ends costs a second, and the answer stands.
+        let (port, _) = server(String::new()).await;
+        let posted = post(&open, &format!("http://127.0.0.1:{port}/drip"), DEADLINE).await.unwrap();
+        assert_eq!((posted.status, &*posted.snippet), (200, &b"drip"[..]));
+    }
+
+    #[tokio::test]
+    async fn an_error_says_where_the_attempt_ended() {
+        let open = clients(&["127.0.0.0/8"]);
+        let (port, _) = server(String::new()).await;
+        let hurried = Duration::from_millis(300);
+        let slow = post(&open, &format!("http://127.0.0.1:{port}/slow"), hurried).await;
+        assert_eq!(slow.unwrap_err(), PostError::Timeout);
+        // It speaks no TLS.
+        let plain = post(&open, &format!("https://127.0.0.1:{port}/echo"), DEADLINE).await;
+        assert_eq!(plain.unwrap_err(), PostError::Tls);
+        assert_eq!(post(&open, "https://unknown.test/", DEADLINE).await.unwrap_err(), PostError::Dns);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // It accepts, and says nothing.
+        let silent = post(&open, &format!("https://127.0.0.1:{port}/"), hurried).await;
+        assert_eq!(silent.unwrap_err(), PostError::Timeout);
+        drop(listener);
+        let gone = post(&open, &format!("http://127.0.0.1:{port}/"), DEADLINE).await;
+        assert_eq!(gone.unwrap_err(), PostError::Connect);
+    }
+
+    #[tokio::test]
+    async fn the_number_of_clients_is_bounded() {
+        let closed = clients(&[]);
+        for n in 0..KEPT + 10 {
+            closed.client(&format!("app_{n}"));
+        }
+        let pool = closed.pool.lock().unwrap();
+        assert_eq!(pool.clients.len(), KEPT);
+        assert!(!pool.clients.contains_key("app_0") && pool.clients.contains_key("app_521"));
+    }
+}

@@ -1,0 +1,417 @@
+//! The kinds of events that webhooks can be told of, the patterns that name several, and who wants an event.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{iter, slice};
+
+/// The event that tests a webhook. Only that one gets it, whatever it wants besides.
+pub const TEST: &str = "webhook.test";
+/// Everything but what has to be named exactly.
+const ALL: &str = "*";
+/// Kinds that patterns leave out: there are many of them, and few want them.
+const NAMED_EXACTLY: [&str; 1] = ["connection.token_refreshed"];
+
+/// What belongs to one surface of the API: who may read that surface may be told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    Connections,
+    Email,
+    Calendar,
+    Contacts,
+    Tasks,
+    Scheduling,
+    Webhooks,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Family; 7] = [
+        Family::Connections,
+        Family::Email,
+        Family::Calendar,
+        Family::Contacts,
+        Family::Tasks,
+        Family::Scheduling,
+        Family::Webhooks,
+    ];
+
+    /// The name, as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Family::Connections => "connections",
+            Family::Email => "email",
+            Family::Calendar => "calendar",
+            Family::Contacts => "contacts",
+            Family::Tasks => "tasks",
+            Family::Scheduling => "scheduling",
+            Family::Webhooks => "webhooks",
+        }
+    }
+
+    /// The scope that a key needs to be told of it.
+    pub fn read_scope(self) -> &'static str {
+        match self {
+            Family::Connections => "connections.read",
+            Family::Email => "email.read",
+            Family::Calendar => "calendar.read",
+            Family::Contacts => "contacts.read",
+            Family::Tasks => "tasks.read",
+            Family::Scheduling => "scheduling.read",
+            Family::Webhooks => "webhooks.read",
+        }
+    }
+}
+
+/// The kinds below a name: `created` below `calendar.event` is `calendar.event.created`.
+static KINDS: [(Family, &str, &[&str]); 20] = [
+    (
+        Family::Connections,
+        "connection",
+        &["created", "updated", "reauth_required", "degraded", "recovered", "revoked", "token_refreshed"],
+    ),
+    (Family::Connections, "sync", &["started", "completed", "failed", "reset"]),
+    (
+        Family::Email,
+        "email.message",
+        &[
+            "created",
+            "updated",
+            "deleted",
+            "sent",
+            "send_failed",
+            "bounced",
+            "complaint",
+            "opened",
+            "link_clicked",
+            "replied",
+        ],
+    ),
+    (Family::Email, "email.thread", &["updated"]),
+    (Family::Email, "email.draft", CHANGES),
+    (Family::Email, "email.folder", CHANGES),
+    (Family::Email, "email.label", CHANGES),
+    (Family::Calendar, "calendar", CHANGES),
+    (Family::Calendar, "calendar.event", CHANGES),
+    (Family::Calendar, "calendar.event", &["rsvp_changed"]),
+    (Family::Calendar, "calendar.watch", &["expiring", "expired"]),
+    (Family::Contacts, "contact", CHANGES),
+    (Family::Contacts, "contact_book", CHANGES),
+    (Family::Contacts, "contact_group", CHANGES),
+    (Family::Tasks, "task_list", CHANGES),
+    (Family::Tasks, "task", CHANGES),
+    (Family::Tasks, "task", &["completed"]),
+    (
+        Family::Scheduling,
+        "booking",
+        &[
+            "created",
+            "pending",
+            "confirmed",
+            "rescheduled",
+            "cancelled",
+            "rejected",
+            "expired",
+            "reminder",
+            "completed",
+            "no_show",
+            "calendar_write_failed",
+        ],
+    ),
+    (Family::Scheduling, "event_type", CHANGES),
+    (Family::Webhooks, "webhook", &["test", "disabled"]),
+];
+
+const CHANGES: &[&str] = &["created", "updated", "deleted"];
+
+/// Every kind, in the order of the table.
+pub fn all() -> impl Iterator<Item = String> {
+    KINDS.iter().flat_map(|(_, name, ends)| ends.iter().map(move |end| format!("{name}.{end}")))
+}
+
+/// Whether this is a kind, a name with `.*` after it for all kinds below it, however deep (`calendar.*` has `calendar.event.created`), or `*`.
+pub fn is_known(pattern: &str) -> bool {
+    pattern == ALL
+        || match pattern.strip_suffix(".*") {
+            Some(above) => KINDS.iter().any(|(_, name, _)| is_at_or_below(name, above)),
+            None => is_kind(pattern),
+        }
+}
+
+/// The family of a known kind or of a known pattern with `.*`; none for `*`, which is of all.
+pub fn family_of(pattern: &str) -> Option<Family> {
+    if !is_known(pattern) {
+        return None;
+    }
+    let name = first_part(pattern);
+    KINDS.iter().find(|(_, known, _)| first_part(known) == name).map(|(family, ..)| *family)
+}
+
+fn is_kind(text: &str) -> bool {
+    let Some((name, end)) = text.rsplit_once('.') else { return false };
+    KINDS.iter().any(|(_, known, ends)| *known == name && ends.contains(&end))
+}
+
+fn is_at_or_below(name: &str, above: &str) -> bool {
+    name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// What stands before the first dot. All kinds that share it are of one family.
+fn first_part(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(first, _)| first)
+}
+
+/// The name above this one: `calendar.event` for `calendar.event.created`.
+fn parent(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(parent, _)| parent)
+}
+
+/// The names above this one, nearest first: `calendar.event` and `calendar` for `calendar.event.created`.
+fn above(name: &str) -> impl Iterator<Item = &str> {
+    iter::successors(parent(name), |name| parent(name))
+}
+
+/// What one subscription wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The webhook's id.
+    pub id: String,
+    /// Kinds and patterns: an event is wanted that one of them names.
+    pub event_types: Vec<String>,
+    /// Only of these connections; empty: of all, and what is of none.
+    pub connection_ids: Vec<String>,
+    /// The same, by the API key that made it.
+    pub bound_to: Vec<String>,
+    /// Names of the families that its key may read. Empty: none.
+    pub families: Vec<String>,
+    /// Whether what a first reading finds is wanted too.
+    pub include_backfill: bool,
+}
+
+/// Who wants an event: made once of all subscriptions of an application, then asked for each event.
+pub struct Matcher {
+    subscriptions: Vec<Subscription>,
+    by_id: HashMap<String, usize>,
+    /// Places in `subscriptions` by a kind that is named exactly, by a name whose `.*` is, and of those with `*`. A subscription is in one of
+    /// the lists that go for a kind, at most.
+    exact: HashMap<String, Vec<usize>>,
+    below: HashMap<String, Vec<usize>>,
+    all: Vec<usize>,
+}
+
+struct Subscription {
+    id: String,
+    connection_ids: HashSet<String>,
+    bound_to: HashSet<String>,
+    families: HashSet<String>,
+    include_backfill: bool,
+}
+
+impl Matcher {
+    /// The matcher of these subscriptions, whose ids are different.
+    pub fn new(all: &[Wanted]) -> Matcher {
+        let mut matcher = Matcher {
+            subscriptions: Vec::with_capacity(all.len()),
+            by_id: HashMap::with_capacity(all.len()),
+            exact: HashMap::new(),
+            below: HashMap::new(),
+            all: Vec::new(),
+        };
+        for (place, wanted) in all.iter().enumerate() {
+            matcher.file(place, &wanted.event_types);
+            let set = |texts: &[String]| -> HashSet<String> { texts.iter().cloned().collect() };
+            matcher.by_id.insert(wanted.id.clone(), place);
+            matcher.subscriptions.push(Subscription {
+                id: wanted.id.clone(),
+                connection_ids: set(&wanted.connection_ids),
+                bound_to: set(&wanted.bound_to),
+                families: set(&wanted.families),
+                include_backfill: wanted.include_backfill,
+            });
+        }
+        matcher
+    }
+
+    /// Puts a subscription into the lists of its patterns, without those that another one of it covers.
+    fn file(&mut self, place: usize, event_types: &[String]) {
+        let patterns: BTreeSet<&str> = event_types.iter().map(String::as_str).collect();
+        let has_all = patterns.contains(ALL);
+        if has_all {
+            self.all.push(place);
+        }
+        let names: HashSet<&str> = patterns.iter().filter_map(|pattern| pattern.strip_suffix(".*")).collect();
+        let is_covered = |name: &str| has_all || above(name).any(|above| names.contains(above));
+        for name in names.iter().filter(|name| !is_covered(name)) {
+            self.below.entry((*name).to_owned()).or_default().push(place);
+        }
+        let kinds = patterns.iter().filter(|pattern| !pattern.ends_with('*'));
+        for kind in kinds.filter(|kind| NAMED_EXACTLY.contains(kind) || !is_covered(kind)) {
+            self.exact.entry((*kind).to_owned()).or_default().push(place);
+        }
+    }
+
+    /// The ids of the subscriptions that want this event, each once. `kind` is `calendar.event.created`, `origin` who made the change
+    /// (`provider`, `api`, `system` or `backfill`), `subject` the id of what it is about.
+    pub fn matching(
+        &self,
+        kind: &str,
+        connection_id: Option<&str>,
+        origin: &str,
+        subject: &str,
+    ) -> impl Iterator<Item = &str> {
+        let is_test = kind == TEST;
+        let is_backfill = origin == "backfill";
+        let family = family_of(kind).map(Family::as_str);
+        let wants = move |s: &&Subscription| is_test || s.takes(family, connection_id, is_backfill);
+        let lists = self.lists(kind, subject).into_iter().flatten();
+        lists.filter_map(move |place| self.subscriptions.get(*place)).filter(wants).map(|s| s.id.as_str())
+    }
+
+    /// The lists that go for a kind.
+    fn lists(&self, kind: &str, subject: &str) -> Vec<&[usize]> {
+        if kind == TEST {
+            return self.by_id.get(subject).map(slice::from_ref).into_iter().collect();
+        }
+        let exact = self.exact.get(kind).map(Vec::as_slice);
+        if NAMED_EXACTLY.contains(&kind) {
+            return exact.into_iter().collect();
+        }
+        let below = above(kind).filter_map(|name| self.below.get(name)).map(Vec::as_slice);
+        exact.into_iter().chain(below).chain(iter::once(self.all.as_slice())).collect()
+    }
+}
+
+impl Subscription {
+    /// Whether it may be told of this and wants to, by everything but the kind.
+    fn takes(&self, family: Option<&str>, connection_id: Option<&str>, is_backfill: bool) -> bool {
+        let is_of =
+            |ids: &HashSet<String>| ids.is_empty() || connection_id.is_some_and(|id| ids.contains(id));
+        let may_read = family.is_some_and(|family| self.families.contains(family));
+        may_read
+            && is_of(&self.connection_ids)
+            && is_of(&self.bound_to)
+            && (self.include_backfill || !is_backfill)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(id: &str, event_types: &[&str]) -> Wanted {
+        Wanted {
+            id: id.to_owned(),
+            event_types: event_types.iter().map(|text| (*text).to_owned()).collect(),
+            families: Family::ALL.iter().map(|family| family.as_str().to_owned()).collect(),
+            ..Wanted::default()
+        }
+    }
+
+    fn matching(matcher: &Matcher, kind: &str) -> Vec<String> {
+        let mut ids: Vec<String> =
+            matcher.matching(kind, Some("conn_1"), "api", "evt_1").map(str::to_owned).collect();
+        ids.sort();
+        ids
+    }
+
+    #[test]
+    fn kinds_and_patterns_are_known() {
+        for kind in all() {
+            assert!(is_known(&kind) && family_of(&kind).is_some(), "{kind}");
+        }
+        for pattern in ["*", "calendar.*", "calendar.event.*", "email.*", "task.*", "webhook.*"] {
+            assert!(is_known(pattern), "{pattern}");
+        }
+        let unknown = [
+            "",
+            ".*",
+            "**",
+            "*.created",
+            "calendar",
+            "calendar*",
+            "calen.*",
+            "calendar.event",
+            "calendar.event.created.*",
+            "calendar.event.create",
+            "Calendar.*",
+        ];
+        for pattern in unknown {
+            assert!(!is_known(pattern) && family_of(pattern).is_none(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_kind_has_a_family_and_that_has_a_scope() {
+        for (pattern, scope) in [
+            ("contact_group.updated", "contacts.read"),
+            ("task_list.*", "tasks.read"),
+            ("calendar.watch.*", "calendar.read"),
+            ("event_type.created", "scheduling.read"),
+            ("sync.reset", "connections.read"),
+        ] {
+            assert_eq!(family_of(pattern).map(Family::read_scope), Some(scope), "{pattern}");
+        }
+        assert_eq!(family_of("*"), None);
+        assert!(Family::ALL.iter().all(|family| base::scopes::is_scope(family.read_scope())));
+        for kind in all() {
+            let mut same = all().filter(|other| first_part(other) == first_part(&kind));
+            assert!(same.all(|other| family_of(&other) == family_of(&kind)), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_any_end_and_a_subscription_comes_once() {
+        let matcher = Matcher::new(&[
+            wanted("all", &["*", "calendar.*", "calendar.event.created"]),
+            wanted("calendar", &["calendar.event.*", "calendar.*", "calendar.event.created"]),
+            wanted("created", &["calendar.event.created", "calendar.event.created"]),
+            wanted("contact", &["contact.*"]),
+        ]);
+        assert_eq!(matching(&matcher, "calendar.event.created"), ["all", "calendar", "created"]);
+        assert_eq!(matching(&matcher, "calendar.event.deleted"), ["all", "calendar"]);
+        assert_eq!(matching(&matcher, "calendar.updated"), ["all", "calendar"]);
+        assert_eq!(matching(&matcher, "contact_book.updated"), ["all"]);
+        assert!(matching(&matcher, "unheard.of").is_empty());
+    }
+
+    #[test]
+    fn some_kinds_are_for_those_alone_that_name_them() {
+        let named = "connection.token_refreshed";
+        let matcher = Matcher::new(&[
+            wanted("all", &["*"]),
+            wanted("family", &["connection.*"]),
+            wanted("named", &["*", named]),
+        ]);
+        assert_eq!(matching(&matcher, named), ["named"]);
+        assert_eq!(matching(&matcher, "connection.updated"), ["all", "family", "named"]);
+    }
+
+    #[test]
+    fn a_test_is_for_its_own_subscription() {
+        let matcher = Matcher::new(&[wanted("wh_1", &["task.*"]), wanted("wh_2", &["*", TEST])]);
+        let of = |subject| matcher.matching(TEST, None, "system", subject).collect::<Vec<_>>();
+        assert_eq!(of("wh_1"), ["wh_1"]);
+        assert_eq!(of("wh_3"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn filters_leave_out_connections_families_and_backfill() {
+        let ids = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let all = wanted("all", &["*"]);
+        let matcher = Matcher::new(&[
+            Wanted { id: "backfill".to_owned(), include_backfill: true, ..all.clone() },
+            Wanted { id: "bound".to_owned(), bound_to: ids(&["conn_2"]), ..all.clone() },
+            Wanted { id: "connections".to_owned(), connection_ids: ids(&["conn_1"]), ..all.clone() },
+            Wanted { id: "tasks".to_owned(), families: ids(&["tasks"]), ..all.clone() },
+            Wanted { id: "nothing".to_owned(), families: Vec::new(), ..all.clone() },
+            all,
+        ]);
+        let of = |kind, connection_id, origin| {
+            let mut ids: Vec<&str> = matcher.matching(kind, connection_id, origin, "x").collect();
+            ids.sort_unstable();
+            ids
+        };
+        assert_eq!(of("task.created", Some("conn_1"), "api"), ["all", "backfill", "connections", "tasks"]);
+        assert_eq!(of("calendar.created", Some("conn_2"), "provider"), ["all", "backfill", "bound"]);
+        assert_eq!(of("calendar.created", Some("conn_3"), "backfill"), ["backfill"]);
+        assert_eq!(of("webhook.disabled", None, "system"), ["all", "backfill"]);
+    }
+}
