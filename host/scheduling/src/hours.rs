@@ -61,9 +61,40 @@ impl Zone {
         Some(resolved.as_millisecond())
     }
 
+    /// Whether the date exists. Apia went from 29 December 2011 to the 31st.
+    pub fn has(&self, date: Date) -> bool {
+        let next = date.tomorrow().ok().and_then(|next| self.instant_ms(next, 0));
+        self.instant_ms(date, 0).zip(next).is_some_and(|(start, end)| start < end)
+    }
+
     /// The local date at an instant.
     pub fn date(&self, ms: i64) -> Date {
         self.rules.to_datetime(Instant::from_millis(ms).timestamp()).date()
+    }
+}
+
+/// A window of one day in local time, in minutes after midnight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Minutes {
+    pub start: i16,
+    /// After `start`; beyond 24:00 it is a time of the next day.
+    pub end: i16,
+}
+
+impl Minutes {
+    /// Reads `HH:MM` twice.
+    // Contract silent: an end that is not after the start. It is a time of the next day, so that 22:00 to 02:00 are four hours
+    // and 09:00 to 09:00 are 24.
+    pub fn read(start: &str, end: &str) -> Result<Minutes, Fault> {
+        let start = minute(start, "start")?;
+        if start == DAY_MINUTES {
+            return Err(invalid("start", "start must be before 24:00".into()));
+        }
+        let end = match minute(end, "end")? {
+            end if end <= start => end + DAY_MINUTES,
+            end => end,
+        };
+        Ok(Minutes { start, end })
     }
 }
 
@@ -72,9 +103,7 @@ impl Zone {
 pub struct Hours {
     /// Monday first.
     days: [bool; 7],
-    start_minute: i16,
-    /// After `start_minute`; beyond 24:00 it is a time of the next day.
-    end_minute: i16,
+    minutes: Minutes,
     zone: Zone,
     exdates: BTreeSet<Date>,
 }
@@ -82,12 +111,12 @@ pub struct Hours {
 impl Hours {
     /// Every day from midnight to midnight.
     pub fn whole_days(zone: Zone) -> Hours {
-        Hours { days: [true; 7], start_minute: 0, end_minute: DAY_MINUTES, zone, exdates: BTreeSet::new() }
+        let minutes = Minutes { start: 0, end: DAY_MINUTES };
+        Hours { days: [true; 7], minutes, zone, exdates: BTreeSet::new() }
     }
 
     /// Reads a row; `zone` is that of rows without one.
-    // Contract silent: an end that is not after the start. It is a time of the next day, so that 22:00 to 02:00 are four hours
-    // and 09:00 to 09:00 are 24. The day and the exdates are those on which the window begins.
+    // Contract silent: the day and the exdates of a window past midnight. They are those on which it begins.
     pub fn read(row: &OpenHours, zone: &Zone) -> Result<Hours, Fault> {
         let zone = match &row.time_zone {
             None => zone.clone(),
@@ -97,15 +126,8 @@ impl Hours {
                 message: format!("{name:?} is no IANA time zone, such as Europe/Berlin"),
             })?,
         };
-        let start_minute = minute(&row.start, "start")?;
-        if start_minute == DAY_MINUTES {
-            return Err(invalid("start", "start must be before 24:00".into()));
-        }
-        let end_minute = match minute(&row.end, "end")? {
-            end if end <= start_minute => end + DAY_MINUTES,
-            end => end,
-        };
-        Ok(Hours { days: days(&row.days)?, start_minute, end_minute, zone, exdates: exdates(&row.exdates)? })
+        let minutes = Minutes::read(&row.start, &row.end)?;
+        Ok(Hours { days: days(&row.days)?, minutes, zone, exdates: exdates(&row.exdates)? })
     }
 
     /// The window that begins on a date, if there is one.
@@ -114,8 +136,8 @@ impl Hours {
         if !self.days[weekday] || self.exdates.contains(&date) {
             return None;
         }
-        let start = self.zone.instant_ms(date, self.start_minute)?;
-        let end = self.zone.instant_ms(date, self.end_minute)?;
+        let start = self.zone.instant_ms(date, self.minutes.start)?;
+        let end = self.zone.instant_ms(date, self.minutes.end)?;
         // A window that lies half in a gap can end before it begins: it does not exist on that day.
         Some(Interval::new(start, end)).filter(|w| !w.is_empty())
     }
@@ -169,7 +191,8 @@ fn minute(text: &str, field: &str) -> Result<i16, Fault> {
     }
 }
 
-fn days(numbers: &[i64]) -> Result<[bool; 7], Fault> {
+/// ISO weekdays, 1 (Monday) to 7; Monday first in the answer.
+pub(crate) fn days(numbers: &[i64]) -> Result<[bool; 7], Fault> {
     if numbers.is_empty() {
         let message = "days is required, for example [1, 2, 3, 4, 5]".into();
         return Err(Fault { field: "days".into(), kind: FaultKind::Missing, message });
@@ -190,13 +213,17 @@ fn days(numbers: &[i64]) -> Result<[bool; 7], Fault> {
     Ok(days)
 }
 
+/// `YYYY-MM-DD`.
+pub(crate) fn date(text: &str) -> Option<Date> {
+    (text.len() == 10).then(|| text.parse().ok()).flatten()
+}
+
 fn exdates(texts: &[String]) -> Result<BTreeSet<Date>, Fault> {
     if texts.len() > MAX_EXDATES {
         return Err(invalid("exdates", format!("at most {MAX_EXDATES} exdates")));
     }
     let read = |(i, text): (usize, &String)| {
-        let date = (text.len() == 10).then(|| text.parse::<Date>().ok()).flatten();
-        date.ok_or_else(|| {
+        date(text).ok_or_else(|| {
             invalid(format!("exdates[{i}]"), format!("{text:?} is no date, such as 2026-12-24"))
         })
     };

@@ -6,7 +6,16 @@
 //! its buffers, can lie. A *stretch* is a longest time in which enough members of every group are free throughout. A *slot* is
 //! a meeting's length inside a stretch that begins on the *grid*: steps counted from the local start of a window, which a busy
 //! time does not move. Stretches and slots come from one function, so a slot that is offered always lies in a stretch.
+//!
+//! Event types have more rules: notice, booking window, limits, seats, hosts that take turns. [`oracle::Oracle`] decides them, both
+//! where slots are listed and where one is booked.
 
+pub mod assign;
+pub mod grid;
 pub mod hours;
 pub mod interval;
+pub mod oracle;
+mod periods;
+pub mod rules;
 pub mod slots;
+pub mod week_plan;

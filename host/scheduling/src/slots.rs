@@ -1,5 +1,6 @@
 //! Times at which people can meet: from open hours, busy times and the meeting's rules to stretches and slots.
 
+use crate::grid::{Grid, Points};
 use crate::interval::{Interval, Intervals};
 
 /// What is looked for. All times are milliseconds.
@@ -19,21 +20,6 @@ pub struct Search {
     pub grid: Vec<Grid>,
     pub groups: Vec<Group>,
     pub limit: usize,
-}
-
-/// Points of time at which slots may begin: whole steps after `origin` that lie in `at`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Grid {
-    pub at: Interval,
-    /// Not after the start of `at`.
-    pub origin: i64,
-}
-
-impl From<Interval> for Grid {
-    /// The grid of a window, which begins with it.
-    fn from(window: Interval) -> Self {
-        Grid { at: window, origin: window.start }
-    }
 }
 
 /// People of whom `required` must be free.
@@ -73,7 +59,8 @@ pub enum Layout {
 /// Slots in order of time: each has the meeting's length, begins on the grid and lies in a stretch.
 pub fn slots(search: &Search, layout: Layout) -> Vec<Time> {
     let free = free_of_groups(search);
-    let mut places = Places { search, stretches: longest(search, &free), first_stretch: 0, first_grid: 0 };
+    let points = Points::new(&search.grid, search.step_ms);
+    let mut places = Places { search, stretches: longest(search, &free), first_stretch: 0, points };
     let mut out: Vec<Time> = Vec::new();
     let mut from = i64::MIN;
     while out.len() < search.limit {
@@ -183,7 +170,7 @@ struct Places<'a> {
     /// Both starts and ends rise.
     stretches: Vec<Interval>,
     first_stretch: usize,
-    first_grid: usize,
+    points: Points<'a>,
 }
 
 impl Places<'_> {
@@ -191,33 +178,13 @@ impl Places<'_> {
     fn next(&mut self, from: i64) -> Option<i64> {
         while let Some(stretch) = self.stretches.get(self.first_stretch) {
             let last = stretch.end - self.search.duration_ms;
-            let point = self.point(from.max(stretch.start)).filter(|p| *p <= last);
+            let point = self.points.at_or_after(from.max(stretch.start)).filter(|p| *p <= last);
             if point.is_some() {
                 return point;
             }
             self.first_stretch += 1;
         }
         None
-    }
-
-    /// The first point of the grid that is not before `from`.
-    fn point(&mut self, from: i64) -> Option<i64> {
-        let (grid, step) = (&self.search.grid, self.search.step_ms);
-        while grid.get(self.first_grid).is_some_and(|g| g.at.end <= from) {
-            self.first_grid += 1;
-        }
-        let mut first: Option<i64> = None;
-        for Grid { at, origin } in &grid[self.first_grid..] {
-            if first.is_some_and(|f| f <= at.start) {
-                break;
-            }
-            let after = from.max(at.start) - origin;
-            let point = origin + (after + step - 1) / step * step;
-            if point < at.end {
-                first = Some(first.map_or(point, |f| f.min(point)));
-            }
-        }
-        first
     }
 }
 

@@ -7,9 +7,10 @@ use model::calendar_query::{
     ParticipantGroup, RequiredMembers, TargetError, UnavailableMember,
 };
 use model::wire::Warning;
+use scheduling::grid::Grid;
 use scheduling::hours::{Fault, FaultKind, Hours, Zone, windows};
 use scheduling::interval::{Interval, Intervals};
-use scheduling::slots::{self, Grid, Group, Layout, Search, Time};
+use scheduling::slots::{self, Group, Layout, Search, Time};
 use serde_json::{Map, Value};
 
 use crate::app::App;

@@ -1,0 +1,44 @@
+//! Who of the free hosts takes a meeting.
+
+use std::cmp::Ordering;
+
+use crate::oracle::Slot;
+use crate::rules::{Assignment, HostTimes, Question, Role, Rules, Strategy};
+
+/// The hosts of a meeting in this slot, the organizer first; those of the meeting whose seat it is. All hosts of the slot that
+/// are not of the rotation, and one of the rotation: one of `keep` if any of them is free, else the one whose turn it is. Hosts in
+/// `keep` come first, in their order, so that a meeting that is moved keeps its organizer where it can.
+pub fn choose(question: &Question, slot: &Slot, keep: &[String]) -> Vec<String> {
+    if let Some(joined) = &slot.joins {
+        let meeting = question.meetings.iter().find(|m| m.meeting == *joined);
+        return meeting.map(|m| m.hosts.clone()).unwrap_or_default();
+    }
+    let rules = &question.rules;
+    let free = slot.hosts.iter().filter_map(|index| question.hosts.get(usize::from(*index)));
+    let rotates = matches!(rules.assignment, Assignment::RoundRobin | Assignment::Priority);
+    let (rotation, needed): (Vec<&HostTimes>, Vec<&HostTimes>) =
+        free.partition(|host| rotates && host.role == Role::Rotation);
+    let place = |host: &HostTimes| keep.iter().position(|id| *id == host.id).unwrap_or(usize::MAX);
+    let turn = |a: &&HostTimes, b: &&HostTimes| place(a).cmp(&place(b)).then_with(|| order(rules, a, b));
+    let chosen = rotation.into_iter().min_by(turn);
+    let mut hosts: Vec<&HostTimes> = needed.into_iter().chain(chosen).collect();
+    hosts.sort_by_key(|host| place(host));
+    hosts.into_iter().map(|host| host.id.clone()).collect()
+}
+
+/// Whose turn comes first.
+fn order(rules: &Rules, a: &HostTimes, b: &HostTimes) -> Ordering {
+    let by_priority = a.priority.cmp(&b.priority);
+    let first = if rules.assignment == Assignment::Priority { by_priority } else { Ordering::Equal };
+    let by_strategy = match rules.strategy {
+        Strategy::LeastLoaded => a.load.cmp(&b.load),
+        // (load + 1) / weight, without a division.
+        Strategy::Weighted => {
+            let share =
+                |of: &HostTimes, other: &HostTimes| (u64::from(of.load) + 1) * u64::from(other.weight);
+            share(a, b).cmp(&share(b, a))
+        }
+        Strategy::Soonest => a.last_assigned_ms.cmp(&b.last_assigned_ms),
+    };
+    first.then(by_strategy).then(by_priority).then_with(|| a.id.cmp(&b.id))
+}

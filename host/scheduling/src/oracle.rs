@@ -1,0 +1,327 @@
+//! The one decision about slots: which starts can be booked. The list of slots and the check of a booking ask the same function
+//! about the same sets, so what is offered can be booked, and nothing else.
+
+use crate::grid::{Grid, Points};
+use crate::interval::{Interval, Intervals};
+use crate::periods::Days;
+use crate::rules::{Assignment, HostTimes, LimitKind, Question, Role, Rules, Strategy, Taken};
+use crate::week_plan::WeekPlan;
+
+/// A time that can be booked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub at: Interval,
+    /// Indices into the question's hosts, rising. A new meeting: every required host, and all of the rotation who are free, of
+    /// whom one is chosen. A seat in a meeting: the meeting's hosts. Optional hosts are in none.
+    pub hosts: Vec<u16>,
+    /// Seats that are free; 1 or more.
+    pub seats_left: u32,
+    /// The meeting that has the free seat; none: a new meeting.
+    pub joins: Option<String>,
+}
+
+/// Why a start cannot be booked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// In a window, and no point of its grid.
+    OffGrid,
+    /// Before now and the notice.
+    TooSoon,
+    /// Its date is not in the booking window, or it lies outside the range of the question.
+    OutsideWindow,
+    /// Outside somebody's hours.
+    Closed,
+    /// Somebody who is needed has something else then.
+    Taken,
+    LimitReached(LimitKind),
+    /// It would be free, if those hosts were whose busy times are unknown.
+    Unknown(Vec<String>),
+}
+
+/// Answers for one question. It is built in time that grows with hosts, windows and busy times.
+#[derive(Debug)]
+pub struct Oracle<'q> {
+    question: &'q Question,
+    grid: Vec<Grid>,
+    days: Days,
+    earliest_ms: i64,
+    /// As many as the question has.
+    hosts: Vec<Starts>,
+    /// Meetings with a free seat that may be joined, by start and id.
+    joinable: Vec<&'q Taken>,
+}
+
+/// What a host is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Duty {
+    /// In every meeting.
+    Needed,
+    /// One of these is in every meeting.
+    Candidate,
+    /// Never in the way.
+    Nothing,
+}
+
+/// When a host can begin a meeting.
+#[derive(Debug)]
+struct Starts {
+    duty: Duty,
+    /// Nobody knows whether the host is free, so the host is not.
+    is_unknown: bool,
+    open: Intervals,
+    /// Every instant in them is a start at which the whole meeting is open and not in the way of another; sorted.
+    allowed: Vec<Interval>,
+}
+
+/// Why a start was refused, before anybody asked for a reason that takes time to find.
+enum No {
+    Refusal(Refusal),
+    Hosts,
+}
+
+impl<'q> Oracle<'q> {
+    pub fn new(question: &'q Question) -> Self {
+        let rules = &question.rules;
+        let Interval { start, end } = question.range;
+        // Where the meetings lie that begin in the range.
+        let reach = Interval::new(start, end.saturating_add(rules.duration_ms));
+        let windows = |plan: Option<&WeekPlan>| plan.map(|p| p.windows(reach)).unwrap_or_default();
+        let shared = windows(rules.plan.as_ref());
+        let mut grid = Vec::new();
+        let mut hosts = Vec::with_capacity(question.hosts.len());
+        for host in &question.hosts {
+            let own = host.plan.as_ref().map(|plan| windows(Some(plan)));
+            let windows = own.as_ref().unwrap_or(&shared);
+            if serves(rules, host) {
+                grid.extend(
+                    windows.iter().map(|w| Grid::from(Interval::new(w.start + rules.offset_ms, w.end))),
+                );
+            }
+            hosts.push(Starts::of(question, host, windows));
+        }
+        grid.retain(|g| !g.at.is_empty());
+        grid.sort_unstable();
+        grid.dedup();
+        let earliest_ms = question.now_ms.saturating_add(rules.notice_ms);
+        Oracle { question, grid, days: Days::of(question), earliest_ms, hosts, joinable: joinable(question) }
+    }
+
+    /// The first slots of the range that do not begin before `from_ms`, in order of time, `limit` at most.
+    pub fn slots(&self, from_ms: i64, limit: usize) -> Vec<Slot> {
+        let Interval { start, end } = self.question.range;
+        let mut points = self.points();
+        let mut nexts = vec![0; self.hosts.len()];
+        let mut from = from_ms.max(start);
+        let mut out = Vec::new();
+        while out.len() < limit {
+            let Some(start) = points.at_or_after(from).filter(|point| *point < end) else { break };
+            if let Ok(slot) = self.evaluate(start, &mut nexts) {
+                out.push(slot);
+            }
+            from = start + 1;
+        }
+        out
+    }
+
+    /// The slot that begins at an instant, or why there is none.
+    pub fn at(&self, start_ms: i64) -> Result<Slot, Refusal> {
+        let range = self.question.range;
+        if !(range.start..range.end).contains(&start_ms) {
+            return Err(Refusal::OutsideWindow);
+        }
+        if self.points().at_or_after(start_ms) != Some(start_ms) {
+            let is_open = self.grid.iter().any(|g| (g.at.start..g.at.end).contains(&start_ms));
+            return Err(if is_open { Refusal::OffGrid } else { Refusal::Closed });
+        }
+        let mut nexts = vec![0; self.hosts.len()];
+        self.evaluate(start_ms, &mut nexts).map_err(|no| match no {
+            No::Refusal(refusal) => refusal,
+            No::Hosts => self.why_no_hosts(start_ms),
+        })
+    }
+
+    fn points(&self) -> Points<'_> {
+        Points::new(&self.grid, self.question.rules.step_ms)
+    }
+
+    /// Decides about a point of the grid. `nexts` has for each host how many of the allowed starts lie behind; it only grows, so
+    /// whoever asks in rising order pays for each of them once.
+    fn evaluate(&self, start: i64, nexts: &mut [usize]) -> Result<Slot, No> {
+        let Question { rules, invitee_active, .. } = self.question;
+        let at = Interval::new(start, start.saturating_add(rules.duration_ms));
+        if start < self.earliest_ms {
+            return Err(No::Refusal(Refusal::TooSoon));
+        }
+        let Some(day) = self.days.day(start).filter(|day| day.is_bookable) else {
+            return Err(No::Refusal(Refusal::OutsideWindow));
+        };
+        if invitee_active.zip(rules.limits.active_per_invitee).is_some_and(|(has, most)| has >= most) {
+            return Err(No::Refusal(Refusal::LimitReached(LimitKind::ActivePerInvitee)));
+        }
+        // A seat takes nobody's time and adds no meeting: the meeting stands, and was counted.
+        if let Some(meeting) = self.with_a_seat(at) {
+            return Ok(self.seat(meeting, at));
+        }
+        if let Some(kind) = day.full {
+            return Err(No::Refusal(Refusal::LimitReached(kind)));
+        }
+        let hosts = self.free_hosts(start, nexts).ok_or(No::Hosts)?;
+        Ok(Slot { at, hosts, seats_left: rules.seats.max(1), joins: None })
+    }
+
+    /// Those who can be in a meeting then, if they are enough.
+    fn free_hosts(&self, start: i64, nexts: &mut [usize]) -> Option<Vec<u16>> {
+        let rotates = rotates(&self.question.rules);
+        let mut is_enough = false;
+        let mut free = Vec::new();
+        for ((index, host), next) in (0_u16..).zip(&self.hosts).zip(nexts) {
+            if host.duty == Duty::Nothing {
+                continue;
+            }
+            while host.allowed.get(*next).is_some_and(|starts| starts.end <= start) {
+                *next += 1;
+            }
+            let is_allowed = host.allowed.get(*next).is_some_and(|starts| starts.start <= start);
+            if is_allowed && !host.is_unknown {
+                free.push(index);
+                // Without a rotation all are needed, and one at least: where nobody is needed, nobody is free.
+                is_enough |= !rotates || host.duty == Duty::Candidate;
+            } else if host.duty == Duty::Needed {
+                return None;
+            }
+        }
+        is_enough.then_some(free)
+    }
+
+    /// The meeting at this very time whose seats are taken first.
+    fn with_a_seat(&self, at: Interval) -> Option<&'q Taken> {
+        let first = self.joinable.partition_point(|meeting| meeting.core.start < at.start);
+        let then = self.joinable[first..].iter().take_while(|meeting| meeting.core.start == at.start);
+        then.copied().find(|meeting| meeting.core == at)
+    }
+
+    fn seat(&self, meeting: &Taken, at: Interval) -> Slot {
+        let is_in = |host: &HostTimes| meeting.hosts.contains(&host.id);
+        let all = (0_u16..).zip(&self.question.hosts);
+        Slot {
+            at,
+            hosts: all.filter(|(_, host)| is_in(host)).map(|(index, _)| index).collect(),
+            seats_left: seats_left(&self.question.rules, meeting),
+            joins: Some(meeting.meeting.clone()),
+        }
+    }
+
+    /// What keeps the hosts from a start at which they are not free.
+    fn why_no_hosts(&self, start: i64) -> Refusal {
+        let at = Interval::new(start, start.saturating_add(self.question.rules.duration_ms));
+        let (mut is_closed, mut is_taken, mut unknown) = (false, false, Vec::new());
+        let (mut rotation_is_open, mut rotation_unknown, mut rotation_is_free) = (false, Vec::new(), false);
+        for (host, times) in self.hosts.iter().zip(&self.question.hosts) {
+            let is_open = host.open.around(at).is_some();
+            let is_allowed = host.allowed.iter().any(|starts| (starts.start..starts.end).contains(&start));
+            match host.duty {
+                Duty::Needed => {
+                    is_closed |= !is_open;
+                    is_taken |= is_open && !is_allowed;
+                    unknown.extend((is_allowed && host.is_unknown).then(|| times.id.clone()));
+                }
+                Duty::Candidate => {
+                    rotation_is_open |= is_open;
+                    rotation_is_free |= is_allowed && !host.is_unknown;
+                    rotation_unknown.extend((is_allowed && host.is_unknown).then(|| times.id.clone()));
+                }
+                Duty::Nothing => {}
+            }
+        }
+        if rotates(&self.question.rules) && !rotation_is_free {
+            is_closed |= !rotation_is_open;
+            is_taken |= rotation_is_open && rotation_unknown.is_empty();
+            unknown.extend(rotation_unknown);
+        }
+        match (is_closed, is_taken, unknown.is_empty()) {
+            (true, _, _) => Refusal::Closed,
+            (false, true, _) => Refusal::Taken,
+            (false, false, false) => Refusal::Unknown(unknown),
+            // Nobody is there to be asked.
+            (false, false, true) => Refusal::Closed,
+        }
+    }
+}
+
+impl Starts {
+    fn of(question: &Question, host: &HostTimes, windows: &[Interval]) -> Starts {
+        let rules = &question.rules;
+        let open: Intervals = windows.iter().copied().collect();
+        // A meeting padded by its buffers meets a busy time exactly when the bare meeting meets that busy time padded the other
+        // way round. Another meeting of ours has buffers as well, which the bare meeting must not meet.
+        let away = |other: Interval| other.widen(rules.buffer_after_ms, rules.buffer_before_ms);
+        let busy = host.busy.iter().flat_map(Intervals::iter).map(away);
+        let others = host.reserved.iter().filter(|r| question.moved.as_ref() != Some(&r.meeting));
+        let reserved = others.flat_map(|r| [r.padded, away(r.core)]);
+        let in_the_way: Intervals = busy.chain(reserved).collect();
+        let free = open.subtract(&in_the_way);
+        let long_enough = free.iter().filter(|f| f.len_ms() >= rules.duration_ms);
+        Starts {
+            duty: duty(question, host),
+            is_unknown: host.busy.is_none() && !rules.unknown_is_free,
+            allowed: long_enough.map(|f| Interval::new(f.start, f.end - rules.duration_ms + 1)).collect(),
+            open,
+        }
+    }
+}
+
+/// Whether one of several hosts is chosen.
+fn rotates(rules: &Rules) -> bool {
+    matches!(rules.assignment, Assignment::RoundRobin | Assignment::Priority)
+}
+
+/// Whether the host can ever be in a meeting. The windows of those make the grid, so that it is the same whoever is asked for.
+fn serves(rules: &Rules, host: &HostTimes) -> bool {
+    match host.role {
+        Role::Optional => false,
+        Role::Required => true,
+        Role::Rotation => match rules.assignment {
+            Assignment::Fixed => false,
+            Assignment::Collective => true,
+            Assignment::RoundRobin | Assignment::Priority => {
+                rules.strategy != Strategy::Weighted || host.weight > 0
+            }
+        },
+    }
+}
+
+fn duty(question: &Question, host: &HostTimes) -> Duty {
+    let rules = &question.rules;
+    if !serves(rules, host) {
+        return Duty::Nothing;
+    }
+    if host.role == Role::Required || !rotates(rules) {
+        return Duty::Needed;
+    }
+    if is_listed(question, &host.id) { Duty::Candidate } else { Duty::Nothing }
+}
+
+fn is_listed(question: &Question, host: &str) -> bool {
+    question.only_hosts.as_ref().is_none_or(|only| only.iter().any(|id| id == host))
+}
+
+fn seats_left(rules: &Rules, meeting: &Taken) -> u32 {
+    // A meeting keeps the seats that it was made with; an event type that has fewer now gives no more of them.
+    rules.seats.min(meeting.seats).saturating_sub(meeting.seats_taken)
+}
+
+fn joinable(question: &Question) -> Vec<&Taken> {
+    let rules = &question.rules;
+    let is_in_all =
+        |id: &String| question.hosts.iter().any(|h| h.id == *id && duty(question, h) == Duty::Needed);
+    let mut found: Vec<&Taken> = question
+        .meetings
+        .iter()
+        .filter(|m| {
+            rules.seats > 1 && seats_left(rules, m) > 0 && question.moved.as_ref() != Some(&m.meeting)
+        })
+        .filter(|m| m.hosts.iter().all(|host| is_listed(question, host) || is_in_all(host)))
+        .collect();
+    found.sort_unstable_by(|a, b| (a.core.start, &a.meeting).cmp(&(b.core.start, &b.meeting)));
+    found
+}

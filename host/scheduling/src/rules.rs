@@ -1,0 +1,205 @@
+//! What the slot engine is asked: the rules of an event type, its hosts with their times, and the meetings that it has already.
+//! All times are milliseconds since 1970, all lengths milliseconds.
+
+use jiff::civil::Date;
+pub use model::scheduling::event_type::{Assignment, HostRole as Role, RoundRobinStrategy as Strategy};
+use model::scheduling::event_type::{BookingLimits, BookingWindow, BookingWindowKind};
+
+use crate::hours::{Fault, FaultKind, Zone, date};
+use crate::interval::{Interval, Intervals};
+use crate::week_plan::WeekPlan;
+
+/// Most days that a rolling window may reach ahead.
+const MAX_DAYS: i64 = 3_650;
+
+/// Everything that an answer depends on. The same question always has the same answer.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Where slots may begin. A start outside it is refused: nothing is known there.
+    pub range: Interval,
+    pub now_ms: i64,
+    pub rules: Rules,
+    /// Hosts of the event type, each once.
+    pub hosts: Vec<HostTimes>,
+    /// Meetings of this event type: those in `range`, and those in every period that a limit counts.
+    pub meetings: Vec<Taken>,
+    /// Bookings that the invitee has ahead; none: nobody is booking, so that limit is not asked.
+    pub invitee_active: Option<u32>,
+    /// The meeting that is being moved: it counts nowhere. Only where the booking has it for itself.
+    pub moved: Option<String>,
+    /// Only these hosts are chosen from the rotation. Required hosts are in every meeting, listed or not.
+    pub only_hosts: Option<Vec<String>>,
+}
+
+/// The rules of an event type, with the duration that is asked for.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// More than 0.
+    pub duration_ms: i64,
+    /// From one point of the grid to the next; more than 0.
+    pub step_ms: i64,
+    /// From the start of a window to the first point of its grid.
+    pub offset_ms: i64,
+    /// Kept free of other meetings and of busy times; need not be open.
+    pub buffer_before_ms: i64,
+    pub buffer_after_ms: i64,
+    /// From now to the first start that can be booked.
+    pub notice_ms: i64,
+    pub window: Window,
+    pub limits: Limits,
+    /// Seats of a new meeting; 1: each booking is a meeting of its own.
+    pub seats: u32,
+    pub assignment: Assignment,
+    /// How one of the rotation is chosen.
+    pub strategy: Strategy,
+    /// In which days, weeks, months and years are counted.
+    pub zone: Zone,
+    /// Hours of the hosts that have none of their own. A host with neither is never open.
+    pub plan: Option<WeekPlan>,
+    /// A host whose busy times are unknown counts as free but for what is reserved here; else such a host is never free.
+    pub unknown_is_free: bool,
+}
+
+/// How far ahead can be booked, by the local date of the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Window {
+    Unlimited,
+    /// Up to so many days after today.
+    Rolling {
+        days: i64,
+        /// Only Monday to Friday are counted; Saturdays and Sundays before the last day can be booked.
+        business_days: bool,
+    },
+    /// From one date to another, both included; none: no end on that side.
+    Range {
+        first: Option<Date>,
+        last: Option<Date>,
+    },
+}
+
+impl Window {
+    /// Reads the window of an event type. A fault names the field inside it.
+    pub fn read(window: &BookingWindow) -> Result<Window, Fault> {
+        match window.kind {
+            BookingWindowKind::Unlimited => Ok(Window::Unlimited),
+            BookingWindowKind::Rolling => match window.days {
+                Some(days) if (0..=MAX_DAYS).contains(&days) => {
+                    Ok(Window::Rolling { days, business_days: window.business_days })
+                }
+                Some(_) => Err(invalid("days", format!("days must be from 0 to {MAX_DAYS}"))),
+                None => {
+                    let message = "days is required where the kind is rolling".to_owned();
+                    Err(Fault { field: "days".into(), kind: FaultKind::Missing, message })
+                }
+            },
+            BookingWindowKind::Range => {
+                let first = range_date("startDate", window.start_date.as_deref())?;
+                let last = range_date("endDate", window.end_date.as_deref())?;
+                if first.zip(last).is_some_and(|(first, last)| last < first) {
+                    return Err(invalid("endDate", "endDate must not be before startDate".into()));
+                }
+                Ok(Window::Range { first, last })
+            }
+        }
+    }
+}
+
+/// Most meetings of the event type in a period of the zone, and most bookings that an invitee may have ahead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub per_day: Option<u32>,
+    /// ISO weeks, which begin on Monday.
+    pub per_week: Option<u32>,
+    pub per_month: Option<u32>,
+    pub per_year: Option<u32>,
+    pub minutes_per_day: Option<u32>,
+    pub active_per_invitee: Option<u32>,
+}
+
+impl Limits {
+    /// Reads the limits of an event type. A fault names the field inside them.
+    pub fn read(limits: &BookingLimits) -> Result<Limits, Fault> {
+        Ok(Limits {
+            per_day: limit("perDay", limits.per_day)?,
+            per_week: limit("perWeek", limits.per_week)?,
+            per_month: limit("perMonth", limits.per_month)?,
+            per_year: limit("perYear", limits.per_year)?,
+            minutes_per_day: limit("minutesPerDay", limits.minutes_per_day)?,
+            active_per_invitee: limit("activePerInvitee", limits.active_per_invitee)?,
+        })
+    }
+}
+
+/// A limit that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LimitKind {
+    PerDay,
+    PerWeek,
+    PerMonth,
+    PerYear,
+    MinutesPerDay,
+    ActivePerInvitee,
+}
+
+/// A host and what is known of the host's time.
+#[derive(Clone, Debug)]
+pub struct HostTimes {
+    /// The host's connection.
+    pub id: String,
+    pub role: Role,
+    /// Smaller first.
+    pub priority: i64,
+    /// The share of the rotation; 0 is never chosen where shares count.
+    pub weight: u32,
+    /// None: the event type's.
+    pub plan: Option<WeekPlan>,
+    /// What the host's calendars say, without meetings that `reserved` has; none: unknown. It reaches beyond the range by the
+    /// duration and the buffers.
+    pub busy: Option<Intervals>,
+    /// Meetings of any event type that hold the host's time.
+    pub reserved: Vec<Reserved>,
+    /// Meetings of this event type that the host was given in the period that is balanced.
+    pub load: u32,
+    /// When the host was last given one; 0: never.
+    pub last_assigned_ms: i64,
+}
+
+/// A meeting that holds a host's time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    pub meeting: String,
+    /// The meeting itself.
+    pub core: Interval,
+    /// With its own buffers.
+    pub padded: Interval,
+}
+
+/// A meeting of this event type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub meeting: String,
+    pub core: Interval,
+    /// Organizer first.
+    pub hosts: Vec<String>,
+    pub seats: u32,
+    pub seats_taken: u32,
+}
+
+fn invalid(field: &str, message: String) -> Fault {
+    Fault { field: field.into(), kind: FaultKind::Invalid, message }
+}
+
+fn range_date(field: &str, text: Option<&str>) -> Result<Option<Date>, Fault> {
+    let read = |text: &str| {
+        date(text).ok_or_else(|| invalid(field, format!("{text:?} is no date, such as 2026-12-24")))
+    };
+    text.map(read).transpose()
+}
+
+fn limit(field: &str, value: Option<i64>) -> Result<Option<u32>, Fault> {
+    let read = |value: i64| {
+        let whole = u32::try_from(value).ok().filter(|v| *v > 0);
+        whole.ok_or_else(|| invalid(field, format!("{field} must be from 1 to {}", u32::MAX)))
+    };
+    value.map(read).transpose()
+}

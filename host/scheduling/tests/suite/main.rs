@@ -1,0 +1,19 @@
+//! The slot engine: its rules by example, its properties against a second implementation by definition, sequences of bookings, and
+//! the same rules in Python, minute by minute.
+
+#[cfg(test)]
+mod assignment;
+#[cfg(test)]
+mod bookings;
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod generator;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod plain;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod support;
