@@ -16,6 +16,7 @@ pub mod freebusy;
 
 pub mod supervise;
 
+pub mod access_tokens;
 pub mod answer;
 pub mod config;
 pub mod coverage;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use futures::future::BoxFuture;
 use storage::retention::{expire, purge};
-use storage::{Tx, api_keys, authorizations, items, jobs, log};
+use storage::{Tx, api_keys, authorizations, items, jobs, log, token_grants};
 
 use crate::app::App;
 use crate::usage;
@@ -30,6 +30,10 @@ const FORMER_NAMES_MS: i64 = 24 * HOUR_MS;
 const AUTHORIZATIONS_MS: i64 = 24 * HOUR_MS;
 /// Jobs that failed or were cancelled are kept this long.
 const ENDED_JOBS_MS: i64 = 30 * DAY_MS;
+/// Access tokens that expired.
+const TOKENS_MS: i64 = HOUR_MS;
+/// Grants that can be used no more.
+const GRANTS_MS: i64 = 7 * DAY_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
@@ -118,6 +122,8 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(expire::tracking(tx, now - TRACKING_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(expire::threads(tx, now - LOG_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(authorizations::clean(tx, now - AUTHORIZATIONS_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(api_keys::expire_tokens(tx, now - TOKENS_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(token_grants::clean(tx, now - GRANTS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
     steps(app, all, move |tx| Box::pin(jobs::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {

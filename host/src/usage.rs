@@ -55,17 +55,18 @@ impl Kind {
 }
 
 impl Counters {
-    /// Counts one request of a key.
+    /// Counts one request of a key; one of an access token for the key that the token was given to.
     pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: Kind) {
         let Ok(mut pending) = self.0.lock() else { return };
-        if !pending.contains_key(&key.id) {
+        let id = key.budget_id();
+        if !pending.contains_key(id) {
             let fresh = OfKey { tenant: key.tenant.clone(), key: None, requests: Vec::new() };
-            pending.insert(key.id.clone(), fresh);
+            pending.insert(id.to_owned(), fresh);
         }
-        let Some(of_key) = pending.get_mut(&key.id) else { return };
+        let Some(of_key) = pending.get_mut(id) else { return };
         match &mut of_key.key {
             Some(key) => (key.1, key.2) = (at, ip),
-            None => of_key.key = Some((key.id.clone(), at, ip)),
+            None => of_key.key = Some((id.to_owned(), at, ip)),
         }
         of_key.count(kind, 1);
     }

@@ -15,7 +15,7 @@ use base::tenant::Tenant;
 use model::Instant;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use storage::api_keys::{self, ApiKey};
+use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::{Db, Options};
 use switchboard::app::App;
 use switchboard::config::Config;
@@ -222,6 +222,8 @@ async fn make_key(
         created_by: None,
         revoked_at: None,
         created_at: app.now(),
+        kind: KeyKind::Key,
+        grant_id: None,
     };
     change(&mut key);
     let ids = (app.new_id(Kind::Organization), app.new_id(Kind::Application));

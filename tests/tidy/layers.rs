@@ -12,7 +12,18 @@ const LAYERS: [&[&str]; 7] = [
     &["config", "locks", "telemetry"],
     &["answer", "coverage", "freshness", "metrics", "pages", "recent", "supervise", "usage", "watches"],
     &["app"],
-    &["connections", "freebusy", "log", "outbox", "resources", "retention", "sync", "tracking", "webhooks"],
+    &[
+        "access_tokens",
+        "connections",
+        "freebusy",
+        "log",
+        "outbox",
+        "resources",
+        "retention",
+        "sync",
+        "tracking",
+        "webhooks",
+    ],
     &["bookings", "jobs"],
     &["admin", "api"],
     &["api::v1", "cli", "lib", "main"],
@@ -25,6 +36,7 @@ const APART: [(&[&str], &[&str], &str); 6] = [
     (&["runtime"], &["axum::"], "a connector call is a function of its arguments; credentials are handed in"),
     (
         &[
+            "access_tokens",
             "bookings",
             "connections",
             "freebusy",

@@ -18,6 +18,7 @@ pub const MASTER_KEY_BYTES: usize = 32;
 
 const KEY_ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY_PREFIX: &str = "uc_live_";
+const TOKEN_PREFIX: &str = "uc_tok_";
 const KEY_RANDOM_CHARS: usize = 32;
 const KEY_CHECK_CHARS: usize = 6;
 
@@ -34,7 +35,7 @@ pub struct Keyring {
 /// A new API key, in the only moment in which it is known.
 pub struct NewApiKey {
     pub key: String,
-    /// `uc_live_` and the first six characters, shown in lists.
+    /// `uc_live_` or `uc_tok_` and the first six characters, shown in lists.
     pub prefix: String,
     pub last4: String,
     pub hash: String,
@@ -102,6 +103,15 @@ impl Keyring {
     /// A new API key: `uc_live_`, 32 random base62 characters, 6 base62 characters of CRC-32, so that secret scanners can
     /// tell a key from noise without asking us.
     pub fn new_api_key(&self) -> NewApiKey {
+        self.new_key(KEY_PREFIX)
+    }
+
+    /// A new access token: made like an API key, and known by `uc_tok_`.
+    pub fn new_access_token(&self) -> NewApiKey {
+        self.new_key(TOKEN_PREFIX)
+    }
+
+    fn new_key(&self, kind: &str) -> NewApiKey {
         let mut random = String::with_capacity(KEY_RANDOM_CHARS);
         while random.len() < KEY_RANDOM_CHARS {
             // 248 = 4 * 62: larger bytes would favour the first letters.
@@ -109,9 +119,9 @@ impl Keyring {
             random.extend(letters.map(|b| KEY_ALPHABET[usize::from(b) % 62] as char));
         }
         random.truncate(KEY_RANDOM_CHARS);
-        let key = format!("{KEY_PREFIX}{random}{}", checksum(&random));
+        let key = format!("{kind}{random}{}", checksum(&random));
         NewApiKey {
-            prefix: format!("{KEY_PREFIX}{}", random.split_at(6).0),
+            prefix: format!("{kind}{}", random.split_at(6).0),
             last4: key.split_at(key.len() - 4).1.to_owned(),
             hash: self.api_key_hash(&key),
             key,
@@ -120,7 +130,8 @@ impl Keyring {
 
     /// Whether the checksum fits: a wrong one is refused without a look at the database.
     pub fn is_well_formed(key: &str) -> bool {
-        key.strip_prefix(KEY_PREFIX).is_some_and(|rest| {
+        let rest = key.strip_prefix(KEY_PREFIX).or_else(|| key.strip_prefix(TOKEN_PREFIX));
+        rest.is_some_and(|rest| {
             let parts = rest.split_at_checked(KEY_RANDOM_CHARS);
             rest.len() == KEY_RANDOM_CHARS + KEY_CHECK_CHARS
                 && rest.bytes().all(|b| b.is_ascii_alphanumeric())

@@ -16,8 +16,8 @@ use http_body_util::BodyExt;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use crate::api::received::{Object, Received};
-use crate::api::{fingerprint, json};
+use crate::api::received::{Form, Object, Received};
+use crate::api::{fingerprint, form, json};
 
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 2 << 20;
@@ -134,9 +134,12 @@ pub async fn read(
     let content_type = parts.headers.get(header::CONTENT_TYPE).cloned();
     let size = bytes.len();
     let work = move || digest(content_type.as_ref(), bytes);
-    let (object, fingerprint) = compute.run(whose.application_id, size, work).await;
+    let (object, fingerprint, form) = compute.run(whose.application_id, size, work).await;
     let mut request = Request::from_parts(parts, Body::empty());
     request.extensions_mut().insert(Received::new(object));
+    if let Some(form) = form {
+        request.extensions_mut().insert(Form(Received::new(form)));
+    }
     Ok(Read { request, fingerprint, held })
 }
 
@@ -187,14 +190,15 @@ async fn collect(mut body: Body, (size, max): (usize, usize), held: &mut Held) -
     Ok(bytes.freeze())
 }
 
-/// The object in a body, and its fingerprint. The bytes are gone afterwards.
-fn digest(content_type: Option<&HeaderValue>, bytes: Bytes) -> (Object, String) {
+/// The object in a body, its fingerprint, and the parameters of a small form. The bytes are gone afterwards.
+fn digest(content_type: Option<&HeaderValue>, bytes: Bytes) -> (Object, String, Option<Object>) {
+    let form = (bytes.len() <= SMALL && form::is_form(content_type)).then(|| form::object(&bytes));
     let object = json::object(content_type, &bytes);
-    let fingerprint = match &object {
+    let fingerprint = match form.as_ref().unwrap_or(&object) {
         Ok(object) if bytes.len() <= SMALL => fingerprint::of_object(object),
         _ => fingerprint::of_bytes(&bytes),
     };
-    (object, fingerprint)
+    (object, fingerprint, form)
 }
 
 #[cfg(test)]

@@ -54,8 +54,8 @@ pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<
         return Ok(Next::Run(Attempt::new(hex::encode(app.entropy.bytes::<16>()), false, None)));
     };
     let application_id = caller.tenant().application_id.as_str();
-    // Of one API key: an answer can hold what only the key that asked may see, such as the key that it made.
-    let scope = of_parts(&[request.method, request.path, &caller.key.id, key]);
+    // Of one API key, or of one grant: an answer can hold what only the key that asked may see, such as the key that it made.
+    let scope = of_parts(&[request.method, request.path, caller.key.idempotency_scope(), key]);
     let fingerprint = fingerprint(request);
     let waiting = tokio::time::Instant::now();
     loop {

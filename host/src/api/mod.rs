@@ -5,6 +5,7 @@ pub mod body;
 pub mod callback_page;
 pub mod callback_texts;
 pub mod caller;
+pub mod client_auth;
 pub mod collections;
 pub mod contents;
 pub mod docs;
@@ -12,11 +13,13 @@ pub mod error;
 pub mod etag;
 pub mod feed;
 pub mod fingerprint;
+pub mod form;
 pub mod idempotency;
 pub mod json;
 pub mod key_restrictions;
 pub mod mail;
 pub mod metrics;
+pub mod oauth_error;
 pub mod openapi;
 pub mod operation;
 pub mod operations;
@@ -115,6 +118,8 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.of(&request).or_else(public);
     let ip = caller::client_ip(caller::peer(&request), request.headers(), &app.config.trusted_proxies);
+    let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
+    let challenge = is_oauth.then(|| client_auth::challenge(request.headers()));
     let (request, rest) = unread::lend(request);
     let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
         Ok(()) => run(&gate, operation, &seen, request, next).await,
@@ -122,6 +127,10 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
             drop(request);
             error::response(e, &seen.request_id)
         }
+    };
+    let response = match challenge {
+        Some(challenge) => oauth_error::translated(response, challenge).await,
+        None => response,
     };
     let response = settle(response, &seen);
     count(&gate, &seen, &route, response.status(), started);
@@ -159,6 +168,8 @@ async fn admit(
         seen.standing = anonymous();
         return within(seen.standing);
     }
+    let with_password = operation.filter(|o| o.oauth_errors).map(|_| client_auth::as_key(headers));
+    let headers = with_password.as_deref().unwrap_or(headers);
     let mut taken = None;
     let known = caller::authenticate(app, &gate.known_keys, headers, ip, || {
         // Nobody knows this key yet: whether it exists is asked of the store only within the address's budget.
@@ -181,7 +192,7 @@ async fn admit(
         return Err(e);
     }
     let limit = u64::try_from(caller.key.rate_limit_per_minute).unwrap_or(0);
-    seen.standing = gate.limiters.keys.take(&caller.key.id, limit, now);
+    seen.standing = gate.limiters.keys.take(caller.key.budget_id(), limit, now);
     let scope = operation.map_or("", |o| o.scope);
     let may = caller.has_scope(scope);
     seen.caller = Some(caller);
@@ -225,7 +236,7 @@ async fn run(
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
         return finished(next.run(request).await, seen);
     };
-    let whose = Whose { key_id: &caller.key.id, application_id: &caller.tenant().application_id };
+    let whose = Whose { key_id: caller.key.budget_id(), application_id: &caller.tenant().application_id };
     match body::read(&gate.bodies, &app.compute, whose, operation.max_body, request).await {
         Err(e) => error::response(e, &seen.request_id),
         Ok(read) if operation.is_write() => Box::pin(write(app, caller, seen, read, next)).await,

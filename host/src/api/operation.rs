@@ -88,6 +88,8 @@ pub struct Operation {
     pub public: bool,
     /// Of a public operation: a key that is sent all the same is authenticated, and a wrong one refused.
     pub optional_key: bool,
+    /// Errors have the shape of RFC 6749, and the key may be the password of HTTP's Basic scheme.
+    pub oauth_errors: bool,
     /// Answers a page: `data` and `next_cursor`.
     pub list: bool,
     /// Takes `limit` and `cursor`: lists, and change feeds.
@@ -234,6 +236,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             priority,
             public: false,
             optional_key: false,
+            oauth_errors: false,
             list: false,
             paged: false,
             built: true,
@@ -338,6 +341,11 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// The last row needs no API key, and authenticates one that is sent all the same.
     pub fn optional_key(self) -> Self {
         self.public().last(|o| o.optional_key = true)
+    }
+
+    /// The last row is an OAuth endpoint: its errors are not in the envelope (RFC 6749, section 5.2).
+    pub fn oauth_errors(self) -> Self {
+        self.last(|o| o.oauth_errors = true)
     }
 
     /// All rows so far answer 501.

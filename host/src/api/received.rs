@@ -12,6 +12,10 @@ pub type Object = Result<Map<String, Value>>;
 #[derive(Clone)]
 pub struct Received(Arc<Mutex<Option<Object>>>);
 
+/// A body that is a form, for the handlers that take one.
+#[derive(Clone)]
+pub struct Form(pub Received);
+
 impl Received {
     pub fn new(object: Object) -> Self {
         Received(Arc::new(Mutex::new(Some(object))))

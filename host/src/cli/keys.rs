@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
-use storage::api_keys::{self, ApiKey};
+use storage::api_keys::{self, ApiKey, KeyKind};
 
 use crate::api::caller;
 use crate::app;
@@ -107,18 +107,23 @@ impl Keys {
     }
 }
 
+fn check_networks(allowed: &[String]) -> Result<()> {
+    for ip in allowed {
+        ensure!(
+            caller::network(ip).is_some(),
+            "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
+        );
+    }
+    Ok(())
+}
+
 impl Create {
     async fn run(self) -> Result<()> {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let now = clock.now_ms();
         let scopes = scopes_of(&self.scopes)?;
         let allowed_domains = self.allowed_domains.iter().map(|d| domain(d)).collect::<Result<Vec<_>>>()?;
-        for ip in &self.allowed_ips {
-            ensure!(
-                caller::network(ip).is_some(),
-                "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
-            );
-        }
+        check_networks(&self.allowed_ips)?;
         let expires_at = self.expires_in.map(|span| expiry(&span, now)).transpose()?;
         let name = self.name.unwrap_or_else(|| self.application.clone());
         for (flag, text) in
@@ -153,6 +158,8 @@ impl Create {
             created_by: None,
             revoked_at: None,
             created_at: now,
+            kind: KeyKind::Key,
+            grant_id: None,
         };
         let hash = new.hash;
         let write = db.write(move |tx| {

@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::retention::purge;
-use storage::{Tx, sync_states};
+use storage::{Tx, sync_states, token_grants};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::{App, SANDBOX};
@@ -350,6 +350,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
                 let lock = ConnectionLock::take(tx, &connection.tenant, &connection.id).await?;
                 let lock = lock.ok_or_else(|| not_found("connection"))?;
                 table::delete(tx, &lock, app.now()).await?;
+                token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
                 purge::begin(tx, &connection.tenant, &connection.id).await?;
                 let note = Note::of_connection(&connection, "revoked", None);
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
@@ -359,5 +360,6 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
         })
         .await?;
     held.opened.clear();
+    held.keys.clear();
     Ok(answer)
 }

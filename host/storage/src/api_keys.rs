@@ -1,4 +1,4 @@
-//! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`.
+//! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`, `0044_access_tokens.sql`.
 
 use std::collections::HashMap;
 
@@ -12,6 +12,26 @@ use base::tenant::Tenant;
 use crate::Tx;
 use crate::json;
 use crate::json_text;
+use crate::token_grants;
+
+/// What kind of key it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Made by the operator or by another key; works until it expires or is revoked.
+    Key,
+    /// Given by the token endpoint to the key in `created_by`, for an hour at most.
+    AccessToken,
+}
+
+impl KeyKind {
+    /// As it is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            KeyKind::Key => "key",
+            KeyKind::AccessToken => "access_token",
+        }
+    }
+}
 
 /// A stored API key; the key itself is not in it.
 #[derive(Clone, Debug)]
@@ -32,14 +52,35 @@ pub struct ApiKey {
     pub created_by: Option<String>,
     pub revoked_at: Option<i64>,
     pub created_at: i64,
+    pub kind: KeyKind,
+    /// The grant that an access token came of; none for one of the key alone.
+    pub grant_id: Option<String>,
 }
 
 impl ApiKey {
+    pub fn is_token(&self) -> bool {
+        self.kind == KeyKind::AccessToken
+    }
+
+    /// The key whose budget and usage this one's requests count in: a token's is the key that it was given to.
+    pub fn budget_id(&self) -> &str {
+        match &self.created_by {
+            Some(parent) if self.is_token() => parent,
+            _ => &self.id,
+        }
+    }
+
+    /// Whose Idempotency-Keys it shares: the tokens of one grant are one client, and those of one key are not.
+    pub fn idempotency_scope(&self) -> &str {
+        self.grant_id.as_deref().unwrap_or(&self.id)
+    }
+
     /// The key as the API and the `switchboard keys` command print it; the key itself is not in it.
     pub fn json(&self) -> Value {
         let at = |ms: Option<i64>| ms.map(Instant::from_millis);
         serde_json::json!({
             "id": self.id,
+            "kind": self.kind.as_str(),
             "name": self.name,
             "prefix": self.prefix,
             "last4": self.last4,
@@ -61,6 +102,7 @@ impl ApiKey {
 }
 
 fn api_key(row: &Row<'_>) -> Result<ApiKey> {
+    let kind: String = row.get("kind")?;
     Ok(ApiKey {
         id: row.get("id")?,
         tenant: Tenant {
@@ -81,6 +123,8 @@ fn api_key(row: &Row<'_>) -> Result<ApiKey> {
         created_by: row.get("created_by")?,
         revoked_at: row.get("revoked_at")?,
         created_at: row.get("created_at")?,
+        kind: if kind == "access_token" { KeyKind::AccessToken } else { KeyKind::Key },
+        grant_id: row.get("grant_id")?,
     })
 }
 
@@ -111,9 +155,10 @@ pub async fn find(
         .await
 }
 
-/// The names of all keys of the application, by id.
+/// The names of all keys of the application, by id; not those of access tokens.
 pub async fn names(reader: &Reader, tenant: &Tenant) -> Result<HashMap<String, String>> {
-    let sql = "select id, name from api_keys where organization_id = $1 and application_id = $2";
+    let sql =
+        "select id, name from api_keys where organization_id = $1 and application_id = $2 and kind = 'key'";
     let found = query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
@@ -122,27 +167,28 @@ pub async fn names(reader: &Reader, tenant: &Tenant) -> Result<HashMap<String, S
     Ok(found.into_iter().collect())
 }
 
-/// Keys of the application, newest last, after an id; if `family` is a key, those that descend from it, and itself.
+/// Keys of a kind of the application, newest last, after an id; if `family` is a key, those that descend from it, and itself.
 pub async fn list(
     reader: &Reader,
     tenant: &Tenant,
     family: Option<&str>,
-    after_id: &str,
-    limit: i64,
+    kind: KeyKind,
+    (after_id, limit): (&str, i64),
 ) -> Result<Vec<ApiKey>> {
     let all = "select * from api_keys where organization_id = $1 and application_id = $2 and id > $3 \
-               order by id limit $4";
+               and kind = $5 order by id limit $4";
     let descendants = "with recursive family (id) as ( \
-                           select id from api_keys where organization_id = $1 and application_id = $2 and id = $5 \
+                           select id from api_keys where organization_id = $1 and application_id = $2 and id = $6 \
                            union select k.id from family f cross join api_keys k \
                            where k.application_id = $2 and k.created_by = f.id) \
-                       select k.* from family f cross join api_keys k where k.id = f.id and k.id > $3 \
+                       select k.* from family f cross join api_keys k where k.id = f.id and k.id > $3 and k.kind = $5 \
                        order by k.id limit $4";
     let page = query(if family.is_some() { descendants } else { all })
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
         .bind(after_id)
-        .bind(limit);
+        .bind(limit)
+        .bind(kind.as_str());
     let page = match family {
         Some(id) => page.bind(id),
         None => page,
@@ -150,15 +196,16 @@ pub async fn list(
     page.fetch_all(reader, api_key).await
 }
 
-/// Every key of every application, for the operator's command.
+/// Every key of every application, without access tokens, for the operator's command.
 pub async fn list_all(reader: &Reader) -> Result<Vec<ApiKey>> {
-    query("select * from api_keys order by id").fetch_all(reader, api_key).await
+    query("select * from api_keys where kind = 'key' order by id").fetch_all(reader, api_key).await
 }
 
 pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
     let sql = "insert into api_keys (id, organization_id, application_id, name, prefix, last4, hash, scopes, \
-               allowed_domains, allowed_ips, connection_ids, rate_limit_per_minute, expires_at, created_by, created_at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+               allowed_domains, allowed_ips, connection_ids, rate_limit_per_minute, expires_at, created_by, created_at, \
+               kind, grant_id) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     query(sql)
         .bind(&key.id)
         .bind(&key.tenant.organization_id)
@@ -175,12 +222,15 @@ pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
         .bind(key.expires_at)
         .bind(&key.created_by)
         .bind(key.created_at)
+        .bind(key.kind.as_str())
+        .bind(&key.grant_id)
         .execute(&mut *tx)
         .await?;
     Ok(())
 }
 
-/// Revokes a key of the tenant; false when there is none. Revoking again keeps the first time.
+/// Revokes a key of the tenant, with the access tokens and grants that it was given; false when there is none. Revoking again keeps
+/// the first time.
 pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
     let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where organization_id = $2 \
                and application_id = $3 and id = $4";
@@ -191,16 +241,47 @@ pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<
         .bind(id)
         .execute(&mut *tx)
         .await?;
+    if done > 0 {
+        revoke_tokens(tx, id, now).await?;
+    }
     Ok(done > 0)
 }
 
-/// Revokes any key, for the operator's command.
+/// Revokes the access tokens and grants of a key that is revoked in the same transaction.
+async fn revoke_tokens(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
+    let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where kind <> 'key' and created_by = $2 \
+               and application_id = (select application_id from api_keys where id = $2)";
+    query(sql).bind(now).bind(id).execute(&mut *tx).await?;
+    token_grants::revoke_of_key(tx, id, now).await
+}
+
+/// Holds a key of the tenant as it is until the transaction ends; false when it is revoked, or there is none. A revocation waits, and
+/// then finds what was given to the key meanwhile.
+pub async fn hold(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<bool> {
+    let sql = "update api_keys set revoked_at = null where organization_id = $1 and application_id = $2 and id = $3 \
+               and revoked_at is null";
+    let held = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
+    Ok(held.execute(&mut *tx).await? > 0)
+}
+
+/// Removes at most `limit` access tokens that expired before then; how many it removed.
+pub async fn expire_tokens(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
+    let sql = "delete from api_keys where id in (select id from api_keys where kind = 'access_token' and expires_at < $1 \
+               order by expires_at limit $2)";
+    let done = query(sql).bind(before).bind(limit).execute(tx).await?;
+    Ok(i64::try_from(done).unwrap_or(i64::MAX))
+}
+
+/// Revokes any key, with its access tokens and grants, for the operator's command.
 pub async fn revoke_any(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
     let done = query("update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2")
         .bind(now)
         .bind(id)
         .execute(&mut *tx)
         .await?;
+    if done > 0 {
+        revoke_tokens(tx, id, now).await?;
+    }
     Ok(done > 0)
 }
 

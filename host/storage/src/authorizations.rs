@@ -199,6 +199,16 @@ pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<P
     Ok(found)
 }
 
+/// Notes which grant a code was exchanged for.
+pub async fn set_grant(tx: &mut Tx, state_hash: &str, grant_id: &str) -> Result<()> {
+    query("update authorizations set grant_id = $1 where state_hash = $2")
+        .bind(grant_id)
+        .bind(state_hash)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
 /// Removes at most `limit` requests that were made before then; how many it removed.
 pub async fn clean(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from authorizations where state_hash in \

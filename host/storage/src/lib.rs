@@ -27,6 +27,7 @@ mod statement;
 pub mod sync_states;
 #[cfg(test)]
 mod tests;
+pub mod token_grants;
 pub mod tracking;
 pub mod usage;
 pub mod wakes;

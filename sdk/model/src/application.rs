@@ -13,6 +13,8 @@ use crate::Instant;
 #[serde(rename_all = "camelCase", default)]
 pub struct ApiKey {
     pub id: String,
+    /// `key`, or `access_token` for one that the token endpoint gave to the key in `createdBy`.
+    pub kind: String,
     pub name: String,
     /// `uc_live_` or `uc_test_` and the first six characters.
     pub prefix: String,

@@ -220,7 +220,14 @@ pub struct TokenRequest {
     pub redirect_uri: Option<String>,
     pub code_verifier: Option<String>,
     pub refresh_token: Option<String>,
+    /// Scopes with spaces between them. Absent: all that there are.
     pub scope: Option<String>,
+    /// Of `client_credentials`: only these connections, at most 20; in a form with spaces between them.
+    pub connection_ids: Vec<String>,
+    /// Of `client_credentials`: only from these exact host names; in a form with spaces between them.
+    pub allowed_domains: Vec<String>,
+    /// Of `client_credentials`: 60 to 3600 seconds. Absent: 900.
+    pub expires_in: Option<i64>,
 }
 
 // Written by hand so that no log line can hold a secret.

@@ -158,8 +158,12 @@ async fn the_character_nul_is_refused_by_field() {
 async fn answered(api: &Actor, method: &Method, path: &str, body: Option<Value>) {
     let answer = api.ask(method.clone(), path.to_owned(), body).send().await;
     assert!(answer.status < 500 || answer.status == 501, "{answer}");
-    let is_error =
-        answer.answer["error"]["code"].is_string() && answer.answer["error"]["request_id"].is_string();
+    let error = &answer.answer["error"];
+    let is_error = match path {
+        // RFC 6749 section 5.2 rules there.
+        "/v1/oauth/token" => error.is_string() && answer.answer["error_description"].is_string(),
+        _ => error["code"].is_string() && error["request_id"].is_string(),
+    };
     assert!(answer.status < 400 || is_error, "{answer}");
 }
 

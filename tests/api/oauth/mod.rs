@@ -3,6 +3,7 @@
 mod apps;
 mod attacks;
 mod round_trip;
+mod token;
 
 use base::tenant::Tenant;
 use harness::browser::{Browser, Consent, Page, parameter};

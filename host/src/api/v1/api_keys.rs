@@ -30,14 +30,15 @@ pub fn routes() -> Routes<App> {
         .returns::<Written<CreatedApiKey>>()
         .get("/v1/api-keys", "api_keys.write", Additive, list)
         .summary("List the application's API keys")
-        .description("To a key that is bound to connections: itself, and the keys that descend from it.")
+        .description("To a key that is bound to connections: itself, and the keys that descend from it. Access tokens are listed by themselves, until an hour after they expire.")
+        .param("kind", "string", "`key` (the default) or `access_token`")
         .lists::<ApiKey>()
         .get("/v1/api-keys/{keyId}", "api_keys.write", Additive, get)
         .summary("Read an API key")
         .returns::<ApiKey>()
         .delete("/v1/api-keys/{keyId}", "api_keys.write", Additive, revoke)
         .summary("Revoke an API key")
-        .description("It is refused within a second, everywhere. The key stays in lists, with `revokedAt`.")
+        .description("It is refused within a second, everywhere, and so are the access tokens that it was given. The key stays in lists, with `revokedAt`.")
 }
 
 async fn create(
@@ -68,6 +69,8 @@ async fn create(
         created_by: Some(caller.key.id.clone()),
         revoked_at: None,
         created_at: app.now(),
+        kind: table::KeyKind::Key,
+        grant_id: None,
     };
     let mut body = key.json();
     body["key"] = json!(made.key);
@@ -95,9 +98,14 @@ fn family(caller: &Caller) -> Option<&str> {
 
 async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
     let limit = page::limit(params.get("limit"))?;
-    let binding = Binding::new(caller.tenant(), "api-keys.list", &());
+    let kind = match params.word("kind", &["key", "access_token"])?.as_deref() {
+        Some("access_token") => table::KeyKind::AccessToken,
+        _ => table::KeyKind::Key,
+    };
+    let binding = Binding::new(caller.tenant(), "api-keys.list", &kind.as_str());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
-    let mut keys = table::list(app.db.reader(), caller.tenant(), family(&caller), &after, limit + 1).await?;
+    let mut keys =
+        table::list(app.db.reader(), caller.tenant(), family(&caller), kind, (&after, limit + 1)).await?;
     let more = (keys.len() as i64) > limit;
     keys.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next = keys.last().filter(|_| more).map(|k| binding.cursor(&app.keyring, &k.id));

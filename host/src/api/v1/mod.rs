@@ -8,6 +8,7 @@ pub mod contact_books;
 pub mod contact_groups;
 pub mod contacts;
 pub mod email;
+pub mod oauth;
 pub mod task_lists;
 pub mod unbuilt;
 pub mod usage;
@@ -23,6 +24,7 @@ pub fn routes() -> Routes<App> {
     auth::connectors::routes()
         .merge(connections::routes())
         .merge(api_keys::routes())
+        .merge(oauth::routes())
         .merge(usage::routes())
         .merge(email::capabilities::routes())
         .merge(email::messages::routes())

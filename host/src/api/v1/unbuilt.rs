@@ -2,15 +2,14 @@
 //! list only shrinks: a row moves to the file of its path when it is built (`tests/api/contract/operations.rs` counts them).
 
 use axum::handler::Handler;
-use model::connection::{Token, TokenRequest};
 use model::resource::{New, Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
 use model::scheduling::slots::{BookingLink, SlotAnswer, SlotQuery};
 use model::webhook::WebhookSubscription;
 
-use crate::api::operation::Priority::{Common, Mvp};
-use crate::api::operation::{ANY_KEY, Routes};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
 
 /// The rows, all with this handler.
 pub fn routes<S, H, T>(handler: H) -> Routes<S>
@@ -21,17 +20,7 @@ where
 {
     let h = || handler.clone();
     let scheduling = event_types(h()).merge(bookings(h()));
-    authorization(h()).merge(webhooks(h())).merge(scheduling).not_built()
-}
-
-fn authorization<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    Routes::new("Authorization")
-        .post("/v1/oauth/token", ANY_KEY, Common, h)
-        .summary("Token endpoint (RFC 6749)")
-        .description("Answers and errors have the shapes of RFC 6749, not the envelope.")
-        .body::<TokenRequest>()
-        .body_type("application/x-www-form-urlencoded")
-        .returns::<Token>()
+    webhooks(h()).merge(scheduling).not_built()
 }
 
 fn webhooks<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {

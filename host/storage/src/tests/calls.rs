@@ -5,7 +5,7 @@ use base::tenant::Tenant;
 
 use crate::Db;
 use crate::Tx;
-use crate::api_keys;
+use crate::api_keys::{self, KeyKind};
 use crate::authorizations::{self, Outcome, PendingAuthorization};
 use crate::connections;
 use crate::idempotency;
@@ -18,8 +18,8 @@ use crate::oauth_clients::{self, OAuthClient};
 use crate::outbox::{self, Outgoing};
 use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
-use crate::tests::calls_jobs;
 use crate::tests::seed::START_MS;
+use crate::tests::{calls_jobs, calls_tokens};
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
 
@@ -53,6 +53,7 @@ pub async fn all(db: &Db) -> Result<()> {
     db.write(|tx| Box::pin(async move { write_registrations(tx).await })).await?;
     db.write(|tx| Box::pin(async move { write_authorizations(tx).await })).await?;
     calls_jobs::all(db).await?;
+    calls_tokens::all(db).await?;
     db.write(|tx| Box::pin(async move { forget(tx).await })).await
 }
 
@@ -62,8 +63,8 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     api_keys::find(reader, tenant, None, "key_100000").await?;
     api_keys::find(reader, tenant, Some("key_100001"), "key_100000").await?;
     api_keys::names(reader, tenant).await?;
-    api_keys::list(reader, tenant, None, "key_100100", 50).await?;
-    api_keys::list(reader, tenant, Some("key_100000"), "", 50).await?;
+    api_keys::list(reader, tenant, None, KeyKind::Key, ("key_100100", 50)).await?;
+    api_keys::list(reader, tenant, Some("key_100000"), KeyKind::Key, ("", 50)).await?;
     api_keys::list_all(reader).await?;
     assert_eq!(api_keys::tenants(reader).await?.len(), 10);
     assert_eq!(api_keys::applications(reader).await?.len(), 10);
@@ -479,6 +480,8 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
         created_by: None,
         revoked_at: None,
         created_at: 0,
+        kind: KeyKind::Key,
+        grant_id: None,
     };
     api_keys::insert(tx, &key, "hash").await?;
     api_keys::note_use(tx, "key_new", 1, "ip").await?;

@@ -276,4 +276,17 @@ pub const STATEMENTS: &[&str] = &[
             )
         )
     ),
+    concat!(
+        "insert into token_grants (id, organization_id, application_id, connection_id, api_key_id, scopes, refresh_hash, generation, \
+         created_at, last_used_at, expires_at) ",
+        numbers!(
+            "100000",
+            concat!(
+                "select 'grt_' || i, 'org_' || t, 'app_' || t, 'conn_' || (100000 + i % 20000), 'key_' || (100000 + i % 10000), '[]', \
+         'refresh-' || i, 0, 1767225600000 + i, 1767225600000 + i, 1767225600000 + i from (select i, ",
+                owner!(),
+                " as t from n) as s"
+            )
+        )
+    ),
 ];

@@ -61,7 +61,8 @@ async fn authorize(
 ) -> Result<Answer, ApiError> {
     let (new, unknown) = json::typed::<NewAuthorization>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(authorization::start(&app, &asker, &caller.key.id, &provider, new, &warnings, &attempt).await?)
+    Ok(authorization::start(&app, &asker, caller.key.budget_id(), &provider, new, &warnings, &attempt)
+        .await?)
 }
 
 async fn callback(

@@ -1,0 +1,114 @@
+//! Access tokens of clients of ours (RFC 6749): for a user's authorization (`code`), for a refresh token (`refresh`), and for the API
+//! key alone (`client_credentials`). A token is an API key of another kind; `created_by` is the key that it was given to.
+
+pub mod client_credentials;
+pub mod code;
+pub mod refresh;
+
+use anyhow::Result;
+use base::ids::Kind;
+use base::keyring;
+use serde_json::json;
+use storage::Tx;
+use storage::api_keys::{self, ApiKey, KeyKind};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+
+/// How long an access token works unless another time is asked for, and what can be asked for, in seconds.
+pub const LIFE_S: i64 = 900;
+pub const MIN_LIFE_S: i64 = 60;
+pub const MAX_LIFE_S: i64 = 3_600;
+
+/// A refusal in the terms of RFC 6749, section 5.2.
+#[derive(Clone, Debug)]
+pub struct TokenError {
+    /// The word of the RFC.
+    pub error: &'static str,
+    /// One sentence for the client's developer. Never a secret.
+    pub description: String,
+}
+
+impl TokenError {
+    pub fn new(error: &'static str, description: impl Into<String>) -> Self {
+        TokenError { error, description: description.into() }
+    }
+
+    pub fn invalid_request(description: impl Into<String>) -> Self {
+        TokenError::new("invalid_request", description)
+    }
+
+    pub fn invalid_grant(description: impl Into<String>) -> Self {
+        TokenError::new("invalid_grant", description)
+    }
+
+    pub fn invalid_scope(description: impl Into<String>) -> Self {
+        TokenError::new("invalid_scope", description)
+    }
+
+    /// The key was revoked while the request was on its way.
+    fn revoked() -> Self {
+        TokenError::new("invalid_client", "this API key was revoked")
+    }
+}
+
+/// What a token request comes to: an answer, or a refusal that is committed with what it changed.
+pub type Outcome = std::result::Result<Answer, TokenError>;
+
+/// A token that is not stored yet.
+struct New {
+    made: keyring::NewApiKey,
+    row: ApiKey,
+    refresh_token: Option<String>,
+}
+
+impl New {
+    /// A token of `parent`, which it takes over what it is not given otherwise from.
+    fn of(app: &App, parent: &ApiKey, scopes: Vec<String>) -> New {
+        let made = app.keyring.new_access_token();
+        let now = app.now();
+        let last = now + LIFE_S * 1_000;
+        let row = ApiKey {
+            id: app.new_id(Kind::ApiKey),
+            name: "access token".to_owned(),
+            prefix: made.prefix.clone(),
+            last4: made.last4.clone(),
+            scopes,
+            expires_at: Some(parent.expires_at.map_or(last, |at| at.min(last))),
+            last_used_at: None,
+            last_used_ip: None,
+            created_by: Some(parent.id.clone()),
+            created_at: now,
+            kind: KeyKind::AccessToken,
+            grant_id: None,
+            ..parent.clone()
+        };
+        New { made, row, refresh_token: None }
+    }
+
+    /// A token of a user's authorization: for its connection alone.
+    fn granted(mut self, grant_id: &str, connection_id: &str, refresh_token: String) -> New {
+        self.row.grant_id = Some(grant_id.to_owned());
+        self.row.connection_ids = vec![connection_id.to_owned()];
+        self.refresh_token = Some(refresh_token);
+        self
+    }
+
+    /// Stores the token, and the answer under the request's Idempotency-Key.
+    async fn store(self, tx: &mut Tx, app: &App, attempt: &Attempt) -> Result<Answer> {
+        api_keys::insert(tx, &self.row, &self.made.hash).await?;
+        let lasts = self.row.expires_at.map_or(0, |at| at - self.row.created_at);
+        let mut body = json!({
+            "access_token": self.made.key,
+            "token_type": "Bearer",
+            "expires_in": lasts / 1_000,
+            "scope": self.row.scopes.join(" "),
+        });
+        if let Some(token) = self.refresh_token {
+            body["refresh_token"] = json!(token);
+        }
+        let answer = Answer::ok(body.to_string());
+        attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+        Ok(answer)
+    }
+}

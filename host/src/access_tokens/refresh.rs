@@ -1,0 +1,110 @@
+//! A refresh token for the next tokens (RFC 6749, section 6). Each works once: that an older one comes again means that two have it,
+//! so that everything of its grant ends (RFC 9700, section 4.14.2).
+
+use base::error::{Error, Result};
+use base::scopes::holds;
+use storage::Tx;
+use storage::api_keys::{self, ApiKey};
+use storage::token_grants;
+
+use crate::access_tokens::{New, Outcome, TokenError};
+use crate::answer::Attempt;
+use crate::app::App;
+
+const PREFIX: &str = "uc_rt_";
+/// What the signed part begins with, so that it is nothing else that this service signs.
+const PURPOSE: &str = "refresh";
+
+const DAY_MS: i64 = 86_400_000;
+/// A grant ends when it was not used for so long, and so long after it was made, in milliseconds.
+const IDLE_MS: i64 = 30 * DAY_MS;
+const AGE_MS: i64 = 90 * DAY_MS;
+
+/// What a client sends.
+pub struct RefreshRequest {
+    pub token: String,
+    /// Of the access token; empty: all that was granted.
+    pub scopes: Vec<String>,
+}
+
+/// When a grant ends that was made then, and is used now (ms since 1970).
+pub(super) fn expiry(created_at: i64, now: i64) -> i64 {
+    (now + IDLE_MS).min(created_at + AGE_MS)
+}
+
+/// A refresh token tells its grant and generation, signed: a forged one is refused without a look at the database.
+pub(super) fn new_refresh_token(app: &App, grant_id: &str, generation: i64) -> String {
+    let random = hex::encode(app.entropy.bytes::<16>());
+    let text = format!("{PURPOSE}:{grant_id}:{generation}:{random}");
+    format!("{PREFIX}{}", app.keyring.signed(text.as_bytes()))
+}
+
+/// The grant and the generation of a refresh token.
+fn read(app: &App, token: &str) -> Option<(String, i64)> {
+    let text = String::from_utf8(app.keyring.verified(token.strip_prefix(PREFIX)?)?).ok()?;
+    let parts: Vec<&str> = text.split(':').collect();
+    let [PURPOSE, grant_id, generation, _] = parts[..] else { return None };
+    Some((grant_id.to_owned(), generation.parse().ok()?))
+}
+
+/// Renews an access token. The one before it lives out its time.
+pub async fn refresh(
+    app: &App,
+    parent: &ApiKey,
+    request: RefreshRequest,
+    attempt: &Attempt,
+) -> Result<Outcome> {
+    let Some((grant_id, generation)) = read(app, &request.token) else { return Ok(Err(refused())) };
+    let (held, app, parent, attempt) = (app.clone(), app.clone(), parent.clone(), attempt.clone());
+    let refreshed = held.db.write(move |tx| {
+        Box::pin(async move {
+            let of = (grant_id.as_str(), generation);
+            refresh_in(tx, &app, &parent, of, request.scopes, &attempt).await
+        })
+    });
+    let outcome = refreshed.await;
+    held.keys.clear();
+    outcome
+}
+
+fn refused() -> TokenError {
+    TokenError::invalid_grant("the refresh token is unknown, expired, used or revoked, or of another client")
+}
+
+async fn refresh_in(
+    tx: &mut Tx,
+    app: &App,
+    parent: &ApiKey,
+    (grant_id, generation): (&str, i64),
+    wanted: Vec<String>,
+    attempt: &Attempt,
+) -> Result<Outcome> {
+    let now = app.now();
+    if !api_keys::hold(tx, &parent.tenant, &parent.id).await? {
+        return Ok(Err(TokenError::revoked()));
+    }
+    let found = token_grants::find(&mut *tx, &parent.tenant, grant_id).await?;
+    let Some(grant) = found.filter(|grant| grant.api_key_id == parent.id) else { return Ok(Err(refused())) };
+    if grant.revoked_at.is_some() || grant.expires_at <= now {
+        return Ok(Err(refused()));
+    }
+    if let Some(wider) = wanted.iter().find(|scope| !holds(&grant.scopes, scope)) {
+        let message = format!("the scope {wider:?} was not granted; granted: {}", grant.scopes.join(" "));
+        return Ok(Err(TokenError::invalid_scope(message)));
+    }
+    let next = new_refresh_token(app, grant_id, generation + 1);
+    let hash = app.keyring.api_key_hash(&next);
+    let is_newest = generation == grant.generation;
+    if !is_newest || !token_grants::rotate(tx, &grant, &hash, now, expiry(grant.created_at, now)).await? {
+        tracing::warn!(
+            grant_id,
+            generation,
+            "a refresh token was used again: all tokens of its grant are revoked"
+        );
+        token_grants::revoke(tx, grant_id, "refresh_token_reused", now).await?;
+        return Ok(Err(refused()));
+    }
+    let scopes = if wanted.is_empty() { grant.scopes.clone() } else { wanted };
+    let new = New::of(app, parent, scopes).granted(grant_id, &grant.connection_id, next);
+    Ok::<_, Error>(Ok(new.store(tx, app, attempt).await?))
+}
