@@ -18,3 +18,4 @@ mod sandbox_connector;
 mod sandbox_provider;
 mod task_lists;
 mod usage;
+mod webhooks;

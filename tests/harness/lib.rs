@@ -4,6 +4,7 @@
 pub mod browser;
 pub mod door;
 pub mod imap;
+pub mod receiver;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -140,14 +141,21 @@ impl TestServer {
     }
 
     /// Stops without warning and starts again on the same data: what was not on disk is gone.
-    pub async fn restart(mut self) -> TestServer {
+    pub async fn restart(self) -> TestServer {
+        self.restart_with(|_| ()).await
+    }
+
+    /// The same with a setting changed.
+    pub async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> TestServer {
         self.serving.abort();
         // Cancelled, as it was told to be.
         let _ = (&mut self.serving).await;
         self.app.db.close().await;
         let mut data = tempfile::tempdir().expect("a folder");
         std::mem::swap(&mut data, &mut self.data);
-        TestServer::open(self.app.config.clone(), self.clock.clone(), data).await
+        let mut config = self.app.config.clone();
+        change(&mut config);
+        TestServer::open(config, self.clock.clone(), data).await
     }
 
     /// Another host on the same database, which serves nothing and reaches the same sandbox provider; none on SQLite, where a database is
@@ -169,6 +177,19 @@ impl TestServer {
         switchboard::outbox::tick(&self.app).await.expect("the outbox is worked on");
         let kinds = [switchboard::jobs::reports::REPORT];
         switchboard::jobs::runner::drain(&self.app, &kinds).await.expect("the jobs are run");
+    }
+
+    /// Delivers to webhooks what is due, as the service does by itself.
+    pub async fn deliver(&self) {
+        use switchboard::jobs::{deliver::DELIVER, fanout, runner};
+        loop {
+            // What is delivered can disable a webhook, which is an event itself.
+            let behind = fanout::wake(&self.app, None).await.expect("the feeds are read");
+            let turns = runner::drain(&self.app, &[fanout::FANOUT, DELIVER]).await.expect("the jobs are run");
+            if behind == 0 && turns == 0 {
+                return;
+            }
+        }
     }
 
     /// An application of its own with a key that may do everything.

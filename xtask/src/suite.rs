@@ -15,7 +15,7 @@ use crate::connectors;
 use crate::project;
 
 /// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
-const ON_POSTGRES: [&str; 8] = [
+const ON_POSTGRES: [&str; 9] = [
     "calendars::",
     "connections::",
     "contract::",
@@ -24,6 +24,7 @@ const ON_POSTGRES: [&str; 8] = [
     "oauth::",
     "sandbox_connector::",
     "usage::",
+    "webhooks::",
 ];
 
 /// The tests of the workspace, built.

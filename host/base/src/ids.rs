@@ -11,6 +11,7 @@ pub enum Kind {
     ApiKey,
     Connection,
     OAuthClient,
+    Webhook,
     TokenGrant,
     Message,
     Thread,
@@ -29,6 +30,7 @@ pub enum Kind {
     ChecklistItem,
     TaskLink,
     Notification,
+    Delivery,
     Request,
 }
 
@@ -41,6 +43,7 @@ impl Kind {
             Kind::ApiKey => "key",
             Kind::Connection => "conn",
             Kind::OAuthClient => "oac",
+            Kind::Webhook => "wh",
             Kind::TokenGrant => "grt",
             Kind::Message => "msg",
             Kind::Thread => "thr",
@@ -59,6 +62,7 @@ impl Kind {
             Kind::ChecklistItem => "chk",
             Kind::TaskLink => "tln",
             Kind::Notification => "ev",
+            Kind::Delivery => "whd",
             Kind::Request => "req",
         }
     }

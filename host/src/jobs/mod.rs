@@ -2,6 +2,8 @@
 //! runner claims what is due and gives each job its turn (`runner`, `turn`). Each host has a lease (`lease`): when a host is gone, another
 //! one takes over what it ran within nine seconds.
 
+pub mod deliver;
+pub mod fanout;
 pub mod kind;
 pub mod lease;
 pub mod reports;
@@ -14,9 +16,10 @@ use crate::app::App;
 use crate::jobs::kind::JobKind;
 
 /// The kinds that a service runs.
-pub const KINDS: &[JobKind] = &[reports::REPORT];
+pub const KINDS: &[JobKind] = &[reports::REPORT, fanout::FANOUT, deliver::DELIVER];
 
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
 pub async fn run(app: App, stop: watch::Receiver<bool>) {
-    runner::run(app, KINDS, stop).await;
+    let looking = fanout::look(&app, stop.clone());
+    tokio::join!(runner::run(app.clone(), KINDS, stop), looking);
 }

@@ -20,10 +20,17 @@ use crate::jobs::turn;
 const SWEEP_MS: i64 = 5_000;
 /// Hints that are read at a time.
 const WINDOW: i64 = 256;
-/// Turns of a class that run at a time.
-const PERMITS: usize = 6;
 /// How long the runner waits after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Turns of a class that run at a time.
+fn permits(class: JobClass) -> usize {
+    match class {
+        // One turn works on one endpoint, and mostly waits for it.
+        JobClass::Deliver => 32,
+        _ => 6,
+    }
+}
 
 /// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended and gives their jobs back. Jobs of
 /// other kinds are left to hosts that know them.
@@ -123,7 +130,7 @@ async fn begin_turns(
     turns: &mut JoinSet<()>,
 ) -> Result<Duration> {
     let sweep = Duration::from_millis(u64::try_from(SWEEP_MS).unwrap_or(0));
-    let free = PERMITS.saturating_sub(turns.len());
+    let free = permits(class).saturating_sub(turns.len());
     if free == 0 {
         return Ok(sweep);
     }

@@ -6,6 +6,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::one_of;
 use crate::json;
 use crate::json_text;
 use crate::locked::ConnectionLock;
@@ -85,6 +86,21 @@ pub async fn list(
         .bind(after_id)
         .bind(limit)
         .fetch_all(reader, connection)
+        .await
+}
+
+/// Those of these ids that are live connections of the tenant.
+pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<String>> {
+    let sql = one_of!(
+        reader,
+        "select id from connections where organization_id = $1 and application_id = $2 and deleted_at is null and id",
+        "$3"
+    );
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(json_text(ids))
+        .fetch_all(reader, |row| row.get("id"))
         .await
 }
 

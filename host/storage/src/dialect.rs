@@ -91,12 +91,34 @@ macro_rules! among {
 /// a list of unknown length is long, and may read the whole collection to join it; an array it looks up in the index, text by text.
 macro_rules! one_of {
     ($reader:expr, $before:expr, $array:literal) => {
+        one_of!($reader, $before, $array, "")
+    };
+    ($reader:expr, $before:expr, $array:literal, $after:expr) => {
         match $reader.dialect() {
             $crate::dialect::Dialect::Sqlite => {
-                concat!($before, " in (select value from json_each(", $array, "))")
+                concat!($before, " in (select value from json_each(", $array, "))", $after)
             }
             $crate::dialect::Dialect::Postgres => {
-                concat!($before, " = any(array(select json_array_elements_text(cast(", $array, " as json))))")
+                concat!(
+                    $before,
+                    " = any(array(select json_array_elements_text(cast(",
+                    $array,
+                    " as json))))",
+                    $after
+                )
+            }
+        }
+    };
+}
+
+/// The statement of the engine behind a `Tx` that reads its rows out of a JSON array of objects: `$before` is a select without its `from`, in
+/// which `value` is the object.
+macro_rules! each_of {
+    ($tx:expr, $before:expr, $array:literal, $after:expr) => {
+        match $tx.dialect() {
+            $crate::dialect::Dialect::Sqlite => concat!($before, " from json_each(", $array, ")", $after),
+            $crate::dialect::Dialect::Postgres => {
+                concat!($before, " from json_array_elements(cast(", $array, " as json))", $after)
             }
         }
     };
@@ -129,4 +151,4 @@ macro_rules! unlocked_among {
     };
 }
 
-pub(crate) use {among, one_of, unlocked_among};
+pub(crate) use {among, each_of, one_of, unlocked_among};

@@ -280,6 +280,12 @@ pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<(
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
+/// Deletes a job with what it works on. A turn that runs loses it: its outcome is not written.
+pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
+    query("delete from jobs where id = $1").bind(id).execute(tx).await?;
+    Ok(())
+}
+
 /// Gives back what a host runs, at once and without counting it as an attempt: for a host that stops in order. Returns how many jobs.
 pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \

@@ -31,6 +31,7 @@ pub mod token_grants;
 pub mod tracking;
 pub mod usage;
 pub mod wakes;
+pub mod webhooks;
 mod writer;
 
 pub use crate::db::{Db, Options, sqlite_file};

@@ -7,6 +7,7 @@ use crate::sql::{Reader, Row, query};
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::wakes;
 
 /// One line of the log.
 #[derive(Clone, Debug)]
@@ -29,6 +30,19 @@ pub struct Entry {
     /// The resource as it was then, as the API prints it.
     pub resource: Option<String>,
     pub at: i64,
+}
+
+/// A line as far as it says who is to be told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Light {
+    pub sequence: i64,
+    pub id: String,
+    pub connection_id: Option<String>,
+    /// The public kind: `calendar.event.created`.
+    pub entry_type: String,
+    pub resource_id: String,
+    /// `provider`, `api`, `system` or `backfill`.
+    pub origin: String,
 }
 
 /// Takes the next `count` numbers of the application's log; returns the first. The row stays locked until the commit, which
@@ -114,6 +128,7 @@ pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
         .bind(entry.at)
         .execute(&mut *tx)
         .await?;
+    wakes::note_line(&tenant.application_id);
     Ok(())
 }
 
@@ -209,6 +224,40 @@ pub async fn of_connection(
         .bind(after)
         .bind(limit);
     each_once(types).fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
+}
+
+/// At most `limit` lines after `sequence`, without what they hold, oldest first. A line that is not committed yet has a number above
+/// `last_sequence`: whoever reads that first and the lines then misses none up to it.
+pub async fn light_after(reader: &Reader, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Light>> {
+    let sql = "select sequence, id, connection_id, type, resource_id, origin from log \
+               where application_id = $1 and organization_id = $2 and sequence > $3 order by sequence limit $4";
+    let light = |row: &Row<'_>| {
+        Ok(Light {
+            sequence: row.get("sequence")?,
+            id: row.get("id")?,
+            connection_id: row.get("connection_id")?,
+            entry_type: row.get("type")?,
+            resource_id: row.get("resource_id")?,
+            origin: row.get("origin")?,
+        })
+    };
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(after)
+        .bind(limit)
+        .fetch_all(reader, light)
+        .await
+}
+
+/// The line with this number, with the resource.
+pub async fn resource_of(reader: &Reader, tenant: &Tenant, sequence: i64) -> Result<Option<Entry>> {
+    query(select!("and sequence = $3"))
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(sequence)
+        .fetch_optional(reader, entry)
+        .await
 }
 
 /// Forgets the oldest lines of an application that are older than `before`, at most so many; how many it forgot. Feeds cannot be read

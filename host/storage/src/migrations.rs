@@ -38,6 +38,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (42, "oauth clients", include_str!("../../../migrations/0042_oauth_clients.sql")),
     (44, "access tokens", include_str!("../../../migrations/0044_access_tokens.sql")),
     (50, "jobs", include_str!("../../../migrations/0050_jobs.sql")),
+    (60, "webhooks", include_str!("../../../migrations/0060_webhooks.sql")),
 ];
 
 impl Db {

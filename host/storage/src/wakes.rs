@@ -1,8 +1,10 @@
-//! Wakes: a job that was enqueued is begun at once in this process, instead of when the runner next reads the table. A wake happens after
-//! the commit of the write that enqueued the job; a write that is rolled back wakes nobody. A lost wake delays a job, and loses none.
+//! Wakes: a job that was enqueued is begun at once in this process, instead of when the runner next reads the table, and what was written to
+//! the log is looked at at once. A wake happens after the commit of the write that enqueued the job; a write that is rolled back wakes
+//! nobody. A lost wake delays a job, and loses none.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
@@ -21,17 +23,20 @@ pub enum JobClass {
     Upkeep,
     /// Streams that stay open for a provider's changes.
     Watch,
+    /// Events that are held against what webhooks want: none waits for an endpoint.
+    Fanout,
 }
 
 impl JobClass {
     /// All of them, in the order of their numbers.
-    pub const ALL: [JobClass; 6] = [
+    pub const ALL: [JobClass; 7] = [
         JobClass::Send,
         JobClass::Deliver,
         JobClass::Pull,
         JobClass::Backfill,
         JobClass::Upkeep,
         JobClass::Watch,
+        JobClass::Fanout,
     ];
 
     /// The word that the table has for the class.
@@ -43,18 +48,30 @@ impl JobClass {
             JobClass::Backfill => "backfill",
             JobClass::Upkeep => "upkeep",
             JobClass::Watch => "watch",
+            JobClass::Fanout => "fanout",
         }
     }
 }
 
+/// Applications whose log grew and that are kept for whoever waits; of more than that, those that come later are found without a wake.
+const MOST_APPLICATIONS: usize = 10_000;
+
 /// Wakes the runner of this process, class by class. Cheap to clone; all clones are one.
 #[derive(Clone, Default)]
-pub struct Wakes(Arc<[Notify; JobClass::ALL.len()]>);
+pub struct Wakes(Arc<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    classes: [Notify; JobClass::ALL.len()],
+    /// Ids of the applications whose log grew since somebody last took them.
+    applications: Mutex<BTreeSet<String>>,
+    grown: Notify,
+}
 
 impl Wakes {
     /// Wakes the class. A wake that nobody waits for yet is kept for the next wait; several become one.
     pub fn wake(&self, class: JobClass) {
-        self.0[class as usize].notify_one();
+        self.0.classes[class as usize].notify_one();
     }
 
     /// Wakes every class: for rows that became due without being enqueued.
@@ -64,13 +81,36 @@ impl Wakes {
 
     /// Waits until the class is woken.
     pub async fn woken(&self, class: JobClass) {
-        self.0[class as usize].notified().await;
+        self.0.classes[class as usize].notified().await;
     }
 
-    /// Wakes the classes of the jobs that a committed write enqueued.
+    /// Waits until the log of an application has grown by a write of this process; the ids of those whose log has. One waits at a time.
+    pub async fn grown(&self) -> BTreeSet<String> {
+        loop {
+            let taken = self.0.applications.lock().ok().map(|mut ids| std::mem::take(&mut *ids));
+            match taken {
+                Some(ids) if !ids.is_empty() => return ids,
+                // A wake between the look and the wait is kept for the wait.
+                _ => self.0.grown.notified().await,
+            }
+        }
+    }
+
+    /// Wakes the classes of the jobs that a committed write enqueued, and those who wait for the log to grow.
     pub(crate) fn committed(&self, enqueued: &Enqueued) {
-        let bits = enqueued.0.load(Ordering::Acquire);
+        let bits = enqueued.0.classes.load(Ordering::Acquire);
         JobClass::ALL.into_iter().filter(|class| bits & bit(*class) != 0).for_each(|class| self.wake(class));
+        let lines =
+            enqueued.0.applications.lock().map(|mut ids| std::mem::take(&mut *ids)).unwrap_or_default();
+        if lines.is_empty() {
+            return;
+        }
+        if let Ok(mut waiting) = self.0.applications.lock()
+            && waiting.len() < MOST_APPLICATIONS
+        {
+            waiting.extend(lines);
+        }
+        self.0.grown.notify_one();
     }
 }
 
@@ -79,12 +119,20 @@ tokio::task_local! {
     static ENQUEUED: Enqueued;
 }
 
-/// The classes of the jobs that one write enqueued, a bit for each.
+/// What one write enqueued.
 #[derive(Clone, Default)]
-pub(crate) struct Enqueued(Arc<AtomicU8>);
+pub(crate) struct Enqueued(Arc<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    /// The classes of the jobs, a bit for each.
+    classes: AtomicU8,
+    /// Ids of the applications to whose log it wrote.
+    applications: Mutex<BTreeSet<String>>,
+}
 
 impl Enqueued {
-    /// Runs a write and collects the classes of the jobs that it enqueues.
+    /// Runs a write and collects what it enqueues.
     pub(crate) fn during<F: Future>(self, write: F) -> impl Future<Output = F::Output> {
         ENQUEUED.scope(self, write)
     }
@@ -93,7 +141,20 @@ impl Enqueued {
 /// Notes that the write that is being run enqueues a job of this class. Does nothing outside of a write.
 pub(crate) fn note(class: JobClass) {
     // The error says that no write is being run.
-    let _ = ENQUEUED.try_with(|enqueued| enqueued.0.fetch_or(bit(class), Ordering::AcqRel));
+    let _ = ENQUEUED.try_with(|enqueued| enqueued.0.classes.fetch_or(bit(class), Ordering::AcqRel));
+}
+
+/// Notes that the write that is being run adds a line to the log of this application. Does nothing outside of a write.
+pub(crate) fn note_line(application_id: &str) {
+    let noted = |enqueued: &Enqueued| {
+        if let Ok(mut ids) = enqueued.0.applications.lock()
+            && !ids.contains(application_id)
+        {
+            ids.insert(application_id.to_owned());
+        }
+    };
+    // The error says that no write is being run.
+    let _ = ENQUEUED.try_with(noted);
 }
 
 fn bit(class: JobClass) -> u8 {

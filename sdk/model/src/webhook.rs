@@ -10,30 +10,71 @@ use crate::Instant;
 use crate::resource::{Body, Nothing};
 
 /// Where a customer wants to be told, and of what.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookSubscription {
     /// https, without credentials, at most 2,048 characters, on a public address.
     pub url: String,
-    /// Exact names, `family.*` (any suffix) or `*`.
+    /// Exact names, `family.*` (any suffix) or `*`: 1 to 100. Each needs the scope that reads what it tells of; `*` is everything that
+    /// the API key may read.
     pub event_types: Vec<String>,
-    /// Only these connections; empty for all.
+    /// Only these connections, at most 1,000; empty for all that the API key may use.
     pub connection_ids: Vec<String>,
+    /// At most 1,024 characters.
     pub description: Option<String>,
     pub status: WebhookStatus,
     pub disabled_reason: Option<DisabledReason>,
     pub payload_mode: PayloadMode,
-    /// `whsec_` and base64 of 32 bytes; only in the answers to a create and to a rotation.
+    /// Whether a notification waits until the earlier ones of the same resource have ended.
+    pub ordered: bool,
+    /// Whether what a first scan or a reset finds is told too.
+    pub include_backfill: bool,
+    /// What signs: `v1` always.
+    pub signatures: Vec<SignatureVersion>,
+    /// `whsec_` and base64 of 24 to 64 bytes; made where none is given. Only in the answers to a create and to a rotation.
     pub secret: Option<String>,
-    /// Sent with every delivery; at most 10, none of `webhook-*`, `host`, `content-*`.
+    /// Verifies the signatures of `v1a`: `whpk_` and base64 of an Ed25519 public key.
+    pub public_key: Option<String>,
+    /// Sent with every delivery; at most 10 and 4 KiB, none of `webhook-*`, `content-*`, `transfer-*`, `proxy-*`, `host`, `user-agent`
+    /// and those that are about the connection.
     pub headers: BTreeMap<String, String>,
+    /// Attempts that are begun in a second at most, 1 to 1,000; null for no limit.
     pub max_per_second: Option<i64>,
+    /// Attempts that are under way at a time at most, 1 to 64.
+    pub max_concurrent: i64,
     pub last_success_at: Option<Instant>,
     pub last_failure_at: Option<Instant>,
     pub last_failure: Option<DeliveryFailure>,
     pub consecutive_failures: i64,
-    /// Sequence of the last notification that was queued for it.
+    /// Everything up to this sequence was sent, or is not for it.
     pub cursor: i64,
+}
+
+impl Default for WebhookSubscription {
+    fn default() -> Self {
+        WebhookSubscription {
+            url: String::new(),
+            event_types: Vec::new(),
+            connection_ids: Vec::new(),
+            description: None,
+            status: WebhookStatus::default(),
+            disabled_reason: None,
+            payload_mode: PayloadMode::default(),
+            ordered: false,
+            include_backfill: false,
+            signatures: vec![SignatureVersion::V1],
+            secret: None,
+            public_key: None,
+            headers: BTreeMap::new(),
+            max_per_second: None,
+            max_concurrent: 8,
+            last_success_at: None,
+            last_failure_at: None,
+            last_failure: None,
+            consecutive_failures: 0,
+            cursor: 0,
+        }
+    }
 }
 
 impl Body for WebhookSubscription {
@@ -47,13 +88,13 @@ impl Body for WebhookSubscription {
         "lastFailure",
         "lastFailureAt",
         "lastSuccessAt",
-        "secret",
+        "publicKey",
     ];
     type Extra = Nothing;
     type Options = WebhookOptions;
 }
 
-/// For a patch: a new secret. The old one signs as well until the grace is over.
+/// For a patch: a new secret, made here or given as `secret`. The old one signs as well until the grace is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookOptions {
@@ -71,12 +112,25 @@ impl Default for WebhookOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WebhookStatus {
-    /// Setting it on a disabled one resumes from now; what was missed needs a replay.
+    /// Setting it on a paused one goes on where it stopped; on a disabled one it begins from now, and what was missed needs a replay.
     #[default]
     Active,
+    /// Nothing is sent, and nothing is missed.
     Paused,
+    /// Active, but the last ten attempts or more have failed. Cannot be set.
     Failing,
+    /// Nothing is sent, and what happens meanwhile is missed.
     Disabled,
+}
+
+/// A form of signature (Standard Webhooks).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SignatureVersion {
+    /// HMAC-SHA256 with `secret`.
+    V1,
+    /// Ed25519, to be verified with `publicKey`.
+    V1a,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

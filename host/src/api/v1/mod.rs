@@ -12,6 +12,7 @@ pub mod oauth;
 pub mod task_lists;
 pub mod unbuilt;
 pub mod usage;
+pub mod webhooks;
 
 use base::error::{Code, refuse};
 
@@ -26,6 +27,7 @@ pub fn routes() -> Routes<App> {
         .merge(api_keys::routes())
         .merge(oauth::routes())
         .merge(usage::routes())
+        .merge(webhooks::routes())
         .merge(email::capabilities::routes())
         .merge(email::messages::routes())
         .merge(email::messages::attachments::routes())

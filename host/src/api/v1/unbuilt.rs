@@ -6,7 +6,6 @@ use model::resource::{New, Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 use model::scheduling::event_type::EventType;
 use model::scheduling::slots::{BookingLink, SlotAnswer, SlotQuery};
-use model::webhook::WebhookSubscription;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
@@ -20,28 +19,7 @@ where
 {
     let h = || handler.clone();
     let scheduling = event_types(h()).merge(bookings(h()));
-    webhooks(h()).merge(scheduling).not_built()
-}
-
-fn webhooks<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {
-    Routes::new("Webhooks")
-        .post("/v1/webhooks", "webhooks.write", Mvp, h.clone())
-        .summary("Subscribe to notifications")
-        .description("The answer holds `secret`, which is not shown again.")
-        .body::<New<WebhookSubscription>>()
-        .returns::<Resource<WebhookSubscription>>()
-        .get("/v1/webhooks", "webhooks.read", Mvp, h.clone())
-        .summary("List subscriptions")
-        .lists::<Resource<WebhookSubscription>>()
-        .get("/v1/webhooks/{webhookId}", "webhooks.read", Mvp, h.clone())
-        .summary("Read a subscription")
-        .returns::<Resource<WebhookSubscription>>()
-        .patch("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, h.clone())
-        .summary("Change, pause or resume a subscription, or rotate its secret")
-        .body::<Patch<WebhookSubscription>>()
-        .returns::<Resource<WebhookSubscription>>()
-        .delete("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, h)
-        .summary("Delete a subscription")
+    scheduling.not_built()
 }
 
 fn event_types<S: Clone + Send + Sync + 'static, H: Handler<T, S>, T: 'static>(h: H) -> Routes<S> {

@@ -19,7 +19,7 @@ use crate::outbox::{self, Outgoing};
 use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
-use crate::tests::{calls_jobs, calls_tokens};
+use crate::tests::{calls_deliveries, calls_jobs, calls_tokens, calls_webhooks};
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
 
@@ -54,6 +54,8 @@ pub async fn all(db: &Db) -> Result<()> {
     db.write(|tx| Box::pin(async move { write_authorizations(tx).await })).await?;
     calls_jobs::all(db).await?;
     calls_tokens::all(db).await?;
+    calls_deliveries::all(db).await?;
+    calls_webhooks::all(db).await?;
     db.write(|tx| Box::pin(async move { forget(tx).await })).await
 }
 
@@ -69,6 +71,8 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     assert_eq!(api_keys::tenants(reader).await?.len(), 10);
     assert_eq!(api_keys::applications(reader).await?.len(), 10);
     assert!(connections::find(reader, tenant, MAIL).await?.is_some());
+    let ids = [MAIL.to_owned(), EVENTS.to_owned(), "conn_1_0".to_owned()];
+    assert_eq!(connections::existing(reader, tenant, &ids).await?.len(), 2);
     assert_eq!(connections::list(reader, tenant, ("", ""), "conn_100100", 50).await?.len(), 50);
     assert!(connections::count_by_status(reader, tenant).await?["active"] > 2_000);
     idempotency::find(reader, "app_0", "scope-10").await?;

@@ -3,14 +3,17 @@
 //! forgotten.
 
 mod calls;
+mod calls_deliveries;
 mod calls_jobs;
 mod calls_tokens;
+mod calls_webhooks;
 mod jobs;
 mod literals;
 mod migrated;
 mod postgres;
 pub mod recorder;
 mod seed;
+mod seed_deliveries;
 mod seed_jobs;
 mod sqlite;
 
@@ -30,7 +33,7 @@ const SMALL: [(&str, &str); 4] = [
 ];
 
 /// Statements that have to see a whole table: the start of each, and why.
-const WHOLE: [(&str, &str); 5] = [
+const WHOLE: [(&str, &str); 6] = [
     ("select * from api_keys where kind = 'key' order by id", "the operator's list of all keys"),
     (
         "select id, organization_id from applications order by id",
@@ -39,11 +42,16 @@ const WHOLE: [(&str, &str); 5] = [
     ("select a.id, a.organization_id, a.name, o.name", "the operator's list of all applications"),
     ("update idempotency set answered_at = null", "only tests take all answers away"),
     ("select surface, count(*) as followed", "the lag over all that is followed, for the metrics"),
+    (
+        "select f.application_id, f.organization_id from webhook_feeds",
+        "the sweep, with a row for each application with webhooks",
+    ),
 ];
 
 /// Statements that visit more than they return: a part of each, why, and how many rows of the seed that is at most.
-const MANY: [(&str, &str, i64); 5] = [
+const MANY: [(&str, &str, i64); 6] = [
     ("select status, count(*) as n from connections", "the connections of one application", 6_000),
+    ("select count(*) as n from webhooks", "the webhooks of one application, 10,000 at most", 10_000),
     ("as bytes from item_totals t", "the collections and connections of one application", 12_000),
     ("count(*) over () as total", "the unreadable sources of one surface of one connection", 1_000),
     (

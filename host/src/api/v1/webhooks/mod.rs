@@ -1,0 +1,97 @@
+//! `/v1/webhooks`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::{New, Patch, Resource};
+use model::webhook::WebhookSubscription;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::webhooks::{subscription, view};
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Webhooks")
+        .post("/v1/webhooks", "webhooks.write", Mvp, create)
+        .summary("Subscribe to notifications")
+        .description("The answer holds `secret`, this once; an idempotent replay shows it again. It is told of every event that comes after it. Event types need the scopes that read what they tell of (403 `insufficient_scope` names the one that is missing), and a key that is bound to connections makes subscriptions to these alone. The URL must lead to a public address, which is looked at again for every attempt; one whose host cannot be looked up now is taken with a warning. An application has at most 10,000.")
+        .body::<New<WebhookSubscription>>()
+        .returns::<Resource<WebhookSubscription>>()
+        .get("/v1/webhooks", "webhooks.read", Mvp, list)
+        .summary("List subscriptions")
+        .description("To a key that is bound to connections: those that are told of these connections alone.")
+        .lists::<Resource<WebhookSubscription>>()
+        .get("/v1/webhooks/{webhookId}", "webhooks.read", Mvp, get)
+        .summary("Read a subscription")
+        .returns::<Resource<WebhookSubscription>>()
+        .patch("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, update)
+        .summary("Change, pause or resume a subscription, or rotate its secret")
+        .description("`paused` keeps the place: `active` goes on where it stopped, as far back as events are kept. `disabled` gives up what waits, and `active` then begins from now. What is changed holds for everything that was not attempted yet. With `rotateSecret`, or a `secret` of your own, the answer holds the new one, this once; the old one signs beside it for `secretGraceSeconds`. Who changes what is sent, or where, needs the scopes as for a new subscription.")
+        .body::<Patch<WebhookSubscription>>()
+        .returns::<Resource<WebhookSubscription>>()
+        .delete("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, delete)
+        .summary("Delete a subscription")
+        .description("Nothing more is sent. An attempt that is under way may still arrive.")
+}
+
+async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let strict = json::is_strict(&headers);
+    Ok(subscription::create(&app, &caller.key, body, strict, &attempt).await?)
+}
+
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
+    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let binding = Binding::new(caller.tenant(), "webhooks.list", &());
+    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut found = subscription::list(&app, &caller.key, &after, limit + 1).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| has_more).map(|w| binding.cursor(&app.keyring, &w.id));
+    let mut items = Vec::with_capacity(found.len());
+    for webhook in &found {
+        items.push(view::json(&app, webhook)?.to_string());
+    }
+    Ok(Answer::ok(page::page(&items, next.as_deref())))
+}
+
+async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
+    let webhook = subscription::find(&app, &caller.key, &id).await?;
+    Ok(Answer::ok(view::json(&app, &webhook)?.to_string()).etag(&webhook.etag))
+}
+
+async fn update(
+    State(app): State<App>,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let strict = json::is_strict(&headers);
+    Ok(subscription::update(&app, &caller.key, &id, (body, expected), strict, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, None)?;
+    Ok(subscription::delete(&app, &caller.key, &id, expected, &attempt).await?)
+}

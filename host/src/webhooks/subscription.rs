@@ -1,0 +1,384 @@
+//! Subscriptions to notifications: made, changed and deleted, each with its jobs and its idempotent answer in one transaction.
+
+use std::collections::BTreeMap;
+
+use base::error::{Code, Error, Result, not_found, refuse};
+use base::ids::{self, Kind};
+use base::input::merge_patch::{self, Write};
+use base::input::validate::fault;
+use model::webhook::{DisabledReason, PayloadMode, WebhookStatus, WebhookSubscription};
+use serde_json::{Map, Value, json};
+use storage::api_keys::ApiKey;
+use storage::jobs::{self, NewJob};
+use storage::wakes::JobClass;
+use storage::webhooks::{self as table, Webhook, feeds};
+use storage::{Tx, log};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::resources::Expected;
+use crate::webhooks::{input, secrets, view};
+
+/// Most subscriptions of an application.
+const MAX: i64 = 10_000;
+/// How often a change is tried again that another one came before.
+const TRIES: usize = 5;
+/// Fields that say what is sent, and where: who sets one of them must be allowed to read what is sent.
+const REACH: [&str; 5] = ["url", "eventTypes", "connectionIds", "includeBackfill", "payloadMode"];
+/// Fields that say which events are sent.
+const FILTERS: [&str; 3] = ["eventTypes", "connectionIds", "includeBackfill"];
+
+/// Whether the key sees a subscription: one that is bound to connections sees those that are told of these connections alone.
+fn may_see(key: &ApiKey, w: &Webhook) -> bool {
+    let is_within = || w.bound_to.iter().all(|id| key.connection_ids.contains(id));
+    key.connection_ids.is_empty() || (!w.bound_to.is_empty() && is_within())
+}
+
+/// A subscription that the key sees.
+pub async fn find(app: &App, key: &ApiKey, id: &str) -> Result<Webhook> {
+    if !ids::is_plausible(id) {
+        return Err(not_found("webhook"));
+    }
+    let found = table::find(app.db.reader(), &key.tenant, id).await?;
+    found.filter(|w| may_see(key, w)).ok_or_else(|| not_found("webhook"))
+}
+
+/// At most `limit` subscriptions that the key sees, in the order of their ids, after an id.
+pub async fn list(app: &App, key: &ApiKey, after_id: &str, limit: usize) -> Result<Vec<Webhook>> {
+    let rows_at_a_time = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    let mut after = after_id.to_owned();
+    while found.len() < limit {
+        let rows = table::list(app.db.reader(), &key.tenant, &after, rows_at_a_time).await?;
+        let is_last = rows.len() < limit;
+        after = rows.last().map_or(after, |w| w.id.clone());
+        found.extend(rows.into_iter().filter(|w| may_see(key, w)));
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Makes a subscription. Everything that comes into the log after it is matched against it.
+pub async fn create(
+    app: &App,
+    key: &ApiKey,
+    mut input: Map<String, Value>,
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    // Nothing is there to be rotated.
+    input::options(&mut input)?;
+    let write = merge_patch::over(&WebhookSubscription::default(), &Value::Null, input, &[])?;
+    let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
+    input::check(&write.body)?;
+    if !matches!(write.body.status, WebhookStatus::Active | WebhookStatus::Paused) {
+        return Err(fault("status", "must be active or paused"));
+    }
+    input::check_scopes(&write.body.event_types, key)?;
+    input::check_connections(app, &key.tenant, &write.body.connection_ids, &key.connection_ids).await?;
+    let mut new = empty(app, key);
+    warnings.extend(input::set_url(app, &mut new, &write.body.url).await?);
+    let secret = secrets::begin(app, &mut new, write.body.secret.clone())?;
+    secrets::set_headers(app, &mut new, &write.body.headers)?;
+    fill(app, &mut new, write)?;
+    new.etag = view::etag(&new);
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move { insert(tx, &held, (new, &secret), &warnings, &attempt).await })
+        })
+        .await
+}
+
+/// A subscription before anything is known of it but whose it is.
+fn empty(app: &App, key: &ApiKey) -> Webhook {
+    let now = app.now();
+    Webhook {
+        id: app.new_id(Kind::Webhook),
+        tenant: key.tenant.clone(),
+        url: String::new(),
+        target: String::new(),
+        description: None,
+        metadata: BTreeMap::new(),
+        event_types: Vec::new(),
+        connection_ids: Vec::new(),
+        bound_to: key.connection_ids.clone(),
+        families: input::families(key),
+        payload_mode: PayloadMode::default(),
+        ordered: false,
+        include_backfill: false,
+        signatures: Vec::new(),
+        headers: String::new(),
+        secret: String::new(),
+        previous_secrets: String::new(),
+        signing_key: None,
+        public_key: None,
+        max_per_second: None,
+        max_concurrent: 0,
+        status: WebhookStatus::Active,
+        disabled_reason: None,
+        cursor: 0,
+        consecutive_failures: 0,
+        last_success_at: None,
+        last_failure_at: None,
+        last_failure: None,
+        etag: String::new(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// Puts what was written into a subscription, apart from its URL, its secret and its headers.
+fn fill(app: &App, w: &mut Webhook, write: Write<WebhookSubscription>) -> Result<()> {
+    let body = write.body;
+    w.description = body.description;
+    w.metadata = write.metadata.unwrap_or_else(|| w.metadata.clone());
+    w.event_types = body.event_types;
+    w.connection_ids = body.connection_ids;
+    w.payload_mode = body.payload_mode;
+    w.ordered = body.ordered;
+    w.include_backfill = body.include_backfill;
+    w.signatures = body.signatures;
+    w.max_per_second = body.max_per_second;
+    w.max_concurrent = body.max_concurrent;
+    if body.status != WebhookStatus::Failing {
+        w.status = body.status;
+        w.disabled_reason = body.disabled_reason;
+    }
+    secrets::set_key_pair(app, w)
+}
+
+async fn insert(
+    tx: &mut Tx,
+    app: &App,
+    (mut new, secret): (Webhook, &str),
+    warnings: &[Value],
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let now = app.now();
+    feeds::note_change(tx, &new.tenant).await?;
+    if table::count(&mut *tx, &new.tenant).await? >= MAX {
+        let message = format!("the application has {MAX} webhooks, which is the most; delete one first");
+        return Err(refuse(Code::InvalidState, message));
+    }
+    new.cursor = table::insert(tx, &new).await?;
+    // They wait for the first event.
+    jobs::enqueue(tx, &deliveries(&new, None), now).await?;
+    let fanout =
+        NewJob { kind: "fanout", key: &new.tenant.application_id, target: "", ..deliveries(&new, None) };
+    jobs::enqueue(tx, &fanout, now).await?;
+    let answer = Answer::created(view::written(app, &new, Some(secret), warnings)?)
+        .etag(&new.etag)
+        .header("location", format!("/v1/webhooks/{}", new.id));
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(answer)
+}
+
+/// The job that sends a subscription what it is for it.
+fn deliveries(w: &Webhook, due_at: Option<i64>) -> NewJob<'_> {
+    NewJob {
+        kind: "deliver",
+        key: &w.id,
+        class: JobClass::Deliver,
+        tenant: &w.tenant,
+        connection_id: None,
+        target: &w.target,
+        due_at,
+        args: None,
+    }
+}
+
+/// How the status of a subscription changes.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    /// Not, or to one in which nothing has to be done.
+    None,
+    /// On from where it was paused.
+    Resumed,
+    /// From now on.
+    Restarted,
+    /// What waits is given up.
+    Stopped,
+}
+
+/// A change that is not written yet.
+struct Planned {
+    before: Webhook,
+    after: Webhook,
+    /// A new secret, to be shown once.
+    secret: Option<String>,
+    warnings: Vec<Value>,
+    turn: Turn,
+    has_other_filters: bool,
+    /// Earlier failures of the endpoint count for nothing.
+    is_forgiven: bool,
+    /// Up to here the log is forgotten.
+    floor: i64,
+}
+
+/// Changes a subscription, pauses, resumes or disables it, or gives it another secret.
+pub async fn update(
+    app: &App,
+    key: &ApiKey,
+    id: &str,
+    (input, expected): (Map<String, Value>, Expected),
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("webhook:{id}")).await;
+    for _ in 0..TRIES {
+        let before = find(app, key, id).await?;
+        expected.check(&before.etag)?;
+        let planned = plan(app, key, before, input.clone(), strict).await?;
+        let (held, attempt) = (app.clone(), attempt.clone());
+        let written: Result<Option<Answer>> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
+        // None: another host changed it meanwhile, so the change is made again on what there is now.
+        if let Some(answer) = written? {
+            return Ok(answer);
+        }
+    }
+    Err(too_busy())
+}
+
+fn too_busy() -> Error {
+    refuse(Code::Overloaded, "the webhook is being changed all the time; try again")
+}
+
+async fn plan(
+    app: &App,
+    key: &ApiKey,
+    before: Webhook,
+    mut input: Map<String, Value>,
+    strict: bool,
+) -> Result<Planned> {
+    let options = input::options(&mut input)?;
+    let write = merge_patch::over(&view::body(app, &before)?, &view::json(app, &before)?, input, &[])?;
+    let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
+    let is_new = |field: &str| write.changed.iter().any(|f| f == field);
+    let has_other_filters = FILTERS.into_iter().any(is_new);
+    let turn = if is_new("status") { turn(before.status, write.body.status)? } else { Turn::None };
+    let is_forgiven =
+        is_new("url") || turn == Turn::Restarted || (is_new("status") && before.status == write.body.status);
+    input::check(&write.body)?;
+    let mut after = before.clone();
+    if REACH.into_iter().any(is_new) {
+        input::check_scopes(&write.body.event_types, key)?;
+        after.families = input::families(key);
+    }
+    if is_new("connectionIds") {
+        let bound_to = if before.bound_to.is_empty() { &key.connection_ids } else { &before.bound_to };
+        input::check_connections(app, &key.tenant, &write.body.connection_ids, bound_to).await?;
+    }
+    if is_new("url") {
+        warnings.extend(input::set_url(app, &mut after, &write.body.url).await?);
+    }
+    if is_new("headers") {
+        secrets::set_headers(app, &mut after, &write.body.headers)?;
+    }
+    let given = write.body.secret.clone();
+    let secret = match options.rotate_secret || given.is_some() {
+        true => Some(secrets::rotate(app, &mut after, given, options.secret_grace_seconds)?),
+        false => None,
+    };
+    let mut floor = 0;
+    if turn == Turn::Resumed {
+        floor = log::floor(app.db.reader(), &before.tenant).await?;
+        warnings.extend((before.cursor < floor).then(|| missed("status")));
+    }
+    fill(app, &mut after, write)?;
+    if turn != Turn::None {
+        after.disabled_reason = (turn == Turn::Stopped).then_some(DisabledReason::Manual);
+    }
+    if after != before || turn != Turn::None || is_forgiven {
+        // Later than before on every clock: whoever works on it sees by this that it is another.
+        after.updated_at = app.now().max(before.updated_at + 1);
+        after.etag = view::etag(&after);
+    }
+    Ok(Planned { before, after, secret, warnings, turn, has_other_filters, is_forgiven, floor })
+}
+
+/// What follows from setting the status.
+fn turn(before: WebhookStatus, wanted: WebhookStatus) -> Result<Turn> {
+    match (before, wanted) {
+        (_, WebhookStatus::Failing) => Err(fault("status", "must be active, paused or disabled")),
+        (_, WebhookStatus::Disabled) => Ok(Turn::Stopped),
+        (WebhookStatus::Disabled, _) => Ok(Turn::Restarted),
+        (WebhookStatus::Paused, _) => Ok(Turn::Resumed),
+        _ => Ok(Turn::None),
+    }
+}
+
+fn missed(field: &str) -> Value {
+    let message = "it was paused for longer than events are kept: the oldest of what it missed is not sent";
+    json!({ "code": "events_missed", "message": message, "target": field, "field": field })
+}
+
+/// Writes a change and its answer; none when the subscription is not as it was when the change was planned.
+async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> Result<Option<Answer>> {
+    let (before, after, now) = (&planned.before, &planned.after, app.now());
+    if after != before {
+        let looked_at = feeds::note_change(tx, &after.tenant).await?;
+        if !table::update(tx, after, &before.etag).await? {
+            return Ok(None);
+        }
+        if planned.has_other_filters && before.status == WebhookStatus::Active {
+            table::settle(tx, &after.id, looked_at).await?;
+        }
+        match planned.turn {
+            Turn::Resumed => table::resume(tx, &after.id, planned.floor).await?,
+            Turn::Restarted => table::restart(tx, &after.id).await?,
+            Turn::None | Turn::Stopped => {}
+        }
+        if planned.is_forgiven {
+            table::forgive(tx, &after.id).await?;
+        }
+        if planned.turn != Turn::None || planned.is_forgiven {
+            jobs::enqueue(tx, &deliveries(after, Some(now)), now).await?;
+        }
+    }
+    let stored = table::find(&mut *tx, &after.tenant, &after.id).await?;
+    let stored = stored.ok_or_else(|| not_found("webhook"))?;
+    let text = view::written(app, &stored, planned.secret.as_deref(), &planned.warnings)?;
+    let answer = Answer::ok(text).etag(&stored.etag);
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(Some(answer))
+}
+
+/// Deletes a subscription: what is under way is not written down any more, and nothing more is sent.
+pub async fn delete(
+    app: &App,
+    key: &ApiKey,
+    id: &str,
+    expected: Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("webhook:{id}")).await;
+    for _ in 0..TRIES {
+        let before = find(app, key, id).await?;
+        expected.check(&before.etag)?;
+        let (held, attempt, now) = (app.clone(), attempt.clone(), app.now());
+        let deleted: Result<Option<Answer>> = app
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    feeds::note_change(tx, &before.tenant).await?;
+                    if !table::delete(tx, &before.tenant, (&before.id, &before.etag), now).await? {
+                        return Ok(None);
+                    }
+                    jobs::remove(tx, &format!("deliver:{}", before.id)).await?;
+                    let answer = Answer::no_content();
+                    attempt.store(tx, &held.keyring, &answer, now).await?;
+                    Ok(Some(answer))
+                })
+            })
+            .await;
+        if let Some(answer) = deleted? {
+            return Ok(answer);
+        }
+    }
+    Err(too_busy())
+}

@@ -1,0 +1,259 @@
+//! What became of notifications at a subscription, and how its endpoint stands. Tables: `migrations/0060_webhooks.sql`.
+//!
+//! The log is the queue: a subscription has a cursor over it, below which everything has a delivery or is not for the subscription. A
+//! delivery is written with its first outcome.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+use model::webhook::{Attempt, DeliveryStatus};
+use serde_json::json;
+
+use crate::Tx;
+use crate::dialect::each_of;
+use crate::json;
+use crate::json_text;
+use crate::sql::{On, Reader, Row, query};
+use crate::webhooks::matching::{Filters, filters};
+
+/// How an endpoint has answered so far. All times are milliseconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Health {
+    /// The endpoint asked to be left alone until then, or is only probed.
+    pub not_before: Option<i64>,
+    /// The first of the failures in a row.
+    pub first_failure_at: Option<i64>,
+    /// Failures since the last success.
+    pub consecutive_failures: i64,
+    pub last_success_at: Option<i64>,
+    pub last_failure_at: Option<i64>,
+    /// JSON of a `model::webhook::DeliveryFailure`.
+    pub last_failure: Option<String>,
+}
+
+/// A subscription as deliveries need it.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub tenant: Tenant,
+    pub filters: Filters,
+    pub url: String,
+    /// `full` or `thin`.
+    pub payload_mode: String,
+    /// `v1`, `v1a`.
+    pub signatures: Vec<String>,
+    /// Sealed JSON.
+    pub headers: String,
+    /// Sealed.
+    pub secret: String,
+    /// Sealed JSON.
+    pub previous_secrets: String,
+    /// Sealed.
+    pub signing_key: Option<String>,
+    /// Attempts at a time.
+    pub max_concurrent: i64,
+    /// `active`, `paused` or `disabled`.
+    pub status: String,
+    /// Up to here in the log everything has a delivery or is not for the subscription.
+    pub cursor: i64,
+    /// Where the next event for it may be; none: there is nothing to deliver.
+    pub wake_from: Option<i64>,
+    pub health: Health,
+    /// Changes with everything that its owner changes, and with nothing else.
+    pub updated_at: i64,
+}
+
+fn endpoint(row: &Row<'_>) -> Result<Endpoint> {
+    Ok(Endpoint {
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        filters: filters(row)?,
+        url: row.get("url")?,
+        payload_mode: row.get("payload_mode")?,
+        signatures: json(row, "signatures")?,
+        headers: row.get("headers")?,
+        secret: row.get("secret")?,
+        previous_secrets: row.get("previous_secrets")?,
+        signing_key: row.get("signing_key")?,
+        max_concurrent: row.get("max_concurrent")?,
+        status: row.get("status")?,
+        cursor: row.get("cursor")?,
+        wake_from: row.get("wake_from")?,
+        health: Health {
+            not_before: row.get("not_before")?,
+            first_failure_at: row.get("first_failure_at")?,
+            consecutive_failures: row.get("consecutive_failures")?,
+            last_success_at: row.get("last_success_at")?,
+            last_failure_at: row.get("last_failure_at")?,
+            last_failure: row.get("last_failure")?,
+        },
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// A subscription that is not deleted.
+pub async fn find_endpoint(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Option<Endpoint>> {
+    let sql = "select * from webhooks where id = $1 and deleted_at is null";
+    query(sql).bind(webhook_id).fetch_optional(on, endpoint).await
+}
+
+/// What became of one notification at one subscription, or of one replay of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    pub id: String,
+    /// The number of the event in the log.
+    pub sequence: i64,
+    /// Empty: it is no replay.
+    pub replay_id: String,
+    pub event_id: String,
+    /// What the event is about: events of one resource are delivered one after the other.
+    pub resource_id: String,
+    pub status: DeliveryStatus,
+    /// At most 12.
+    pub attempts: Vec<Attempt>,
+    /// Milliseconds since 1970; for one that is `pending`.
+    pub next_attempt_at: Option<i64>,
+}
+
+fn delivery(row: &Row<'_>) -> Result<Delivery> {
+    Ok(Delivery {
+        id: row.get("id")?,
+        sequence: row.get("sequence")?,
+        replay_id: row.get("replay_id")?,
+        event_id: row.get("event_id")?,
+        resource_id: row.get("resource_id")?,
+        status: serde_json::from_value(row.get::<String>("status")?.into())?,
+        attempts: json(row, "attempts")?,
+        next_attempt_at: row.get("next_attempt_at")?,
+    })
+}
+
+/// Deliveries of a subscription whose next attempt is due at `now`, the longest due first.
+pub async fn due(reader: &Reader, webhook_id: &str, now: i64, limit: i64) -> Result<Vec<Delivery>> {
+    let sql = "select id, sequence, replay_id, event_id, resource_id, status, attempts, next_attempt_at from webhook_deliveries \
+               where webhook_id = $1 and status = 'pending' and next_attempt_at is not null and next_attempt_at <= $2 \
+               order by next_attempt_at limit $3";
+    query(sql).bind(webhook_id).bind(now).bind(limit).fetch_all(reader, delivery).await
+}
+
+/// When the next attempt of a subscription is due, in milliseconds since 1970.
+pub async fn next_due(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Option<i64>> {
+    let sql = "select next_attempt_at from webhook_deliveries \
+               where webhook_id = $1 and status = 'pending' and next_attempt_at is not null order by next_attempt_at limit 1";
+    query(sql).bind(webhook_id).fetch_optional(on, |row| row.get("next_attempt_at")).await
+}
+
+/// The numbers after `after`, up to `last`, that have a delivery already.
+pub async fn written(reader: &Reader, webhook_id: &str, after: i64, last: i64) -> Result<Vec<i64>> {
+    let sql = "select sequence from webhook_deliveries \
+               where webhook_id = $1 and sequence > $2 and sequence <= $3 and replay_id = '' order by sequence";
+    let statement = query(sql).bind(webhook_id).bind(after).bind(last);
+    statement.fetch_all(reader, |row| row.get("sequence")).await
+}
+
+/// How a subscription stands after outcomes were written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// `active`, `paused` or `disabled`.
+    pub status: String,
+    /// See `Endpoint`.
+    pub updated_at: i64,
+}
+
+/// Writes what became of attempts, how the endpoint stands now, and that up to `cursor` everything is settled. Returns how the subscription
+/// stands; none when it was deleted.
+pub async fn write_outcomes(
+    tx: &mut Tx,
+    (webhook_id, tenant): (&str, &Tenant),
+    outcomes: &[Delivery],
+    (cursor, health): (i64, &Health),
+    now: i64,
+) -> Result<Option<Standing>> {
+    // The subscription first: its row is locked before those of its deliveries.
+    let sql = "update webhooks set cursor = case when cursor < $2 then $2 else cursor end, not_before = $3, first_failure_at = $4, \
+               consecutive_failures = $5, last_success_at = $6, last_failure_at = $7, last_failure = $8 \
+               where id = $1 and deleted_at is null returning status, updated_at";
+    let standing = query(sql)
+        .bind(webhook_id)
+        .bind(cursor)
+        .bind(health.not_before)
+        .bind(health.first_failure_at)
+        .bind(health.consecutive_failures)
+        .bind(health.last_success_at)
+        .bind(health.last_failure_at)
+        .bind(&health.last_failure)
+        .fetch_optional(&mut *tx, |row| {
+            Ok(Standing { status: row.get("status")?, updated_at: row.get("updated_at")? })
+        })
+        .await?;
+    if standing.is_some() && !outcomes.is_empty() {
+        insert(tx, (webhook_id, tenant), outcomes, now).await?;
+    }
+    Ok(standing)
+}
+
+async fn insert(
+    tx: &mut Tx,
+    (webhook_id, tenant): (&str, &Tenant),
+    outcomes: &[Delivery],
+    now: i64,
+) -> Result<()> {
+    let sql = each_of!(
+        tx,
+        "insert into webhook_deliveries (webhook_id, sequence, replay_id, id, organization_id, application_id, event_id, resource_id, \
+         status, attempts, next_attempt_at, created_at, updated_at) \
+         select $1, cast(value ->> 'sequence' as bigint), value ->> 'replay_id', value ->> 'id', $2, $3, value ->> 'event_id', \
+         value ->> 'resource_id', value ->> 'status', value ->> 'attempts', cast(value ->> 'next_attempt_at' as bigint), $4, $4",
+        "$5",
+        " where true on conflict (webhook_id, sequence, replay_id) do update set status = excluded.status, \
+         attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at"
+    );
+    let rows: Vec<_> = outcomes
+        .iter()
+        .map(|d| {
+            json!({
+                "sequence": d.sequence,
+                "replay_id": d.replay_id,
+                "id": d.id,
+                "event_id": d.event_id,
+                "resource_id": d.resource_id,
+                "status": d.status,
+                "attempts": json_text(&d.attempts),
+                "next_attempt_at": d.next_attempt_at,
+            })
+        })
+        .collect();
+    query(sql)
+        .bind(webhook_id)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(now)
+        .bind(json_text(&rows))
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Notes that nothing is left to deliver up to the cursor.
+pub async fn rest(tx: &mut Tx, webhook_id: &str) -> Result<()> {
+    let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor";
+    query(sql).bind(webhook_id).execute(tx).await?;
+    Ok(())
+}
+
+/// Disables an active subscription: nothing is delivered any more until its owner activates it. `etag` is its new version. Returns whether
+/// it was active.
+pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str), now: i64) -> Result<bool> {
+    let sql = "update webhooks set status = 'disabled', disabled_reason = $2, etag = $3, updated_at = $4, wake_from = null, \
+               not_before = null where id = $1 and status = 'active' and deleted_at is null";
+    let changed = query(sql).bind(webhook_id).bind(reason).bind(etag).bind(now).execute(tx).await?;
+    Ok(changed == 1)
+}
+
+/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many.
+pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
+    let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
+               where webhook_id = $1 and status = 'pending' and sequence in \
+               (select sequence from webhook_deliveries where webhook_id = $1 and status = 'pending' limit $3)";
+    query(sql).bind(webhook_id).bind(now).bind(limit).execute(tx).await
+}

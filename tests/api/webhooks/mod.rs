@@ -1,0 +1,5 @@
+//! Webhooks by example.
+
+mod delivery;
+mod operations;
+mod wrong_input;
