@@ -54,6 +54,7 @@ create table webhooks (
     deleted_at bigint
 );
 create index webhooks_of_application on webhooks (application_id, id) where deleted_at is null;
+create index webhooks_deleted on webhooks (deleted_at) where deleted_at is not null;
 
 -- How far the log of an application has been held against its subscriptions; `version` rises with every change of those.
 create table webhook_feeds (
@@ -87,6 +88,8 @@ create table webhook_deliveries (
 create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at)
     where status = 'pending' and next_attempt_at is not null;
 create index webhook_deliveries_held on webhook_deliveries (webhook_id, resource_id, sequence) where status = 'pending';
+-- What is over is forgotten by its age.
+create index webhook_deliveries_over on webhook_deliveries (status, updated_at) where status <> 'pending';
 create index webhook_deliveries_bad on webhook_deliveries (webhook_id, sequence) where status in ('failed', 'discarded');
 
 -- Notifications that were asked for again: the work, and who asked for it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use futures::future::BoxFuture;
 use storage::retention::{expire, purge};
+use storage::webhooks::cleaning;
 use storage::{Tx, api_keys, authorizations, items, jobs, log, token_grants};
 
 use crate::app::App;
@@ -34,6 +35,8 @@ const ENDED_JOBS_MS: i64 = 30 * DAY_MS;
 const TOKENS_MS: i64 = HOUR_MS;
 /// Grants that can be used no more.
 const GRANTS_MS: i64 = 7 * DAY_MS;
+/// Deliveries to webhooks are kept this long after they arrived.
+const DELIVERED_MS: i64 = 72 * HOUR_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
@@ -125,6 +128,9 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(api_keys::expire_tokens(tx, now - TOKENS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(token_grants::clean(tx, now - GRANTS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
+    steps(app, all, move |tx| Box::pin(cleaning::delivered(tx, now - DELIVERED_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(cleaning::deleted(tx, STEP))).await?;
     steps(app, all, move |tx| Box::pin(jobs::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {
         let of = tenant.clone();

@@ -7,6 +7,8 @@ use harness::{Actor, TestServer};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use storage::sql::query;
+use switchboard::retention;
 
 /// A server that may deliver to the loopback interface.
 async fn server() -> TestServer {
@@ -242,4 +244,33 @@ async fn another_tenants_events_never_arrive() {
     create_event(&other, &place, "not theirs").await;
     server.deliver().await;
     assert_eq!(types(&receiver.taken()), [] as [String; 0]);
+}
+
+/// What arrived is forgotten after three days, and nothing is left of a subscription that was deleted.
+#[tokio::test]
+async fn old_deliveries_are_forgotten() {
+    let (server, mut receiver) = (server().await, Receiver::start().await);
+    let api = server.client().await;
+    let place = calendar(&api).await;
+    let webhook = subscribe(&api, &receiver, json!({ "eventTypes": ["calendar.event.*"] })).await;
+    create_event(&api, &place, "Planning").await;
+    server.deliver().await;
+    receiver.next().await;
+    let count = async |sql: &'static str| -> i64 {
+        query(sql).fetch_one(server.app.db.reader(), |row| row.get("n")).await.expect("a number")
+    };
+    let deliveries = "select count(*) as n from webhook_deliveries";
+    retention::clean(&server.app).await.expect("it is cleaned");
+    assert_eq!(count(deliveries).await, 1);
+    server.clock.advance_ms(3 * 86_400_000 + 1);
+    retention::clean(&server.app).await.expect("it is cleaned");
+    assert_eq!(count(deliveries).await, 0);
+
+    create_event(&api, &place, "Review").await;
+    server.deliver().await;
+    receiver.next().await;
+    api.delete(format!("/v1/webhooks/{}", webhook["id"].as_str().expect("an id"))).send().await.expect(204);
+    retention::clean(&server.app).await.expect("it is cleaned");
+    assert_eq!(count(deliveries).await, 0);
+    assert_eq!(count("select count(*) as n from webhooks").await, 0);
 }

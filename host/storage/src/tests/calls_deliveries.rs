@@ -7,6 +7,8 @@ use model::webhook::DeliveryStatus;
 use crate::Db;
 use crate::Tx;
 use crate::log;
+use crate::sql::query;
+use crate::webhooks::cleaning;
 use crate::webhooks::deliveries::{self, Delivery, Health};
 use crate::webhooks::matching;
 
@@ -62,5 +64,10 @@ async fn write(tx: &mut Tx) -> Result<()> {
     assert!(deliveries::disable(tx, FIRST, ("gone_410", "e"), 1).await?);
     assert!(!deliveries::disable(tx, FIRST, ("gone_410", "e"), 1).await?);
     assert_eq!(deliveries::discard(tx, FIRST, 1, 50).await?, 50);
+    assert_eq!(cleaning::delivered(tx, 90_000, 50).await?, 50);
+    assert_eq!(cleaning::given_up(tx, 90_000, 50).await?, 50);
+    query("update webhooks set deleted_at = 1 where id = 'whc_9'").execute(&mut *tx).await?;
+    while cleaning::deleted(tx, 500).await? > 0 {}
+    assert!(deliveries::find_endpoint(&mut *tx, "whc_9").await?.is_none());
     Ok(())
 }

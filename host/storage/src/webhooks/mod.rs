@@ -1,6 +1,7 @@
 //! Subscriptions to notifications (this file), what they want (`matching`), how far the log is held against it (`feeds`), and what became of
 //! notifications (`deliveries`). Tables: `migrations/0060_webhooks.sql`.
 
+pub mod cleaning;
 pub mod deliveries;
 pub mod feeds;
 pub mod matching;
