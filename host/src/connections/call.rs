@@ -11,8 +11,10 @@ use serde::de::DeserializeOwned;
 use storage::connections::Connection;
 
 use crate::app::App;
-use crate::connections::check::settings_of;
 use crate::connections::credentials::{self, Fixed};
+use crate::connections::new_tokens::is_renewable;
+use crate::connections::settings::settings_of;
+use crate::connections::stored::StoredCredentials;
 use crate::connections::throttle;
 use crate::usage::Kind;
 
@@ -23,12 +25,22 @@ pub struct Target<'a> {
     pub connection_id: &'a str,
     pub wire: WireConnection,
     pub credentials: Arc<dyn Credentials>,
+    /// The same where they are tokens that are renewed.
+    pub renewed: Option<Arc<StoredCredentials>>,
 }
 
 impl<'a> Target<'a> {
     /// A stored connection, with its credentials opened.
     pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
         let given = credentials::stored(app, connection)?;
+        let renewed = match is_renewable(&given) {
+            true => Some(Arc::new(StoredCredentials::new(app, connection, &given)?)),
+            false => None,
+        };
+        let credentials: Arc<dyn Credentials> = match &renewed {
+            Some(renewed) => renewed.clone(),
+            None => Arc::new(Fixed::new(&given)?),
+        };
         Ok(Target {
             provider: &connection.provider,
             tenant: &connection.tenant,
@@ -38,7 +50,8 @@ impl<'a> Target<'a> {
                 addresses: connection.addresses.clone(),
                 username: connection.username.clone(),
             },
-            credentials: Arc::new(Fixed::new(&given)?),
+            credentials,
+            renewed,
         })
     }
 }
@@ -118,7 +131,10 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     if let Some(e) = throttle::refusal_of(app, target).await {
         return Err(e);
     }
-    let outcome = app.runtime.call(call).await;
+    let outcome = match (app.runtime.call(call).await, &target.renewed) {
+        (Err(e), Some(renewed)) if e.code == runtime::Code::AuthExpired => Err(renewed.refused(e).await),
+        (outcome, _) => outcome,
+    };
     throttle::note(app, target, &outcome).await;
     count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use base::error::{Code, Error, Refusal, Result};
 use base::tenant::Tenant;
 use model::wire::{Account, Connection as WireConnection};
-use runtime::{BadOrigin, DISCOVERED, Loaded, Manifest, Surface, Verb, check_origins};
+use runtime::{BadOrigin, Loaded, Manifest, Surface, Verb, check_origins};
 use serde_json::{Map, Value, json};
-use storage::connections::Connection;
 
 use crate::app::App;
 use crate::connections::credentials::{Fixed, Given};
-use crate::connections::{account, call, refusal, sandbox_url};
+use crate::connections::settings::{FORMERLY, discovered, remember};
+use crate::connections::{account, call, refusal};
 
 /// How often a connector is asked in one check: a provider may send from one of its hosts to the next, and each has to be allowed
 /// before it is read.
@@ -53,6 +53,7 @@ pub async fn run(
             connection_id: id,
             wire,
             credentials: Arc::new(Fixed::new(given)?),
+            renewed: None,
         };
         let answer = ask(app, &target).await?;
         let found = check_origins(manifest, &settings, &answer.discovered_origins)
@@ -97,73 +98,4 @@ fn elsewhere(manifest: &Manifest, bad: &BadOrigin) -> Error {
         bad.origin, bad.why
     );
     Refusal::new(Code::ProviderRejected, message).param(&setting).into()
-}
-
-fn remember(settings: &mut Map<String, Value>, origins: &[String]) {
-    match origins {
-        [] => settings.remove(DISCOVERED),
-        some => settings.insert(DISCOVERED.to_owned(), json!(some)),
-    };
-}
-
-/// Where connectors kept such origins when `check` could still name servers: they count where they pass today's rules.
-const FORMERLY: &str = "apiOrigins";
-
-/// The origins among stored settings that credentials may go to.
-fn discovered(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<String> {
-    let stored = settings.get(DISCOVERED).or_else(|| settings.get(FORMERLY)).and_then(Value::as_array);
-    let texts = stored.into_iter().flatten().filter_map(|text| Some(vec![text.as_str()?.to_owned()]));
-    let mut good: Vec<String> = Vec::new();
-    for text in texts.take(64) {
-        let accepted = check_origins(manifest, settings, &text).unwrap_or_default();
-        good.extend(accepted.into_iter().filter(|origin| !good.contains(origin)).collect::<Vec<_>>());
-    }
-    good
-}
-
-/// The origins beside its servers to which a connection's credentials go. None while its connector is not installed: then they go nowhere.
-pub fn discovered_of(app: &App, connection: &Connection) -> Vec<String> {
-    let connector = app.runtime.find(&connection.provider);
-    connector.map(|connector| discovered(&connector.manifest, &connection.settings)).unwrap_or_default()
-}
-
-/// A connection's settings as a call needs them.
-pub fn settings_of(app: &App, connection: &Connection) -> Map<String, Value> {
-    let mut settings = connection.settings.clone();
-    remember(&mut settings, &discovered_of(app, connection));
-    if let Some(url) = sandbox_url(app, &connection.provider) {
-        settings.insert("serverUrl".into(), url.into());
-    }
-    settings
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn origins_of_earlier_versions_count_as_far_as_they_are_safe() {
-        let manifest = Manifest::parse(
-            r#"
-            name = "x"
-            version = "1.0.0"
-            title = "X"
-            surfaces = ["email"]
-            hosts_from_settings = ["serverUrl"]
-            settings = [{ name = "serverUrl", description = "." }]
-            "#,
-        )
-        .unwrap();
-        let stored = [
-            "https://evil.net",
-            "https://api.example.com",
-            "http://www.example.com",
-            "https://api.example.com",
-        ];
-        let former = json!({ "serverUrl": "https://example.com", FORMERLY: stored });
-        assert_eq!(discovered(&manifest, former.as_object().unwrap()), ["https://api.example.com"]);
-        // What the host itself keeps goes before it.
-        let both = json!({ "serverUrl": "https://example.com", FORMERLY: stored, DISCOVERED: ["https://b.example.com"] });
-        assert_eq!(discovered(&manifest, both.as_object().unwrap()), ["https://b.example.com"]);
-    }
 }

@@ -29,6 +29,9 @@ pub struct Given {
     pub expires_at: Option<Instant>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<String>,
+    /// When the access token was issued; only of tokens that this host was issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued_at: Option<Instant>,
     /// RFC 6749, section 7.1; only of tokens that this host was issued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_type: Option<String>,
@@ -91,11 +94,12 @@ impl Given {
     /// Refuses what only an authorization by OAuth brings.
     fn refuse_issued(&self) -> Result<()> {
         let fields = [
-            ("credentials.refreshToken", &self.refresh_token),
-            ("credentials.tokenType", &self.token_type),
-            ("credentials.oauthClientId", &self.oauth_client_id),
+            ("credentials.refreshToken", self.refresh_token.is_some()),
+            ("credentials.issuedAt", self.issued_at.is_some()),
+            ("credentials.tokenType", self.token_type.is_some()),
+            ("credentials.oauthClientId", self.oauth_client_id.is_some()),
         ];
-        match fields.into_iter().find(|(_, value)| value.is_some()) {
+        match fields.into_iter().find(|(_, is_there)| *is_there) {
             None => Ok(()),
             Some((field, _)) => {
                 let message = format!(

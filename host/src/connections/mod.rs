@@ -7,21 +7,26 @@ pub mod call;
 pub mod capabilities;
 pub mod check;
 pub mod credentials;
+pub mod new_tokens;
 pub mod oauth;
 pub mod refresh;
 pub mod refusal;
+pub mod revocation;
+pub mod settings;
 pub mod state;
+pub mod stored;
 pub mod throttle;
+mod token_life;
+pub mod token_refresh;
 pub mod view;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use model::Instant;
-use runtime::{Loaded, Setting};
+use runtime::Loaded;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::connections::{self as table, Connection};
@@ -30,9 +35,10 @@ use storage::retention::purge;
 use storage::{Tx, sync_states, token_grants};
 
 use crate::answer::{Answer, Attempt};
-use crate::app::{App, SANDBOX};
+use crate::app::App;
 use crate::connections::check::Checked;
 use crate::connections::credentials::Given;
+use crate::connections::settings::connector;
 use crate::log::{self, Note};
 
 /// Body of `POST /v1/connections`.
@@ -105,25 +111,14 @@ pub async fn create(
     let mut given = new.credentials;
     let mut settings_given = new.settings;
     given.take_servers(&connector, &mut settings_given)?;
-    let settings = settings(app, &connector, settings_given)?;
+    let settings = settings::checked(app, &connector, settings_given)?;
     given.check(&connector)?;
-    refuse_exposed(app, tenant, &connector, &settings).await?;
+    settings::refuse_exposed(app, tenant, &connector, &settings).await?;
     let id = app.new_id(Kind::Connection);
     let checked = check::run(app, tenant, (&connector, &id), &settings, &given).await?;
     let connection = assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, checked)?;
     let connection = Connection { tags: new.tags, metadata: new.metadata, ..connection };
     save_new(app, connection, warnings, attempt).await
-}
-
-fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
-    if provider.is_empty() {
-        return Err(invalid(Code::MissingField, "provider", "provider is required, for example \"dav\""));
-    }
-    app.runtime.find(provider).ok_or_else(|| {
-        let known: Vec<String> = app.runtime.list().iter().map(|c| c.manifest.name.clone()).collect();
-        let message = format!("there is no connector named {provider:?}; installed: {}", known.join(", "));
-        invalid(Code::InvalidParameter, "provider", message)
-    })
 }
 
 fn check_scopes(scopes: &[String]) -> Result<()> {
@@ -139,99 +134,6 @@ fn check_scopes(scopes: &[String]) -> Result<()> {
             Err(invalid(Code::InvalidParameter, format!("scopes[{i}]"), message))
         }
     }
-}
-
-/// The settings that the manifest asks for, and no others.
-fn settings(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Result<Map<String, Value>> {
-    if let Some(url) = sandbox_url(app, &connector.manifest.name) {
-        given.insert("serverUrl".into(), Value::String(url));
-    }
-    let mut kept = Map::new();
-    for setting in &connector.manifest.settings {
-        let value = given.remove(&setting.name).filter(|value| !value.is_null());
-        match fixed_or_given(setting, value)? {
-            Some(Value::String(text)) if text.len() > 2048 => {
-                let field = format!("settings.{}", setting.name);
-                return Err(invalid(
-                    Code::InvalidParameter,
-                    field,
-                    "a setting may have at most 2048 characters",
-                ));
-            }
-            None if setting.required => {
-                let is_server = connector.manifest.servers_from_settings.contains(&setting.name);
-                let field =
-                    format!("{}.{}", if is_server { "credentials" } else { "settings" }, setting.name);
-                let message = format!("{field} is required: {}", setting.description);
-                return Err(invalid(Code::MissingField, field, message));
-            }
-            None => {}
-            Some(value) => {
-                kept.insert(setting.name.clone(), value);
-            }
-        }
-    }
-    if let Some(unknown) = given.keys().next() {
-        let field = format!("settings.{unknown}");
-        let message = format!("{field} is not a setting of this connector");
-        return Err(invalid(Code::UnknownField, field, message));
-    }
-    for name in &connector.manifest.hosts_from_settings {
-        if let Some(Value::String(text)) = kept.get(name) {
-            let fits = url::Url::parse(text).is_ok_and(|u| {
-                matches!(u.scheme(), "http" | "https")
-                    && u.has_host()
-                    && u.username().is_empty()
-                    && u.password().is_none()
-            });
-            if !fits {
-                let field = format!("settings.{name}");
-                let message = format!("{field} must be an http or https URL without user name and password");
-                return Err(invalid(Code::InvalidUrl, field, message));
-            }
-        }
-    }
-    Ok(kept)
-}
-
-/// A setting's value: what the manifest has fixed, else what was given, else the manifest's default.
-fn fixed_or_given(setting: &Setting, given: Option<Value>) -> Result<Option<Value>> {
-    match (&setting.fixed, given) {
-        (Some(fixed), Some(given)) if given != *fixed => {
-            let field = format!("settings.{}", setting.name);
-            let message = format!("{field} is always {fixed} with this connector; leave it out");
-            Err(invalid(Code::InvalidParameter, field, message))
-        }
-        (Some(fixed), _) => Ok(Some(fixed.clone())),
-        (None, Some(given)) => Ok(Some(given)),
-        (None, None) => Ok(setting.default.clone()),
-    }
-}
-
-/// Credentials do not go over plain http to where anybody may read them. The egress holds to that; said here, it names the field.
-async fn refuse_exposed(
-    app: &App,
-    tenant: &Tenant,
-    connector: &Loaded,
-    settings: &Map<String, Value>,
-) -> Result<()> {
-    for name in &connector.manifest.hosts_from_settings {
-        let Some(Ok(url)) = settings.get(name).and_then(Value::as_str).map(url::Url::parse) else { continue };
-        if app.runtime.is_exposed(&tenant.application_id, &url).await {
-            let field = format!("settings.{name}");
-            let message = format!(
-                "{field} is http and leads to a public address, where the credentials could be read on their way: use https"
-            );
-            return Err(invalid(Code::InvalidUrl, field, message));
-        }
-    }
-    Ok(())
-}
-
-/// Where the sandbox provider is: this very process, wherever it listens this time. None for every other provider.
-pub fn sandbox_url(app: &App, provider: &str) -> Option<String> {
-    let is_ours = provider == SANDBOX && app.config.sandbox;
-    is_ours.then(|| format!("http://{}/sandbox", app.config.own_address()))
 }
 
 fn assembled(
@@ -339,7 +241,8 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
 }
 
 /// Disconnects: the credentials go at once, and nothing of the local copy is found any more; its rows go step by step (`retention`). The id
-/// stays taken, the log keeps that it was there.
+/// stays taken, the log keeps that it was there. Tokens that no other connection needs are revoked at the provider afterwards, as far as it
+/// takes part.
 pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
     let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
@@ -349,6 +252,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
             Box::pin(async move {
                 let lock = ConnectionLock::take(tx, &connection.tenant, &connection.id).await?;
                 let lock = lock.ok_or_else(|| not_found("connection"))?;
+                revocation::enqueue_of(tx, &app, &lock).await?;
                 table::delete(tx, &lock, app.now()).await?;
                 token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
                 purge::begin(tx, &connection.tenant, &connection.id).await?;

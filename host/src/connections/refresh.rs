@@ -1,7 +1,7 @@
 //! Trying the credentials of a connection again.
 
-use base::error::{Code, Error, Refusal, Result, not_found};
-use runtime::Loaded;
+use base::error::{Code, Error, Refusal, Result, not_found, refuse};
+use runtime::{CredentialsError, Loaded};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::sync_states;
@@ -9,16 +9,24 @@ use storage::sync_states;
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::connections::check::{self, Checked};
-use crate::connections::{connector, credentials, find, state, view};
+use crate::connections::credentials::Given;
+use crate::connections::new_tokens::is_renewable;
+use crate::connections::settings::{connector, settings_of};
+use crate::connections::token_life::TokenLife;
+use crate::connections::token_refresh::{self, Need};
+use crate::connections::{credentials, find, state, view};
 use crate::log::{self, Note};
 
-/// Tries the stored credentials again; what the provider says decides the status.
+/// Tokens that are younger than this, ms, are not renewed because somebody asks for it.
+const YOUNG_MS: i64 = 30_000;
+
+/// Tries the stored credentials again, tokens of OAuth after new ones were asked for; what the provider says decides the status.
 pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
     let _one = app.locks.lock(&format!("refresh:{}", connection.id)).await;
     let connection = find(app, &connection.tenant, &connection.id).await?;
     let connector = connector(app, &connection.provider)?;
-    let given = credentials::stored(app, &connection)?;
-    let settings = check::settings_of(app, &connection);
+    let given = renewed(app, &connection).await?;
+    let settings = settings_of(app, &connection);
     match check::run(app, &connection.tenant, (&connector, &connection.id), &settings, &given).await {
         Ok(checked) => refreshed(app, &connection, &connector, checked, attempt).await,
         Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
@@ -30,6 +38,28 @@ pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Re
                 state::unanswered(app, &connection).await;
             }
             Err(e)
+        }
+    }
+}
+
+/// The credentials to try: those that are stored, or new tokens in their place. Fails with `reauth_required` where there will be none, and with
+/// `provider_unavailable` where there are none now.
+async fn renewed(app: &App, connection: &Connection) -> Result<Given> {
+    let given = credentials::stored(app, connection)?;
+    let is_young = TokenLife::of(&given).is_some_and(|life| life.age(app.now()) < YOUNG_MS);
+    if !is_renewable(&given) || is_young {
+        return Ok(given);
+    }
+    let need = Need { after: Some(connection.credentials_version), is_asked_for: true };
+    match token_refresh::tokens(app, connection, need).await {
+        Ok(tokens) => Ok(tokens.given),
+        Err(CredentialsError::Refused(_)) => {
+            let message = "the provider no longer renews this connection's access; connect the account again";
+            Err(refuse(Code::ReauthRequired, message))
+        }
+        Err(CredentialsError::Unavailable { message, retry_after_ms }) => {
+            let wait_s = retry_after_ms.unwrap_or(1_000).div_ceil(1_000);
+            Err(Refusal::new(Code::ProviderUnavailable, message).retry_after_s(wait_s).into())
         }
     }
 }

@@ -93,18 +93,44 @@ fn report(connection: &Connection, turn: Result<()>) {
 
 /// The provider refused the credentials: nothing works until the account is connected again.
 pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refusal) -> Result<()> {
-    let at = app.clock.now();
-    let error = serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at });
+    let error = refresh_error(app, why);
     change(app, connection, move |app, fresh| {
         if fresh.status == "reauth_required" {
             return Turn::Nothing;
         }
-        set_status(app, fresh, "reauth_required", Some("credentials_invalid"));
-        fresh.failing_since = None;
-        fresh.last_refresh_error = Some(error.to_string());
-        Turn::Told("reauth_required")
+        lost(app, fresh, "credentials_invalid", error)
     })
     .await
+}
+
+/// The authorization server renews the tokens of `connection` no more: the same. A connection that has other credentials by now is not
+/// concerned. `reason`: the connection's `statusReason`.
+pub async fn mark_token_refused(
+    app: &App,
+    connection: &Connection,
+    reason: &'static str,
+    why: &Refusal,
+) -> Result<()> {
+    let (error, version) = (refresh_error(app, why), connection.credentials_version);
+    change(app, connection, move |app, fresh| {
+        if fresh.status == "reauth_required" || fresh.credentials_version != version {
+            return Turn::Nothing;
+        }
+        lost(app, fresh, reason, error)
+    })
+    .await
+}
+
+fn refresh_error(app: &App, why: &Refusal) -> String {
+    let at = app.clock.now();
+    serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at }).to_string()
+}
+
+fn lost(app: &App, fresh: &mut Connection, reason: &str, error: String) -> Turn {
+    set_status(app, fresh, "reauth_required", Some(reason));
+    fresh.failing_since = None;
+    fresh.last_refresh_error = Some(error);
+    Turn::Told("reauth_required")
 }
 
 /// Changes the status and when it changed.

@@ -8,7 +8,7 @@ use storage::connections::Connection;
 use storage::sync_states::SyncState;
 
 use crate::app::App;
-use crate::connections::check::discovered_of;
+use crate::connections::settings::discovered_of;
 
 /// The version of a connection: changes with everything that clients see of it, except counters and times of refreshes.
 pub fn etag(c: &Connection) -> String {

@@ -6,7 +6,9 @@ pub mod deliver;
 pub mod fanout;
 pub mod kind;
 pub mod lease;
+pub mod refresh;
 pub mod reports;
+pub mod revoke;
 pub mod runner;
 mod turn;
 
@@ -16,7 +18,8 @@ use crate::app::App;
 use crate::jobs::kind::JobKind;
 
 /// The kinds that a service runs.
-pub const KINDS: &[JobKind] = &[reports::REPORT, fanout::FANOUT, deliver::DELIVER];
+pub const KINDS: &[JobKind] =
+    &[reports::REPORT, refresh::REFRESH, revoke::REVOKE, fanout::FANOUT, deliver::DELIVER];
 
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
 pub async fn run(app: App, stop: watch::Receiver<bool>) {

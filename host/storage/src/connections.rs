@@ -218,7 +218,7 @@ pub async fn set_throttled(tx: &mut Tx, tenant: &Tenant, id: &str, until: i64) -
 pub async fn delete(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {
     let sql = "update connections set status = 'revoked', deleted_at = $1, updated_at = $1, credentials = '', \
                settings = '{}', addresses = '[]', username = null, email = null, display_name = null, \
-               metadata = '{}', tags = '{}' \
+               metadata = '{}', tags = '{}', grant_client = null, grant_key = null \
                where organization_id = $2 and application_id = $3 and id = $4 and deleted_at is null";
     query(sql)
         .bind(now)

@@ -28,6 +28,8 @@ pub mod sync_states;
 #[cfg(test)]
 mod tests;
 pub mod token_grants;
+pub mod token_refresh;
+pub mod token_revocations;
 pub mod tracking;
 pub mod usage;
 pub mod wakes;

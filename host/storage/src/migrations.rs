@@ -36,6 +36,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
     (40, "api key families", include_str!("../../../migrations/0040_api_key_families.sql")),
     (41, "tracking event counts", include_str!("../../../migrations/0041_tracking_event_counts.sql")),
     (42, "oauth clients", include_str!("../../../migrations/0042_oauth_clients.sql")),
+    (43, "token refresh", include_str!("../../../migrations/0043_token_refresh.sql")),
     (44, "access tokens", include_str!("../../../migrations/0044_access_tokens.sql")),
     (50, "jobs", include_str!("../../../migrations/0050_jobs.sql")),
     (60, "webhooks", include_str!("../../../migrations/0060_webhooks.sql")),

@@ -13,14 +13,15 @@ use storage::authorizations::{self, PendingAuthorization};
 
 use crate::app::App;
 use crate::connections;
-use crate::connections::authorization::commit::{self, Account};
+use crate::connections::authorization::commit::{self, Account, Issued};
 use crate::connections::authorization::outcome::{Ending, Failure};
 use crate::connections::authorization::{CallbackOutcome, CallbackParams, Options, PageReason, Secrets};
 use crate::connections::credentials::Given;
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::identity::{self, AccountIdentity};
 use crate::connections::oauth::scopes::{self, Granted};
-use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure, classify};
+use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure, classify, grant};
+use crate::connections::settings::settings_of;
 use crate::connections::{account, check};
 use crate::resources::Asker;
 
@@ -118,9 +119,17 @@ async fn claimed(
             }
         }
     }
-    let ended = match account(app, &pending, &secrets, params).await {
-        Ok(account) => commit::connect(app, &pending, account).await?,
-        Err(ending) => commit::end(app, &pending, ending).await?,
+    let ended = match exchanged(app, &pending, &secrets, params).await {
+        Ok(exchanged) => {
+            let (provider, tokens) = (&exchanged.provider, &exchanged.tokens);
+            let identity = identity::of(app, provider, tokens, secrets.nonce.as_deref()).await;
+            let unused = unused(provider, tokens, identity.as_ref().ok().and_then(Option::as_ref));
+            match account(app, &pending, exchanged, identity).await {
+                Ok(account) => commit::connect(app, &pending, account).await?,
+                Err(ending) => commit::end(app, &pending, ending, Some(unused)).await?,
+            }
+        }
+        Err(ending) => commit::end(app, &pending, ending, None).await?,
     };
     Ok(match ended {
         Some(ending) => ending.told(&redirect_uri, state, params.wants_json),
@@ -153,13 +162,20 @@ async fn wait_for_other(app: &App, hash: &str) -> Result<()> {
     Ok(())
 }
 
-/// The account that the user has let this host into, checked at its provider; or how the authorization ends.
-async fn account(
+/// What the provider gave for a code.
+struct Exchanged {
+    provider: OAuthProvider,
+    tokens: TokenAnswer,
+    options: Options,
+}
+
+/// The tokens of an account that the user has let this host into; or how the authorization ends.
+async fn exchanged(
     app: &App,
     pending: &PendingAuthorization,
     secrets: &Secrets,
     params: &CallbackParams,
-) -> Result<Account, Ending> {
+) -> Result<Exchanged, Ending> {
     check_issuer(pending, params.iss.as_deref())?;
     let answer = one_of(params)?;
     let endpoints = ProviderEndpoints::from_stored(&pending.endpoints).map_err(|e| failed(pending, e))?;
@@ -180,14 +196,46 @@ async fn account(
     }
     let tokens = provider.exchange_code(app, code, &secrets.verifier, &pending.callback_uri).await;
     let tokens = tokens.map_err(|failure| unusable(pending, &provider, &failure))?;
+    Ok(Exchanged { provider, tokens, options })
+}
+
+/// The tokens as they are revoked where no connection comes of them.
+fn unused(provider: &OAuthProvider, tokens: &TokenAnswer, identity: Option<&AccountIdentity>) -> Issued {
+    let client_id = &provider.registration.client_id;
+    let account = identity.map(|identity| identity.id.as_str());
+    Issued {
+        given: Given {
+            access_token: Some(tokens.access_token.to_string()),
+            refresh_token: tokens.refresh_token.as_ref().map(|token| token.to_string()),
+            oauth_client_id: Some(client_id.clone()),
+            ..Given::default()
+        },
+        grant: grant::of(&provider.endpoints.token_url, client_id, account),
+    }
+}
+
+/// The account, checked at its provider; or how the authorization ends.
+async fn account(
+    app: &App,
+    pending: &PendingAuthorization,
+    Exchanged { provider, tokens, options }: Exchanged,
+    identity: Result<Option<AccountIdentity>, TokenFailure>,
+) -> Result<Account, Ending> {
     let granted = granted(pending, &provider, &tokens);
     if granted.granted.is_empty() {
         return Err(Failure::ScopeMissing.into());
     }
-    let identity = identity::of(app, &provider, &tokens, secrets.nonce.as_deref()).await;
     let identity = identity.map_err(|failure| unusable(pending, &provider, &failure))?;
     let given = given(app, pending, &provider, &tokens, identity.as_ref())?;
-    checked(app, pending, provider, (given, granted, identity), options).await
+    let lifetime_s = tokens.refresh_token_expires_in_s;
+    let account = checked(app, pending, provider, (given, granted, identity), options).await?;
+    let refresh_token_expires_at = lifetime_s.map(|s| after(app, s));
+    Ok(Account { refresh_token_expires_at, ..account })
+}
+
+/// The time so many seconds from now, ms since 1970.
+fn after(app: &App, seconds: u64) -> i64 {
+    app.now().saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000))
 }
 
 /// What the provider answered.
@@ -280,11 +328,11 @@ fn given(
             Some(email.ok_or_else(missing)?)
         }
     };
-    let lifetime_ms = i64::try_from(tokens.expires_in_s).unwrap_or(i64::MAX).saturating_mul(1_000);
     Ok(Given {
         username,
         access_token: Some(tokens.access_token.to_string()),
-        expires_at: Some(Instant::from_millis(app.now().saturating_add(lifetime_ms))),
+        issued_at: Some(Instant::from_millis(app.now())),
+        expires_at: Some(Instant::from_millis(after(app, tokens.expires_in_s))),
         refresh_token: tokens.refresh_token.as_ref().map(|token| token.to_string()),
         token_type: Some("Bearer".to_owned()),
         oauth_client_id: Some(provider.registration.client_id.clone()),
@@ -309,7 +357,7 @@ async fn checked(
                 _ => failed(pending, e),
             })?;
             // What its connector found before, and the operator's values as they are now.
-            let mut known = check::settings_of(app, &found);
+            let mut known = settings_of(app, &found);
             known.append(&mut settings);
             settings = known;
             id.clone()
@@ -328,6 +376,7 @@ async fn checked(
         id,
         connector: provider.connector,
         given,
+        refresh_token_expires_at: None,
         granted_scopes: granted.granted,
         checked,
         tags: options.tags,

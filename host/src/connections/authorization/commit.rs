@@ -9,6 +9,7 @@ use storage::Tx;
 use storage::authorizations::{self, Outcome, PendingAuthorization};
 use storage::connections::Connection;
 use storage::locked::ConnectionLock;
+use storage::token_refresh::{self, Grant};
 
 use crate::app::App;
 use crate::connections;
@@ -16,7 +17,9 @@ use crate::connections::authorization::outcome::{Ending, Failure};
 use crate::connections::authorization::{CODE_LIFETIME_MS, random_text};
 use crate::connections::check::Checked;
 use crate::connections::credentials::{self, Given};
-use crate::connections::view;
+use crate::connections::oauth::endpoints::ProviderEndpoints;
+use crate::connections::oauth::grant;
+use crate::connections::{new_tokens, revocation, view};
 
 /// An account that the user let this host into, before it is a connection.
 pub struct Account {
@@ -24,6 +27,8 @@ pub struct Account {
     pub id: String,
     pub connector: Arc<Loaded>,
     pub given: Given,
+    /// Milliseconds since 1970, where the provider tells.
+    pub refresh_token_expires_at: Option<i64>,
     /// Ours.
     pub granted_scopes: Vec<String>,
     pub checked: Checked,
@@ -31,23 +36,53 @@ pub struct Account {
     pub tags: BTreeMap<String, String>,
 }
 
-/// Ends an authorization without a connection. None: it has ended otherwise meanwhile.
-// The tokens of an account that was let in, and then not connected, are dropped here.
-pub async fn end(app: &App, pending: &PendingAuthorization, ending: Ending) -> Result<Option<Ending>> {
+/// Tokens that the provider issued, and what they are part of.
+pub struct Issued {
+    pub given: Given,
+    pub grant: Grant,
+}
+
+/// Ends an authorization without a connection. `unused`: tokens of an account that was let in; they are revoked. None: it has ended otherwise
+/// meanwhile.
+pub async fn end(
+    app: &App,
+    pending: &PendingAuthorization,
+    ending: Ending,
+    unused: Option<Issued>,
+) -> Result<Option<Ending>> {
     let (app, pending) = (app.clone(), pending.clone());
     let db = app.db.clone();
-    db.write(move |tx| Box::pin(async move { finish(tx, &app, &pending, ending).await })).await
+    db.write(move |tx| {
+        Box::pin(async move {
+            let ended = finish(tx, &app, &pending, ending).await?;
+            if let Some(unused) = unused.filter(|_| ended.is_some()) {
+                drop_tokens(tx, &app, &pending, &unused).await?;
+            }
+            Ok::<_, Error>(ended)
+        })
+    })
+    .await
+}
+
+async fn drop_tokens(tx: &mut Tx, app: &App, pending: &PendingAuthorization, issued: &Issued) -> Result<()> {
+    let whose = (&pending.tenant, pending.provider.as_str());
+    revocation::enqueue(tx, app, whose, &issued.grant, &issued.given).await
 }
 
 /// Ends an authorization with a connection: a new one, or the one that it was for. None: it has ended otherwise meanwhile, and nothing is
 /// written.
 pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account) -> Result<Option<Ending>> {
     let is_new = pending.connection_id.is_none();
+    let refresh_token_expires_at = account.refresh_token_expires_at;
     let (connection, given) = assembled(app, pending, account)?;
-    let granted = &connection.granted_scopes;
+    let client_id = given.oauth_client_id.as_deref().unwrap_or_default();
+    let token_url = ProviderEndpoints::from_stored(&pending.endpoints)?.token_url;
+    let grant = grant::of(&token_url, client_id, Some(&connection.external_account_id));
+    let new = New { connection, issued: Issued { given, grant }, refresh_token_expires_at };
+    let granted = &new.connection.granted_scopes;
     let missing = pending.requested_scopes.iter().filter(|scope| !granted.contains(scope)).cloned();
     let ending = Ending::Connected {
-        connection_id: connection.id.clone(),
+        connection_id: new.connection.id.clone(),
         missing_scopes: missing.collect(),
         code: pending.code_challenge.as_ref().map(|_| format!("uc_ac_{}", random_text(app))),
     };
@@ -55,12 +90,13 @@ pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account
     let ended = held.db.write(move |tx| {
         Box::pin(async move {
             if !is_new {
-                return reauthorize(tx, &app, &pending, (connection, given), ending).await;
+                return reauthorize(tx, &app, &pending, new, ending).await;
             }
             let ended = finish(tx, &app, &pending, ending).await?;
             if ended.is_some() {
-                let body = view::json(&app, &connection, &[]).to_string();
-                connections::insert(tx, &app, &connection, body).await?;
+                let body = view::json(&app, &new.connection, &[]).to_string();
+                connections::insert(tx, &app, &new.connection, body).await?;
+                keep_tokens(tx, &app, &new.connection, &new.issued, new.refresh_token_expires_at).await?;
             }
             Ok::<_, Error>(ended)
         })
@@ -70,9 +106,30 @@ pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account
     Ok(ended)
 }
 
+/// A connection with its new grant.
+struct New {
+    connection: Connection,
+    issued: Issued,
+    /// Milliseconds since 1970, where the provider tells.
+    refresh_token_expires_at: Option<i64>,
+}
+
+/// Notes what the tokens of a connection are part of, and sees to it that they are renewed.
+async fn keep_tokens(
+    tx: &mut Tx,
+    app: &App,
+    connection: &Connection,
+    issued: &Issued,
+    refresh_token_expires_at: Option<i64>,
+) -> Result<()> {
+    let (tenant, id) = (&connection.tenant, &connection.id);
+    token_refresh::set_grant(tx, tenant, id, &issued.grant, refresh_token_expires_at).await?;
+    new_tokens::schedule(tx, app, connection, &issued.given).await
+}
+
 /// The connection as it is stored if it is a new one.
 fn assembled(app: &App, pending: &PendingAuthorization, account: Account) -> Result<(Connection, Given)> {
-    let Account { id, connector, given, granted_scopes, checked, tags } = account;
+    let Account { id, connector, given, granted_scopes, checked, tags, .. } = account;
     let asked = (pending.requested_scopes.clone(), None);
     let mut connection =
         connections::assembled(app, &pending.tenant, id, &connector, asked, &given, checked)?;
@@ -87,20 +144,20 @@ async fn reauthorize(
     tx: &mut Tx,
     app: &App,
     pending: &PendingAuthorization,
-    (new, given): (Connection, Given),
+    New { connection: new, issued, refresh_token_expires_at }: New,
     ending: Ending,
 ) -> Result<Option<Ending>> {
     let lock = match ConnectionLock::take(tx, &pending.tenant, &new.id).await? {
         Some(lock) => lock,
         // It was disconnected while the user was at the provider.
-        None => return finish(tx, app, pending, Failure::InvalidRequest.into()).await,
+        None => return refuse(tx, app, pending, Failure::InvalidRequest, &issued).await,
     };
     if lock.external_account_id != new.external_account_id {
-        return finish(tx, app, pending, Failure::AccountMismatch.into()).await;
+        return refuse(tx, app, pending, Failure::AccountMismatch, &issued).await;
     }
     let ended = finish(tx, app, pending, ending).await?;
     if ended.is_some() {
-        let given = with_kept_token(credentials::stored(app, &lock)?, given);
+        let given = with_kept_token(credentials::stored(app, &lock)?, issued.given);
         let place = credentials::place(&lock.id, &lock.tenant);
         let fresh = Connection {
             connector_version: new.connector_version,
@@ -119,7 +176,24 @@ async fn reauthorize(
             token_expires_at: new.token_expires_at,
             ..Connection::clone(&lock)
         };
+        let issued = Issued { given, grant: issued.grant };
+        keep_tokens(tx, app, &fresh, &issued, refresh_token_expires_at).await?;
         connections::update_active(tx, app, &lock, fresh).await?;
+    }
+    Ok(ended)
+}
+
+/// Ends an authorization whose account is not the connection's, and has its tokens revoked.
+async fn refuse(
+    tx: &mut Tx,
+    app: &App,
+    pending: &PendingAuthorization,
+    failure: Failure,
+    issued: &Issued,
+) -> Result<Option<Ending>> {
+    let ended = finish(tx, app, pending, failure.into()).await?;
+    if ended.is_some() {
+        drop_tokens(tx, app, pending, issued).await?;
     }
     Ok(ended)
 }

@@ -24,12 +24,14 @@ pub struct TokenFailure {
     pub retry_after_ms: Option<i64>,
     /// The server may have acted on the request.
     pub sent: bool,
+    /// It may have, and its answer did not arrive.
+    pub lost: bool,
 }
 
 impl TokenFailure {
     /// A failure without words of the provider's. `sent`: the server may have acted on the request.
     pub fn new(class: ErrorClass, sent: bool) -> Self {
-        TokenFailure { class, error: None, retry_after_ms: None, sent }
+        TokenFailure { class, error: None, retry_after_ms: None, sent, lost: false }
     }
 }
 
@@ -49,7 +51,7 @@ pub fn unanswered(error: DirectError) -> TokenFailure {
         DirectError::Denied => TokenFailure::new(ErrorClass::Operator, false),
         DirectError::Connect => TokenFailure::new(ErrorClass::Retry, false),
         DirectError::Timeout { sent } | DirectError::Unavailable { sent } => {
-            TokenFailure::new(ErrorClass::Retry, sent)
+            TokenFailure { lost: sent, ..TokenFailure::new(ErrorClass::Retry, sent) }
         }
         DirectError::TooLarge => TokenFailure::new(ErrorClass::Retry, true),
     }
@@ -75,6 +77,7 @@ pub fn token_answer(auth: &Auth, answer: &DirectResponse) -> Result<Map<String, 
         error: word.and_then(clean),
         retry_after_ms: retry_after_ms(&answer.headers),
         sent: true,
+        lost: false,
     })
 }
 
@@ -217,14 +220,14 @@ mod tests {
 
     #[test]
     fn what_was_not_answered_passes_or_is_the_operators() {
-        for (error, class, sent) in [
-            (DirectError::Denied, ErrorClass::Operator, false),
-            (DirectError::Connect, ErrorClass::Retry, false),
-            (DirectError::Timeout { sent: true }, ErrorClass::Retry, true),
-            (DirectError::Unavailable { sent: false }, ErrorClass::Retry, false),
-            (DirectError::TooLarge, ErrorClass::Retry, true),
+        for (error, class, sent, lost) in [
+            (DirectError::Denied, ErrorClass::Operator, false, false),
+            (DirectError::Connect, ErrorClass::Retry, false, false),
+            (DirectError::Timeout { sent: true }, ErrorClass::Retry, true, true),
+            (DirectError::Unavailable { sent: false }, ErrorClass::Retry, false, false),
+            (DirectError::TooLarge, ErrorClass::Retry, true, false),
         ] {
-            assert_eq!(unanswered(error), TokenFailure::new(class, sent));
+            assert_eq!(unanswered(error), TokenFailure { lost, ..TokenFailure::new(class, sent) });
         }
     }
 

@@ -14,10 +14,10 @@ use crate::connections::oauth::OAuthProvider;
 use crate::connections::oauth::classify::{self, TokenFailure};
 
 /// Longest time that a token request may take. The lease of a refresh is longer.
-const TIMEOUT: Duration = Duration::from_secs(20);
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Most bytes of an answer.
-const MAX_BYTES: usize = 64 << 10;
+pub const MAX_BYTES: usize = 64 << 10;
 
 /// A provider's token endpoint. One request is one try: nothing is sent again, and no redirect is followed.
 pub struct TokenEndpoint<'a> {

@@ -4,9 +4,11 @@
 
 pub mod classify;
 pub mod endpoints;
+pub mod grant;
 mod http;
 pub mod identity;
 mod registration;
+mod revoke;
 pub mod scopes;
 mod token;
 
@@ -23,10 +25,10 @@ use storage::oauth_clients;
 use url::Url;
 
 use crate::app::{App, SANDBOX};
-use crate::connections;
 use crate::connections::credentials::Given;
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::registration::{of_sandbox, opened};
+use crate::connections::settings;
 
 pub use classify::TokenFailure;
 pub use registration::Registration;
@@ -83,7 +85,7 @@ pub struct Registered {
 
 /// The registration of a provider; fails as `provider` does.
 pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<Registered> {
-    let connector = connections::connector(app, name).map_err(|e| match e {
+    let connector = settings::connector(app, name).map_err(|e| match e {
         Error::Refused(r) => Refusal { code: Code::NotFound, param: None, ..*r }.into(),
         internal => internal,
     })?;
@@ -94,7 +96,7 @@ pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<Regist
         );
         return Err(refuse(Code::CapabilityNotSupported, message));
     }
-    let built_in = connections::sandbox_url(app, name);
+    let built_in = settings::sandbox_url(app, name);
     let command = format!("switchboard apps provider set {} {name}", tenant.application_id);
     let registration = match oauth_clients::find(app.db.reader(), tenant, name).await? {
         Some(client) if client.disabled_at.is_some() => {
@@ -161,8 +163,8 @@ async fn settings(
         internal => internal,
     };
     Given::default().take_servers(connector, &mut given).map_err(misfit)?;
-    let settings = connections::settings(app, connector, given).map_err(misfit)?;
-    connections::refuse_exposed(app, tenant, connector, &settings).await.map_err(misfit)?;
+    let settings = settings::checked(app, connector, given).map_err(misfit)?;
+    settings::refuse_exposed(app, tenant, connector, &settings).await.map_err(misfit)?;
     Ok(settings)
 }
 

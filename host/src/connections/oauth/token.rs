@@ -7,8 +7,8 @@ use oauth2::basic::{
 };
 use oauth2::{
     AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet,
-    ExtraTokenFields, PkceCodeVerifier, RedirectUrl, RequestTokenError, StandardRevocableToken,
-    StandardTokenResponse, TokenResponse, TokenUrl,
+    ExtraTokenFields, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope,
+    StandardRevocableToken, StandardTokenResponse, TokenResponse, TokenUrl,
 };
 use runtime::{Auth, ClientAuth, ErrorClass, Pkce};
 use serde::{Deserialize, Serialize};
@@ -106,8 +106,35 @@ impl OAuthProvider {
         answer(auth, &response)
     }
 
+    /// Asks for new tokens with a refresh token (RFC 6749, section 6). `scopes` are the provider's, as they were granted: the request names them
+    /// where the manifest wants that.
+    pub async fn refresh(
+        &self,
+        app: &App,
+        refresh_token: &str,
+        scopes: &[String],
+    ) -> Result<TokenAnswer, TokenFailure> {
+        let auth = &self.connector.manifest.auth;
+        let (client, token) = (self.client_of_tokens(), RefreshToken::new(refresh_token.to_owned()));
+        let mut request = client.exchange_refresh_token(&token);
+        if auth.scopes_on_refresh {
+            request = request.add_scopes(scopes.iter().cloned().map(Scope::new));
+        }
+        for (name, value) in &auth.token_params {
+            request = request.add_extra_param(name.as_str(), value.as_str());
+        }
+        let endpoint = TokenEndpoint { app, provider: self };
+        let response = request.request_async(&endpoint).await.map_err(failure)?;
+        answer(auth, &response)
+    }
+
     /// The crate's client for this registration. Fails where `callback_uri` is no URL.
     pub(super) fn client(&self, callback_uri: &str) -> Result<Client, url::ParseError> {
+        Ok(self.client_of_tokens().set_redirect_uri(RedirectUrl::new(callback_uri.to_owned())?))
+    }
+
+    /// The same for requests that need no redirect URI.
+    fn client_of_tokens(&self) -> Client {
         let registration = &self.registration;
         let auth_type = match registration.client_auth {
             ClientAuth::Basic => AuthType::BasicAuth,
@@ -117,12 +144,11 @@ impl OAuthProvider {
             ClientWith::<EndpointNotSet, EndpointNotSet>::new(ClientId::new(registration.client_id.clone()))
                 .set_auth_uri(AuthUrl::from_url(self.endpoints.authorize_url.clone()))
                 .set_token_uri(TokenUrl::from_url(self.endpoints.token_url.clone()))
-                .set_redirect_uri(RedirectUrl::new(callback_uri.to_owned())?)
                 .set_auth_type(auth_type);
-        Ok(match (registration.client_auth, &registration.client_secret) {
+        match (registration.client_auth, &registration.client_secret) {
             (ClientAuth::None, _) | (_, None) => client,
             (_, Some(secret)) => client.set_client_secret(ClientSecret::new(secret.to_string())),
-        })
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod calls;
 mod calls_deliveries;
 mod calls_jobs;
+mod calls_refresh;
 mod calls_tokens;
 mod calls_webhooks;
 mod jobs;

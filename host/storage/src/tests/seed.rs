@@ -277,6 +277,17 @@ pub const STATEMENTS: &[&str] = &[
         )
     ),
     concat!(
+        "insert into token_revocations (id, organization_id, application_id, provider, grant_client, grant_key, token, created_at) ",
+        numbers!(
+            "20000",
+            concat!(
+                "select 'rvk_' || i, 'org_' || t, 'app_' || t, 'sandbox', 'client', 'grant-' || i, '', 0 from (select i, ",
+                owner!(),
+                " as t from n) as s"
+            )
+        )
+    ),
+    concat!(
         "insert into token_grants (id, organization_id, application_id, connection_id, api_key_id, scopes, refresh_hash, generation, \
          created_at, last_used_at, expires_at) ",
         numbers!(

@@ -1,0 +1,228 @@
+//! One request for new tokens, and what it brings in the store: the new refresh token is on disk before the access token beside it is used.
+
+use std::time::Duration;
+
+use base::error::{Code, Error, Result};
+use model::Instant;
+use runtime::{ErrorClass, Rotation};
+use storage::connections::{self as table, Connection};
+use storage::jobs::{self, NewJob};
+use storage::locked::ConnectionLock;
+use storage::token_refresh::{self as columns, Grant, RefreshState};
+use storage::wakes::JobClass;
+use storage::{Tx, sync_states};
+
+use crate::app::App;
+use crate::connections::credentials::{self, Given};
+use crate::connections::oauth::scopes::{self, Granted};
+use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure};
+use crate::connections::token_life::TokenLife;
+use crate::connections::{revocation, view};
+use crate::log::{self, Note};
+
+/// The kind of the jobs that renew tokens before they are over; their keys are ids of connections.
+pub const JOB: &str = "refresh";
+
+/// Waits between attempts to store new tokens.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// Attempts from one line in the log to the next: about a minute.
+const TOLD_EVERY: u32 = 12;
+
+/// Credentials of a connection, as they are stored.
+#[derive(Clone)]
+pub struct Tokens {
+    pub given: Given,
+    /// Counted up with each change.
+    pub version: i64,
+}
+
+/// Whether these are tokens in whose place others can be asked for.
+pub fn is_renewable(given: &Given) -> bool {
+    given.is_oauth() && given.refresh_token.is_some()
+}
+
+/// Tokens that a provider has just issued.
+#[derive(Clone)]
+pub struct NewTokens {
+    given: Given,
+    /// None: as before.
+    granted: Option<Granted>,
+    /// Milliseconds since 1970, where the provider tells.
+    refresh_token_expires_at: Option<i64>,
+}
+
+/// Asks the authorization server for tokens in the place of those of `row`, which are `given`.
+pub async fn ask(app: &App, row: &Connection, given: &Given) -> Result<NewTokens, TokenFailure> {
+    let provider = oauth::provider(app, &row.tenant, &row.provider).await;
+    let provider = provider.map_err(|e| unresolved(row, &e))?;
+    let (auth, registration) = (&provider.connector.manifest.auth, &provider.registration);
+    if given.oauth_client_id.as_ref() != Some(&registration.client_id) {
+        // Tokens are of the client that they were issued to (RFC 6749, section 6).
+        return Err(TokenFailure::new(ErrorClass::Operator, false));
+    }
+    let answer = answered(app, &provider, given, &row.provider_scopes).await?;
+    let granted = answer.scopes.as_deref().map(|answered| {
+        let (before, asked) = (&row.granted_scopes, &row.provider_scopes);
+        scopes::granted(auth, &registration.scopes, before, asked, Some(answered))
+    });
+    let now = app.now();
+    let refresh_token_expires_at = answer.refresh_token_expires_in_s.map(|s| after(now, s));
+    Ok(NewTokens { given: renewed(given, &answer, now), granted, refresh_token_expires_at })
+}
+
+async fn answered(
+    app: &App,
+    provider: &OAuthProvider,
+    given: &Given,
+    scopes: &[String],
+) -> Result<TokenAnswer, TokenFailure> {
+    let token = given.refresh_token.as_deref().unwrap_or_default();
+    match provider.refresh(app, token, scopes).await {
+        // Where the answer was lost, the token is used up, and many providers take it again for some seconds.
+        Err(failure) if failure.lost && provider.connector.manifest.auth.rotation == Rotation::Rotating => {
+            provider.refresh(app, token, scopes).await
+        }
+        answer => answer,
+    }
+}
+
+/// What it means for a renewal that the provider cannot be asked at all.
+fn unresolved(row: &Connection, e: &Error) -> TokenFailure {
+    tracing::warn!(connection = %row.id, provider = row.provider, error = %e, "no authorization server can be asked");
+    let passes = matches!(
+        e.code(),
+        None | Some(
+            Code::ProviderUnavailable | Code::ProviderTimeout | Code::ProviderRateLimited | Code::Overloaded
+        )
+    );
+    TokenFailure::new(if passes { ErrorClass::Retry } else { ErrorClass::Operator }, false)
+}
+
+/// The time so many seconds after `now`, ms.
+fn after(now: i64, seconds: u64) -> i64 {
+    now.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000))
+}
+
+/// The credentials with new tokens. The refresh token stays where the answer has none (RFC 6749, section 6).
+fn renewed(old: &Given, answer: &TokenAnswer, now: i64) -> Given {
+    let refresh_token = answer.refresh_token.as_ref().map(|token| token.to_string());
+    Given {
+        access_token: Some(answer.access_token.to_string()),
+        issued_at: Some(Instant::from_millis(now)),
+        expires_at: Some(Instant::from_millis(after(now, answer.expires_in_s))),
+        refresh_token: refresh_token.or_else(|| old.refresh_token.clone()),
+        ..old.clone()
+    }
+}
+
+/// Stores new tokens in the place of those of `row`, and returns them. None: the row has others by now, or is gone, and these are dropped.
+/// While the database fails, it is tried again for as long as the process lives: tokens that are not stored are lost.
+pub async fn store(
+    app: &App,
+    row: &Connection,
+    state: &RefreshState,
+    new: NewTokens,
+) -> Result<Option<Tokens>> {
+    let place = credentials::place(&row.id, &row.tenant);
+    let sealed = app.keyring.seal(&place, serde_json::to_string(&new.given)?.as_bytes())?;
+    let (mut wait, mut failures) = (FIRST_WAIT, 0_u32);
+    loop {
+        let e = match write(app, row, state.grant.clone(), new.clone(), sealed.clone()).await {
+            Ok(is_stored) => {
+                app.opened.clear();
+                let version = row.credentials_version + 1;
+                return Ok(is_stored.then_some(Tokens { given: new.given, version }));
+            }
+            Err(e) => e,
+        };
+        if failures.is_multiple_of(TOLD_EVERY) {
+            tracing::error!(connection = %row.id, error = %e, "new tokens cannot be stored; it is tried again");
+        }
+        failures += 1;
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+/// Whether they were written.
+async fn write(
+    app: &App,
+    row: &Connection,
+    grant: Option<Grant>,
+    new: NewTokens,
+    sealed: String,
+) -> Result<bool> {
+    let (app, held, row) = (app.clone(), app.clone(), row.clone());
+    held.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let Some(lock) = ConnectionLock::take(tx, &row.tenant, &row.id).await? else {
+                    // The account was disconnected: nobody needs these.
+                    if let Some(grant) = &grant {
+                        revocation::enqueue(tx, &app, (&row.tenant, &row.provider), grant, &new.given)
+                            .await?;
+                    }
+                    return Ok(false);
+                };
+                if lock.credentials_version != row.credentials_version {
+                    return Ok(false);
+                }
+                update(tx, &app, &lock, &new, sealed).await?;
+                Ok::<_, Error>(true)
+            })
+        })
+        .await
+}
+
+async fn update(
+    tx: &mut Tx,
+    app: &App,
+    lock: &ConnectionLock,
+    new: &NewTokens,
+    sealed: String,
+) -> Result<()> {
+    let mut fresh = Connection::clone(lock);
+    fresh.credentials = sealed;
+    fresh.credentials_version += 1;
+    fresh.token_expires_at = new.given.expires_at.map(Instant::as_millis);
+    fresh.last_refresh_at = Some(app.now());
+    fresh.last_refresh_error = None;
+    if let Some(granted) = &new.granted {
+        fresh.granted_scopes = granted.granted.clone();
+        fresh.provider_scopes = granted.provider.clone();
+    }
+    fresh.updated_at = app.now();
+    fresh.etag = view::etag(&fresh);
+    table::update(tx, lock, &fresh).await?;
+    columns::renewed(tx, lock, new.refresh_token_expires_at).await?;
+    schedule(tx, app, &fresh, &new.given).await?;
+    let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
+    let body = view::json(app, &fresh, &states).to_string();
+    let note = Note::of_connection(&fresh, "token_refreshed", Some(body));
+    log::append(tx, app, &fresh.tenant, vec![note]).await?;
+    Ok(())
+}
+
+/// Sees to it that tokens which are stored in this transaction are renewed before they are over.
+pub async fn schedule(tx: &mut Tx, app: &App, connection: &Connection, given: &Given) -> Result<()> {
+    let Some(due_at) = renewal(app, given) else { return Ok(()) };
+    let new = NewJob {
+        kind: JOB,
+        key: &connection.id,
+        class: JobClass::Upkeep,
+        tenant: &connection.tenant,
+        connection_id: Some(&connection.id),
+        target: "",
+        due_at: Some(due_at),
+        args: None,
+    };
+    Ok(jobs::enqueue(tx, &new, app.now()).await?)
+}
+
+/// When tokens are renewed in the background, ms since 1970.
+pub fn renewal(app: &App, given: &Given) -> Option<i64> {
+    let life = TokenLife::of(given).filter(|_| is_renewable(given))?;
+    let [random] = app.entropy.bytes::<1>();
+    Some(life.renewal(random))
+}

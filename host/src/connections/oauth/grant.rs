@@ -1,0 +1,36 @@
+//! What an account has allowed to a client of ours, as a value that can be compared.
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use storage::token_refresh::Grant;
+use url::Url;
+
+/// The grant of an account, by its id at the provider, to a client. `account` none: it is not known whose it is.
+pub fn of(token_url: &Url, client_id: &str, account: Option<&str>) -> Grant {
+    let origin = token_url.origin().ascii_serialization();
+    let hash = |of: serde_json::Value| hex::encode(Sha256::digest(of.to_string()));
+    Grant {
+        client: hash(json!([origin, client_id])),
+        key: account.map(|account| hash(json!([origin, client_id, account]))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_differ_by_server_client_and_account() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let one = of(&url("https://a.test/token"), "c", Some("x"));
+        assert_eq!(one, of(&url("https://a.test/other"), "c", Some("x")));
+        assert_eq!(one.client, of(&url("https://a.test/token"), "c", None).client);
+        for other in [
+            of(&url("https://b.test/token"), "c", Some("x")),
+            of(&url("https://a.test/token"), "d", Some("x")),
+            of(&url("https://a.test/token"), "c", Some("y")),
+        ] {
+            assert_ne!(one.key, other.key);
+        }
+    }
+}

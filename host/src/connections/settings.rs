@@ -1,0 +1,187 @@
+//! The settings of a connection: those that its connector asks for, where its servers are, and the places beside them to which its credentials
+//! may go.
+
+use std::sync::Arc;
+
+use base::error::{Code, Result, invalid};
+use base::tenant::Tenant;
+use runtime::{DISCOVERED, Loaded, Manifest, Setting, check_origins};
+use serde_json::{Map, Value, json};
+use storage::connections::Connection;
+
+use crate::app::{App, SANDBOX};
+
+/// The connector with this name; `invalid_parameter` where none is installed.
+pub fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
+    if provider.is_empty() {
+        return Err(invalid(Code::MissingField, "provider", "provider is required, for example \"dav\""));
+    }
+    app.runtime.find(provider).ok_or_else(|| {
+        let known: Vec<String> = app.runtime.list().iter().map(|c| c.manifest.name.clone()).collect();
+        let message = format!("there is no connector named {provider:?}; installed: {}", known.join(", "));
+        invalid(Code::InvalidParameter, "provider", message)
+    })
+}
+
+/// The settings that the manifest asks for, and no others.
+pub fn checked(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Result<Map<String, Value>> {
+    if let Some(url) = sandbox_url(app, &connector.manifest.name) {
+        given.insert("serverUrl".into(), Value::String(url));
+    }
+    let mut kept = Map::new();
+    for setting in &connector.manifest.settings {
+        let value = given.remove(&setting.name).filter(|value| !value.is_null());
+        match fixed_or_given(setting, value)? {
+            Some(Value::String(text)) if text.len() > 2048 => {
+                let field = format!("settings.{}", setting.name);
+                return Err(invalid(
+                    Code::InvalidParameter,
+                    field,
+                    "a setting may have at most 2048 characters",
+                ));
+            }
+            None if setting.required => {
+                let is_server = connector.manifest.servers_from_settings.contains(&setting.name);
+                let field =
+                    format!("{}.{}", if is_server { "credentials" } else { "settings" }, setting.name);
+                let message = format!("{field} is required: {}", setting.description);
+                return Err(invalid(Code::MissingField, field, message));
+            }
+            None => {}
+            Some(value) => {
+                kept.insert(setting.name.clone(), value);
+            }
+        }
+    }
+    if let Some(unknown) = given.keys().next() {
+        let field = format!("settings.{unknown}");
+        let message = format!("{field} is not a setting of this connector");
+        return Err(invalid(Code::UnknownField, field, message));
+    }
+    for name in &connector.manifest.hosts_from_settings {
+        if let Some(Value::String(text)) = kept.get(name) {
+            let fits = url::Url::parse(text).is_ok_and(|u| {
+                matches!(u.scheme(), "http" | "https")
+                    && u.has_host()
+                    && u.username().is_empty()
+                    && u.password().is_none()
+            });
+            if !fits {
+                let field = format!("settings.{name}");
+                let message = format!("{field} must be an http or https URL without user name and password");
+                return Err(invalid(Code::InvalidUrl, field, message));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// A setting's value: what the manifest has fixed, else what was given, else the manifest's default.
+fn fixed_or_given(setting: &Setting, given: Option<Value>) -> Result<Option<Value>> {
+    match (&setting.fixed, given) {
+        (Some(fixed), Some(given)) if given != *fixed => {
+            let field = format!("settings.{}", setting.name);
+            let message = format!("{field} is always {fixed} with this connector; leave it out");
+            Err(invalid(Code::InvalidParameter, field, message))
+        }
+        (Some(fixed), _) => Ok(Some(fixed.clone())),
+        (None, Some(given)) => Ok(Some(given)),
+        (None, None) => Ok(setting.default.clone()),
+    }
+}
+
+/// Credentials do not go over plain http to where anybody may read them. The egress holds to that; said here, it names the field.
+pub async fn refuse_exposed(
+    app: &App,
+    tenant: &Tenant,
+    connector: &Loaded,
+    settings: &Map<String, Value>,
+) -> Result<()> {
+    for name in &connector.manifest.hosts_from_settings {
+        let Some(Ok(url)) = settings.get(name).and_then(Value::as_str).map(url::Url::parse) else { continue };
+        if app.runtime.is_exposed(&tenant.application_id, &url).await {
+            let field = format!("settings.{name}");
+            let message = format!(
+                "{field} is http and leads to a public address, where the credentials could be read on their way: use https"
+            );
+            return Err(invalid(Code::InvalidUrl, field, message));
+        }
+    }
+    Ok(())
+}
+
+/// Where the sandbox provider is: this very process, wherever it listens this time. None for every other provider.
+pub fn sandbox_url(app: &App, provider: &str) -> Option<String> {
+    let is_ours = provider == SANDBOX && app.config.sandbox;
+    is_ours.then(|| format!("http://{}/sandbox", app.config.own_address()))
+}
+
+/// Puts the origins beside the connection's servers among its settings, as a call needs them.
+pub fn remember(settings: &mut Map<String, Value>, origins: &[String]) {
+    match origins {
+        [] => settings.remove(DISCOVERED),
+        some => settings.insert(DISCOVERED.to_owned(), json!(some)),
+    };
+}
+
+/// Where connectors kept such origins when `check` could still name servers: they count where they pass today's rules.
+pub const FORMERLY: &str = "apiOrigins";
+
+/// The origins among stored settings that credentials may go to.
+pub fn discovered(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<String> {
+    let stored = settings.get(DISCOVERED).or_else(|| settings.get(FORMERLY)).and_then(Value::as_array);
+    let texts = stored.into_iter().flatten().filter_map(|text| Some(vec![text.as_str()?.to_owned()]));
+    let mut good: Vec<String> = Vec::new();
+    for text in texts.take(64) {
+        let accepted = check_origins(manifest, settings, &text).unwrap_or_default();
+        good.extend(accepted.into_iter().filter(|origin| !good.contains(origin)).collect::<Vec<_>>());
+    }
+    good
+}
+
+/// The origins beside its servers to which a connection's credentials go. None while its connector is not installed: then they go nowhere.
+pub fn discovered_of(app: &App, connection: &Connection) -> Vec<String> {
+    let connector = app.runtime.find(&connection.provider);
+    connector.map(|connector| discovered(&connector.manifest, &connection.settings)).unwrap_or_default()
+}
+
+/// A connection's settings as a call needs them.
+pub fn settings_of(app: &App, connection: &Connection) -> Map<String, Value> {
+    let mut settings = connection.settings.clone();
+    remember(&mut settings, &discovered_of(app, connection));
+    if let Some(url) = sandbox_url(app, &connection.provider) {
+        settings.insert("serverUrl".into(), url.into());
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_of_earlier_versions_count_as_far_as_they_are_safe() {
+        let manifest = Manifest::parse(
+            r#"
+            name = "x"
+            version = "1.0.0"
+            title = "X"
+            surfaces = ["email"]
+            hosts_from_settings = ["serverUrl"]
+            settings = [{ name = "serverUrl", description = "." }]
+            "#,
+        )
+        .unwrap();
+        let stored = [
+            "https://evil.net",
+            "https://api.example.com",
+            "http://www.example.com",
+            "https://api.example.com",
+        ];
+        let former = json!({ "serverUrl": "https://example.com", FORMERLY: stored });
+        assert_eq!(discovered(&manifest, former.as_object().unwrap()), ["https://api.example.com"]);
+        // What the host itself keeps goes before it.
+        let both = json!({ "serverUrl": "https://example.com", FORMERLY: stored, DISCOVERED: ["https://b.example.com"] });
+        assert_eq!(discovered(&manifest, both.as_object().unwrap()), ["https://b.example.com"]);
+    }
+}

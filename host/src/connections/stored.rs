@@ -1,0 +1,121 @@
+//! The credentials of a stored connection, as its calls get them: tokens of OAuth are renewed when they are over, or when the provider refuses
+//! them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use runtime::{Credentials, CredentialsError, Login, Secret};
+use storage::connections::{self as table, Connection};
+use tokio::runtime::Handle;
+
+use crate::app::App;
+use crate::connections::credentials::{Fixed, Given};
+use crate::connections::new_tokens::Tokens;
+use crate::connections::token_life::TokenLife;
+use crate::connections::token_refresh::{self, Need};
+
+/// Tokens of a connection, and others in their place when they are needed.
+pub struct StoredCredentials {
+    app: App,
+    connection: Connection,
+    /// New tokens are asked for there: a call may run on threads that do nothing else.
+    handle: Handle,
+    held: Mutex<Held>,
+}
+
+/// What was handed out last.
+struct Held {
+    fixed: Arc<Fixed>,
+    /// None: they are good until they are refused.
+    life: Option<TokenLife>,
+    version: i64,
+}
+
+impl Held {
+    fn new(tokens: &Tokens) -> base::error::Result<Held> {
+        let fixed = Arc::new(Fixed::new(&tokens.given)?);
+        Ok(Held { fixed, life: TokenLife::of(&tokens.given), version: tokens.version })
+    }
+}
+
+impl StoredCredentials {
+    /// Those of `connection`, which are `given`. To be made on the threads that wait for the network.
+    pub fn new(app: &App, connection: &Connection, given: &Given) -> base::error::Result<Self> {
+        let tokens = Tokens { given: given.clone(), version: connection.credentials_version };
+        Ok(StoredCredentials {
+            app: app.clone(),
+            connection: connection.clone(),
+            handle: Handle::current(),
+            held: Mutex::new(Held::new(&tokens)?),
+        })
+    }
+
+    fn with_held<T>(&self, read: impl FnOnce(&mut Held) -> T) -> T {
+        read(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn usable(&self) -> Result<Arc<Fixed>, CredentialsError> {
+        let now = self.app.now();
+        let fresh = self.with_held(|held| {
+            let is_fresh = held.life.is_none_or(|life| life.is_fresh(now));
+            is_fresh.then(|| held.fixed.clone())
+        });
+        match fresh {
+            Some(fixed) => Ok(fixed),
+            None => self.renewed(Need::default()).await,
+        }
+    }
+
+    async fn renewed(&self, need: Need) -> Result<Arc<Fixed>, CredentialsError> {
+        let (app, connection) = (self.app.clone(), self.connection.clone());
+        let work = self.handle.spawn(async move { token_refresh::tokens(&app, &connection, need).await });
+        let failed = |e: String| {
+            tracing::error!(connection = %self.connection.id, error = e, "there are no credentials for a call");
+            let message = "the credentials cannot be read now; try again".to_owned();
+            CredentialsError::Unavailable { message, retry_after_ms: Some(1_000) }
+        };
+        let tokens = work.await.map_err(|e| failed(e.to_string()))??;
+        let held = Held::new(&tokens).map_err(|e| failed(e.to_string()))?;
+        let fixed = held.fixed.clone();
+        self.with_held(|last| *last = held);
+        Ok(fixed)
+    }
+
+    /// The error of a call whose credentials were refused. Where the connection has other ones by now than the call had, that says nothing of
+    /// the account: the request can be repeated.
+    pub async fn refused(&self, e: runtime::Error) -> runtime::Error {
+        let version = self.with_held(|held| held.version);
+        let found = table::find(self.app.db.reader(), &self.connection.tenant, &self.connection.id).await;
+        if !matches!(&found, Ok(Some(row)) if row.credentials_version > version) {
+            return e;
+        }
+        let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());
+        error.message = "the credentials were renewed meanwhile; try again".to_owned();
+        error.retry_after_ms = Some(1_000);
+        error.stats = e.stats;
+        error
+    }
+}
+
+#[async_trait]
+impl Credentials for StoredCredentials {
+    async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
+        match slot {
+            "default" => self.usable().await?.authorization(slot).await,
+            _ => Ok(None),
+        }
+    }
+
+    async fn login(&self) -> Result<Option<Login>, CredentialsError> {
+        self.usable().await?.login().await
+    }
+
+    async fn refreshed(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
+        if slot != "default" {
+            return Ok(None);
+        }
+        let version = self.with_held(|held| held.version);
+        let need = Need { after: Some(version), is_asked_for: false };
+        self.renewed(need).await?.authorization(slot).await
+    }
+}

@@ -1,0 +1,307 @@
+//! New access tokens for connections that were made by OAuth (RFC 6749, section 6): on use, when the provider refuses one, and in the
+//! background before one is over. However many ask, one request is made: tasks of this process wait for a lock, other hosts for a claim in
+//! the database. What is stored is guarded by the version of the credentials alone: a claim saves requests, and nothing else depends on it.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use base::error::{Code, Error, Refusal, Result};
+use base::tenant::Tenant;
+use runtime::{CredentialsError, ErrorClass};
+use serde_json::{Value, json};
+use storage::connections::{self as table, Connection};
+use storage::locked::ConnectionLock;
+use storage::token_refresh::{self as columns, Claim, RefreshState};
+
+use crate::app::App;
+use crate::connections::new_tokens::{self, Tokens, is_renewable, renewal};
+use crate::connections::oauth::TokenFailure;
+use crate::connections::token_life::TokenLife;
+use crate::connections::{credentials, state};
+
+/// How long a caller waits for new tokens. The request goes on without it.
+const PATIENCE: Duration = Duration::from_secs(25);
+/// How long a claim lasts, ms: longer than a request may take, and the commit of what it brings.
+const CLAIM_MS: i64 = 45_000;
+/// How often it is looked whether another host has finished.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often it is begun anew because the credentials became others meanwhile.
+const ROUNDS: usize = 5;
+/// Waits after failures that pass, ms: doubled with each one.
+const FIRST_WAIT_MS: i64 = 30_000;
+const LONGEST_WAIT_MS: i64 = 15 * 60_000;
+/// The wait after a failure that the operator has to mend, ms.
+const OPERATOR_WAIT_MS: i64 = 5 * 60_000;
+
+/// What tokens are needed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Need {
+    /// Others than those of this version, which the provider refuses, or which are to be renewed. None: any that are good.
+    pub after: Option<i64>,
+    /// Somebody asks for it who may have mended what was wrong: what only the operator can mend is tried at once.
+    pub is_asked_for: bool,
+}
+
+/// Tokens as they are needed: those that are stored, or new ones, which are stored by then. `connection` may be an older state of the row.
+/// Fails with `Refused` where the account has to be connected again, which the connection's state then says, and with `Unavailable` where
+/// there are none now.
+pub async fn tokens(app: &App, connection: &Connection, need: Need) -> Result<Tokens, CredentialsError> {
+    let (app, tenant, id) = (app.clone(), connection.tenant.clone(), connection.id.clone());
+    // Somebody who does not wait any longer does not stop it: at many providers tokens that are not stored end the grant.
+    let work = tokio::spawn(async move { alone(&app, &tenant, &id, need).await });
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(e)) => Err(internal(&connection.id, e)),
+        Err(_) => Err(unavailable("the provider's authorization server takes long to answer", 1_000)),
+    }
+}
+
+async fn alone(app: &App, tenant: &Tenant, id: &str, need: Need) -> Result<Tokens, CredentialsError> {
+    let _alone = app.locks.lock(&format!("token:{id}")).await;
+    for _ in 0..ROUNDS {
+        if let Some(tokens) = attempt(app, tenant, id, need).await? {
+            return Ok(tokens);
+        }
+    }
+    Err(unavailable("the credentials are being renewed; try again", 1_000))
+}
+
+/// None: another host was at it, and it has to be looked again.
+async fn attempt(
+    app: &App,
+    tenant: &Tenant,
+    id: &str,
+    need: Need,
+) -> Result<Option<Tokens>, CredentialsError> {
+    let failed = |e: anyhow::Error| internal(id, format!("{e:#}"));
+    let Some(row) = table::find(app.db.reader(), tenant, id).await.map_err(failed)? else {
+        return Err(CredentialsError::Refused("the account was disconnected".to_owned()));
+    };
+    if row.status == "reauth_required" && !need.is_asked_for {
+        return Err(refused());
+    }
+    let given = credentials::stored(app, &row).map_err(|e| internal(id, e))?;
+    let tokens = Tokens { given, version: row.credentials_version };
+    let is_wanted = need.after.is_none_or(|version| tokens.version > version);
+    let life = TokenLife::of(&tokens.given);
+    if is_wanted && life.is_none_or(|life| life.is_fresh(app.now())) {
+        return Ok(Some(tokens));
+    }
+    if !is_renewable(&tokens.given) {
+        return if is_wanted { Ok(Some(tokens)) } else { Err(refused()) };
+    }
+    let state = columns::find(app.db.reader(), tenant, id).await.map_err(failed)?;
+    let Some(state) = state.filter(|state| state.version == row.credentials_version) else { return Ok(None) };
+    let old = Some(tokens.clone()).filter(|_| is_wanted && life.is_some_and(|life| life.is_good(app.now())));
+    if let Some(until) = held_until(&row, &state, need, app.now()) {
+        let wait = until - app.now();
+        return old.map(Some).ok_or_else(|| unavailable(SILENT, wait));
+    }
+    if app.db.is_shared() && !claim(app, &row).await.map_err(failed)? {
+        wait_for_other(app, &row).await.map_err(failed)?;
+        return Ok(None);
+    }
+    match new_tokens::ask(app, &row, &tokens.given).await {
+        Ok(new) => new_tokens::store(app, &row, &state, new).await.map_err(|e| internal(id, e)),
+        Err(failure) if ends_grant(failure.class) => end(app, &row, &state, &failure).await,
+        Err(failure) => {
+            let wait = block(app, &row, &state, &failure).await;
+            let message = if failure.class == ErrorClass::Operator { MISFIT } else { SILENT };
+            old.map(Some).ok_or_else(|| unavailable(message, wait))
+        }
+    }
+}
+
+/// What the API's user is told while there are no tokens.
+const SILENT: &str = "the provider's authorization server does not answer; the connection stays as it is";
+const MISFIT: &str = "the provider refuses this application's registration, which its operator has to correct; the connection stays as it is";
+
+fn refused() -> CredentialsError {
+    CredentialsError::Refused("the account has to be connected again".to_owned())
+}
+
+fn unavailable(message: &str, wait_ms: i64) -> CredentialsError {
+    let retry_after_ms = Some(u64::try_from(wait_ms.max(1_000)).unwrap_or(1_000));
+    CredentialsError::Unavailable { message: message.to_owned(), retry_after_ms }
+}
+
+/// A failure of this host: it says nothing of the account.
+fn internal(id: &str, e: impl Display) -> CredentialsError {
+    tracing::error!(connection = id, error = %e, "the tokens of a connection cannot be renewed");
+    unavailable("the credentials cannot be renewed now; try again", 1_000)
+}
+
+/// Until when the authorization server is not asked, ms since 1970, if that is ahead.
+fn held_until(row: &Connection, state: &RefreshState, need: Need, now: i64) -> Option<i64> {
+    let until = state.blocked_until.filter(|until| *until > now)?;
+    let error = row.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
+    let is_operators = error.is_some_and(|e| e["code"] == Code::ProviderError.as_str());
+    (!(need.is_asked_for && is_operators)).then_some(until)
+}
+
+async fn claim(app: &App, row: &Connection) -> anyhow::Result<bool> {
+    let (tenant, id, version) = (row.tenant.clone(), row.id.clone(), row.credentials_version);
+    let by = Claim { owner: app.boot.clone(), now: app.now(), until: app.now() + CLAIM_MS };
+    app.db
+        .write(move |tx| Box::pin(async move { columns::claim(tx, &tenant, &id, version, &by).await }))
+        .await
+}
+
+/// Waits until the other host has finished, or its claim is over.
+async fn wait_for_other(app: &App, row: &Connection) -> anyhow::Result<()> {
+    let mut waited = Duration::ZERO;
+    while waited < PATIENCE {
+        tokio::time::sleep(LOOK_EVERY).await;
+        waited += LOOK_EVERY;
+        let state = columns::find(app.db.reader(), &row.tenant, &row.id).await?;
+        let is_over = state.is_none_or(|state| {
+            state.version != row.credentials_version
+                || state.claimed_until.is_none_or(|until| until <= app.now())
+        });
+        if is_over {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a failure says that the user has to let this host in again.
+fn ends_grant(class: ErrorClass) -> bool {
+    match class {
+        ErrorClass::Reauthorize
+        | ErrorClass::ConsentMissing
+        | ErrorClass::AdminBlocked
+        | ErrorClass::Denied => true,
+        ErrorClass::Operator | ErrorClass::Retry => false,
+    }
+}
+
+/// The grant is at its end: the connection says so, once, unless it has other credentials by now.
+async fn end(
+    app: &App,
+    row: &Connection,
+    state: &RefreshState,
+    failure: &TokenFailure,
+) -> Result<Option<Tokens>, CredentialsError> {
+    let is_over = state.refresh_token_expires_at.is_some_and(|at| at <= app.now());
+    let reason = match failure.class {
+        ErrorClass::ConsentMissing => "consent_missing",
+        ErrorClass::AdminBlocked => "admin_blocked",
+        _ if is_over => "token_expired",
+        _ => "token_revoked",
+    };
+    let message = "the provider no longer renews this connection's access; connect the account again";
+    let why = Refusal::new(Code::ReauthRequired, message);
+    state::mark_token_refused(app, row, reason, &why).await.map_err(|e| internal(&row.id, e))?;
+    if app.db.is_shared() {
+        let (tenant, id, owner) = (row.tenant.clone(), row.id.clone(), app.boot.clone());
+        let released: anyhow::Result<()> = app
+            .db
+            .write(move |tx| Box::pin(async move { columns::release(tx, &tenant, &id, &owner).await }))
+            .await;
+        released.map_err(|e| internal(&row.id, format!("{e:#}")))?;
+    }
+    let found = table::find(app.db.reader(), &row.tenant, &row.id).await;
+    let found = found.map_err(|e| internal(&row.id, format!("{e:#}")))?;
+    match found.is_some_and(|found| found.credentials_version != row.credentials_version) {
+        true => Ok(None),
+        false => Err(refused()),
+    }
+}
+
+/// Notes a failure that says nothing of the account. Returns for how long the authorization server is not asked, ms.
+async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &TokenFailure) -> i64 {
+    let wait = wait_ms(failure, state.failures);
+    let (code, message) = match failure.class {
+        ErrorClass::Operator => (Code::ProviderError, MISFIT),
+        _ => (Code::ProviderUnavailable, SILENT),
+    };
+    match failure.class {
+        ErrorClass::Operator => {
+            tracing::error!(connection = %row.id, provider = row.provider, error = failure.error, "{MISFIT}");
+        }
+        _ => tracing::warn!(connection = %row.id, provider = row.provider, error = failure.error, "{SILENT}"),
+    }
+    let error = json!({ "code": code.as_str(), "message": message, "at": app.clock.now() }).to_string();
+    let (row_then, until, failures) = (row.clone(), app.now() + wait, state.failures + 1);
+    let written = app.db.write(move |tx| {
+        Box::pin(async move {
+            let lock = ConnectionLock::take(tx, &row_then.tenant, &row_then.id).await?;
+            let of_then = |lock: &ConnectionLock| lock.credentials_version == row_then.credentials_version;
+            let Some(lock) = lock.filter(of_then) else { return Ok(()) };
+            let fresh = Connection { last_refresh_error: Some(error), ..Connection::clone(&lock) };
+            table::update(tx, &lock, &fresh).await?;
+            columns::block(tx, &lock, until, failures).await?;
+            Ok::<_, Error>(())
+        })
+    });
+    if let Err(e) = written.await {
+        tracing::error!(connection = %row.id, error = %e, "that tokens were not renewed cannot be kept");
+    }
+    if failure.class == ErrorClass::Retry {
+        state::unanswered(app, row).await;
+    }
+    wait
+}
+
+/// How long to wait after a failure, ms. `failures`: how many there were before it.
+fn wait_ms(failure: &TokenFailure, failures: i64) -> i64 {
+    let doubled = FIRST_WAIT_MS.saturating_mul(1 << failures.clamp(0, 20)).min(LONGEST_WAIT_MS);
+    match failure.class {
+        ErrorClass::Operator => OPERATOR_WAIT_MS,
+        _ => failure.retry_after_ms.map_or(doubled, |ms| ms.max(1_000)),
+    }
+}
+
+/// What is left to do for a connection whose tokens were looked at in the background. Times in ms since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// They are good, and to be renewed then.
+    At(i64),
+    /// They could not be renewed: it can be tried again then.
+    Held(i64),
+    /// There is nothing to renew.
+    Never,
+}
+
+/// Renews the tokens of a connection if it is time for that.
+pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<Ahead> {
+    let given = credentials::stored(app, connection)?;
+    let life = TokenLife::of(&given).filter(|_| is_renewable(&given));
+    let Some(life) = life.filter(|_| connection.status != "reauth_required") else {
+        return Ok(Ahead::Never);
+    };
+    if app.now() < life.earliest_renewal() {
+        return Ok(renewal(app, &given).map_or(Ahead::Never, Ahead::At));
+    }
+    let need = Need { after: Some(connection.credentials_version), is_asked_for: false };
+    Ok(match tokens(app, connection, need).await {
+        Ok(new) => renewal(app, &new.given).map_or(Ahead::Never, Ahead::At),
+        Err(CredentialsError::Refused(_)) => Ahead::Never,
+        Err(CredentialsError::Unavailable { retry_after_ms, .. }) => {
+            let wait = retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(FIRST_WAIT_MS);
+            Ahead::Held(app.now() + wait)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_unless_the_provider_names_one() {
+        let failure =
+            |class, retry_after_ms| TokenFailure { retry_after_ms, ..TokenFailure::new(class, true) };
+        for (class, asked, failures, wanted) in [
+            (ErrorClass::Retry, None, 0, 30_000),
+            (ErrorClass::Retry, None, 3, 240_000),
+            (ErrorClass::Retry, None, i64::MAX, 900_000),
+            (ErrorClass::Retry, Some(7_000), 3, 7_000),
+            (ErrorClass::Retry, Some(0), 0, 1_000),
+            (ErrorClass::Operator, Some(7_000), 0, 300_000),
+        ] {
+            assert_eq!(wait_ms(&failure(class, asked), failures), wanted, "{class:?} {asked:?} {failures}");
+        }
+    }
+}

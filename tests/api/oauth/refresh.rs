@@ -1,0 +1,363 @@
+//! Tokens are renewed when they are over or shortly before, once however many need them, and are revoked when nobody needs them any more.
+
+use base::tenant::Tenant;
+use harness::browser::Consent;
+use harness::{Actor, TestServer};
+use runtime::CredentialsError;
+use serde_json::{Value, json};
+use storage::connections::{self as table, Connection};
+use storage::sql::query;
+use switchboard::app::App;
+use switchboard::connections::credentials::stored;
+use switchboard::connections::new_tokens::Tokens;
+use switchboard::connections::token_refresh::{Need, tokens};
+use switchboard::jobs::kind::JobKind;
+use switchboard::jobs::refresh::REFRESH;
+use switchboard::jobs::revoke::REVOKE;
+use switchboard::jobs::runner;
+
+use crate::email::mailbox::until;
+use crate::oauth::{Flow, assert_error, tenant};
+
+const HOUR_MS: i64 = 3_600_000;
+const TOKEN: &str = "/sandbox/oauth/token";
+
+impl Flow {
+    /// The sandbox provider's own API for an account.
+    fn account(&self, name: &str) -> Actor {
+        self.server.provider(name)
+    }
+
+    async fn tenant(&self) -> Tenant {
+        tenant(&self.server, &self.api).await
+    }
+
+    async fn row(&self, id: &str) -> Connection {
+        let row = table::find(self.server.app.db.reader(), &self.tenant().await, id).await;
+        row.expect("a query").expect("a connection")
+    }
+
+    /// Asks for a connection's tokens, as a call to its provider does.
+    async fn tokens(&self, id: &str) -> Result<Tokens, CredentialsError> {
+        tokens(&self.server.app, &self.row(id).await, Need::default()).await
+    }
+}
+
+/// Plans a failure of an account's next requests at the token or revocation endpoint.
+async fn plan(account: &Actor, fault: Value) {
+    account.post("/sandbox/faults", fault).send().await.expect(201);
+}
+
+/// Counts an account's token requests from now on, up to a thousand.
+async fn count(account: &Actor) {
+    plan(account, json!({ "pathPrefix": TOKEN, "answerDelayMs": 1, "times": 1000 })).await;
+}
+
+/// How many there were.
+async fn counted(account: &Actor) -> i64 {
+    let faults = account.get("/sandbox/faults").send().await.expect(200);
+    1000 - faults["faults"][0]["times"].as_i64().expect("it counts")
+}
+
+/// The provider has done what it was asked, and holds its answer.
+async fn held(account: &Actor) {
+    until("the provider holds an answer", async || {
+        let faults = account.get("/sandbox/faults").send().await.expect(200);
+        (faults["held"] == 1).then_some(())
+    })
+    .await;
+}
+
+/// The clients that an account allows something to.
+async fn clients(account: &Actor) -> usize {
+    let me = account.get("/sandbox/v1/me").send().await.expect(200);
+    me["clients"].as_array().expect("a list").len()
+}
+
+/// How often something was told of a connection.
+async fn told(app: &App, id: &str, event: &str) -> i64 {
+    let sql = "select count(*) as n from log where resource_id = $1 and type = $2";
+    let counted = query(sql).bind(id).bind(event).fetch_one(app.db.reader(), |row| row.get("n"));
+    counted.await.expect("a number")
+}
+
+async fn drain(server: &TestServer, kind: JobKind) -> u64 {
+    runner::drain(&server.app, &[kind]).await.expect("the jobs are run")
+}
+
+/// The same for many at once; the versions of the tokens that they got.
+async fn at_once(app: &App, row: &Connection, readers: usize) -> Vec<Result<i64, CredentialsError>> {
+    let asked = (0..readers).map(|_| {
+        let (app, row) = (app.clone(), row.clone());
+        tokio::spawn(async move { tokens(&app, &row, Need::default()).await.map(|new| new.version) })
+    });
+    let mut found = Vec::new();
+    for reader in asked.collect::<Vec<_>>() {
+        found.push(reader.await.expect("no panic"));
+    }
+    found
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_refresh_for_200_readers() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let (row, alice) = (flow.row(&id).await, flow.account("alice"));
+    count(&alice).await;
+    assert_eq!(at_once(&flow.server.app, &row, 20).await, vec![Ok(1); 20], "they are still good");
+    assert_eq!(counted(&alice).await, 0);
+    flow.server.clock.advance_ms(HOUR_MS);
+    assert_eq!(at_once(&flow.server.app, &row, 200).await, vec![Ok(2); 200]);
+    assert_eq!(counted(&alice).await, 1);
+    assert_eq!(told(&flow.server.app, &id, "connection.token_refreshed").await, 1);
+    let messages = flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await;
+    assert!(!messages.expect(200)["data"].as_array().expect("a list").is_empty());
+    assert_eq!(counted(&alice).await, 1);
+}
+
+/// Two hosts on one database ask once between them. On SQLite a database is one host's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_refresh_for_two_hosts() {
+    let flow = Flow::start().await;
+    let Some(other) = flow.server.beside().await else { return };
+    let id = flow.connect(json!({}), "alice").await;
+    let (row, alice) = (flow.row(&id).await, flow.account("alice"));
+    count(&alice).await;
+    flow.server.clock.advance_ms(HOUR_MS);
+    let (here, there) = tokio::join!(at_once(&flow.server.app, &row, 20), at_once(&other.app, &row, 20));
+    assert_eq!((here, there), (vec![Ok(2); 20], vec![Ok(2); 20]));
+    assert_eq!(counted(&alice).await, 1);
+}
+
+/// The sandbox provider ends a grant when a refresh token is used twice, so a token that was not stored would show.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rotated_token_is_stored_before_use() {
+    let mut flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    for round in 2..5 {
+        flow.server.clock.advance_ms(HOUR_MS);
+        let new = flow.tokens(&id).await.unwrap_or_else(|e| panic!("{round}: {e}"));
+        assert_eq!(new.version, round);
+        let api = flow.api.clone();
+        let server = flow.server.restart().await;
+        flow = Flow { api: harness::reconnected(&server, &api), server, browser: flow.browser };
+        assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(round));
+    }
+}
+
+/// Whoever asked may go away: the answer is stored all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn caller_that_hangs_up_does_not_cancel() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let (row, alice) = (flow.row(&id).await, flow.account("alice"));
+    flow.server.clock.advance_ms(HOUR_MS);
+    plan(&alice, json!({ "pathPrefix": TOKEN, "heldAnswer": true })).await;
+    let app = flow.server.app.clone();
+    let asked = tokio::spawn(async move { tokens(&app, &row, Need::default()).await.map(|_| ()) });
+    held(&alice).await;
+    asked.abort();
+    assert!(asked.await.is_err_and(|e| e.is_cancelled()));
+    alice.delete("/sandbox/faults").send().await.expect(204);
+    assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(2));
+}
+
+/// What was asked for before the account was authorized again comes too late, and changes nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn older_refresh_does_not_overwrite_reauthorization() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let (row, alice) = (flow.row(&id).await, flow.account("alice"));
+    flow.server.clock.advance_ms(HOUR_MS);
+    plan(&alice, json!({ "pathPrefix": TOKEN, "heldAnswer": true })).await;
+    let app = flow.server.app.clone();
+    let asked = tokio::spawn(async move { tokens(&app, &row, Need::default()).await });
+    held(&alice).await;
+    assert_eq!(flow.connect(json!({ "connectionId": id }), "alice").await, id);
+    let authorized = stored(&flow.server.app, &flow.row(&id).await).expect("credentials");
+    alice.delete("/sandbox/faults").send().await.expect(204);
+    let late = asked.await.expect("no panic").expect("tokens");
+    assert_eq!((late.version, late.given.access_token), (2, authorized.access_token));
+    assert_eq!(flow.row(&id).await.credentials_version, 2);
+    flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await.expect(200);
+}
+
+/// An authorization server that has a bad moment costs no account: the client is told when to come back, and nobody asks before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_transient_failure_stays_active() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let alice = flow.account("alice");
+    let refresh = || flow.api.post(format!("/v1/connections/{id}/refresh"), json!({}));
+    for (fault, wait_s) in [
+        (json!({ "status": 503, "retryAfterS": 7 }), 7),
+        (json!({ "status": 429, "retryAfterS": 90 }), 90),
+        (json!({ "status": 500 }), 30),
+        (json!({ "oauthError": "temporarily_unavailable" }), 30),
+    ] {
+        flow.server.clock.advance_ms(HOUR_MS);
+        let mut fault = fault;
+        fault["pathPrefix"] = json!(TOKEN);
+        plan(&alice, fault.clone()).await;
+        count(&alice).await;
+        let answer = refresh().send().await;
+        assert_eq!(answer.header("retry-after"), Some(wait_s.to_string().as_str()), "{fault}: {answer}");
+        answer.refused(503, "provider_unavailable");
+        let connection = flow.connection(&id).await;
+        assert_eq!(connection["status"], "active", "{fault}: {connection:#}");
+        assert_eq!(connection["lastRefreshError"]["code"], "provider_unavailable", "{fault}");
+        refresh().send().await.refused(503, "provider_unavailable");
+        assert_eq!(counted(&alice).await, 0, "{fault}: it is left alone");
+        flow.server.clock.advance_ms(wait_s * 1_000);
+        let connection = refresh().send().await.expect(200);
+        assert_eq!(
+            (&connection["status"], &connection["lastRefreshError"]),
+            (&json!("active"), &Value::Null)
+        );
+        assert_eq!(counted(&alice).await, 1, "{fault}");
+        alice.delete("/sandbox/faults").send().await.expect(204);
+    }
+    assert_eq!(told(&flow.server.app, &id, "connection.reauth_required").await, 0);
+}
+
+/// A registration that is wrong is the operator's to mend: the account stays connected.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_registration_stays_active() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    flow.server.clock.advance_ms(HOUR_MS);
+    plan(&flow.account("alice"), json!({ "pathPrefix": TOKEN, "oauthError": "invalid_client" })).await;
+    assert!(matches!(flow.tokens(&id).await, Err(CredentialsError::Unavailable { .. })));
+    let connection = flow.connection(&id).await;
+    assert_eq!(connection["status"], "active", "{connection:#}");
+    assert_eq!(connection["lastRefreshError"]["code"], "provider_error", "{connection:#}");
+    assert!(matches!(flow.tokens(&id).await, Err(CredentialsError::Unavailable { .. })), "for five minutes");
+    // The operator has mended it, and says so.
+    flow.api.post(format!("/v1/connections/{id}/refresh"), json!({})).send().await.expect(200);
+}
+
+/// A grant that is gone is told once, and ends when the account is authorized again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn invalid_grant_marks_once() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let (row, app) = (flow.row(&id).await, &flow.server.app);
+    flow.account("alice").delete("/sandbox/oauth/grants").send().await.expect(204);
+    flow.server.clock.advance_ms(HOUR_MS);
+    for outcome in at_once(app, &row, 20).await {
+        assert!(matches!(outcome, Err(CredentialsError::Refused(_))), "{outcome:?}");
+    }
+    let connection = flow.connection(&id).await;
+    let status = (&connection["status"], &connection["statusReason"]);
+    assert_eq!(status, (&json!("reauth_required"), &json!("token_revoked")), "{connection:#}");
+    let refresh = flow.api.post(format!("/v1/connections/{id}/refresh"), json!({})).send().await;
+    refresh.refused(409, "reauth_required");
+    assert_eq!(told(app, &id, "connection.reauth_required").await, 1);
+    assert_eq!(drain(&flow.server, REFRESH).await, 1, "there is nothing to renew, and the job is over");
+    assert_eq!(flow.connect(json!({ "connectionId": id }), "alice").await, id);
+    assert_eq!(flow.connection(&id).await["status"], "active");
+    flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await.expect(200);
+}
+
+/// A connection that nobody uses has good tokens all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn background_refresh_before_expiry() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    assert_eq!(drain(&flow.server, REFRESH).await, 0, "it is not time yet");
+    for (round, expires_at) in [(2, "2026-03-01T09:49:00.000Z"), (3, "2026-03-01T10:38:00.000Z")] {
+        flow.server.clock.advance_ms(49 * 60_000);
+        assert_eq!(drain(&flow.server, REFRESH).await, 1);
+        let connection = flow.connection(&id).await;
+        assert_eq!(connection["tokenExpiresAt"], expires_at, "{connection:#}");
+        assert_eq!(flow.row(&id).await.credentials_version, round);
+    }
+    plan(&flow.account("alice"), json!({ "pathPrefix": TOKEN, "status": 503, "retryAfterS": 60 })).await;
+    flow.server.clock.advance_ms(49 * 60_000);
+    assert_eq!(drain(&flow.server, REFRESH).await, 1, "it is put off");
+    assert_eq!(flow.tokens(&id).await.map(|old| old.version), Ok(3), "the old one is still good");
+    flow.server.clock.advance_ms(60_000);
+    assert_eq!(drain(&flow.server, REFRESH).await, 1);
+    assert_eq!(flow.row(&id).await.credentials_version, 4);
+    flow.api.delete(format!("/v1/connections/{id}")).send().await.expect(204);
+    flow.server.clock.advance_ms(HOUR_MS);
+    assert_eq!(drain(&flow.server, REFRESH).await, 1, "it finds no connection and is over");
+    assert_eq!(drain(&flow.server, REFRESH).await, 0);
+}
+
+/// Tokens that live five seconds do for work that takes longer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn five_second_tokens_through_a_long_use() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "short").await;
+    for _ in 0..10 {
+        flow.server.clock.advance_ms(5_000);
+        flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await.expect(200);
+    }
+    let connection = flow.connection(&id).await;
+    assert_eq!(connection["status"], "active", "{connection:#}");
+    assert!(flow.row(&id).await.credentials_version > 5);
+}
+
+/// Most providers end all tokens of an account and a client with one: they are kept for as long as a connection needs them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn delete_revokes_the_last_connection_only() {
+    let flow = Flow::start().await;
+    let one = flow.connect(json!({}), "alice").await;
+    let two = flow.connect(json!({}), "alice").await;
+    let alice = flow.account("alice");
+    flow.api.delete(format!("/v1/connections/{one}")).send().await.expect(204);
+    assert_eq!(drain(&flow.server, REVOKE).await, 1);
+    assert_eq!(clients(&alice).await, 1);
+    flow.api.get(format!("/v1/email/messages?connection_id={two}")).send().await.expect(200);
+    flow.api.delete(format!("/v1/connections/{two}")).send().await.expect(204);
+    assert_eq!(clients(&alice).await, 1, "nobody waits for the provider");
+    assert_eq!(drain(&flow.server, REVOKE).await, 1);
+    assert_eq!(clients(&alice).await, 0);
+    assert_eq!(drain(&flow.server, REVOKE).await, 0);
+}
+
+/// A provider that cannot be asked now is asked later, also after a restart; a connection that was made meanwhile keeps its grant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn revocation_survives_restart() {
+    let flow = Flow::start().await;
+    let alice = flow.account("alice");
+    for is_reconnected in [true, false] {
+        let id = flow.connect(json!({}), "alice").await;
+        plan(&alice, json!({ "pathPrefix": "/sandbox/oauth/revoke", "status": 503 })).await;
+        flow.api.delete(format!("/v1/connections/{id}")).send().await.expect(204);
+        assert_eq!(drain(&flow.server, REVOKE).await, 1);
+        assert_eq!(clients(&alice).await, 1);
+        if is_reconnected {
+            let again = flow.connect(json!({}), "alice").await;
+            flow.server.clock.advance_ms(60_000);
+            assert_eq!(drain(&flow.server, REVOKE).await, 1);
+            assert_eq!(clients(&alice).await, 1);
+            flow.api.delete(format!("/v1/connections/{again}")).send().await.expect(204);
+            assert_eq!(drain(&flow.server, REVOKE).await, 1);
+            assert_eq!(clients(&alice).await, 0);
+        }
+    }
+    let server = flow.server.restart().await;
+    server.clock.advance_ms(60_000);
+    assert_eq!(drain(&server, REVOKE).await, 1);
+    assert_eq!(clients(&server.provider("alice")).await, 0);
+}
+
+/// Whoever is let in and then not connected leaves no tokens behind at the provider.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_of_a_failed_callback_are_revoked() {
+    let flow = Flow::start().await;
+    let (alice, bob) = (flow.account("alice"), flow.account("bob"));
+    let callback = flow.returned(json!({}), "alice", Consent::Only(&[])).await;
+    assert_error(&flow.browser.open(&callback).await, "scope_missing");
+    assert_eq!((clients(&alice).await, drain(&flow.server, REVOKE).await), (1, 1));
+    assert_eq!(clients(&alice).await, 0);
+
+    let id = flow.connect(json!({}), "alice").await;
+    let callback = flow.returned(json!({ "connectionId": id }), "bob", Consent::Allow).await;
+    assert_error(&flow.browser.open(&callback).await, "account_mismatch");
+    assert_eq!((clients(&bob).await, drain(&flow.server, REVOKE).await), (1, 1));
+    assert_eq!((clients(&alice).await, clients(&bob).await), (1, 0));
+    flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await.expect(200);
+}
