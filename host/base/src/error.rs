@@ -49,6 +49,8 @@ pub enum Code {
     NotAnAttendee,
     OrganizerCannotRsvp,
     DraftAlreadySent,
+    SlotUnavailable,
+    BookingLimitReached,
     OutcomeUnknown,
     PayloadTooLarge,
     RequestTimeout,
@@ -61,6 +63,7 @@ pub enum Code {
     ConnectorError,
     ProviderUnavailable,
     ProviderTimeout,
+    AvailabilityUnknown,
     Overloaded,
 }
 
@@ -111,6 +114,8 @@ impl Code {
             Code::NotAnAttendee => "not_an_attendee",
             Code::OrganizerCannotRsvp => "organizer_cannot_rsvp",
             Code::DraftAlreadySent => "draft_already_sent",
+            Code::SlotUnavailable => "slot_unavailable",
+            Code::BookingLimitReached => "booking_limit_reached",
             Code::OutcomeUnknown => "outcome_unknown",
             Code::PayloadTooLarge => "payload_too_large",
             Code::RequestTimeout => "request_timeout",
@@ -123,6 +128,7 @@ impl Code {
             Code::ConnectorError => "connector_error",
             Code::ProviderUnavailable => "provider_unavailable",
             Code::ProviderTimeout => "provider_timeout",
+            Code::AvailabilityUnknown => "availability_unknown",
             Code::Overloaded => "overloaded",
         }
     }

@@ -25,6 +25,7 @@ fn is_retryable(code: Code) -> bool {
             | Code::IdempotencyInProgress
             | Code::ProviderUnavailable
             | Code::ProviderTimeout
+            | Code::AvailabilityUnknown
             | Code::Overloaded
             | Code::RequestTimeout
             | Code::InternalError
@@ -65,6 +66,8 @@ pub fn status(code: Code) -> StatusCode {
         | IdempotencyInProgress
         | InvalidState
         | DraftAlreadySent
+        | SlotUnavailable
+        | BookingLimitReached
         | SyncResetRequired
         | SyncNotStarted
         | AlreadyExists
@@ -82,7 +85,7 @@ pub fn status(code: Code) -> StatusCode {
         InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         NotImplemented => StatusCode::NOT_IMPLEMENTED,
         ProviderError | ConnectorError => StatusCode::BAD_GATEWAY,
-        ProviderUnavailable | Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        ProviderUnavailable | AvailabilityUnknown | Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         ProviderTimeout => StatusCode::GATEWAY_TIMEOUT,
     }
 }

@@ -21,6 +21,7 @@ pub mod oauth_clients;
 pub mod outbox;
 mod postgres;
 pub mod retention;
+pub mod scheduling;
 pub mod sql;
 mod sqlite;
 mod statement;

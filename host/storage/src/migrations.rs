@@ -11,35 +11,72 @@ use crate::sql::{On, Tx, query};
 const TABLE: &str = "schema_migrations";
 const CREATE_TABLE: &str = "create table if not exists schema_migrations (version bigint primary key, name text not null, checksum text not null)";
 
-pub(super) const MIGRATIONS: &[(i64, &str, &str)] = &[
-    (1, "tenants and keys", include_str!("../../../migrations/0001_tenants_and_keys.sql")),
-    (2, "connections", include_str!("../../../migrations/0002_connections.sql")),
-    (3, "items", include_str!("../../../migrations/0003_items.sql")),
-    (4, "log", include_str!("../../../migrations/0004_log.sql")),
-    (5, "sync states", include_str!("../../../migrations/0005_sync_states.sql")),
-    (6, "idempotency", include_str!("../../../migrations/0006_idempotency.sql")),
-    (7, "usage", include_str!("../../../migrations/0007_usage.sql")),
-    (8, "installation", include_str!("../../../migrations/0008_installation.sql")),
-    (9, "item error versions", include_str!("../../../migrations/0009_item_error_versions.sql")),
-    (10, "item error connectors", include_str!("../../../migrations/0010_item_error_connectors.sql")),
-    (11, "contacts and tasks", include_str!("../../../migrations/0011_contacts_and_tasks.sql")),
-    (12, "email", include_str!("../../../migrations/0012_email.sql")),
-    (13, "outbox", include_str!("../../../migrations/0013_outbox.sql")),
-    (14, "tracking", include_str!("../../../migrations/0014_tracking.sql")),
-    (20, "indexes", include_str!("../../../migrations/0020_indexes.sql")),
-    (21, "totals", include_str!("../../../migrations/0021_totals.sql")),
-    (22, "retention", include_str!("../../../migrations/0022_retention.sql")),
-    (30, "superseded reads", include_str!("../../../migrations/0030_superseded_reads.sql")),
-    (31, "resumed scans", include_str!("../../../migrations/0031_resumed_scans.sql")),
-    (32, "provider throttling", include_str!("../../../migrations/0032_provider_throttling.sql")),
-    (33, "sync names", include_str!("../../../migrations/0033_sync_names.sql")),
-    (40, "api key families", include_str!("../../../migrations/0040_api_key_families.sql")),
-    (41, "tracking event counts", include_str!("../../../migrations/0041_tracking_event_counts.sql")),
-    (42, "oauth clients", include_str!("../../../migrations/0042_oauth_clients.sql")),
-    (43, "token refresh", include_str!("../../../migrations/0043_token_refresh.sql")),
-    (44, "access tokens", include_str!("../../../migrations/0044_access_tokens.sql")),
-    (50, "jobs", include_str!("../../../migrations/0050_jobs.sql")),
-    (60, "webhooks", include_str!("../../../migrations/0060_webhooks.sql")),
+/// The text of a migration.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sql {
+    /// The same on both engines.
+    Both(&'static str),
+    /// What only one engine's own words can say.
+    Each { sqlite: &'static str, postgres: &'static str },
+}
+
+impl Sql {
+    /// What is run on an engine, and checked by its sum.
+    pub(super) fn on(self, dialect: Dialect) -> &'static str {
+        match (self, dialect) {
+            (Sql::Both(text), _) => text,
+            (Sql::Each { sqlite, .. }, Dialect::Sqlite) => sqlite,
+            (Sql::Each { postgres, .. }, Dialect::Postgres) => postgres,
+        }
+    }
+}
+
+pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
+    (1, "tenants and keys", Sql::Both(include_str!("../../../migrations/0001_tenants_and_keys.sql"))),
+    (2, "connections", Sql::Both(include_str!("../../../migrations/0002_connections.sql"))),
+    (3, "items", Sql::Both(include_str!("../../../migrations/0003_items.sql"))),
+    (4, "log", Sql::Both(include_str!("../../../migrations/0004_log.sql"))),
+    (5, "sync states", Sql::Both(include_str!("../../../migrations/0005_sync_states.sql"))),
+    (6, "idempotency", Sql::Both(include_str!("../../../migrations/0006_idempotency.sql"))),
+    (7, "usage", Sql::Both(include_str!("../../../migrations/0007_usage.sql"))),
+    (8, "installation", Sql::Both(include_str!("../../../migrations/0008_installation.sql"))),
+    (9, "item error versions", Sql::Both(include_str!("../../../migrations/0009_item_error_versions.sql"))),
+    (
+        10,
+        "item error connectors",
+        Sql::Both(include_str!("../../../migrations/0010_item_error_connectors.sql")),
+    ),
+    (11, "contacts and tasks", Sql::Both(include_str!("../../../migrations/0011_contacts_and_tasks.sql"))),
+    (12, "email", Sql::Both(include_str!("../../../migrations/0012_email.sql"))),
+    (13, "outbox", Sql::Both(include_str!("../../../migrations/0013_outbox.sql"))),
+    (14, "tracking", Sql::Both(include_str!("../../../migrations/0014_tracking.sql"))),
+    (20, "indexes", Sql::Both(include_str!("../../../migrations/0020_indexes.sql"))),
+    (21, "totals", Sql::Both(include_str!("../../../migrations/0021_totals.sql"))),
+    (22, "retention", Sql::Both(include_str!("../../../migrations/0022_retention.sql"))),
+    (30, "superseded reads", Sql::Both(include_str!("../../../migrations/0030_superseded_reads.sql"))),
+    (31, "resumed scans", Sql::Both(include_str!("../../../migrations/0031_resumed_scans.sql"))),
+    (32, "provider throttling", Sql::Both(include_str!("../../../migrations/0032_provider_throttling.sql"))),
+    (33, "sync names", Sql::Both(include_str!("../../../migrations/0033_sync_names.sql"))),
+    (40, "api key families", Sql::Both(include_str!("../../../migrations/0040_api_key_families.sql"))),
+    (
+        41,
+        "tracking event counts",
+        Sql::Both(include_str!("../../../migrations/0041_tracking_event_counts.sql")),
+    ),
+    (42, "oauth clients", Sql::Both(include_str!("../../../migrations/0042_oauth_clients.sql"))),
+    (43, "token refresh", Sql::Both(include_str!("../../../migrations/0043_token_refresh.sql"))),
+    (44, "access tokens", Sql::Both(include_str!("../../../migrations/0044_access_tokens.sql"))),
+    (50, "jobs", Sql::Both(include_str!("../../../migrations/0050_jobs.sql"))),
+    (60, "webhooks", Sql::Both(include_str!("../../../migrations/0060_webhooks.sql"))),
+    (70, "scheduling", Sql::Both(include_str!("../../../migrations/0070_scheduling.sql"))),
+    (
+        71,
+        "reserved times",
+        Sql::Each {
+            sqlite: include_str!("../../../migrations/0071_reserved_times.sqlite.sql"),
+            postgres: include_str!("../../../migrations/0071_reserved_times.postgres.sql"),
+        },
+    ),
 ];
 
 impl Db {
@@ -72,7 +109,8 @@ async fn apply_in(tx: &mut Tx, dialect: Dialect) -> Result<()> {
     tx.batch(dialect.lock_schema()).await?;
     tx.batch(CREATE_TABLE).await?;
     let applied = applied(&mut *tx).await?;
-    for (version, name, sql) in missing(&applied)? {
+    for (version, name, sql) in missing(&applied, dialect)? {
+        let sql = sql.on(dialect);
         tx.batch(sql).await.with_context(|| format!("migration {version} ({name})"))?;
         query("insert into schema_migrations (version, name, checksum) values ($1, $2, $3)")
             .bind(version)
@@ -91,13 +129,13 @@ async fn applied(on: impl Into<On<'_>>) -> Result<Vec<(i64, String)>> {
 }
 
 /// What this program knows and the database has not. Fails when the database has what this program does not know.
-fn missing(applied: &[(i64, String)]) -> Result<Vec<(i64, &'static str, &'static str)>> {
+fn missing(applied: &[(i64, String)], dialect: Dialect) -> Result<Vec<(i64, &'static str, Sql)>> {
     for (version, sum) in applied {
         match MIGRATIONS.iter().find(|known| known.0 == *version) {
             None => bail!(
                 "the database has schema version {version}, which this program does not know: it is newer than the program"
             ),
-            Some(known) if checksum(known.2) != *sum => {
+            Some(known) if checksum(known.2.on(dialect)) != *sum => {
                 bail!("migration {version} of the database is another than this program's")
             }
             Some(_) => {}
@@ -116,7 +154,7 @@ pub async fn pending(db: &Db) -> Result<Vec<i64>> {
     let tables: i64 =
         query(db.dialect().count_tables()).bind(TABLE).fetch_one(db.reader(), |row| row.get("n")).await?;
     let applied = if tables == 0 { Vec::new() } else { applied(db.reader()).await? };
-    Ok(missing(&applied)?.into_iter().map(|m| m.0).collect())
+    Ok(missing(&applied, db.dialect())?.into_iter().map(|m| m.0).collect())
 }
 
 /// Fails unless the schema is exactly this program's.

@@ -65,6 +65,24 @@ pub enum On<'a> {
     Tx(&'a mut Tx),
 }
 
+impl On<'_> {
+    /// The engine that it runs in.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            On::Reader(reader) => reader.dialect(),
+            On::Tx(tx) => tx.dialect(),
+        }
+    }
+
+    /// The same for one statement more.
+    pub fn again(&mut self) -> On<'_> {
+        match self {
+            On::Reader(reader) => On::Reader(reader),
+            On::Tx(tx) => On::Tx(tx),
+        }
+    }
+}
+
 impl<'a> From<&'a Reader> for On<'a> {
     fn from(reader: &'a Reader) -> Self {
         On::Reader(reader)

@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use crate::dialect::Dialect;
 use crate::items::span_of;
 use crate::migrations::MIGRATIONS;
 
@@ -9,7 +10,7 @@ const DAY_MS: i64 = 86_400_000;
 
 fn apply(connection: &Connection, versions: std::ops::RangeInclusive<i64>) {
     for (_, name, sql) in MIGRATIONS.iter().filter(|(version, ..)| versions.contains(version)) {
-        connection.execute_batch(sql).unwrap_or_else(|e| panic!("{name}: {e}"));
+        connection.execute_batch(sql.on(Dialect::Sqlite)).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
 }
 

@@ -6,6 +6,7 @@ mod calls;
 mod calls_deliveries;
 mod calls_jobs;
 mod calls_refresh;
+mod calls_scheduling;
 mod calls_tokens;
 mod calls_webhooks;
 mod jobs;
@@ -16,6 +17,7 @@ pub mod recorder;
 mod seed;
 mod seed_deliveries;
 mod seed_jobs;
+mod seed_scheduling;
 mod sqlite;
 
 use tokio::sync::RwLock;

@@ -10,7 +10,9 @@ use crate::Options;
 use crate::postgres;
 use crate::sql::{Query, Reader};
 use crate::tests::recorder::{POSTGRES, Recorded};
-use crate::tests::{POSTGRES_RECORDER, allowed, calls, is_whole, recorder, seed, seed_deliveries, seed_jobs};
+use crate::tests::{
+    POSTGRES_RECORDER, allowed, calls, is_whole, recorder, seed, seed_deliveries, seed_jobs, seed_scheduling,
+};
 
 /// How often a read is looked at: lists have a dozen ways to be asked for.
 const RUNS: usize = 24;
@@ -32,7 +34,12 @@ async fn every_statement_finds_its_rows_by_an_index() {
     let sign = if url.contains('?') { '&' } else { '?' };
     let url = format!("{url}{sign}options[search_path]={schema}");
     let db = Db::open(&Options { url, group_commit: true, readers: 2 }).await.unwrap();
-    for sql in seed::STATEMENTS.iter().chain(seed_jobs::STATEMENTS).chain(seed_deliveries::STATEMENTS) {
+    for sql in seed::STATEMENTS
+        .iter()
+        .chain(seed_jobs::STATEMENTS)
+        .chain(seed_deliveries::STATEMENTS)
+        .chain(seed_scheduling::STATEMENTS)
+    {
         run(&db, (*sql).to_owned()).await;
     }
     // Of the whole database it would lock the tables of all tests that run beside this one.

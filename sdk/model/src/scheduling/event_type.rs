@@ -52,6 +52,7 @@ pub struct EventType {
     pub notifications: BookingNotifications,
     pub success_redirect_url: Option<String>,
     pub free_busy_failure: FreeBusyFailure,
+    pub link: LinkSettings,
 }
 
 impl Default for EventType {
@@ -91,6 +92,7 @@ impl Default for EventType {
             notifications: BookingNotifications::default(),
             success_redirect_url: None,
             free_busy_failure: FreeBusyFailure::default(),
+            link: LinkSettings::default(),
         }
     }
 }
@@ -102,6 +104,16 @@ impl Body for EventType {
     const REQUIRED: &'static [&'static str] = &["slug", "title", "durationMinutes", "hosts"];
     type Extra = Nothing;
     type Options = Nothing;
+}
+
+/// How the booking page looks, and which sites may show it inside theirs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LinkSettings {
+    /// An https URL.
+    pub logo_url: Option<String>,
+    /// Host names; empty: any site.
+    pub embed_domains: Vec<String>,
 }
 
 /// How far ahead can be booked.
@@ -142,6 +154,10 @@ pub struct Host {
     pub priority: i64,
     pub weight: i64,
     pub schedule: Option<Schedule>,
+    /// Shown to invitees.
+    pub display_name: Option<String>,
+    /// An https URL; shown to invitees.
+    pub avatar_url: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -272,11 +288,13 @@ pub struct BookingNotifications {
     pub invitee: bool,
     pub hosts: bool,
     pub reminders: Vec<BookingReminder>,
+    /// The connection that mail is sent from where the organizer's cannot send.
+    pub connection_id: Option<String>,
 }
 
 impl Default for BookingNotifications {
     fn default() -> Self {
-        BookingNotifications { invitee: true, hosts: true, reminders: Vec::new() }
+        BookingNotifications { invitee: true, hosts: true, reminders: Vec::new(), connection_id: None }
     }
 }
 

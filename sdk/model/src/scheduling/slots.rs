@@ -12,6 +12,8 @@ use crate::scheduling::event_type::{BookingWindow, MeetingPlaceKind, Question};
 #[serde(rename_all = "camelCase", default)]
 pub struct BookingLink {
     pub slug: String,
+    /// The booking page.
+    pub url: String,
     pub event_type_id: String,
     pub title: String,
     pub description: Option<String>,

@@ -1,0 +1,146 @@
+//! Templates that people book, and which connections are their hosts.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::sql::{On, Reader, Row, query};
+
+/// An event type as it is stored. Times are milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventTypeRow {
+    pub id: String,
+    pub tenant: Tenant,
+    /// JSON: the event type without id, etag, times and metadata.
+    pub body: String,
+    /// The shared schedule that it uses.
+    pub schedule_id: Option<String>,
+    /// JSON.
+    pub metadata: String,
+    pub etag: String,
+    /// 1 when it is made, counted up with every change.
+    pub version: i64,
+    /// How often each host was chosen is counted from here on.
+    pub rotation_since: i64,
+    pub deleted_at: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+fn event_type(row: &Row<'_>) -> Result<EventTypeRow> {
+    Ok(EventTypeRow {
+        id: row.get("id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        body: row.get("body")?,
+        schedule_id: row.get("schedule_id")?,
+        metadata: row.get("metadata")?,
+        etag: row.get("etag")?,
+        version: row.get("version")?,
+        rotation_since: row.get("rotation_since")?,
+        deleted_at: row.get("deleted_at")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// A query for an event type of the tenant that is not deleted.
+macro_rules! find {
+    () => {
+        "select * from event_types where id = $1 and application_id = $2 and organization_id = $3 and deleted_at is null"
+    };
+}
+
+/// An event type of the tenant that is not deleted.
+pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<EventTypeRow>> {
+    query(find!())
+        .bind(id)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_optional(on, event_type)
+        .await
+}
+
+/// The same, locked until the transaction ends: the first lock of everything that changes it or books it.
+pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<EventTypeRow>> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => find!(),
+        Tx::Postgres(_) => concat!(find!(), " for update"),
+    };
+    let of = query(sql).bind(id).bind(&tenant.application_id).bind(&tenant.organization_id);
+    of.fetch_optional(&mut *tx, event_type).await
+}
+
+/// Event types of the tenant in the order of their ids, after an id.
+pub async fn list(reader: &Reader, tenant: &Tenant, after: &str, limit: i64) -> Result<Vec<EventTypeRow>> {
+    let sql = "select * from event_types where application_id = $1 and organization_id = $2 and deleted_at is null and id > $3 \
+               order by id limit $4";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(after)
+        .bind(limit)
+        .fetch_all(reader, event_type)
+        .await
+}
+
+/// Writes a new row.
+pub async fn insert(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
+    let sql = "insert into event_types (id, organization_id, application_id, body, schedule_id, metadata, etag, version, \
+               rotation_since, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    query(sql)
+        .bind(&e.id)
+        .bind(&e.tenant.organization_id)
+        .bind(&e.tenant.application_id)
+        .bind(&e.body)
+        .bind(&e.schedule_id)
+        .bind(&e.metadata)
+        .bind(&e.etag)
+        .bind(e.version)
+        .bind(e.rotation_since)
+        .bind(e.created_at)
+        .bind(e.updated_at)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Writes what can change of a row that `lock` returned in this transaction; a deletion too.
+pub async fn update(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
+    let sql = "update event_types set body = $2, schedule_id = $3, metadata = $4, etag = $5, version = $6, rotation_since = $7, \
+               deleted_at = $8, updated_at = $9 where id = $1";
+    query(sql)
+        .bind(&e.id)
+        .bind(&e.body)
+        .bind(&e.schedule_id)
+        .bind(&e.metadata)
+        .bind(&e.etag)
+        .bind(e.version)
+        .bind(e.rotation_since)
+        .bind(e.deleted_at)
+        .bind(e.updated_at)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Puts these connections in the place of an event type's hosts; at most 100, which the API bounds.
+pub async fn set_hosts(tx: &mut Tx, e: &EventTypeRow, connection_ids: &[String]) -> Result<()> {
+    query("delete from event_type_hosts where event_type_id = $1").bind(&e.id).execute(&mut *tx).await?;
+    let sql = "insert into event_type_hosts (event_type_id, connection_id, organization_id, application_id, created_at, \
+               updated_at) values ($1, $2, $3, $4, $5, $5)";
+    for connection_id in connection_ids {
+        query(sql)
+            .bind(&e.id)
+            .bind(connection_id)
+            .bind(&e.tenant.organization_id)
+            .bind(&e.tenant.application_id)
+            .bind(e.updated_at)
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Public names of event types.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::sql::{On, query};
+
+/// A link that is not ended. Times are milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkRow {
+    /// Unique within the application.
+    pub slug: String,
+    pub tenant: Tenant,
+    pub event_type_id: String,
+    /// It is the event type's own slug.
+    pub is_primary: bool,
+    /// Bookings that it is still good for; none: any number.
+    pub uses_left: Option<i64>,
+    pub expires_at: Option<i64>,
+    pub created_at: i64,
+}
+
+/// A link of the tenant.
+pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, slug: &str) -> Result<Option<LinkRow>> {
+    let sql = "select * from booking_links where application_id = $1 and slug = $2 and organization_id = $3 and ended_at is null";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(slug)
+        .bind(&tenant.organization_id)
+        .fetch_optional(on, |row| {
+            Ok(LinkRow {
+                slug: row.get("slug")?,
+                tenant: Tenant {
+                    organization_id: row.get("organization_id")?,
+                    application_id: row.get("application_id")?,
+                },
+                event_type_id: row.get("event_type_id")?,
+                is_primary: row.get::<i64>("is_primary")? != 0,
+                uses_left: row.get("uses_left")?,
+                expires_at: row.get("expires_at")?,
+                created_at: row.get("created_at")?,
+            })
+        })
+        .await
+}
+
+/// Writes a new link; false: the application has one with this slug.
+pub async fn insert(tx: &mut Tx, link: &LinkRow) -> Result<bool> {
+    let sql = "insert into booking_links (application_id, slug, organization_id, event_type_id, is_primary, uses_left, \
+               expires_at, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $8) on conflict do nothing";
+    let inserted = query(sql)
+        .bind(&link.tenant.application_id)
+        .bind(&link.slug)
+        .bind(&link.tenant.organization_id)
+        .bind(&link.event_type_id)
+        .bind(i64::from(link.is_primary))
+        .bind(link.uses_left)
+        .bind(link.expires_at)
+        .bind(link.created_at)
+        .execute(tx)
+        .await?;
+    Ok(inserted == 1)
+}
+
+/// Removes an event type's own slug, which is free then.
+pub async fn delete_primary(tx: &mut Tx, event_type_id: &str) -> Result<()> {
+    let sql = "delete from booking_links where event_type_id = $1 and is_primary = 1";
+    query(sql).bind(event_type_id).execute(tx).await?;
+    Ok(())
+}
+
+/// Removes all links of an event type.
+pub async fn delete_all(tx: &mut Tx, event_type_id: &str) -> Result<()> {
+    query("delete from booking_links where event_type_id = $1").bind(event_type_id).execute(tx).await?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What blocks a host's time. The database refuses a row that would put a host in two places at a time
+//! (`migrations/0071_reserved_times.*.sql`), whatever the code above lets through.
+
+use anyhow::Result;
+
+use crate::Tx;
+use crate::dialect::one_of;
+use crate::json_text;
+use crate::locked::ConnectionLock;
+use crate::sql::{On, Row, query};
+
+/// No row is longer; what can overlap an instant starts at most so long before it.
+pub const MAX_LENGTH_MS: i64 = 24 * 60 * 60_000;
+
+/// Which part of a meeting a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Meeting,
+    Before,
+    After,
+}
+
+impl Part {
+    fn number(self) -> i64 {
+        match self {
+            Part::Meeting => 0,
+            Part::Before => 1,
+            Part::After => 2,
+        }
+    }
+}
+
+/// A stretch of time to be reserved, from `start_at` to `end_at` in milliseconds since 1970; at most `MAX_LENGTH_MS`.
+#[derive(Clone, Debug)]
+pub struct NewReserved<'a> {
+    pub meeting_id: &'a str,
+    pub part: Part,
+    /// The calendar that the meeting is written to.
+    pub calendar_id: &'a str,
+    pub start_at: i64,
+    pub end_at: i64,
+    pub now: i64,
+}
+
+/// A reserved stretch of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReservedRow {
+    pub meeting_id: String,
+    pub connection_id: String,
+    pub calendar_id: String,
+    pub start_at: i64,
+    pub end_at: i64,
+    pub is_buffer: bool,
+}
+
+fn reserved(row: &Row<'_>) -> Result<ReservedRow> {
+    Ok(ReservedRow {
+        meeting_id: row.get("meeting_id")?,
+        connection_id: row.get("connection_id")?,
+        calendar_id: row.get("calendar_id")?,
+        start_at: row.get("start_at")?,
+        end_at: row.get("end_at")?,
+        is_buffer: row.get::<i64>("is_buffer")? != 0,
+    })
+}
+
+/// Reserves time of the locked connection; false: it is taken, and nothing was written.
+///
+/// `do nothing` is not only for the answer: on PostgreSQL two plain inserts that exclude each other could wait for each other, these insert
+/// speculatively and do not.
+pub async fn reserve(tx: &mut Tx, host: &ConnectionLock, new: &NewReserved<'_>) -> Result<bool> {
+    let sql = "insert into reserved_times (id, organization_id, application_id, meeting_id, connection_id, calendar_id, start_at, \
+               end_at, is_buffer, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) \
+               on conflict do nothing";
+    let changed = query(sql)
+        .bind(format!("{}/{}/{}", new.meeting_id, host.id, new.part.number()))
+        .bind(&host.tenant.organization_id)
+        .bind(&host.tenant.application_id)
+        .bind(new.meeting_id)
+        .bind(&host.id)
+        .bind(new.calendar_id)
+        .bind(new.start_at)
+        .bind(new.end_at)
+        .bind(i64::from(new.part != Part::Meeting))
+        .bind(new.now)
+        .execute(tx)
+        .await?;
+    Ok(changed == 1)
+}
+
+/// What is reserved of these connections and overlaps [`from`, `to`).
+pub async fn of_connections(
+    on: impl Into<On<'_>>,
+    connection_ids: &[String],
+    from: i64,
+    to: i64,
+) -> Result<Vec<ReservedRow>> {
+    let on = on.into();
+    let sql = one_of!(
+        on,
+        "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 and connection_id",
+        "$1"
+    );
+    among(on, sql, connection_ids, from, to).await
+}
+
+/// What is reserved in these calendars, by whichever connection, and overlaps [`from`, `to`).
+pub async fn of_calendars(
+    on: impl Into<On<'_>>,
+    calendar_ids: &[String],
+    from: i64,
+    to: i64,
+) -> Result<Vec<ReservedRow>> {
+    let on = on.into();
+    let sql = one_of!(
+        on,
+        "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 and calendar_id",
+        "$1"
+    );
+    among(on, sql, calendar_ids, from, to).await
+}
+
+async fn among(
+    on: On<'_>,
+    sql: &'static str,
+    ids: &[String],
+    from: i64,
+    to: i64,
+) -> Result<Vec<ReservedRow>> {
+    query(sql)
+        .bind(json_text(ids))
+        .bind(to)
+        .bind(from.saturating_sub(MAX_LENGTH_MS))
+        .bind(from)
+        .fetch_all(on, reserved)
+        .await
+}

@@ -1,0 +1,121 @@
+//! Runs every statement on scheduling.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Db;
+use crate::Tx;
+use crate::locked::ConnectionLock;
+use crate::scheduling::bookings::{self, BookingRow};
+use crate::scheduling::event_types::{self, EventTypeRow};
+use crate::scheduling::links::{self, LinkRow};
+use crate::scheduling::meeting_events::{self, MeetingEventRow};
+use crate::scheduling::meetings::{self, MeetingRow};
+use crate::scheduling::reserved_times::{self, NewReserved, Part};
+use crate::tests::seed::START_MS;
+
+const HOUR: i64 = 3_600_000;
+const EVENT_TYPE: &str = "et_100000";
+const HOST: &str = "conn_0_0";
+/// Long before the seed: nothing is reserved there.
+const FREE: i64 = START_MS - 1_000 * HOUR;
+
+fn tenant() -> Tenant {
+    Tenant { organization_id: "org_0".into(), application_id: "app_0".into() }
+}
+
+/// Everything, once.
+pub async fn all(db: &Db) -> Result<()> {
+    let (reader, tenant, day) = (db.reader(), &tenant(), (START_MS + 100 * HOUR, START_MS + 124 * HOUR));
+    assert!(event_types::find(reader, tenant, EVENT_TYPE).await?.is_some());
+    assert_eq!(event_types::list(reader, tenant, "et_100100", 50).await?.len(), 50);
+    assert!(links::find(reader, tenant, "slug-0").await?.is_some());
+    assert!(meetings::find(reader, "mtg_100000").await?.is_some());
+    assert_eq!(meetings::of_event_type(reader, EVENT_TYPE, day.0, day.1).await?.len(), 24);
+    assert_eq!(reserved_times::of_connections(reader, &[HOST.into()], day.0, day.1).await?.len(), 6);
+    assert!(!reserved_times::of_calendars(reader, &["cal_0".into()], START_MS, day.1).await?.is_empty());
+    assert!(meeting_events::find(reader, "mtg_100000", HOST).await?.is_some());
+    assert_eq!(meeting_events::of_meeting(reader, "mtg_100000").await?.len(), 1);
+    assert!(bookings::find(reader, tenant, "bk_100000").await?.is_some());
+    assert_eq!(bookings::of_meeting(reader, "mtg_100000").await?.len(), 1);
+    let (email, last) = ("guest1@example.com", START_MS + 9_000 * HOUR);
+    assert!(bookings::active_of_invitee(reader, EVENT_TYPE, email, last).await? <= 2);
+    db.write(|tx| Box::pin(async move { write_event_types(tx).await })).await?;
+    db.write(|tx| Box::pin(async move { write_meetings(tx).await })).await
+}
+
+async fn write_event_types(tx: &mut Tx) -> Result<()> {
+    let found = event_types::lock(tx, &tenant(), EVENT_TYPE).await?.expect("it is in the seed");
+    let new = EventTypeRow { id: "et_new".into(), ..found.clone() };
+    event_types::insert(tx, &new).await?;
+    event_types::update(tx, &EventTypeRow { version: 2, ..new.clone() }).await?;
+    event_types::set_hosts(tx, &new, &[HOST.to_owned()]).await?;
+    let link = LinkRow {
+        slug: "new".into(),
+        tenant: tenant(),
+        event_type_id: new.id.clone(),
+        is_primary: true,
+        uses_left: None,
+        expires_at: None,
+        created_at: 0,
+    };
+    assert!(links::insert(tx, &link).await?);
+    assert!(!links::insert(tx, &link).await?);
+    links::delete_primary(tx, &new.id).await?;
+    links::delete_all(tx, &new.id).await
+}
+
+async fn write_meetings(tx: &mut Tx) -> Result<()> {
+    let host = ConnectionLock::take(tx, &tenant(), HOST).await?.expect("it is in the seed");
+    let found = meetings::find(&mut *tx, "mtg_100000").await?.expect("it is in the seed");
+    meetings::insert(tx, &MeetingRow { id: "mtg_new".into(), ..found }).await?;
+    let new = NewReserved {
+        meeting_id: "mtg_new",
+        part: Part::Meeting,
+        calendar_id: "cal_0",
+        start_at: FREE,
+        end_at: FREE + HOUR,
+        now: 0,
+    };
+    assert!(reserved_times::reserve(tx, &host, &new).await?);
+    let event = meeting_events::find(&mut *tx, "mtg_100000", HOST).await?.expect("it is in the seed");
+    meeting_events::insert(tx, &MeetingEventRow { meeting_id: "mtg_new".into(), ..event.clone() }).await?;
+    meeting_events::update(tx, &MeetingEventRow { attempts: 2, ..event }).await?;
+    let booking = bookings::find(&mut *tx, &tenant(), "bk_100000").await?.expect("it is in the seed");
+    bookings::insert(tx, &BookingRow { id: "bk_new".into(), ..booking }).await?;
+    the_constraint_refuses_what_the_code_lets_through(tx, &host).await
+}
+
+/// The database's own rule, beside a meeting from `FREE` on that lasts an hour: nothing overlaps it, and buffers overlap buffers alone.
+async fn the_constraint_refuses_what_the_code_lets_through(tx: &mut Tx, host: &ConnectionLock) -> Result<()> {
+    let quarter = HOUR / 4;
+    let rows = [
+        ("mtg_2", Part::Meeting, FREE, FREE + HOUR, false),
+        ("mtg_3", Part::Meeting, FREE + HOUR - 1, FREE + 2 * HOUR, false),
+        ("mtg_4", Part::After, FREE + quarter, FREE + 2 * quarter, false),
+        ("mtg_5", Part::Meeting, FREE - HOUR, FREE + 2 * HOUR, false),
+        // The first meeting's own buffer, and another's that overlaps it: a gap of 15 minutes between the meetings.
+        ("mtg_new", Part::After, FREE + HOUR, FREE + HOUR + quarter, true),
+        ("mtg_6", Part::Before, FREE + HOUR, FREE + HOUR + quarter, true),
+        ("mtg_6", Part::Meeting, FREE + HOUR + quarter, FREE + 2 * HOUR, true),
+        ("mtg_7", Part::Meeting, FREE + HOUR, FREE + HOUR + quarter, false),
+        // What touches does not overlap.
+        ("mtg_8", Part::Meeting, FREE + 2 * HOUR, FREE + 3 * HOUR, true),
+    ];
+    for (meeting_id, part, start_at, end_at, is_free) in rows {
+        let new = NewReserved { meeting_id, part, calendar_id: "cal_0", start_at, end_at, now: 0 };
+        assert_eq!(reserved_times::reserve(tx, host, &new).await?, is_free, "{meeting_id} {part:?}");
+    }
+    let other = ConnectionLock::take(tx, &tenant(), "conn_0_1").await?.expect("it is in the seed");
+    let (start_at, end_at) = (FREE, FREE + HOUR);
+    let new = NewReserved {
+        meeting_id: "mtg_2",
+        part: Part::Meeting,
+        calendar_id: "cal_0",
+        start_at,
+        end_at,
+        now: 0,
+    };
+    assert!(reserved_times::reserve(tx, &other, &new).await?, "another host is free");
+    Ok(())
+}
