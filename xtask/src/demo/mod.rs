@@ -4,6 +4,7 @@ mod mail;
 mod oauth;
 mod people;
 mod walk;
+mod webhooks;
 
 use std::fs::{self, File};
 use std::net::{IpAddr, SocketAddr};
@@ -23,7 +24,7 @@ use crate::server::{self, Build, Options, Server};
 
 /// What the demo's key may do.
 const SCOPES: &str = "email.read,email.write,email.send,connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
-    contacts.write,tasks.read,tasks.write,usage.read,api_keys.write";
+    contacts.write,tasks.read,tasks.write,usage.read,api_keys.write,webhooks.read,webhooks.write";
 
 /// Setting up the toolchain, building the connectors and the server, starting it, the walk.
 const STEPS: usize = 5;
@@ -115,7 +116,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     for server in [&arguments.imap, &arguments.smtp].into_iter().flatten() {
         egress_allow.extend(network(&server.host));
     }
-    let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
+    let environment = webhooks::ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment })?;
     eprintln!("    ready after {} ms", server.ready_after.as_millis());
     steps.begin("creating an API key and walking through the main job");
     let key = create_key(&server)?;

@@ -1,5 +1,5 @@
 //! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The mailbox is
-//! in `mail`, OAuth in `oauth`, contacts and tasks in `people`.
+//! in `mail`, OAuth in `oauth`, contacts and tasks in `people`, a webhook in `webhooks`.
 //! Each answer is checked, and the first that is not as expected ends the walk.
 
 use std::thread::sleep;
@@ -59,6 +59,7 @@ impl Walk {
         let cursor = self.first_sync()?;
         let (etag, cursor) = self.change_and_sync(&etag, &cursor)?;
         self.delete_and_sync(&etag, &cursor)?;
+        self.hear_of_an_event()?;
         if own_calendar {
             let path = format!("/v1/calendars/{}", self.calendar);
             self.ask("Delete the calendar again", "DELETE", &path, &[], None)?.expect(&[204])?;
@@ -254,7 +255,8 @@ impl Walk {
         Ok(list(page)?.iter().find(|change| change["resourceId"] == *self.event))
     }
 
-    fn events(&self) -> String {
+    /// The path of the events of the demo's calendar.
+    pub fn events(&self) -> String {
         format!("/v1/calendars/{}/events", self.calendar)
     }
 
