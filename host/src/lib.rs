@@ -12,6 +12,7 @@ pub mod resources;
 pub mod sync;
 pub mod tracking;
 
+pub mod bookings;
 pub mod freebusy;
 
 pub mod supervise;

@@ -16,6 +16,7 @@ mod oauth;
 mod retention;
 mod sandbox_connector;
 mod sandbox_provider;
+mod scheduling;
 mod task_lists;
 mod usage;
 mod webhooks;

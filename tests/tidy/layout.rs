@@ -37,8 +37,6 @@ pub fn urls(project: &Project) -> Vec<Offence> {
     let homes: Vec<(String, &str)> = project
         .rust()
         .filter_map(|file| Some((home(file.path.strip_prefix(ENDPOINTS)?), file.path.as_str())))
-        // The operations to come stand in one list until they get their file.
-        .filter(|(home, _)| home != "unbuilt")
         .collect();
     let mut offences = Vec::new();
     for (own, path) in &homes {

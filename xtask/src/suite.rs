@@ -15,7 +15,7 @@ use crate::connectors;
 use crate::project;
 
 /// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
-const ON_POSTGRES: [&str; 9] = [
+const ON_POSTGRES: [&str; 10] = [
     "calendars::",
     "connections::",
     "contract::",
@@ -23,6 +23,7 @@ const ON_POSTGRES: [&str; 9] = [
     "jobs::",
     "oauth::",
     "sandbox_connector::",
+    "scheduling::",
     "usage::",
     "webhooks::",
 ];

@@ -2,6 +2,7 @@
 //! runner claims what is due and gives each job its turn (`runner`, `turn`). Each host has a lease (`lease`): when a host is gone, another
 //! one takes over what it ran within nine seconds.
 
+pub mod booking_event;
 pub mod deliver;
 pub mod fanout;
 pub mod kind;
@@ -18,8 +19,14 @@ use crate::app::App;
 use crate::jobs::kind::JobKind;
 
 /// The kinds that a service runs.
-pub const KINDS: &[JobKind] =
-    &[reports::REPORT, refresh::REFRESH, revoke::REVOKE, fanout::FANOUT, deliver::DELIVER];
+pub const KINDS: &[JobKind] = &[
+    reports::REPORT,
+    refresh::REFRESH,
+    revoke::REVOKE,
+    fanout::FANOUT,
+    deliver::DELIVER,
+    booking_event::BOOKING_EVENT,
+];
 
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
 pub async fn run(app: App, stop: watch::Receiver<bool>) {

@@ -9,18 +9,15 @@ pub mod contact_groups;
 pub mod contacts;
 pub mod email;
 pub mod oauth;
+pub mod scheduling;
 pub mod task_lists;
-pub mod unbuilt;
 pub mod usage;
 pub mod webhooks;
 
-use base::error::{Code, refuse};
-
-use crate::api::error::ApiError;
 use crate::api::operation::Routes;
 use crate::app::App;
 
-/// Every operation, built or not.
+/// Every operation.
 pub fn routes() -> Routes<App> {
     auth::connectors::routes()
         .merge(connections::routes())
@@ -53,9 +50,8 @@ pub fn routes() -> Routes<App> {
         .merge(task_lists::tasks::checklist_items::routes())
         .merge(task_lists::tasks::links::routes())
         .merge(task_lists::sync::routes())
-        .merge(unbuilt::routes(not_implemented))
-}
-
-async fn not_implemented() -> ApiError {
-    ApiError(refuse(Code::NotImplemented, "this operation is not built yet; /docs tells which are"))
+        .merge(scheduling::event_types::routes())
+        .merge(scheduling::booking_links::routes())
+        .merge(scheduling::availability::routes())
+        .merge(scheduling::bookings::routes())
 }

@@ -1,0 +1,45 @@
+//! `/v1/scheduling/availability/query`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::scheduling::slots::{SlotAnswer, SlotQuery};
+
+use crate::answer::Answer;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::api::page::Binding;
+use crate::api::reply::with_warnings;
+use crate::app::App;
+use crate::bookings::slots;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .post("/v1/scheduling/availability/query", "scheduling.book", Mvp, ask)
+        .summary("Find slots")
+        .description("Slots begin on a grid that starts with each window of the schedule; neither the range nor a busy time moves it. What is offered can be booked: both go by the same rules. Buffers are kept free of busy times and need not be open. A host whose calendars cannot be read is not free; where none could be read the answer is 503 `availability_unknown`. Who hosts are is told to keys with `scheduling.read` alone: to others `hostIds` is null. `limit` (at most 1,000) and `cursor` stand in the body.")
+        .body::<SlotQuery>()
+        .returns::<SlotAnswer>()
+}
+
+async fn ask(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    slots::require_fields(&body)?;
+    let (query, unknown) = json::typed::<SlotQuery>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let filters = SlotQuery { limit: None, cursor: None, ..query.clone() };
+    let binding = Binding::new(&asker.tenant, "scheduling.availability", &filters);
+    let from_ms: Option<i64> = binding.place(&app.keyring, query.cursor.as_deref())?;
+    let viewer = (&asker, caller.has_scope("scheduling.read"));
+    let (mut answer, next_ms) = slots::answer(&app, viewer, &query, from_ms).await?;
+    answer.next_cursor = next_ms.map(|ms| binding.cursor(&app.keyring, &ms));
+    Ok(with_warnings(&answer, warnings)?)
+}

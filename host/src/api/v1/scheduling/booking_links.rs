@@ -1,0 +1,26 @@
+//! `/v1/scheduling/booking-links`
+
+use axum::extract::State;
+use model::scheduling::slots::BookingLink;
+
+use crate::answer::Answer;
+use crate::api::asker::Path;
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::bookings::links;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .get("/v1/scheduling/booking-links/{slug}", "scheduling.book", Mvp, get)
+        .summary("What a booking page shows")
+        .description("Never a host's address, calendars or reasons for being busy. What is not there, inactive or expired has the same answer: 404.")
+        .returns::<BookingLink>()
+}
+
+async fn get(State(app): State<App>, asker: Asker, Path(slug): Path<String>) -> Result<Answer, ApiError> {
+    let bookable = links::by_slug(&app, &asker, &slug).await?;
+    Ok(Answer::ok(storage::json_text(&links::view(&app, &bookable))))
+}

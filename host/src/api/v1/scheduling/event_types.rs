@@ -1,0 +1,97 @@
+//! `/v1/scheduling/event-types`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::{New, Patch, Resource};
+use model::scheduling::event_type::EventType;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Mvp;
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::bookings::{event_types, view};
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .get("/v1/scheduling/event-types", "scheduling.read", Mvp, list)
+        .summary("List event types")
+        .description("To a key that is bound to connections: those whose hosts are all among them.")
+        .lists::<Resource<EventType>>()
+        .post("/v1/scheduling/event-types", "scheduling.write", Mvp, create)
+        .summary("Create an event type")
+        .description("It acts on the authority of the key that saves it: whoever may book needs no right of their own to the host's calendar. So the key must be allowed to use the host's connection, which must have been granted `calendar.write`. Without `calendarId` bookings are written to the account's default calendar; without `conflictCalendarIds` all calendars make the host busy that count in availability. `slug` is unique within the application (409 `already_exists`). There is one host, one seat a slot, and no confirmation: other settings give 400 `capability_not_supported`, which names the field.")
+        .body::<New<EventType>>()
+        .returns::<Resource<EventType>>()
+        .get("/v1/scheduling/event-types/{eventTypeId}", "scheduling.read", Mvp, get)
+        .summary("Read an event type")
+        .returns::<Resource<EventType>>()
+        .patch("/v1/scheduling/event-types/{eventTypeId}", "scheduling.write", Mvp, update)
+        .summary("Change an event type")
+        .description("Bookings that it has stay as they are. Who changes its hosts needs the same rights as for a new one.")
+        .body::<Patch<EventType>>()
+        .returns::<Resource<EventType>>()
+        .delete("/v1/scheduling/event-types/{eventTypeId}", "scheduling.write", Mvp, delete)
+        .summary("Delete an event type; its bookings stay")
+        .description("Its slug is free at once.")
+}
+
+async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let binding = Binding::new(&asker.tenant, "scheduling.event_types.list", &());
+    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut found = event_types::list(&app, &asker, &after, limit + 1).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| has_more).map(|e| binding.cursor(&app.keyring, &e.row.id));
+    let mut items = Vec::with_capacity(found.len());
+    for stored in &found {
+        items.push(view::event_type(&stored.row, &stored.body)?.to_string());
+    }
+    Ok(Answer::ok(page::page(&items, next.as_deref())))
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let strict = json::is_strict(&headers);
+    Ok(event_types::create(&app, &asker, body, strict, &attempt).await?)
+}
+
+async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+    let found = event_types::find(&app, &asker, &id).await?;
+    Ok(Answer::ok(view::event_type(&found.row, &found.body)?.to_string()).etag(&found.row.etag))
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let strict = json::is_strict(&headers);
+    Ok(event_types::update(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, None)?;
+    Ok(event_types::delete(&app, &asker, &id, expected, &attempt).await?)
+}

@@ -1,0 +1,332 @@
+//! Event types: made, listed, changed and deleted, each with its public name and its idempotent answer in one transaction. Who saves one
+//! must be allowed to use its host: from then on people book it who are not.
+
+use base::error::{Code, Error, Result, invalid, not_found, refuse};
+use base::ids::{self, Kind};
+use base::input::merge_patch;
+use model::scheduling::event_type::EventType;
+use serde_json::{Map, Value, json};
+use storage::Tx;
+use storage::scheduling::event_types::{self as table, EventTypeRow};
+use storage::scheduling::links::{self, LinkRow};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::bookings::{hosts, input, view};
+use crate::log::{self, Note, Origin};
+use crate::resources::{Asker, Expected};
+
+/// Fields that an event type always has.
+const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
+/// How often a change is tried again that another one came before.
+const TRIES: usize = 5;
+
+/// An event type and what it says.
+#[derive(Clone)]
+pub struct Stored {
+    pub row: EventTypeRow,
+    pub body: EventType,
+}
+
+impl Stored {
+    fn read(row: EventTypeRow) -> Result<Stored> {
+        let body = serde_json::from_str(&row.body)?;
+        Ok(Stored { row, body })
+    }
+
+    fn hosts(&self) -> Vec<String> {
+        self.body.hosts.iter().map(|host| host.connection_id.clone()).collect()
+    }
+}
+
+/// An event type of whose hosts the key may use every one; anything else is "no such event type".
+pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Stored> {
+    if !ids::is_plausible(id) {
+        return Err(not_found("event type"));
+    }
+    let row = table::find(app.db.reader(), &asker.tenant, id).await?;
+    let found = Stored::read(row.ok_or_else(|| not_found("event type"))?)?;
+    if may_see(asker, &found) { Ok(found) } else { Err(not_found("event type")) }
+}
+
+fn etag(row: &EventTypeRow) -> Result<String> {
+    view::etag(&(&row.id, row.version, &row.body, &row.metadata))
+}
+
+fn may_see(asker: &Asker, stored: &Stored) -> bool {
+    stored.body.hosts.iter().all(|host| asker.may_use(&host.connection_id))
+}
+
+/// At most `limit` event types that the key sees, in the order of their ids, after an id.
+pub async fn list(app: &App, asker: &Asker, after_id: &str, limit: usize) -> Result<Vec<Stored>> {
+    let rows_at_a_time = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    let mut after = after_id.to_owned();
+    while found.len() < limit {
+        let rows = table::list(app.db.reader(), &asker.tenant, &after, rows_at_a_time).await?;
+        let is_last = rows.len() < limit;
+        after = rows.last().map_or(after, |row| row.id.clone());
+        for row in rows {
+            let stored = Stored::read(row)?;
+            if may_see(asker, &stored) {
+                found.push(stored);
+            }
+        }
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Makes an event type.
+pub async fn create(
+    app: &App,
+    asker: &Asker,
+    input: Map<String, Value>,
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
+    if let Some(field) = REQUIRED.into_iter().find(absent) {
+        return Err(input::missing(field));
+    }
+    let write = merge_patch::over(&EventType::default(), &Value::Null, input, &[])?;
+    let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
+    let mut body = write.body;
+    input::check(&body)?;
+    hosts::check(app, asker, &mut body).await?;
+    warnings.extend(never_open(&body));
+    let now = app.now();
+    let mut row = EventTypeRow {
+        id: app.new_id(Kind::EventType),
+        tenant: asker.tenant.clone(),
+        body: serde_json::to_string(&body)?,
+        schedule_id: None,
+        metadata: serde_json::to_string(&write.metadata.unwrap_or_default())?,
+        etag: String::new(),
+        version: 1,
+        rotation_since: now,
+        deleted_at: None,
+        created_at: now,
+        updated_at: now,
+    };
+    row.etag = etag(&row)?;
+    let new = Stored { row, body };
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db.write(move |tx| Box::pin(async move { insert(tx, &held, &new, &warnings, &attempt).await })).await
+}
+
+async fn insert(
+    tx: &mut Tx,
+    app: &App,
+    new: &Stored,
+    warnings: &[Value],
+    attempt: &Attempt,
+) -> Result<Answer> {
+    table::insert(tx, &new.row).await?;
+    table::set_hosts(tx, &new.row, &new.hosts()).await?;
+    take_slug(tx, new).await?;
+    let mut printed = view::event_type(&new.row, &new.body)?;
+    tell(tx, app, &new.row, ("created", None, Some(printed.to_string()))).await?;
+    printed["warnings"] = Value::from(warnings);
+    let answer = Answer::created(printed.to_string())
+        .etag(&new.row.etag)
+        .header("location", format!("/v1/scheduling/event-types/{}", new.row.id));
+    attempt.store(tx, &app.keyring, &answer, new.row.updated_at).await?;
+    Ok(answer)
+}
+
+async fn take_slug(tx: &mut Tx, stored: &Stored) -> Result<()> {
+    let link = LinkRow {
+        slug: stored.body.slug.clone(),
+        tenant: stored.row.tenant.clone(),
+        event_type_id: stored.row.id.clone(),
+        is_primary: true,
+        uses_left: None,
+        expires_at: None,
+        created_at: stored.row.updated_at,
+    };
+    if links::insert(tx, &link).await? {
+        return Ok(());
+    }
+    let message = "slug: another event type of this application has it; choose another one";
+    Err(invalid(Code::AlreadyExists, "slug", message))
+}
+
+/// Changes an event type. Bookings that it has stay as they are.
+pub async fn update(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    (input, expected): (Map<String, Value>, Expected),
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    for _ in 0..TRIES {
+        let before = find(app, asker, id).await?;
+        expected.check(&before.row.etag)?;
+        let planned = plan(app, asker, before, input.clone(), strict).await?;
+        let (held, attempt) = (app.clone(), attempt.clone());
+        let written: Result<Option<Answer>> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, &planned, &attempt).await })).await;
+        // None: another one changed it meanwhile, so the change is made again on what there is now.
+        if let Some(answer) = written? {
+            return Ok(answer);
+        }
+    }
+    Err(too_busy())
+}
+
+fn too_busy() -> Error {
+    refuse(Code::Overloaded, "the event type is being changed all the time; try again")
+}
+
+/// A change that is not written yet.
+struct Planned {
+    before: Stored,
+    after: Stored,
+    changed: Vec<String>,
+    warnings: Vec<Value>,
+}
+
+async fn plan(
+    app: &App,
+    asker: &Asker,
+    before: Stored,
+    input: Map<String, Value>,
+    strict: bool,
+) -> Result<Planned> {
+    let printed = view::event_type(&before.row, &before.body)?;
+    let absent = |field: &&str| input.get(*field).is_some_and(Value::is_null);
+    if let Some(field) = REQUIRED.into_iter().find(absent) {
+        return Err(input::missing(field));
+    }
+    let write = merge_patch::over(&before.body, &printed, input, &[])?;
+    let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
+    let mut after = Stored { row: before.row.clone(), body: write.body };
+    input::check(&after.body)?;
+    if after.body.hosts != before.body.hosts
+        || after.body.notifications.connection_id != before.body.notifications.connection_id
+    {
+        hosts::check(app, asker, &mut after.body).await?;
+    }
+    warnings.extend(never_open(&after.body));
+    let mut changed = write.changed;
+    if let Some(metadata) = write.metadata {
+        after.row.metadata = serde_json::to_string(&metadata)?;
+        if after.row.metadata != before.row.metadata {
+            changed.push("metadata".to_owned());
+        }
+    }
+    after.row.body = serde_json::to_string(&after.body)?;
+    if after.row != before.row {
+        after.row.version += 1;
+        after.row.updated_at = app.now().max(before.row.updated_at + 1);
+        after.row.etag = etag(&after.row)?;
+    }
+    Ok(Planned { before, after, changed, warnings })
+}
+
+/// Writes a change and its answer; none when the event type is not as it was when the change was planned.
+async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> Result<Option<Answer>> {
+    let Planned { before, after, changed, warnings } = planned;
+    let Some(found) = table::lock(tx, &before.row.tenant, &before.row.id).await? else {
+        return Err(not_found("event type"));
+    };
+    if found.version != before.row.version {
+        return Ok(None);
+    }
+    let mut printed = view::event_type(&after.row, &after.body)?;
+    if after.row != before.row {
+        table::update(tx, &after.row).await?;
+        if after.body.hosts != before.body.hosts {
+            table::set_hosts(tx, &after.row, &after.hosts()).await?;
+        }
+        if after.body.slug != before.body.slug {
+            links::delete_primary(tx, &after.row.id).await?;
+            take_slug(tx, after).await?;
+        }
+        tell(tx, app, &after.row, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
+    }
+    printed["warnings"] = Value::from(warnings.as_slice());
+    let answer = Answer::ok(printed.to_string()).etag(&after.row.etag);
+    attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+    Ok(Some(answer))
+}
+
+/// Deletes an event type: nobody can book it any more, and its slug is free. Its bookings stay.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    expected: Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    for _ in 0..TRIES {
+        let before = find(app, asker, id).await?;
+        expected.check(&before.row.etag)?;
+        let (held, attempt) = (app.clone(), attempt.clone());
+        let deleted: Result<Option<Answer>> = app
+            .db
+            .write(move |tx| Box::pin(async move { remove(tx, &held, &before.row, &attempt).await }))
+            .await;
+        if let Some(answer) = deleted? {
+            return Ok(answer);
+        }
+    }
+    Err(too_busy())
+}
+
+async fn remove(tx: &mut Tx, app: &App, before: &EventTypeRow, attempt: &Attempt) -> Result<Option<Answer>> {
+    let Some(mut row) = table::lock(tx, &before.tenant, &before.id).await? else {
+        return Err(not_found("event type"));
+    };
+    if row.version != before.version {
+        return Ok(None);
+    }
+    let now = app.now();
+    row.version += 1;
+    row.updated_at = now;
+    row.deleted_at = Some(now);
+    table::update(tx, &row).await?;
+    table::set_hosts(tx, &row, &[]).await?;
+    links::delete_all(tx, &row.id).await?;
+    tell(tx, app, &row, ("deleted", None, None)).await?;
+    let answer = Answer::no_content();
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(Some(answer))
+}
+
+/// Writes into the log what happened: `created`, `updated` or `deleted`, with the fields that changed and the event type as it is then.
+async fn tell(
+    tx: &mut Tx,
+    app: &App,
+    row: &EventTypeRow,
+    (change, changed_fields, resource): (&'static str, Option<Vec<String>>, Option<String>),
+) -> Result<()> {
+    let note = Note {
+        connection_id: None,
+        entry_type: format!("event_type.{change}"),
+        change_type: change,
+        resource_type: "event_type",
+        resource_id: row.id.clone(),
+        parent_id: String::new(),
+        changed_fields,
+        etag: resource.as_ref().map(|_| row.etag.clone()),
+        origin: Origin::Api,
+        resource,
+    };
+    log::append(tx, app, &row.tenant, vec![note]).await?;
+    Ok(())
+}
+
+/// A warning where nobody will ever find a slot.
+fn never_open(body: &EventType) -> Option<Value> {
+    let has_hours = body.schedule.is_some() || body.hosts.iter().all(|host| host.schedule.is_some());
+    let message = "without a schedule there are no hours, and no slot is ever offered";
+    (!has_hours).then(
+        || json!({ "code": "never_open", "message": message, "target": "schedule", "field": "schedule" }),
+    )
+}

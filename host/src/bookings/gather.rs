@@ -1,0 +1,191 @@
+//! Reads what the engine is asked about: the hosts' busy times at their providers, and what is reserved and booked here. Busy times are
+//! read before a transaction, the rest in it where something is booked.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+use base::error::{Code, Error, Refusal, Result};
+use model::calendar_query::TargetErrorCode;
+use model::scheduling::event_type::{EventType, Host};
+use scheduling::interval::{Interval, Intervals};
+use scheduling::rules::{HostTimes, Limits, Question, Reserved, Rules, Taken};
+use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::reserved_times::{self, MAX_LENGTH_MS, ReservedRow};
+use storage::sql::On;
+
+use crate::app::App;
+use crate::bookings::rules;
+use crate::freebusy::gather::{self as calendars, Whose};
+use crate::resources::Asker;
+
+const DAY_MS: i64 = 24 * 60 * 60_000;
+/// Seconds after which it is worth asking again when busy times could not be read.
+const RETRY_AFTER_S: u64 = 5;
+
+/// What the calendars of each host say, in the hosts' order.
+pub type Busy = Vec<Result<Intervals, TargetErrorCode>>;
+
+/// 503: nobody knows whether the hosts are free.
+pub fn unknown() -> Error {
+    let message = "the hosts' calendars cannot be read now, so it is not known when they are free; try again";
+    Refusal::new(Code::AvailabilityUnknown, message).retry_after_s(RETRY_AFTER_S).into()
+}
+
+/// The busy times that can be in the way of a meeting that begins in `range`. A host whose calendars were not read by the deadline is
+/// unknown. `ignored` are events that do not count.
+pub async fn busy(
+    app: &App,
+    asker: &Asker,
+    (event_type, rules): (&EventType, &Rules),
+    range: Interval,
+    ignored: HashSet<String>,
+    deadline: Duration,
+) -> Busy {
+    // An event type acts on the authority of the key that saved it: whoever may book it need not be let into the calendars.
+    let asker = Asker { connection_ids: Vec::new(), ..asker.clone() };
+    let question = calendars::Question {
+        ranges: Intervals::from(reach(rules, range)),
+        zone: rules.zone.clone(),
+        tentative_as_busy: true,
+        details: false,
+        ignored,
+    };
+    let targets: Vec<Whose> = event_type.hosts.iter().map(whose).collect();
+    let read = calendars::busy_of(app, &asker, &question, &targets);
+    match tokio::time::timeout(deadline, read).await {
+        Ok(answers) => answers
+            .into_iter()
+            .map(|answer| match answer {
+                Ok(busy) => Ok(busy.iter().map(|b| b.at).collect()),
+                Err(e) => Err(e.code),
+            })
+            .collect(),
+        Err(_) => targets.iter().map(|_| Err(TargetErrorCode::ProviderUnavailable)).collect(),
+    }
+}
+
+fn whose(host: &Host) -> Whose {
+    let calendar_ids = Some(&host.conflict_calendar_ids).filter(|ids| !ids.is_empty());
+    Whose::Calendars { connection_id: host.connection_id.clone(), calendar_ids: calendar_ids.cloned() }
+}
+
+/// Where meetings lie that begin in a range, with their buffers.
+fn reach(rules: &Rules, range: Interval) -> Interval {
+    let buffer = rules.buffer_before_ms.max(rules.buffer_after_ms);
+    range.widen(buffer, buffer.saturating_add(rules.duration_ms))
+}
+
+/// What the tables have.
+pub struct Stored {
+    reserved: Vec<ReservedRow>,
+    meetings: Vec<MeetingRow>,
+}
+
+/// What is reserved of the hosts near a range of starts, and the meetings of the event type in it and in the periods that a limit counts.
+pub async fn stored(
+    on: impl Into<On<'_>>,
+    event_type_id: &str,
+    (event_type, rules): (&EventType, &Rules),
+    range: Interval,
+) -> Result<Stored> {
+    let mut on: On<'_> = on.into();
+    // A day more to each side, so that a meeting is found whole of which a buffer is near.
+    let near = reach(rules, range).widen(MAX_LENGTH_MS, MAX_LENGTH_MS);
+    let connections: Vec<String> = event_type.hosts.iter().map(|host| host.connection_id.clone()).collect();
+    let calendars: Vec<String> = event_type.hosts.iter().flat_map(calendars_of).cloned().collect();
+    let mut reserved = reserved_times::of_connections(on.again(), &connections, near.start, near.end).await?;
+    // The same calendar can be another connection's, too.
+    let others = reserved_times::of_calendars(on.again(), &calendars, near.start, near.end).await?;
+    reserved.extend(others.into_iter().filter(|row| !connections.contains(&row.connection_id)));
+    let counted = counted_ms(&rules.limits);
+    let periods = range.widen(counted, counted);
+    let meetings = meetings::of_event_type(on.again(), event_type_id, periods.start, periods.end).await?;
+    Ok(Stored { reserved, meetings })
+}
+
+fn calendars_of(host: &Host) -> impl Iterator<Item = &String> {
+    host.conflict_calendar_ids.iter().chain(&host.calendar_id)
+}
+
+/// No period that a limit counts is longer.
+fn counted_ms(limits: &Limits) -> i64 {
+    let days = if limits.per_year.is_some() {
+        367
+    } else if limits.per_month.is_some() {
+        32
+    } else if limits.per_week.is_some() {
+        8
+    } else {
+        2
+    };
+    days * DAY_MS
+}
+
+/// What the engine is asked: when, in a range of starts, hosts with these times can meet.
+pub fn question(
+    event_type: &EventType,
+    rules: Rules,
+    range: Interval,
+    (busy, stored): (&Busy, &Stored),
+    now_ms: i64,
+) -> Result<Question> {
+    let mut hosts = Vec::with_capacity(event_type.hosts.len());
+    for (host, busy) in event_type.hosts.iter().zip(busy) {
+        hosts.push(HostTimes {
+            id: host.connection_id.clone(),
+            role: host.role,
+            priority: host.priority,
+            weight: u32::try_from(host.weight).unwrap_or(0),
+            plan: rules::plan("schedule", host.schedule.as_ref())?,
+            busy: busy.as_ref().ok().cloned(),
+            reserved: reserved(host, &stored.reserved),
+            load: 0,
+            last_assigned_ms: 0,
+        });
+    }
+    let meetings = stored.meetings.iter().map(taken).collect();
+    Ok(Question {
+        range,
+        now_ms,
+        rules,
+        hosts,
+        meetings,
+        invitee_active: None,
+        moved: None,
+        only_hosts: None,
+    })
+}
+
+/// The meetings that hold a host's time.
+fn reserved(host: &Host, rows: &[ReservedRow]) -> Vec<Reserved> {
+    let holds = |row: &&ReservedRow| {
+        row.connection_id == host.connection_id || calendars_of(host).any(|id| *id == row.calendar_id)
+    };
+    let mut by_meeting: BTreeMap<(&str, &str), Reserved> = BTreeMap::new();
+    for row in rows.iter().filter(holds) {
+        let at = Interval::new(row.start_at, row.end_at);
+        let found =
+            by_meeting.entry((row.meeting_id.as_str(), row.connection_id.as_str())).or_insert_with(|| {
+                Reserved {
+                    meeting: row.meeting_id.clone(),
+                    core: Interval::new(at.start, at.start),
+                    padded: at,
+                }
+            });
+        found.padded = Interval::new(found.padded.start.min(at.start), found.padded.end.max(at.end));
+        if !row.is_buffer {
+            found.core = at;
+        }
+    }
+    by_meeting.into_values().collect()
+}
+
+fn taken(row: &MeetingRow) -> Taken {
+    Taken {
+        meeting: row.id.clone(),
+        core: Interval::new(row.start_at, row.end_at),
+        hosts: row.hosts.clone(),
+        seats: u32::try_from(row.seats).unwrap_or(u32::MAX),
+        seats_taken: u32::try_from(row.seats_taken).unwrap_or(u32::MAX),
+    }
+}

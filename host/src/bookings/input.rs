@@ -1,0 +1,247 @@
+//! What clients may write into an event type. Each fault is told with its field.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use base::error::{Code, Error, Result, invalid};
+use base::input::errors::host_name;
+use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
+use model::scheduling::event_type::{
+    Assignment, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question, QuestionKind,
+};
+
+use crate::bookings::rules;
+
+const DAY: i64 = 24 * 60;
+const YEAR: i64 = 366 * DAY;
+/// Minutes of a meeting: at most a day, as of everything that reserves time (`storage::scheduling::reserved_times`).
+const DURATION: RangeInclusive<i64> = 5..=DAY;
+const MAX_SLUG: usize = 64;
+const MAX_DURATIONS: usize = 20;
+const MAX_CALENDARS: usize = 50;
+const MAX_PLACES: usize = 20;
+const MAX_QUESTIONS: usize = 50;
+const MAX_OPTIONS: usize = 100;
+const MAX_LABEL: usize = 256;
+const MAX_DOMAINS: usize = 50;
+
+/// Whether this can be the public name of an event type.
+pub fn is_slug(text: &str) -> bool {
+    let is_known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    !text.is_empty() && text.len() <= MAX_SLUG && text.bytes().all(is_known)
+}
+
+/// A field that must be there.
+pub fn missing(field: &str) -> Error {
+    invalid(Code::MissingField, field, format!("{field} is required"))
+}
+
+/// Refuses an event type that is not as it should be, and one that asks for what cannot be done.
+pub fn check(e: &EventType) -> Result<()> {
+    if e.slug.is_empty() {
+        return Err(missing("slug"));
+    }
+    if !is_slug(&e.slug) {
+        return Err(fault("slug", "must be 1 to 64 characters out of a to z, 0 to 9 and -"));
+    }
+    if e.title.trim().is_empty() {
+        return Err(missing("title"));
+    }
+    line("title", &e.title)?;
+    validate::text("description", e.description.as_deref(), MAX_TEXT)?;
+    if let Some(color) = &e.color {
+        validate::color(color)?;
+    }
+    times(e)?;
+    not_supported(e)?;
+    hosts(&e.hosts)?;
+    places(&e.locations)?;
+    // Reads the schedule, the window and the limits, too.
+    rules::of(e, e.duration_minutes)?;
+    questions(&e.questions)?;
+    appearance(e)
+}
+
+fn times(e: &EventType) -> Result<()> {
+    within("durationMinutes", e.duration_minutes, DURATION)?;
+    validate::length("durationOptions", e.duration_options.len(), MAX_DURATIONS)?;
+    for (i, minutes) in e.duration_options.iter().enumerate() {
+        within(&format!("durationOptions[{i}]"), *minutes, DURATION)?;
+    }
+    if let Some(minutes) = e.slot_interval_minutes {
+        within("slotIntervalMinutes", minutes, 5..=DAY)?;
+    }
+    within("slotOffsetMinutes", e.slot_offset_minutes, 0..=DAY)?;
+    within("bufferBeforeMinutes", e.buffer_before_minutes, 0..=DAY)?;
+    within("bufferAfterMinutes", e.buffer_after_minutes, 0..=DAY)?;
+    within("minNoticeMinutes", e.min_notice_minutes, 0..=YEAR)?;
+    if let Some(minutes) = e.confirmation_expires_minutes {
+        within("confirmationExpiresMinutes", minutes, 1..=YEAR)?;
+    }
+    within("cancellation.minNoticeMinutes", e.cancellation.min_notice_minutes, 0..=YEAR)?;
+    within("reschedule.minNoticeMinutes", e.reschedule.min_notice_minutes, 0..=YEAR)?;
+    match e.reschedule.max_count {
+        Some(count) => within("reschedule.maxCount", count, 0..=1_000),
+        None => Ok(()),
+    }
+}
+
+/// Refuses, by its field, what the model has and this service does not do.
+fn not_supported(e: &EventType) -> Result<()> {
+    let refuse = |field: &str, what: &str| {
+        Err(invalid(Code::CapabilityNotSupported, field, format!("{field}: {what}")))
+    };
+    if e.schedule_id.is_some() {
+        return refuse("scheduleId", "there are no shared schedules; put the hours into schedule");
+    }
+    if e.hosts.len() > 1 {
+        return refuse("hosts[1]", "an event type has one host");
+    }
+    if e.hosts.first().is_some_and(|host| host.role != HostRole::Required) {
+        return refuse("hosts[0].role", "the one host is required");
+    }
+    if e.assignment != Assignment::default() {
+        return refuse("assignment", "with one host it is fixed");
+    }
+    match e.seats_per_slot {
+        None | Some(1) => {}
+        Some(seats) if seats < 1 => return Err(fault("seatsPerSlot", "must be 1 or more")),
+        Some(_) => return refuse("seatsPerSlot", "a slot has one seat"),
+    }
+    if e.requires_confirmation {
+        return refuse("requiresConfirmation", "bookings are confirmed when they are made");
+    }
+    if !e.notifications.reminders.is_empty() {
+        return refuse("notifications.reminders", "reminders are not sent");
+    }
+    Ok(())
+}
+
+fn hosts(hosts: &[Host]) -> Result<()> {
+    if hosts.is_empty() {
+        return Err(missing("hosts"));
+    }
+    for (i, host) in hosts.iter().enumerate() {
+        let field = |name: &str| format!("hosts[{i}].{name}");
+        if host.connection_id.is_empty() {
+            return Err(missing(&field("connectionId")));
+        }
+        let conflicts = &host.conflict_calendar_ids;
+        validate::length(&field("conflictCalendarIds"), conflicts.len(), MAX_CALENDARS)?;
+        each_once(&field("conflictCalendarIds"), conflicts)?;
+        within(&field("weight"), host.weight, 0..=1_000_000)?;
+        within(&field("priority"), host.priority, -1_000_000..=1_000_000)?;
+        rules::plan(&field("schedule"), host.schedule.as_ref())?;
+        if let Some(name) = &host.display_name {
+            line(&field("displayName"), name)?;
+        }
+        if let Some(url) = &host.avatar_url {
+            validate::url(&field("avatarUrl"), url, &["https"], "an https URL")?;
+        }
+    }
+    Ok(())
+}
+
+fn places(places: &[MeetingPlace]) -> Result<()> {
+    validate::length("locations", places.len(), MAX_PLACES)?;
+    for (i, place) in places.iter().enumerate() {
+        let by_provider = matches!(
+            place.kind,
+            MeetingPlaceKind::GoogleMeet | MeetingPlaceKind::Teams | MeetingPlaceKind::Zoom
+        );
+        let field = format!("locations[{i}].value");
+        match &place.value {
+            None if by_provider => {
+                let field = format!("locations[{i}].type");
+                let message = format!("{field}: conferences are not made here; give the link in value");
+                return Err(invalid(Code::CapabilityNotSupported, field, message));
+            }
+            Some(url) if by_provider || place.kind == MeetingPlaceKind::Link => {
+                validate::url(&field, url, &["http", "https"], "an http or https URL")?;
+                validate::text(&field, Some(url), MAX_LINE)?;
+            }
+            Some(text) => line(&field, text)?,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn questions(questions: &[Question]) -> Result<()> {
+    validate::length("questions", questions.len(), MAX_QUESTIONS)?;
+    let mut keys = BTreeSet::new();
+    for (i, question) in questions.iter().enumerate() {
+        let field = |name: &str| format!("questions[{i}].{name}");
+        let key = &question.key;
+        if key.is_empty() {
+            return Err(missing(&field("key")));
+        }
+        if key.len() > 64 || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)) {
+            return Err(fault(&field("key"), "must be 1 to 64 letters, digits, _ and -"));
+        }
+        if !keys.insert(key) {
+            return Err(fault(&field("key"), "is there twice"));
+        }
+        if question.label.trim().is_empty() {
+            return Err(missing(&field("label")));
+        }
+        validate::text(&field("label"), Some(&question.label), MAX_LABEL)?;
+        validate::length(&field("options"), question.options.len(), MAX_OPTIONS)?;
+        let chooses = matches!(question.kind, QuestionKind::Select | QuestionKind::Multiselect);
+        if chooses == question.options.is_empty() {
+            return match chooses {
+                true => Err(missing(&field("options"))),
+                false => Err(fault(&field("options"), "are those of select and multiselect alone")),
+            };
+        }
+        each_once(&field("options"), &question.options)?;
+        for (j, option) in question.options.iter().enumerate() {
+            validate::text(&format!("questions[{i}].options[{j}]"), Some(option), MAX_LABEL)?;
+        }
+    }
+    Ok(())
+}
+
+/// Texts and addresses that people see.
+fn appearance(e: &EventType) -> Result<()> {
+    if let Some(template) = &e.title_template {
+        line("titleTemplate", template)?;
+    }
+    if let Some(url) = &e.success_redirect_url {
+        validate::url("successRedirectUrl", url, &["https"], "an https URL")?;
+    }
+    if let Some(url) = &e.link.logo_url {
+        validate::url("link.logoUrl", url, &["https"], "an https URL")?;
+    }
+    validate::length("link.embedDomains", e.link.embed_domains.len(), MAX_DOMAINS)?;
+    for (i, domain) in e.link.embed_domains.iter().enumerate() {
+        if host_name(domain).is_none() {
+            return Err(fault(&format!("link.embedDomains[{i}]"), "must be a host name such as example.org"));
+        }
+    }
+    Ok(())
+}
+
+/// A text of one line.
+pub fn line(field: &str, text: &str) -> Result<()> {
+    validate::text(field, Some(text), MAX_LINE)?;
+    match text.chars().any(char::is_control) {
+        true => Err(fault(field, "must be one line, without control characters")),
+        false => Ok(()),
+    }
+}
+
+fn within(field: &str, value: i64, range: RangeInclusive<i64>) -> Result<()> {
+    match range.contains(&value) {
+        true => Ok(()),
+        false => Err(fault(field, &format!("must be from {} to {}", range.start(), range.end()))),
+    }
+}
+
+fn each_once(field: &str, texts: &[String]) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    match texts.iter().position(|text| !seen.insert(text)) {
+        Some(n) => Err(fault(&format!("{field}[{n}]"), "is there twice")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,233 @@
+//! What an invitee may write into a booking, and the booking that becomes of it. Pure. Each fault is told with its field.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::error::{Code, Result, invalid};
+use base::input::metadata;
+use base::input::validate::{self, fault};
+use model::Instant;
+use model::scheduling::booking::{
+    Booking, BookingPlace, BookingSource, BookingStatus, Guest, Invitee, NewBooking,
+};
+use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, QuestionKind};
+use serde_json::{Map, Value};
+
+use crate::bookings::input::{line, missing};
+use crate::bookings::rules::{self, MINUTE_MS};
+
+const MAX_GUESTS: usize = 50;
+/// Characters of a name, which is part of the title of an event.
+const MAX_NAME: usize = 256;
+const MAX_PHONE: usize = 64;
+const MAX_NOTES: usize = 10_000;
+const MAX_ANSWER: usize = 4_096;
+/// All answers as JSON. With questions and notes they are the text of an event.
+const MAX_ANSWERS_BYTES: usize = 32 << 10;
+/// Characters of a title.
+const MAX_TITLE: usize = 1_000;
+/// What a title is made of where the event type does not say it.
+const TITLE: &str = "{title} with {invitee}";
+
+/// Refuses a body without a field that must be there. Values are checked when they are typed.
+pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
+    let absent = |field: &&str| matches!(body.get(*field), None | Some(Value::Null));
+    match ["eventTypeId", "start", "inviteeEmail"].into_iter().find(absent) {
+        Some(field) => Err(missing(field)),
+        None => Ok(()),
+    }
+}
+
+/// The booking that is asked for, without what is known only when it is made: its UID and its hosts. With its length in minutes.
+pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(Booking, i64)> {
+    let minutes = rules::duration(e, new.duration_minutes)?;
+    validate::year_of("start", new.start)?;
+    validate::address("inviteeEmail", &new.invitee_email)?;
+    if let Some(name) = &new.invitee_name {
+        name_of("inviteeName", name)?;
+    }
+    if let Some(zone) = &new.invitee_time_zone {
+        validate::zone("inviteeTimeZone", zone)?;
+    }
+    if let Some(phone) = &new.invitee_phone {
+        phone_of("inviteePhone", phone)?;
+    }
+    guests(&new.guests)?;
+    validate::text("notes", new.notes.as_deref(), MAX_NOTES)?;
+    metadata::check("metadata", &new.metadata)?;
+    answers(&e.questions, &new.answers)?;
+    let location = place(new, e)?;
+    let invitee = Invitee {
+        name: new.invitee_name.clone().filter(|name| !name.trim().is_empty()),
+        email: new.invitee_email.clone(),
+        phone: new.invitee_phone.clone(),
+        locale: None,
+        time_zone: new.invitee_time_zone.clone(),
+    };
+    let booking = Booking {
+        event_type_id: event_type_id.to_owned(),
+        slug: e.slug.clone(),
+        status: BookingStatus::Confirmed,
+        start: new.start,
+        end: Instant::from_millis(new.start.as_millis() + minutes * MINUTE_MS),
+        time_zone: new.invitee_time_zone.clone().unwrap_or_else(|| rules::zone(e).name),
+        title: title(e, &invitee),
+        invitee,
+        guests: new.guests.clone(),
+        answers: new.answers.clone(),
+        notes: new.notes.clone(),
+        location,
+        seats: 1,
+        source: BookingSource::Api,
+        ..Booking::default()
+    };
+    Ok((booking, minutes))
+}
+
+fn name_of(field: &str, name: &str) -> Result<()> {
+    validate::text(field, Some(name), MAX_NAME)?;
+    line(field, name)
+}
+
+fn phone_of(field: &str, phone: &str) -> Result<()> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "+-(). #*/;=:,".contains(c);
+    let fits = phone.len() <= MAX_PHONE && phone.chars().all(is_part);
+    match fits && phone.chars().any(|c| c.is_ascii_digit()) {
+        true => Ok(()),
+        false => Err(fault(field, "must be a telephone number such as +49 30 123456")),
+    }
+}
+
+fn guests(guests: &[Guest]) -> Result<()> {
+    validate::length("guests", guests.len(), MAX_GUESTS)?;
+    for (i, guest) in guests.iter().enumerate() {
+        validate::address(&format!("guests[{i}].email"), &guest.email)?;
+        if let Some(name) = &guest.name {
+            name_of(&format!("guests[{i}].name"), name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where they meet: the place that was chosen, else the first one.
+fn place(new: &NewBooking, e: &EventType) -> Result<Option<BookingPlace>> {
+    let fits = |chosen: &BookingPlace| {
+        let same = |text: &Option<String>| chosen.value.is_none() || chosen.value == *text;
+        e.locations.iter().find(|place| place.kind == chosen.kind && same(&place.value))
+    };
+    let found = match &new.location {
+        None => e.locations.first(),
+        Some(chosen) => {
+            let none = || fault("location", "must be one of the event type's locations");
+            Some(fits(chosen).ok_or_else(none)?)
+        }
+    };
+    let Some(found) = found else { return Ok(None) };
+    if found.kind == MeetingPlaceKind::PhoneInvitee && new.invitee_phone.is_none() {
+        return Err(missing("inviteePhone"));
+    }
+    let is_link = !matches!(
+        found.kind,
+        MeetingPlaceKind::InPerson | MeetingPlaceKind::PhoneHost | MeetingPlaceKind::PhoneInvitee
+    );
+    let join_url = found.value.clone().filter(|_| is_link);
+    Ok(Some(BookingPlace { kind: found.kind, value: found.value.clone(), join_url }))
+}
+
+fn answers(questions: &[Question], answers: &BTreeMap<String, Value>) -> Result<()> {
+    if let Some(key) = answers.keys().find(|key| !questions.iter().any(|q| q.key == **key)) {
+        return Err(fault(&format!("answers.{key}"), "is no question of this event type"));
+    }
+    if serde_json::to_vec(answers)?.len() > MAX_ANSWERS_BYTES {
+        return Err(fault("answers", &format!("may have at most {MAX_ANSWERS_BYTES} bytes")));
+    }
+    for question in questions {
+        let field = format!("answers.{}", question.key);
+        let given = answers.get(&question.key).filter(|answer| !is_empty(answer));
+        match given {
+            Some(given) => answer(&field, question, given)?,
+            None if question.required => return Err(missing(&field)),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing was answered.
+fn is_empty(answer: &Value) -> bool {
+    match answer {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(chosen) => chosen.is_empty(),
+        _ => false,
+    }
+}
+
+fn answer(field: &str, question: &Question, given: &Value) -> Result<()> {
+    let is_option = |value: &Value| value.as_str().is_some_and(|v| question.options.iter().any(|o| o == v));
+    match (question.kind, given) {
+        (QuestionKind::Text, Value::String(text)) => {
+            validate::text(field, Some(text), MAX_ANSWER)?;
+            line(field, text)
+        }
+        (QuestionKind::Textarea, Value::String(text)) => validate::text(field, Some(text), MAX_ANSWER),
+        (QuestionKind::Phone, Value::String(text)) => phone_of(field, text),
+        (QuestionKind::Email, Value::String(text)) => validate::address(field, text),
+        (QuestionKind::Boolean, Value::Bool(_)) | (QuestionKind::Number, Value::Number(_)) => Ok(()),
+        (QuestionKind::Select, one) if is_option(one) => Ok(()),
+        (QuestionKind::Multiselect, Value::Array(several)) if several.iter().all(is_option) => {
+            let each: BTreeSet<&str> = several.iter().filter_map(Value::as_str).collect();
+            match each.len() == several.len() {
+                true => Ok(()),
+                false => Err(fault(field, "names an option twice")),
+            }
+        }
+        (QuestionKind::Select, _) => Err(fault(field, "must be one of the question's options")),
+        (QuestionKind::Multiselect, _) => Err(fault(field, "must be a list of the question's options")),
+        (QuestionKind::Boolean, _) => Err(fault(field, "must be true or false")),
+        (QuestionKind::Number, _) => Err(fault(field, "must be a number")),
+        _ => Err(invalid(Code::InvalidParameter, field, format!("{field} must be a text"))),
+    }
+}
+
+/// The title of the event.
+fn title(e: &EventType, invitee: &Invitee) -> String {
+    let host = e.hosts.first().and_then(|host| host.display_name.as_deref()).unwrap_or_default();
+    let name = invitee.name.as_deref().unwrap_or(&invitee.email);
+    let template = e.title_template.as_deref().filter(|t| !t.trim().is_empty()).unwrap_or(TITLE);
+    // The invitee last: what somebody calls himself is not looked into.
+    let title = template.replace("{title}", &e.title).replace("{host}", host).replace("{invitee}", name);
+    title.chars().take(MAX_TITLE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ask(kind: QuestionKind, given: Value) -> bool {
+        let options = vec!["a".to_owned(), "b".to_owned()];
+        let question = Question { key: "q".to_owned(), kind, required: true, options, ..Question::default() };
+        answers(&[question], &[("q".to_owned(), given)].into()).is_ok()
+    }
+
+    #[test]
+    fn an_answer_is_of_its_questions_kind() {
+        assert!(ask(QuestionKind::Text, json!("x")) && !ask(QuestionKind::Text, json!("x\ny")));
+        assert!(ask(QuestionKind::Textarea, json!("x\ny")) && !ask(QuestionKind::Textarea, json!(" ")));
+        assert!(ask(QuestionKind::Select, json!("a")) && !ask(QuestionKind::Select, json!("c")));
+        assert!(ask(QuestionKind::Multiselect, json!(["a", "b"])));
+        assert!(!ask(QuestionKind::Multiselect, json!(["a", "a"])));
+        assert!(ask(QuestionKind::Boolean, json!(false)) && !ask(QuestionKind::Boolean, json!("no")));
+        assert!(ask(QuestionKind::Number, json!(1.5)) && !ask(QuestionKind::Number, json!(null)));
+        assert!(ask(QuestionKind::Phone, json!("+49 30 1")) && !ask(QuestionKind::Phone, json!("call me")));
+        assert!(ask(QuestionKind::Email, json!("a@b.c")) && !ask(QuestionKind::Email, json!("a")));
+    }
+
+    #[test]
+    fn a_name_is_not_taken_for_a_template() {
+        let event_type = EventType { title: "Intro".to_owned(), ..EventType::default() };
+        let invitee = Invitee { name: Some("{title}".to_owned()), ..Invitee::default() };
+        assert_eq!(title(&event_type, &invitee), "Intro with {title}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The search for slots of an event type.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use base::error::{Code, Result, invalid, not_found};
+use base::input::validate::{self, fault};
+use model::Instant;
+use model::scheduling::event_type::FreeBusyFailure;
+use model::scheduling::slots::{Slot, SlotAnswer, SlotQuery, UnavailableHost};
+use scheduling::hours::Zone;
+use scheduling::interval::Interval;
+use scheduling::oracle::{self, Oracle};
+use scheduling::rules::Question;
+use serde_json::{Map, Value};
+use storage::scheduling::{bookings, meeting_events};
+
+use crate::app::App;
+use crate::bookings::gather::{self, Busy};
+use crate::bookings::input::missing;
+use crate::bookings::links::{self, Bookable};
+use crate::bookings::{rules, view};
+use crate::resources::Asker;
+
+/// Calendars that were not read by then are unknown.
+const DEADLINE: Duration = Duration::from_millis(2_500);
+const DAY_MS: i64 = 24 * 60 * 60_000;
+/// Longest range.
+const MAX_RANGE_MS: i64 = 62 * DAY_MS;
+/// Most slots of a page, and as many as there are where nothing is said.
+const MAX_LIMIT: i64 = 1_000;
+
+/// Refuses a body without a field that must be there, and one that names an event type twice.
+pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
+    let has = |field: &str| !matches!(body.get(field), None | Some(Value::Null));
+    match (has("eventTypeId"), has("slug")) {
+        (false, false) => return Err(missing("eventTypeId")),
+        (true, true) => {
+            let message = "slug and eventTypeId both name an event type; send one of them";
+            return Err(invalid(Code::ConflictingFields, "slug", message));
+        }
+        _ => {}
+    }
+    match ["start", "end"].into_iter().find(|field| !has(field)) {
+        Some(field) => Err(missing(field)),
+        None => Ok(()),
+    }
+}
+
+/// A page of slots from `from_ms` on, or from the first; and where the next page begins, if there is one.
+pub async fn answer(
+    app: &App,
+    (asker, sees_hosts): (&Asker, bool),
+    query: &SlotQuery,
+    from_ms: Option<i64>,
+) -> Result<(SlotAnswer, Option<i64>)> {
+    let range = range(query)?;
+    let limit = limit(query.limit)?;
+    let bookable = match (&query.event_type_id, &query.slug) {
+        (Some(id), _) => links::by_id(app, asker, id).await?,
+        (None, slug) => links::by_slug(app, asker, slug.as_deref().unwrap_or_default()).await?,
+    };
+    let body = &bookable.body;
+    let zone = zone(query, &bookable)?;
+    let minutes = rules::duration(body, query.duration_minutes)?;
+    let rules = rules::of(body, minutes)?;
+    check_hosts(query, &bookable)?;
+    let (moved, ignored) = moved(app, asker, &bookable, query.reschedule_booking_id.as_deref()).await?;
+    let of = (body, &rules);
+    let busy = gather::busy(app, asker, of, range, ignored, DEADLINE).await;
+    let is_closed = body.free_busy_failure == FreeBusyFailure::Closed;
+    if is_closed && busy.iter().all(Result::is_err) {
+        return Err(gather::unknown());
+    }
+    let stored = gather::stored(app.db.reader(), &bookable.row.id, of, range).await?;
+    let now = app.now();
+    let mut question = gather::question(body, rules, range, (&busy, &stored), now)?;
+    question.moved = moved;
+    question.only_hosts = query.host_ids.clone();
+    let mut found = Oracle::new(&question).slots(from_ms.unwrap_or(range.start), limit + 1);
+    let next = found.get(limit).map(|slot| slot.at.start);
+    found.truncate(limit);
+    let print = |slot: &oracle::Slot| Slot {
+        start: Instant::from_millis(slot.at.start),
+        end: Instant::from_millis(slot.at.end),
+        local_start: local(slot.at.start, &zone),
+        host_ids: sees_hosts.then(|| ids(&question, slot)),
+        host_count: i64::try_from(slot.hosts.len()).unwrap_or(i64::MAX),
+        seats_remaining: body.seats_per_slot.map(|_| i64::from(slot.seats_left)),
+        slot_token: Some(view::slot_token(&app.keyring, &bookable.row, (slot.at.start, minutes))),
+    };
+    let answer = SlotAnswer {
+        data: found.iter().map(print).collect(),
+        next_cursor: None,
+        computed_at: Instant::from_millis(now),
+        complete: busy.iter().all(Result::is_ok),
+        unavailable_hosts: if sees_hosts { unavailable(&bookable, &busy) } else { Vec::new() },
+        time_zone: zone.name,
+    };
+    Ok((answer, next))
+}
+
+fn range(query: &SlotQuery) -> Result<Interval> {
+    for (field, instant) in [("start", query.start), ("end", query.end)] {
+        validate::year_of(field, instant)?;
+    }
+    let range = Interval::new(query.start.as_millis(), query.end.as_millis());
+    if range.is_empty() {
+        return Err(invalid(Code::InvalidTimeRange, "end", "end must be after start"));
+    }
+    if range.len_ms() > MAX_RANGE_MS {
+        return Err(invalid(Code::RangeTooLarge, "end", "end may be at most 62 days after start"));
+    }
+    Ok(range)
+}
+
+fn limit(limit: Option<i64>) -> Result<usize> {
+    match limit.unwrap_or(MAX_LIMIT) {
+        n if n < 1 => Err(fault("limit", &format!("must be from 1 to {MAX_LIMIT}"))),
+        n => Ok(usize::try_from(n.min(MAX_LIMIT)).unwrap_or(usize::MAX)),
+    }
+}
+
+/// The zone of local times: the one that is asked for, else the event type's.
+fn zone(query: &SlotQuery, bookable: &Bookable) -> Result<Zone> {
+    let Some(name) = &query.time_zone else { return Ok(rules::zone(&bookable.body)) };
+    Zone::named(name).ok_or_else(|| {
+        let message = format!("timeZone: {name:?} is not an IANA time zone, such as Europe/Berlin");
+        invalid(Code::InvalidTimeZone, "timeZone", message)
+    })
+}
+
+fn check_hosts(query: &SlotQuery, bookable: &Bookable) -> Result<()> {
+    let is_host = |id: &String| bookable.body.hosts.iter().any(|host| host.connection_id == *id);
+    match query.host_ids.iter().flatten().position(|id| !is_host(id)) {
+        Some(i) => Err(fault(&format!("hostIds[{i}]"), "is no host of this event type")),
+        None => Ok(()),
+    }
+}
+
+/// The meeting of the booking that is to be moved, and its events, which are not in its own way.
+async fn moved(
+    app: &App,
+    asker: &Asker,
+    bookable: &Bookable,
+    booking_id: Option<&str>,
+) -> Result<(Option<String>, HashSet<String>)> {
+    let Some(id) = booking_id else { return Ok((None, HashSet::new())) };
+    let reader = app.db.reader();
+    let found = bookings::find(reader, &asker.tenant, id).await?;
+    let booking = found
+        .filter(|booking| booking.event_type_id == bookable.row.id)
+        .ok_or_else(|| not_found("booking of this event type"))?;
+    let events = meeting_events::of_meeting(reader, &booking.meeting_id).await?;
+    Ok((Some(booking.meeting_id), events.into_iter().filter_map(|event| event.event_id).collect()))
+}
+
+fn ids(question: &Question, slot: &oracle::Slot) -> Vec<String> {
+    let hosts = slot.hosts.iter().filter_map(|index| question.hosts.get(usize::from(*index)));
+    hosts.map(|host| host.id.clone()).collect()
+}
+
+fn unavailable(bookable: &Bookable, busy: &Busy) -> Vec<UnavailableHost> {
+    let each = bookable.body.hosts.iter().zip(busy);
+    let failed = each.filter_map(|(host, answer)| Some((host, *answer.as_ref().err()?)));
+    failed.map(|(host, code)| UnavailableHost { host_id: host.connection_id.clone(), code }).collect()
+}
+
+/// The local time with its offset, as in `2026-03-10T10:00:00+01:00`.
+fn local(at_ms: i64, zone: &Zone) -> String {
+    let zoned = Instant::from_millis(at_ms).timestamp().to_zoned(zone.rules.clone());
+    zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_time_tells_its_offset() {
+        let zone = Zone::named("Asia/Kathmandu").unwrap();
+        assert_eq!(local(0, &zone), "1970-01-01T05:30:00+05:30");
+        assert_eq!(local(0, &Zone::utc()), "1970-01-01T00:00:00+00:00");
+    }
+}

@@ -1,0 +1,53 @@
+//! What can become of a booking, and the words that the tables have for it.
+
+use base::error::{Code, Result, refuse};
+use model::scheduling::booking::BookingStatus::{
+    self, Cancelled, Completed, Confirmed, Expired, Pending, Rejected,
+};
+
+/// The status as it is stored and printed.
+pub fn as_str(status: BookingStatus) -> &'static str {
+    match status {
+        Pending => "pending",
+        Confirmed => "confirmed",
+        Rejected => "rejected",
+        Cancelled => "cancelled",
+        Expired => "expired",
+        Completed => "completed",
+    }
+}
+
+/// Refuses what cannot become of a booking.
+pub fn allows(from: BookingStatus, to: BookingStatus) -> Result<()> {
+    let fits = match from {
+        Pending => matches!(to, Confirmed | Rejected | Cancelled | Expired),
+        Confirmed => matches!(to, Pending | Cancelled | Completed),
+        Rejected | Cancelled | Expired | Completed => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    let message = format!("a booking that is {} cannot become {}", as_str(from), as_str(to));
+    Err(refuse(Code::InvalidState, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_over_stays_over() {
+        let all = [Pending, Confirmed, Rejected, Cancelled, Expired, Completed];
+        for ended in [Rejected, Cancelled, Expired, Completed] {
+            assert!(all.iter().all(|to| allows(ended, *to).is_err()), "{ended:?}");
+        }
+        assert!(allows(Pending, Confirmed).is_ok() && allows(Pending, Completed).is_err());
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_model() {
+        for status in [Pending, Confirmed, Rejected, Cancelled, Expired, Completed] {
+            assert_eq!(serde_json::to_value(status).unwrap(), as_str(status));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Event types and bookings as the API prints them.
+
+use base::error::Result;
+use base::input::validate::fault;
+use base::keyring::Keyring;
+use model::Instant;
+use model::resource::Resource;
+use model::scheduling::booking::{Booking, BookingEvent};
+use model::scheduling::event_type::EventType;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use storage::scheduling::bookings::BookingRow;
+use storage::scheduling::event_types::EventTypeRow;
+use storage::scheduling::meeting_events::MeetingEventRow;
+
+/// The version of what is seen of a resource.
+pub fn etag(seen: &impl Serialize) -> Result<String> {
+    let hash = Sha256::digest(serde_json::to_vec(seen)?);
+    Ok(format!("\"{}\"", hex::encode(&hash[..8])))
+}
+
+/// An event type with all its fields.
+pub fn event_type(row: &EventTypeRow, body: &EventType) -> Result<Value> {
+    Ok(serde_json::to_value(Resource {
+        id: row.id.clone(),
+        etag: row.etag.clone(),
+        created_at: Instant::from_millis(row.created_at),
+        updated_at: Instant::from_millis(row.updated_at),
+        metadata: serde_json::from_str(&row.metadata)?,
+        body: body.clone(),
+        ..Resource::default()
+    })?)
+}
+
+/// A booking with what the tables say of its events; without what tells who its hosts are, where the caller may not know.
+pub fn booking(
+    row: &BookingRow,
+    body: &Booking,
+    events: &[MeetingEventRow],
+    sees_hosts: bool,
+) -> Result<Value> {
+    let mut body = body.clone();
+    body.status = serde_json::from_value(row.status.as_str().into())?;
+    body.start = Instant::from_millis(row.start_at);
+    body.end = Instant::from_millis(row.end_at);
+    body.confirm_by = row.confirm_by.map(Instant::from_millis);
+    if sees_hosts {
+        body.calendar_events = events.iter().map(event).collect::<Result<_>>()?;
+    } else {
+        body.host_ids.clear();
+        body.organizer_connection_id = None;
+    }
+    Ok(serde_json::to_value(Resource {
+        id: row.id.clone(),
+        etag: row.etag.clone(),
+        created_at: Instant::from_millis(row.created_at),
+        updated_at: Instant::from_millis(row.updated_at),
+        metadata: serde_json::from_str(&row.metadata)?,
+        body,
+        ..Resource::default()
+    })?)
+}
+
+fn event(row: &MeetingEventRow) -> Result<BookingEvent> {
+    Ok(BookingEvent {
+        connection_id: row.connection_id.clone(),
+        calendar_id: Some(row.calendar_id.clone()),
+        event_id: row.event_id.clone(),
+        status: serde_json::from_value(row.status.as_str().into())?,
+        error: row.error.clone(),
+    })
+}
+
+/// What lets a booking be checked before anything is read: the slot of an event type as it is now. It promises nothing.
+pub fn slot_token(keyring: &Keyring, row: &EventTypeRow, (start_ms, minutes): (i64, i64)) -> String {
+    let slot = ("slot", &row.id, row.version, start_ms, minutes);
+    keyring.signed(storage::json_text(&slot).as_bytes())
+}
+
+/// Whether the token of this slot is of the event type as it is now. Refuses one that is of another slot.
+pub fn is_slot_current(
+    keyring: &Keyring,
+    token: &str,
+    row: &EventTypeRow,
+    (start_ms, minutes): (i64, i64),
+) -> Result<bool> {
+    let text = keyring.verified(token);
+    let read: Option<(String, String, i64, i64, i64)> =
+        text.and_then(|text| serde_json::from_slice(&text).ok());
+    match read {
+        Some((kind, id, version, start, long))
+            if kind == "slot" && id == row.id && (start, long) == (start_ms, minutes) =>
+        {
+            Ok(version == row.version)
+        }
+        _ => Err(fault(
+            "slotToken",
+            "must be the token of the slot that is booked; leave it out if there is none",
+        )),
+    }
+}
