@@ -119,7 +119,8 @@ impl Attempt {
         if !idempotency::answer(tx, key, &stored, now).await? {
             return Err(anyhow!("another attempt took over this Idempotency-Key"));
         }
-        self.answered.store(true, Ordering::SeqCst);
+        let answered = Arc::clone(&self.answered);
+        tx.after_commit(move || answered.store(true, Ordering::SeqCst));
         Ok(())
     }
 }

@@ -89,8 +89,11 @@ impl Counters {
         if taken.is_empty() {
             return Ok(());
         }
-        let counts = buckets(&taken);
-        let uses: Vec<(String, i64, IpAddr)> = taken.values().filter_map(|k| k.key.clone()).collect();
+        // In one order, as every other host writes them.
+        let mut counts = buckets(&taken);
+        counts.sort_unstable();
+        let mut uses: Vec<(String, i64, IpAddr)> = taken.values().filter_map(|k| k.key.clone()).collect();
+        uses.sort_unstable();
         let written: Result<()> = db
             .write(move |tx| {
                 Box::pin(async move {

@@ -33,6 +33,7 @@ pub struct Keyring {
 }
 
 /// A new API key, in the only moment in which it is known.
+#[derive(Clone)]
 pub struct NewApiKey {
     pub key: String,
     /// `uc_live_` or `uc_tok_` and the first six characters, shown in lists.

@@ -2,7 +2,7 @@
 //! same answer as "not there".
 
 /// Whose data a request may see.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenant {
     pub organization_id: String,
     pub application_id: String,

@@ -19,6 +19,7 @@ use crate::answer::Attempt;
 use crate::app::App;
 
 /// What a client sends. The verifier has the form that RFC 7636, section 4.1, gives it.
+#[derive(Clone)]
 pub struct CodeRequest {
     pub code: String,
     pub redirect_uri: String,

@@ -56,6 +56,7 @@ impl TokenError {
 pub type Outcome = std::result::Result<Answer, TokenError>;
 
 /// A token that is not stored yet.
+#[derive(Clone)]
 struct New {
     made: keyring::NewApiKey,
     row: ApiKey,

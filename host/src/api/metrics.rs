@@ -153,6 +153,11 @@ async fn store(registry: &mut Registry, app: &App) {
         "Writes that wait for the database",
         gauge(app.db.queued_writes()),
     );
+    registry.register(
+        "store_write_retries",
+        "Writes that were run again because the database gave them up in favour of others",
+        ConstCounter::new(app.db.write_retries()),
+    );
     if let Some(database) = app.config.sqlite_file() {
         let mut wal = database.into_os_string();
         wal.push("-wal");

@@ -35,6 +35,7 @@ const DEADLINE: Duration = Duration::from_secs(8);
 const TRIES: usize = 3;
 
 /// A booking that is decided in its transaction.
+#[derive(Clone)]
 struct Wanted {
     /// The booking's id.
     id: String,

@@ -184,6 +184,7 @@ fn too_busy() -> Error {
 }
 
 /// A change that is not written yet.
+#[derive(Clone)]
 struct Planned {
     before: Stored,
     after: Stored,

@@ -107,7 +107,7 @@ enum Step {
 }
 
 /// The event as the provider has it, of an answer of ours.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
     id: String,

@@ -13,6 +13,7 @@ use crate::bookings::{event_types, input, rules};
 use crate::resources::Asker;
 
 /// An event type that can be booked.
+#[derive(Clone)]
 pub struct Bookable {
     pub row: EventTypeRow,
     pub body: EventType,

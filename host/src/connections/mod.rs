@@ -252,12 +252,15 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
             Box::pin(async move {
                 let lock = ConnectionLock::take(tx, &connection.tenant, &connection.id).await?;
                 let lock = lock.ok_or_else(|| not_found("connection"))?;
-                revocation::enqueue_of(tx, &app, &lock).await?;
+                let tokens = revocation::of(tx, &app, &lock).await?;
                 table::delete(tx, &lock, app.now()).await?;
                 token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
                 purge::begin(tx, &connection.tenant, &connection.id).await?;
                 let note = Note::of_connection(&connection, "revoked", None);
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
+                if let Some((grant, given)) = &tokens {
+                    revocation::enqueue(tx, &app, (&lock.tenant, &lock.provider), grant, given).await?;
+                }
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;
                 Ok::<_, Error>(())
             })

@@ -196,12 +196,11 @@ async fn update(
     fresh.etag = view::etag(&fresh);
     table::update(tx, lock, &fresh).await?;
     columns::renewed(tx, lock, new.refresh_token_expires_at).await?;
-    schedule(tx, app, &fresh, &new.given).await?;
     let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
     let body = view::json(app, &fresh, &states).to_string();
     let note = Note::of_connection(&fresh, "token_refreshed", Some(body));
     log::append(tx, app, &fresh.tenant, vec![note]).await?;
-    Ok(())
+    schedule(tx, app, &fresh, &new.given).await
 }
 
 /// Sees to it that tokens which are stored in this transaction are renewed before they are over.

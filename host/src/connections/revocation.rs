@@ -36,16 +36,16 @@ fn place(id: &str, tenant: &Tenant) -> String {
     format!("token_revocations.token:{id}:{}", tenant.organization_id)
 }
 
-/// Has the tokens of a connection revoked that is disconnected in this transaction; nothing where it has none of OAuth.
-pub async fn enqueue_of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<()> {
+/// What is to be revoked of a connection that is disconnected in this transaction; none where it has nothing of OAuth.
+pub async fn of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<Option<(Grant, Given)>> {
     let state = columns::find(&mut *tx, &lock.tenant, &lock.id).await?;
-    let Some(grant) = state.and_then(|state| state.grant) else { return Ok(()) };
+    let Some(grant) = state.and_then(|state| state.grant) else { return Ok(None) };
     match credentials::stored(app, lock) {
-        Ok(given) => enqueue(tx, app, (&lock.tenant, &lock.provider), &grant, &given).await,
+        Ok(given) => Ok(Some((grant, given))),
         Err(e) => {
             // An account whose credentials are damaged can be disconnected all the same.
             tracing::warn!(connection = %lock.id, error = %e, "the tokens of a connection cannot be revoked");
-            Ok(())
+            Ok(None)
         }
     }
 }

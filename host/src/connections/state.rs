@@ -147,7 +147,7 @@ pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: 
 async fn change(
     app: &App,
     connection: &Connection,
-    act: impl FnOnce(&App, &mut Connection) -> Turn + Send + 'static,
+    act: impl FnOnce(&App, &mut Connection) -> Turn + Clone + Send + 'static,
 ) -> Result<()> {
     let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
     let (app, held) = (app.clone(), app.clone());

@@ -273,6 +273,7 @@ async fn written(writing: &mut Option<Writing>) -> Result<Option<Standing>> {
 }
 
 /// What a write takes along.
+#[derive(Clone)]
 struct Written {
     app: App,
     job: Job,

@@ -33,6 +33,7 @@ const LOOK_AFTER_S: [i64; 4] = [5, 30, 120, 600];
 const LONGEST_WAIT_MS: i64 = 3_600_000;
 
 /// How an attempt ended.
+#[derive(Clone)]
 pub enum Outcome {
     /// The provider said what becomes of each recipient.
     Told(Box<Sent>),

@@ -213,7 +213,6 @@ async fn write(
         }
         if place.kind.is_mail() {
             mail::put(tx, &place.tenant, changed).await?;
-            arrivals::look(tx, app, place, changed).await?;
         }
         notes.push(note(place, changed));
     }
@@ -221,6 +220,12 @@ async fn write(
         mail::date_threads(tx, &changed, app.now()).await?;
     }
     log::insert(tx, app, &place.tenant, first, notes).await?;
+    if place.kind.is_mail() {
+        // After the log, because it can enqueue jobs: see `LockRank`.
+        for changed in &changed {
+            arrivals::look(tx, app, place, changed).await?;
+        }
+    }
     Ok(Some(first + count - 1))
 }
 

@@ -18,6 +18,7 @@ use crate::resources::prepare::prepared;
 use crate::resources::{Kind, counts, render};
 
 /// What the answer to the client needs beside the provider's.
+#[derive(Clone)]
 pub struct Change {
     pub status: u16,
     /// Ours alone; none: as it is.

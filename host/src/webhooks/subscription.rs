@@ -205,6 +205,7 @@ enum Turn {
 }
 
 /// A change that is not written yet.
+#[derive(Clone)]
 struct Planned {
     before: Webhook,
     after: Webhook,

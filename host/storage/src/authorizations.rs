@@ -186,7 +186,7 @@ pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<P
     let sql = match tx {
         // Its write transactions are one after the other anyway.
         Tx::Sqlite(_) => of_code!(),
-        Tx::Postgres(_) => concat!(of_code!(), " for update"),
+        Tx::Postgres(_) => concat!(of_code!(), " for no key update"),
     };
     let found = query(sql).bind(code_hash).fetch_optional(&mut *tx, authorization).await?;
     if let Some(found) = &found {

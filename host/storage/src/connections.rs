@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use base::tenant::Tenant;
 
+use crate::LockRank;
 use crate::Tx;
 use crate::dialect::one_of;
 use crate::json;
@@ -121,7 +122,7 @@ async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Optio
     let sql = match tx {
         // Its write transactions are one after the other anyway.
         Tx::Sqlite(_) => find!(),
-        Tx::Postgres(_) => concat!(find!(), " for update"),
+        Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
     let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
     of.fetch_optional(&mut *tx, connection).await
@@ -130,6 +131,7 @@ async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Optio
 impl ConnectionLock {
     /// Takes the lock. None: there is no such connection, or it was disconnected, and nothing of it may be written any more.
     pub async fn take(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ConnectionLock>> {
+        tx.takes_row(LockRank::Connection, id)?;
         Ok(find_for_update(tx, tenant, id).await?.map(ConnectionLock::new))
     }
 }

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::postgres;
 use crate::sql::{Reader, Tx, query};
 use crate::sqlite;
-use crate::wakes::{Enqueued, Wakes};
+use crate::wakes::Wakes;
 use crate::writer::Writer;
 
 /// The database: readers that never wait for writers, and writes that commit in groups (SQLite) or each in their own
@@ -37,16 +37,17 @@ impl Db {
     /// Opens the database as it is, without migrating it.
     pub async fn connect(options: &Options) -> Result<Db> {
         let dialect = Dialect::of(&options.url)?;
+        let wakes = Wakes::default();
         let opened = match dialect {
-            Dialect::Sqlite => open_sqlite(options),
+            Dialect::Sqlite => open_sqlite(options, &wakes),
             Dialect::Postgres => postgres::open(&options.url, options.readers)
                 .await
-                .map(|pool| (Reader::Postgres(pool.clone()), Writer::pooled(pool))),
+                .map(|pool| (Reader::Postgres(pool.clone()), Writer::pooled(pool, wakes.clone()))),
         };
         let (reader, writer) =
             opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
         let resources = reader.holding();
-        Ok(Db { dialect, reader, resources, writer, wakes: Wakes::default() })
+        Ok(Db { dialect, reader, resources, writer, wakes })
     }
 
     /// Whether other processes may use it at the same time.
@@ -70,21 +71,16 @@ impl Db {
     }
 
     /// Runs `work` in a write transaction and commits it: when this returns `Ok`, the change is on disk. An error rolls back
-    /// what `work` did and nothing else. `work` must only talk to the database: others wait for the same commit. Jobs that it enqueued
-    /// wake the runner of this process after the commit.
+    /// what `work` did and nothing else. `work` must only talk to the database: others wait for the same commit. Where several transactions
+    /// run at once (PostgreSQL), the database can give one up in favour of another; its work is then run again, some times at most, so
+    /// what is to happen once belongs into `Tx::after_commit`. Jobs that it enqueued wake the runner of this process after the commit.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<anyhow::Error> + Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
     {
-        let enqueued = Enqueued::default();
-        let during = enqueued.clone();
-        let outcome = self.writer.write(move |tx| Box::pin(during.during(work(tx)))).await;
-        if outcome.is_ok() {
-            self.wakes.committed(&enqueued);
-        }
-        outcome
+        self.writer.write(work).await
     }
 
     /// Wakes the runner of jobs in this process.
@@ -118,6 +114,11 @@ impl Db {
         self.writer.queued()
     }
 
+    /// How often a write was run again because the database gave it up in favour of another, since the start.
+    pub fn write_retries(&self) -> u64 {
+        self.writer.retries()
+    }
+
     /// Waits for what was queued and closes the files.
     pub async fn close(&self) {
         self.writer.close().await;
@@ -135,9 +136,9 @@ pub fn sqlite_file(url: &str) -> Option<PathBuf> {
     (!path.is_empty() && path != ":memory:").then(|| PathBuf::from(path))
 }
 
-fn open_sqlite(options: &Options) -> Result<(Reader, Writer)> {
+fn open_sqlite(options: &Options, wakes: &Wakes) -> Result<(Reader, Writer)> {
     let file = sqlite_file(&options.url).context("a SQLite database needs a file")?;
     let readers = sqlite::Readers::open(&file, options.readers as usize)?;
-    let writer = Writer::single(&file, readers.clone(), options.group_commit)?;
+    let writer = Writer::single(&file, readers.clone(), wakes.clone(), options.group_commit)?;
     Ok((Reader::Sqlite(readers), writer))
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::sql::{Reader, Row, query};
 
+use crate::LockRank;
 use crate::Tx;
 
 /// A claimed key, as stored.
@@ -97,6 +98,7 @@ pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<
 /// Stores the answer, in the transaction of the effect. False: the claim is no longer this fence's, so the effect must not
 /// be committed either.
 pub async fn answer(tx: &mut Tx, key: (&str, &str, &str), answer: &StoredAnswer, now: i64) -> Result<bool> {
+    tx.takes(LockRank::Idempotency)?;
     let sql = "update idempotency set answered_at = $1, status = $2, headers = $3, answer = $4 \
                where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
     let done = query(sql)

@@ -14,7 +14,8 @@ use crate::Tx;
 use crate::dialect::unlocked_among;
 use crate::hosts;
 use crate::sql::{On, Reader, Row, query};
-use crate::wakes::{self, JobClass};
+use crate::transaction::{self, LockRank};
+use crate::wakes::JobClass;
 
 /// After this many lost hosts a job is given up.
 pub const MAX_CRASHES: i64 = 20;
@@ -122,6 +123,7 @@ fn job(row: &Row<'_>) -> Result<Job> {
 /// Enqueues a job, in the transaction of what it is to work on. Where it exists, the earlier time wins; a job that runs is due again after
 /// its turn; a failed or cancelled one begins anew. The runner of this process is woken after the commit.
 pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
     let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, due_at, args, \
                created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $10) \
                on conflict (id) do update set \
@@ -148,7 +150,7 @@ pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
         .execute(tx)
         .await?;
     if new.due_at.is_some() {
-        wakes::note(new.class);
+        transaction::enqueued(new.class);
     }
     Ok(())
 }
@@ -227,6 +229,7 @@ pub async fn claim(tx: &mut Tx, ids: &[String], by: &Claim) -> Result<Vec<Job>> 
 /// Fails with `LostLease` unless the job is still the one that was claimed, and keeps `progress` (JSON, at most 1 KiB) where there is some.
 /// It changes the row, so that a takeover waits for the commit of this transaction, or this fails.
 pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
     let sql = "update jobs set progress = coalesce($3, progress), crashes = case when $3 is null then crashes else 0 end, \
                updated_at = $4 where id = $1 and fence = $2 and state = 'running'";
     let held = query(sql).bind(&job.id).bind(job.fence.0).bind(progress).bind(now).execute(tx).await?;
@@ -236,6 +239,7 @@ pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i6
 /// Ends a turn after which nothing is left to do: the job is deleted, or is due again where it was woken meanwhile. Fails with `LostLease`
 /// when the job is no longer the one that was claimed.
 pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
     let sql = "delete from jobs where id = $1 and fence = $2 and state = 'running' and again_at is null";
     if query(sql).bind(&job.id).bind(job.fence.0).execute(&mut *tx).await? == 1 {
         return Ok(());
@@ -261,6 +265,7 @@ pub struct End {
 
 /// Ends a turn after which the job stays. Fails with `LostLease` when the job is no longer the one that was claimed.
 pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
     let sql = "update jobs set state = case when again_at is null then $3 else 'queued' end, \
                due_at = case when again_at is null then $4 when $4 is null or again_at < $4 then again_at else $4 end, \
                again_at = null, owner = null, fence = 0, started_at = null, deadline_at = null, crashes = 0, attempts = $5, \
@@ -282,6 +287,7 @@ pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<(
 
 /// Deletes a job with what it works on. A turn that runs loses it: its outcome is not written.
 pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
+    tx.takes(LockRank::Job)?;
     query("delete from jobs where id = $1").bind(id).execute(tx).await?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! write needs the row as `lock_*` returned it, and `lock_*` needs the lock on the row's connection.
 //!
 //! One lock covers everything that is stored of an account: its items, its messages on their way out, its sync states. On PostgreSQL it is
-//! the row lock on the connection (`for update`), which other hosts wait for. On SQLite the writer runs one transaction after the other,
+//! the row lock on the connection (`for no key update`, which rows that refer to it do not wait for), which other hosts wait for. On SQLite the writer runs one transaction after the other,
 //! so the transaction itself is the lock.
 
 use std::ops::Deref;

@@ -7,7 +7,7 @@ use crate::sql::{Reader, Row, query};
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::wakes;
+use crate::transaction::{self, LockRank};
 
 /// One line of the log.
 #[derive(Clone, Debug)]
@@ -48,6 +48,7 @@ pub struct Light {
 /// Takes the next `count` numbers of the application's log; returns the first. The row stays locked until the commit, which
 /// keeps numbers and commits in one order.
 pub async fn next_sequence(tx: &mut Tx, tenant: &Tenant, count: i64) -> Result<i64> {
+    tx.takes(LockRank::Application)?;
     let sql = "update applications set last_sequence = last_sequence + $1 where id = $2 and organization_id = $3 \
                returning last_sequence";
     let last: i64 = query(sql)
@@ -128,7 +129,7 @@ pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
         .bind(entry.at)
         .execute(&mut *tx)
         .await?;
-    wakes::note_line(&tenant.application_id);
+    transaction::log_grew(&tenant.application_id);
     Ok(())
 }
 

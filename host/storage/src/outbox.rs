@@ -127,7 +127,7 @@ pub async fn lock_outgoing<'l>(
 ) -> Result<Option<Locked<'l, Outgoing>>> {
     let sql = match tx {
         Tx::Sqlite(_) => "select * from outbox where id = $1 and connection_id = $2",
-        Tx::Postgres(_) => "select * from outbox where id = $1 and connection_id = $2 for update",
+        Tx::Postgres(_) => "select * from outbox where id = $1 and connection_id = $2 for no key update",
     };
     let found = query(sql).bind(id).bind(&lock.id).fetch_optional(&mut *tx, outgoing).await?;
     Ok(found.map(|row| Locked::new(lock, row)))

@@ -4,10 +4,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Error, Result};
+use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{PgExecutor, PgPool, Postgres};
 
 use crate::statement::{Query, Row, Value, too_long};
+use crate::transaction;
 
 /// How long a statement may take, the wait for locks included, ms. Migrations take as long as they take.
 const STATEMENT_TIMEOUT_MS: &str = "15000";
@@ -16,6 +18,8 @@ const STATEMENT_TIMEOUT_MS: &str = "15000";
 const RANDOM_PAGE_COST: &str = "1.1";
 /// The server stopped a statement: it took too long, or an administrator wants it so.
 const QUERY_CANCELED: &str = "57014";
+/// `serialization_failure` and `deadlock_detected`: the server gave the transaction up in favour of another one.
+const GIVEN_UP: [&str; 2] = ["40001", "40P01"];
 
 /// Connects; `most` is how many connections there may be at one moment.
 pub async fn open(url: &str, most: u32) -> Result<PgPool> {
@@ -25,9 +29,14 @@ pub async fn open(url: &str, most: u32) -> Result<PgPool> {
     Ok(options.acquire_timeout(Duration::from_secs(5)).connect_with(to).await?)
 }
 
-fn failed(e: sqlx::Error) -> Error {
-    let is_canceled = e.as_database_error().is_some_and(|e| e.code().as_deref() == Some(QUERY_CANCELED));
-    if is_canceled { too_long(e.into()) } else { e.into() }
+/// The error of a statement or a commit. The transaction in which it runs notes whether another attempt can succeed.
+pub fn failed(e: sqlx::Error) -> Error {
+    let code = e.as_database_error().and_then(DatabaseError::code);
+    let is = |codes: &[&str]| code.as_deref().is_some_and(|code| codes.contains(&code));
+    if is(&GIVEN_UP) {
+        transaction::given_up();
+    }
+    if is(&[QUERY_CANCELED]) { too_long(e.into()) } else { e.into() }
 }
 
 fn prepared<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
@@ -59,6 +68,6 @@ pub async fn execute<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<u6
 
 /// Statements without parameters.
 pub async fn batch<'e>(on: impl PgExecutor<'e>, sql: &'static str) -> Result<()> {
-    sqlx::raw_sql(sql).execute(on).await?;
+    sqlx::raw_sql(sql).execute(on).await.map_err(failed)?;
     Ok(())
 }

@@ -7,6 +7,7 @@ use sqlx::PgPool;
 use crate::dialect::Dialect;
 use crate::postgres;
 use crate::sqlite;
+use crate::transaction::{self, LockRank};
 
 pub use crate::statement::{Column, Columns, Query, Row, Value, query};
 
@@ -48,6 +49,29 @@ impl Tx {
             Tx::Sqlite(_) => Dialect::Sqlite,
             Tx::Postgres(_) => Dialect::Postgres,
         }
+    }
+
+    /// Does this after the commit, before the caller of `Db::write` is told of it, and not at all if the write is rolled back. It runs on
+    /// the writer's thread, for which everybody waits: set a flag, wake somebody, and nothing more.
+    pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
+        transaction::after_commit(hook);
+    }
+
+    /// To be called before rows of this rank are locked or changed. Where debug assertions are on, it fails if the transaction holds a
+    /// lock of a higher rank, and not this one.
+    pub fn takes(&mut self, rank: LockRank) -> Result<()> {
+        transaction::takes(rank, "")
+    }
+
+    /// The same where there is an order of the rows among each other.
+    pub(crate) fn takes_row(&mut self, rank: LockRank, id: &str) -> Result<()> {
+        transaction::takes(rank, id)
+    }
+
+    /// For tests that call in one transaction what no transaction calls together: locks are taken in any order.
+    #[cfg(test)]
+    pub(crate) fn in_any_order(&mut self) {
+        transaction::in_any_order();
     }
 
     /// Runs statements without parameters.

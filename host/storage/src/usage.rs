@@ -5,10 +5,11 @@ use anyhow::Result;
 
 use base::tenant::Tenant;
 
+use crate::LockRank;
 use crate::Tx;
 
 /// A count: of one key on one day, by surface and outcome.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bucket {
     pub tenant: Tenant,
     /// Empty for what no key asked for.
@@ -22,6 +23,7 @@ pub struct Bucket {
 
 /// Adds to a count.
 pub async fn add(tx: &mut Tx, bucket: &Bucket, requests: i64) -> Result<()> {
+    tx.takes(LockRank::Usage)?;
     let sql = "insert into usage (organization_id, application_id, key_id, day, surface, outcome, requests) \
                values ($1, $2, $3, $4, $5, $6, $7) on conflict (application_id, key_id, day, surface, outcome) \
                do update set requests = usage.requests + excluded.requests";

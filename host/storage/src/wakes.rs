@@ -3,7 +3,6 @@
 //! nobody. A lost wake delays a job, and loses none.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
@@ -96,67 +95,16 @@ impl Wakes {
         }
     }
 
-    /// Wakes the classes of the jobs that a committed write enqueued, and those who wait for the log to grow.
-    pub(crate) fn committed(&self, enqueued: &Enqueued) {
-        let bits = enqueued.0.classes.load(Ordering::Acquire);
-        JobClass::ALL.into_iter().filter(|class| bits & bit(*class) != 0).for_each(|class| self.wake(class));
-        let lines =
-            enqueued.0.applications.lock().map(|mut ids| std::mem::take(&mut *ids)).unwrap_or_default();
-        if lines.is_empty() {
+    /// Wakes those who wait for the log of these applications to grow.
+    pub(crate) fn log_grew(&self, application_ids: BTreeSet<String>) {
+        if application_ids.is_empty() {
             return;
         }
         if let Ok(mut waiting) = self.0.applications.lock()
             && waiting.len() < MOST_APPLICATIONS
         {
-            waiting.extend(lines);
+            waiting.extend(application_ids);
         }
         self.0.grown.notify_one();
     }
-}
-
-tokio::task_local! {
-    /// Of the write that is being run.
-    static ENQUEUED: Enqueued;
-}
-
-/// What one write enqueued.
-#[derive(Clone, Default)]
-pub(crate) struct Enqueued(Arc<Noted>);
-
-#[derive(Default)]
-struct Noted {
-    /// The classes of the jobs, a bit for each.
-    classes: AtomicU8,
-    /// Ids of the applications to whose log it wrote.
-    applications: Mutex<BTreeSet<String>>,
-}
-
-impl Enqueued {
-    /// Runs a write and collects what it enqueues.
-    pub(crate) fn during<F: Future>(self, write: F) -> impl Future<Output = F::Output> {
-        ENQUEUED.scope(self, write)
-    }
-}
-
-/// Notes that the write that is being run enqueues a job of this class. Does nothing outside of a write.
-pub(crate) fn note(class: JobClass) {
-    // The error says that no write is being run.
-    let _ = ENQUEUED.try_with(|enqueued| enqueued.0.classes.fetch_or(bit(class), Ordering::AcqRel));
-}
-
-/// Notes that the write that is being run adds a line to the log of this application. Does nothing outside of a write.
-pub(crate) fn note_line(application_id: &str) {
-    let noted = |enqueued: &Enqueued| {
-        if let Ok(mut ids) = enqueued.0.applications.lock()
-            && !ids.contains(application_id)
-        {
-            ids.insert(application_id.to_owned());
-        }
-    };
-    // The error says that no write is being run.
-    let _ = ENQUEUED.try_with(noted);
-}
-
-fn bit(class: JobClass) -> u8 {
-    1 << class as u8
 }

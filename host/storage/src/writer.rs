@@ -5,22 +5,35 @@
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow};
+use base::clock::Entropy;
+use base::error::{Code, Refusal};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use sqlx::PgPool;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::postgres;
 use crate::sql::{Tx, query};
 use crate::sqlite::{self, Readers};
+use crate::transaction::Transaction;
+use crate::wakes::Wakes;
 
 /// Writes that may wait; more wait for a place in the queue.
 const QUEUE: usize = 1024;
 /// Writes in one commit: bounds how long the first waits for the last.
 const GROUP: usize = 128;
+
+/// How often PostgreSQL is asked to do one write: it gives up a transaction that waits for another which waits for it.
+const ATTEMPTS: u32 = 5;
+/// The shortest and the longest wait before the next attempt, ms: a moment, and not the same for both that met.
+const AGAIN_MS: (u64, u64) = (5, 80);
+/// Seconds after which a write that was given up at every attempt is worth another request.
+const TRY_AGAIN_S: u64 = 1;
 
 /// Takes the write lock at once: a later upgrade can fail without waiting.
 const BEGIN: &str = "begin immediate";
@@ -31,6 +44,7 @@ type Run = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
 /// One write: the work, and who wants to know that it was committed.
 struct Write {
     run: Run,
+    transaction: Transaction,
     committed: oneshot::Sender<Result<(), String>>,
 }
 
@@ -44,32 +58,39 @@ enum Kind {
 #[derive(Clone)]
 pub struct Writer {
     kind: Kind,
+    wakes: Wakes,
     queued: Arc<AtomicUsize>,
+    retries: Arc<AtomicU64>,
 }
 
 impl Writer {
     /// SQLite: one connection, on a thread of its own because a commit waits for the disk. Without `group` every write is
     /// committed alone. `readers` are told of every commit.
-    pub fn single(file: &Path, readers: Readers, group: bool) -> Result<Writer> {
+    pub fn single(file: &Path, readers: Readers, wakes: Wakes, group: bool) -> Result<Writer> {
         let connection = connect(file)?;
         let (sender, queue) = mpsc::channel(QUEUE);
         let queued = Arc::new(AtomicUsize::new(0));
         let size = if group { GROUP } else { 1 };
-        let (file, runtime) = (file.to_owned(), Handle::current());
+        let (file, runtime, told) = (file.to_owned(), Handle::current(), wakes.clone());
         std::thread::Builder::new()
             .name("database-writer".to_owned())
-            .spawn(move || runtime.block_on(serve(file, connection, queue, size, &readers)))
+            .spawn(move || runtime.block_on(serve(file, connection, queue, size, (&readers, &told))))
             .context("cannot start the database writer")?;
-        Ok(Writer { kind: Kind::Single(sender), queued })
+        Ok(Writer { kind: Kind::Single(sender), wakes, queued, retries: Arc::default() })
     }
 
     /// PostgreSQL: transactions from the pool.
-    pub fn pooled(pool: PgPool) -> Writer {
-        Writer { kind: Kind::Pooled(pool), queued: Arc::default() }
+    pub fn pooled(pool: PgPool, wakes: Wakes) -> Writer {
+        Writer { kind: Kind::Pooled(pool), wakes, queued: Arc::default(), retries: Arc::default() }
     }
 
     pub fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
+    }
+
+    /// See `Db::write_retries`.
+    pub fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
     }
 
     /// See `Db::write`.
@@ -77,15 +98,41 @@ impl Writer {
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
     {
         self.queued.fetch_add(1, Ordering::Relaxed);
         let outcome = match &self.kind {
             Kind::Single(sender) => queue(sender, work).await,
-            Kind::Pooled(pool) => transact(pool, work).await,
+            Kind::Pooled(pool) => self.transact(pool, work).await,
         };
         self.queued.fetch_sub(1, Ordering::Relaxed);
         outcome
+    }
+
+    /// Runs the work in a transaction of its own, and again where PostgreSQL gave it up in favour of another.
+    async fn transact<T, E, F>(&self, pool: &PgPool, work: F) -> Result<T, E>
+    where
+        E: From<Error>,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone,
+    {
+        for attempt in 1..=ATTEMPTS {
+            let transaction = Transaction::default();
+            let outcome = try_once(pool, &transaction, work.clone()).await;
+            // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
+            if !transaction.is_given_up() {
+                if outcome.is_ok() {
+                    transaction.committed(&self.wakes);
+                }
+                return outcome;
+            }
+            self.retries.fetch_add(1, Ordering::Relaxed);
+            if attempt < ATTEMPTS {
+                tokio::time::sleep(between(AGAIN_MS)).await;
+            }
+        }
+        tracing::warn!("the database gave up a write {ATTEMPTS} times in favour of others");
+        let message = "the database could not do this beside other changes; try again";
+        Err(Error::new(Refusal::new(Code::Overloaded, message).retry_after_s(TRY_AGAIN_S)).into())
     }
 
     /// Waits until everything queued before was committed.
@@ -105,10 +152,12 @@ where
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
 {
     let (result, outcome) = oneshot::channel();
+    let transaction = Transaction::default();
+    let during = transaction.clone();
     let run: Run = Box::new(move |tx| {
         Box::pin(async move {
             // A panic must cost its own request, not the writer that everybody shares.
-            let done = AssertUnwindSafe(work(tx)).catch_unwind().await.map_err(|_| ())?;
+            let done = AssertUnwindSafe(during.during(work(tx))).catch_unwind().await.map_err(|_| ())?;
             let ran = if done.is_ok() { Ok(()) } else { Err(()) };
             // Nobody listens when the request was dropped; the write stands all the same.
             let _ = result.send(done);
@@ -116,7 +165,10 @@ where
         })
     });
     let (committed, commit) = oneshot::channel();
-    sender.send(Write { run, committed }).await.map_err(|_| anyhow!("the database writer has stopped"))?;
+    sender
+        .send(Write { run, transaction, committed })
+        .await
+        .map_err(|_| anyhow!("the database writer has stopped"))?;
     commit
         .await
         .map_err(|_| anyhow!("the database writer has stopped"))?
@@ -124,18 +176,30 @@ where
     outcome.await.map_err(|_| anyhow!("a write panicked"))?
 }
 
-async fn transact<T, E, F>(pool: &PgPool, work: F) -> Result<T, E>
+/// One attempt: begins, runs the work, commits.
+async fn try_once<T, E, F>(pool: &PgPool, transaction: &Transaction, work: F) -> Result<T, E>
 where
     E: From<Error>,
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>>,
 {
     let begun = pool.begin().await.map_err(|e| Error::new(e).context("cannot begin a transaction"))?;
     let mut tx = Tx::Postgres(begun);
-    let done = work(&mut tx).await;
-    if let (Ok(_), Tx::Postgres(tx)) = (&done, tx) {
-        tx.commit().await.map_err(|e| Error::new(e).context("cannot commit"))?;
+    let done = transaction.during(work(&mut tx)).await;
+    let Tx::Postgres(tx) = tx else { return done };
+    if done.is_ok() && !transaction.is_given_up() {
+        let committed = transaction.during(async { tx.commit().await.map_err(postgres::failed) }).await;
+        committed.map_err(|e| e.context("cannot commit"))?;
+    } else if transaction.is_given_up() {
+        // At once: those in whose favour it was given up need not wait for its locks until the next attempt.
+        let _ = tx.rollback().await;
     }
     done
+}
+
+/// A moment between the two, in milliseconds.
+fn between((least, most): (u64, u64)) -> Duration {
+    let random = u64::from(u16::from_be_bytes(Entropy::system().bytes()));
+    Duration::from_millis(least + random % (most - least + 1))
 }
 
 /// The writer's thread: take what waits, run it, commit once, tell everybody.
@@ -144,12 +208,12 @@ async fn serve(
     mut connection: Tx,
     mut queue: mpsc::Receiver<Write>,
     size: usize,
-    readers: &Readers,
+    (readers, wakes): (&Readers, &Wakes),
 ) {
     let mut group = Vec::with_capacity(size);
     while queue.recv_many(&mut group, size).await > 0 {
         let waiting: Vec<Write> = std::mem::take(&mut group);
-        if commit_group(&mut connection, waiting, readers).await.is_err() {
+        if commit_group(&mut connection, waiting, (readers, wakes)).await.is_err() {
             // The connection's state is unknown: a fresh one has no half-done transaction.
             tracing::error!("the database writer lost its connection's state and reconnects");
             match connect(&file) {
@@ -161,15 +225,20 @@ async fn serve(
 }
 
 /// Err: the connection cannot be trusted any more. Each write has been told its outcome either way.
-async fn commit_group(connection: &mut Tx, writes: Vec<Write>, readers: &Readers) -> Result<(), ()> {
-    let mut ran: Vec<oneshot::Sender<Result<(), String>>> = Vec::with_capacity(writes.len());
+async fn commit_group(
+    connection: &mut Tx,
+    writes: Vec<Write>,
+    (readers, wakes): (&Readers, &Wakes),
+) -> Result<(), ()> {
+    let mut ran: Vec<(Transaction, oneshot::Sender<Result<(), String>>)> = Vec::with_capacity(writes.len());
     let mut broken = run(connection, BEGIN).await.map_err(|e| e.to_string());
     let alone = writes.len() == 1;
     for write in writes {
         if broken.is_ok() {
-            broken = run_one(connection, write.run, alone).await.map_err(|e| e.to_string());
+            let done = run_one(connection, (write.run, &write.transaction), alone).await;
+            broken = done.map_err(|e| e.to_string());
         }
-        ran.push(write.committed);
+        ran.push((write.transaction, write.committed));
     }
     readers.commit_begins();
     let outcome = match broken {
@@ -182,7 +251,10 @@ async fn commit_group(connection: &mut Tx, writes: Vec<Write>, readers: &Readers
     if outcome.is_err() {
         trusted = run(connection, "rollback").await.map_err(|_| ());
     }
-    for committed in ran {
+    for (transaction, committed) in ran {
+        if outcome.is_ok() {
+            transaction.committed(wakes);
+        }
         let _ = committed.send(outcome.clone());
     }
     trusted
@@ -190,11 +262,14 @@ async fn commit_group(connection: &mut Tx, writes: Vec<Write>, readers: &Readers
 
 /// A write that fails leaves no trace; the others of its group go on. A lone one needs no savepoint: an empty transaction
 /// is as good as none.
-async fn run_one(connection: &mut Tx, work: Run, alone: bool) -> Result<()> {
+async fn run_one(connection: &mut Tx, (work, transaction): (Run, &Transaction), alone: bool) -> Result<()> {
     if !alone {
         run(connection, "savepoint one").await?;
     }
     let ran = work(connection).await;
+    if ran.is_err() {
+        transaction.rolled_back();
+    }
     match (ran, alone) {
         (Ok(()), true) => {}
         (Ok(()), false) => {

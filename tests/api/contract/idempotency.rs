@@ -2,6 +2,7 @@
 
 use harness::TestServer;
 use serde_json::json;
+use storage::dialect::Dialect;
 use storage::idempotency;
 
 fn lunch() -> serde_json::Value {
@@ -117,4 +118,49 @@ async fn forget_the_answer(server: &TestServer) {
         .write(|tx| Box::pin(async move { idempotency::unanswer_all(tx).await }))
         .await
         .expect("the claim is opened again");
+}
+
+/// A commit that the database refuses at its end, after the answer was written beside the effect: the answer is as lost as the effect, so
+/// the key is free at once, and not only when the claim of this attempt has run out.
+#[tokio::test]
+async fn a_failed_commit_frees_the_idempotency_key() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    let path = format!("/v1/calendars/{calendar}/events");
+    refuse_commits_with_lunch(&server).await;
+    api.post(&path, lunch()).keyed("commit").send().await.expect(500);
+    allow_commits(&server).await;
+    let again = api.post(&path, lunch()).keyed("commit").send().await;
+    assert_eq!(again.header("idempotent-replayed"), None);
+    let again = again.expect(201);
+    let events = api.all(&format!("{path}?i_cal_uid={}", again["iCalUid"].as_str().expect("a uid"))).await;
+    assert_eq!(events.len(), 1, "the attempt that failed had reached the provider");
+}
+
+/// From here on a transaction that writes an event called lunch fails when it commits.
+async fn refuse_commits_with_lunch(server: &TestServer) {
+    let sql = match server.app.db.dialect() {
+        Dialect::Sqlite => {
+            "create table nowhere (name text references installation (name) deferrable initially deferred); \
+             create trigger unlucky after insert on items when new.body like '%Lunch%' \
+             begin insert into nowhere values ('no such name'); end"
+        }
+        Dialect::Postgres => {
+            "create function unlucky() returns trigger language plpgsql as $$ begin \
+             if new.body like '%Lunch%' then raise exception 'an unlucky commit'; end if; return new; end $$; \
+             create constraint trigger unlucky after insert on items deferrable initially deferred \
+             for each row execute function unlucky()"
+        }
+    };
+    server.app.db.write(move |tx| Box::pin(async move { tx.batch(sql).await })).await.expect("a trigger");
+}
+
+async fn allow_commits(server: &TestServer) {
+    let sql = match server.app.db.dialect() {
+        Dialect::Sqlite => "drop trigger unlucky",
+        Dialect::Postgres => "drop trigger unlucky on items",
+    };
+    server.app.db.write(move |tx| Box::pin(async move { tx.batch(sql).await })).await.expect("no trigger");
 }

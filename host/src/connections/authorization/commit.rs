@@ -37,6 +37,7 @@ pub struct Account {
 }
 
 /// Tokens that the provider issued, and what they are part of.
+#[derive(Clone)]
 pub struct Issued {
     pub given: Given,
     pub grant: Grant,
@@ -107,6 +108,7 @@ pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account
 }
 
 /// A connection with its new grant.
+#[derive(Clone)]
 struct New {
     connection: Connection,
     issued: Issued,
@@ -177,8 +179,8 @@ async fn reauthorize(
             ..Connection::clone(&lock)
         };
         let issued = Issued { given, grant: issued.grant };
+        connections::update_active(tx, app, &lock, fresh.clone()).await?;
         keep_tokens(tx, app, &fresh, &issued, refresh_token_expires_at).await?;
-        connections::update_active(tx, app, &lock, fresh).await?;
     }
     Ok(ended)
 }

@@ -68,7 +68,7 @@ pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Event
     let sql = match tx {
         // Its write transactions are one after the other anyway.
         Tx::Sqlite(_) => find!(),
-        Tx::Postgres(_) => concat!(find!(), " for update"),
+        Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
     let of = query(sql).bind(id).bind(&tenant.application_id).bind(&tenant.organization_id);
     of.fetch_optional(&mut *tx, event_type).await

@@ -47,20 +47,68 @@ pub async fn all(db: &Db) -> Result<()> {
     read_states(db).await?;
     read_the_rest(db).await?;
     read_registrations(db).await?;
-    db.write(|tx| Box::pin(async move { write_items(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_mail(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_states(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_sending(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_keys(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_registrations(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_authorizations(tx).await })).await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_items(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_mail(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_states(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_sending(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_keys(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_registrations(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_authorizations(tx).await
+        })
+    })
+    .await?;
     calls_jobs::all(db).await?;
     calls_refresh::all(db).await?;
     calls_tokens::all(db).await?;
     calls_scheduling::all(db).await?;
     calls_deliveries::all(db).await?;
     calls_webhooks::all(db).await?;
-    db.write(|tx| Box::pin(async move { forget(tx).await })).await
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            forget(tx).await
+        })
+    })
+    .await
 }
 
 async fn read_keys_and_connections(db: &Db) -> Result<()> {

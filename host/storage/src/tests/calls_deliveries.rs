@@ -31,7 +31,13 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(!deliveries::written(reader, FIRST, 50_000, 50_100).await?.is_empty());
     assert_eq!(log::light_after(reader, tenant, 50_000, 100).await?.len(), 100);
     assert!(log::resource_of(reader, tenant, 50_000).await?.is_some());
-    db.write(|tx| Box::pin(async move { write(tx).await })).await
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write(tx).await
+        })
+    })
+    .await
 }
 
 async fn write(tx: &mut Tx) -> Result<()> {

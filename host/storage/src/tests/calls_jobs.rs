@@ -21,8 +21,20 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(jobs::find(reader, "kind_1:100008").await?.is_some());
     assert_eq!(hosts::expired(reader, NOON).await?, ["host_0"]);
     hosts::database_now(reader).await?;
-    db.write(|tx| Box::pin(async move { write_jobs(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_hosts(tx).await })).await
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_jobs(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_hosts(tx).await
+        })
+    })
+    .await
 }
 
 async fn write_jobs(tx: &mut Tx) -> Result<()> {

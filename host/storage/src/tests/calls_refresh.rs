@@ -27,17 +27,35 @@ pub async fn all(db: &Db) -> Result<()> {
     for grant in &known {
         assert!(!token_refresh::is_in_use(reader, grant).await?);
     }
-    db.write(|tx| Box::pin(async move { refresh(tx).await })).await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            refresh(tx).await
+        })
+    })
+    .await?;
     for grant in &known {
         assert!(token_refresh::is_in_use(reader, grant).await?);
     }
     let state = token_refresh::find(reader, &tenant(), ID).await?.expect("it is in the seed");
     assert_eq!((state.claimed_until, state.blocked_until, state.failures), (None, None, 0));
     assert_eq!((state.refresh_token_expires_at, state.grant), (Some(7), Some(grant(Some("key-new")))));
-    db.write(|tx| Box::pin(async move { write_revocation(tx).await })).await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_revocation(tx).await
+        })
+    })
+    .await?;
     let found = token_revocations::find(reader, "rvk_new").await?.expect("it was written");
     assert_eq!((found.tenant, found.grant, found.token.as_str()), (tenant(), grant(None), "sealed"));
-    db.write(|tx| Box::pin(async move { token_revocations::remove(tx, "rvk_new").await })).await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            token_revocations::remove(tx, "rvk_new").await
+        })
+    })
+    .await?;
     assert!(token_revocations::find(reader, "rvk_new").await?.is_none());
     Ok(())
 }

@@ -40,8 +40,20 @@ pub async fn all(db: &Db) -> Result<()> {
     assert_eq!(bookings::of_meeting(reader, "mtg_100000").await?.len(), 1);
     let (email, last) = ("guest1@example.com", START_MS + 9_000 * HOUR);
     assert!(bookings::active_of_invitee(reader, EVENT_TYPE, email, last).await? <= 2);
-    db.write(|tx| Box::pin(async move { write_event_types(tx).await })).await?;
-    db.write(|tx| Box::pin(async move { write_meetings(tx).await })).await
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_event_types(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_meetings(tx).await
+        })
+    })
+    .await
 }
 
 async fn write_event_types(tx: &mut Tx) -> Result<()> {

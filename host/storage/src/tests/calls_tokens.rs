@@ -11,7 +11,13 @@ use crate::token_grants::{self, TokenGrant};
 
 /// Everything, once.
 pub async fn all(db: &Db) -> Result<()> {
-    db.write(|tx| Box::pin(async move { write_tokens(tx).await })).await
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_tokens(tx).await
+        })
+    })
+    .await
 }
 
 async fn write_tokens(tx: &mut Tx) -> Result<()> {

@@ -22,13 +22,13 @@ const NOW: i64 = 1_767_225_600_000;
 const LOOKS_EVERY_MS: i64 = 1_000;
 
 /// A database with the schema and nothing in it.
-struct Opened {
-    db: Db,
+pub(super) struct Opened {
+    pub(super) db: Db,
     _folder: Option<tempfile::TempDir>,
     _unrecorded: Option<RwLockReadGuard<'static, ()>>,
 }
 
-async fn databases() -> Vec<Opened> {
+pub(super) async fn databases() -> Vec<Opened> {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("jobs.db").display());
     let db = Db::open(&Options { url, group_commit: true, readers: 2 }).await.unwrap();
@@ -51,7 +51,7 @@ async fn databases() -> Vec<Opened> {
 }
 
 /// A schema of its own in the database at `url`.
-async fn postgres(url: &str) -> Db {
+pub(super) async fn postgres(url: &str) -> Db {
     let schema = format!("jobs{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
     let db = Db::connect(&Options { url: url.to_owned(), group_commit: true, readers: 1 }).await.unwrap();
     // Statements are fixed text everywhere else; this one is a few bytes of a test's memory.

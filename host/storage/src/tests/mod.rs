@@ -19,6 +19,7 @@ mod seed_deliveries;
 mod seed_jobs;
 mod seed_scheduling;
 mod sqlite;
+mod transactions;
 
 use tokio::sync::RwLock;
 

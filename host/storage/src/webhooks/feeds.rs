@@ -4,12 +4,14 @@
 use anyhow::Result;
 use base::tenant::Tenant;
 
+use crate::LockRank;
 use crate::Tx;
 use crate::sql::query;
 
 /// Notes that subscriptions of the application change: first in the transaction of the change, so that one change waits for another. The
 /// application gets its feed with its first subscription. Returns up to where the log was held against the subscriptions.
 pub async fn note_change(tx: &mut Tx, tenant: &Tenant) -> Result<i64> {
+    tx.takes(LockRank::Feed)?;
     let sql = "insert into webhook_feeds (application_id, organization_id, cursor, version) \
                select id, organization_id, last_sequence, 1 from applications where id = $1 and organization_id = $2 \
                on conflict (application_id) do update set version = webhook_feeds.version + 1 returning cursor";

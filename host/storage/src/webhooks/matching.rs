@@ -9,7 +9,8 @@ use crate::dialect::one_of;
 use crate::json;
 use crate::json_text;
 use crate::sql::{Reader, Row, query};
-use crate::wakes::{self, JobClass};
+use crate::transaction::{self, LockRank};
+use crate::wakes::JobClass;
 
 /// Up to where the log of an application has been held against its subscriptions; none when it never had one.
 pub async fn cursor(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
@@ -23,6 +24,7 @@ pub async fn cursor(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
 
 /// Notes that the log of an application has been held against its subscriptions up to `cursor`.
 pub async fn advance(tx: &mut Tx, tenant: &Tenant, cursor: i64) -> Result<()> {
+    tx.takes(LockRank::Feed)?;
     let sql = "update webhook_feeds set cursor = $3 where application_id = $1 and organization_id = $2 and cursor < $3";
     let statement = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
     statement.bind(cursor).execute(tx).await?;
@@ -89,9 +91,11 @@ pub async fn filters_of(reader: &Reader, tenant: &Tenant) -> Result<Vec<Filters>
 
 /// Tells the subscriptions with these ids that there may be something for them from `first` on, and enqueues their jobs.
 pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> Result<()> {
+    tx.takes(LockRank::Webhook)?;
     let ids = json_text(webhook_ids);
     let sql = one_of!(tx, "update webhooks set wake_from = $2 where wake_from is null and id", "$1");
     query(sql).bind(&ids).bind(first).execute(&mut *tx).await?;
+    tx.takes(LockRank::Job)?;
     // As `jobs::enqueue` does it, for many at a time.
     let sql = one_of!(
         tx,
@@ -111,6 +115,6 @@ pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> 
          or jobs.state in ('failed', 'cancelled')"
     );
     query(sql).bind(&ids).bind(now).execute(tx).await?;
-    wakes::note(JobClass::Deliver);
+    transaction::enqueued(JobClass::Deliver);
     Ok(())
 }

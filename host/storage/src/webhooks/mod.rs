@@ -14,6 +14,7 @@ use model::webhook::{DeliveryFailure, DisabledReason, PayloadMode, SignatureVers
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::LockRank;
 use crate::Tx;
 use crate::json;
 use crate::json_text;
@@ -197,6 +198,7 @@ pub async fn insert(tx: &mut Tx, w: &Webhook) -> Result<i64> {
 /// Writes the columns that its owner changes, and none of those that deliveries change. False when the stored version is not
 /// `etag` any more, or the subscription is deleted: nothing is written.
 pub async fn update(tx: &mut Tx, w: &Webhook, etag: &str) -> Result<bool> {
+    tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set url = $1, target = $2, description = $3, metadata = $4, event_types = $5, connection_ids = $6, \
                families = $7, payload_mode = $8, ordered = $9, include_backfill = $10, signatures = $11, headers = $12, secret = $13, \
                previous_secrets = $14, signing_key = $15, public_key = $16, max_per_second = $17, max_concurrent = $18, status = $19, \
@@ -215,6 +217,7 @@ pub async fn update(tx: &mut Tx, w: &Webhook, etag: &str) -> Result<bool> {
 /// For one whose filters change: what was looked at by the old ones and was not for it stays so. `looked_at` is up to where the log was held
 /// against all subscriptions.
 pub async fn settle(tx: &mut Tx, id: &str, looked_at: i64) -> Result<()> {
+    tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set cursor = coalesce(wake_from - 1, $2) where id = $1 and cursor < coalesce(wake_from - 1, $2)";
     query(sql).bind(id).bind(looked_at).execute(tx).await?;
     Ok(())
@@ -222,6 +225,7 @@ pub async fn settle(tx: &mut Tx, id: &str, looked_at: i64) -> Result<()> {
 
 /// For one that was paused: it goes on where it stopped, though not before `floor`, up to which the log is forgotten.
 pub async fn resume(tx: &mut Tx, id: &str, floor: i64) -> Result<()> {
+    tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set cursor = case when cursor < $2 then $2 else cursor end, \
                wake_from = case when cursor < $2 then $2 + 1 else cursor + 1 end where id = $1";
     query(sql).bind(id).bind(floor).execute(tx).await?;
@@ -230,6 +234,7 @@ pub async fn resume(tx: &mut Tx, id: &str, floor: i64) -> Result<()> {
 
 /// For one that was disabled: it begins anew at the end of the log.
 pub async fn restart(tx: &mut Tx, id: &str) -> Result<()> {
+    tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set wake_from = null, \
                cursor = (select last_sequence from applications where applications.id = webhooks.application_id) where id = $1";
     query(sql).bind(id).execute(tx).await?;
@@ -238,6 +243,7 @@ pub async fn restart(tx: &mut Tx, id: &str) -> Result<()> {
 
 /// Lets its endpoint begin anew: earlier failures count for nothing.
 pub async fn forgive(tx: &mut Tx, id: &str) -> Result<()> {
+    tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set consecutive_failures = 0, first_failure_at = null, not_before = null where id = $1";
     query(sql).bind(id).execute(tx).await?;
     Ok(())
@@ -245,6 +251,7 @@ pub async fn forgive(tx: &mut Tx, id: &str) -> Result<()> {
 
 /// Makes a tombstone: what is secret goes, the id stays taken. False when the stored version is not `etag` any more, or it was deleted.
 pub async fn delete(tx: &mut Tx, tenant: &Tenant, (id, etag): (&str, &str), now: i64) -> Result<bool> {
+    tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set deleted_at = $1, updated_at = $1, headers = '', secret = '', previous_secrets = '', \
                signing_key = null, wake_from = null \
                where id = $2 and organization_id = $3 and application_id = $4 and etag = $5 and deleted_at is null";

@@ -1,0 +1,146 @@
+//! What goes with a write transaction besides its statements: what happens after its commit, which locks it has taken, and whether the
+//! database asks for the whole work again. It is known to whoever runs inside of `Db::write`, and ends with it: a write that is rolled
+//! back leaves nothing of it.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::{Result, ensure};
+
+use crate::wakes::{JobClass, Wakes};
+
+/// Rows that transactions lock, in the order in which every transaction takes them: two that take them in two orders wait for each other
+/// (PostgreSQL's `deadlock detected`). Rows that hang on a connection (items, messages on their way, sync states) are under its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockRank {
+    /// Rows of `connections`, several of them in the order of their ids.
+    Connection,
+    /// The application's row, which has the last number of its log.
+    Application,
+    /// Counts of requests and changes.
+    Usage,
+    /// Where the fan-out of an application stands.
+    Feed,
+    /// Subscriptions.
+    Webhook,
+    /// What is to be delivered.
+    Delivery,
+    /// Background work.
+    Job,
+    /// The claim of an `Idempotency-Key`, with the answer.
+    Idempotency,
+}
+
+tokio::task_local! {
+    static CURRENT: Transaction;
+}
+
+/// One attempt at a write. All clones are one.
+#[derive(Clone, Default)]
+pub(crate) struct Transaction(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// The classes of the jobs that were enqueued.
+    classes: Vec<JobClass>,
+    /// Ids of the applications whose log grew.
+    grown: BTreeSet<String>,
+    hooks: Vec<Box<dyn FnOnce() + Send>>,
+    /// The locks that it holds; of connections also which.
+    held: BTreeSet<(LockRank, String)>,
+    /// Its locks are not looked at.
+    is_in_any_order: bool,
+    /// PostgreSQL gave it up in favour of another transaction.
+    is_given_up: bool,
+}
+
+impl Transaction {
+    /// Runs the work of a write as this transaction.
+    pub(crate) fn during<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        CURRENT.scope(self.clone(), work)
+    }
+
+    /// After the commit, before anybody is told of it.
+    pub(crate) fn committed(&self, wakes: &Wakes) {
+        let State { classes, grown, hooks, .. } = std::mem::take(&mut *self.state());
+        for hook in hooks {
+            // One that panics costs itself, not the writer that everybody shares.
+            if catch_unwind(AssertUnwindSafe(hook)).is_err() {
+                tracing::error!("what was to happen after a commit panicked");
+            }
+        }
+        classes.into_iter().for_each(|class| wakes.wake(class));
+        wakes.log_grew(grown);
+    }
+
+    /// After it was rolled back.
+    pub(crate) fn rolled_back(&self) {
+        *self.state() = State::default();
+    }
+
+    /// Whether PostgreSQL gave it up in favour of another transaction, so that another attempt can succeed.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.state().is_given_up
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does this after the commit of the write that is being run.
+pub(crate) fn after_commit(hook: impl FnOnce() + Send + 'static) {
+    noted(|state| state.hooks.push(Box::new(hook)));
+}
+
+/// The write that is being run takes a lock. Where debug assertions are on, it fails if that is out of order.
+pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    let lock = (rank, id.to_owned());
+    let mut wrong = None;
+    noted(|state| {
+        let highest = state.held.last().filter(|highest| !state.is_in_any_order && **highest > lock);
+        // What is held already is not waited for.
+        wrong = highest.filter(|_| !state.held.contains(&lock)).cloned();
+        state.held.insert(lock.clone());
+    });
+    ensure!(wrong.is_none(), "a transaction that holds the lock {wrong:?} takes {lock:?}: see `LockRank`");
+    Ok(())
+}
+
+/// The write that is being run makes many calls that no transaction makes together.
+#[cfg(test)]
+pub(crate) fn in_any_order() {
+    noted(|state| state.is_in_any_order = true);
+}
+
+/// The write that is being run enqueued a job of this class. Does nothing outside of a write.
+pub(crate) fn enqueued(class: JobClass) {
+    noted(|state| {
+        if !state.classes.contains(&class) {
+            state.classes.push(class);
+        }
+    });
+}
+
+/// The write that is being run added a line to the log of this application. Does nothing outside of a write.
+pub(crate) fn log_grew(application_id: &str) {
+    noted(|state| {
+        if !state.grown.contains(application_id) {
+            state.grown.insert(application_id.to_owned());
+        }
+    });
+}
+
+/// PostgreSQL gave up the write that is being run in favour of another.
+pub(crate) fn given_up() {
+    noted(|state| state.is_given_up = true);
+}
+
+fn noted(note: impl FnOnce(&mut State)) {
+    // The error says that no write is being run: then nothing will be committed.
+    let _ = CURRENT.try_with(|current| note(&mut current.state()));
+}
