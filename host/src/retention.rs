@@ -130,6 +130,7 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::delivered(tx, now - DELIVERED_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(cleaning::replays(tx, now - LOG_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::deleted(tx, STEP))).await?;
     steps(app, all, move |tx| Box::pin(jobs::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {

@@ -27,17 +27,28 @@ fn command() -> Command {
 }
 
 pub fn serve(data: &Path, port: u16) -> Child {
+    serve_with(data, port, &[])
+}
+
+/// The same with more settings.
+pub fn serve_with(data: &Path, port: u16, settings: &[&str]) -> Child {
     let mut command = command();
     command.args(["serve", "--freshness-ms", "0", "--egress-allow", "127.0.0.0/8", "--listen"]);
     command.arg(format!("127.0.0.1:{port}")).arg("--data-dir").arg(data);
-    command.arg("--connectors").arg(harness::bundle()).spawn().expect("the service starts")
+    command.arg("--connectors").arg(harness::bundle()).args(settings).spawn().expect("the service starts")
 }
 
 pub fn key(data: &Path) -> String {
+    key_with(data, &[])
+}
+
+/// The same with more settings.
+pub fn key_with(data: &Path, settings: &[&str]) -> String {
     let mut command = command();
     command
         .args(["keys", "create", "--scopes", "all", "--rate-limit", "1000000", "--json", "--data-dir"])
-        .arg(data);
+        .arg(data)
+        .args(settings);
     let made = command.stdout(Stdio::piped()).output().expect("the command runs");
     let made: Value = serde_json::from_slice(&made.stdout).expect("JSON");
     made["key"].as_str().expect("a key").to_owned()

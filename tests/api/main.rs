@@ -12,6 +12,7 @@ mod crash;
 mod dav;
 mod email;
 mod jobs;
+mod kills;
 mod oauth;
 mod retention;
 mod sandbox_connector;

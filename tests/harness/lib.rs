@@ -55,7 +55,7 @@ pub fn bundle() -> PathBuf {
 }
 
 /// Compiled code is the same for every test: one cache, authenticated by the one key that all of them use.
-fn share_compiled_code(data: &Path) {
+pub fn share_compiled_code(data: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
     let shared = root.join("target/test-cache");
     std::fs::create_dir_all(&shared).expect("the cache folder can be made");
@@ -65,7 +65,7 @@ fn share_compiled_code(data: &Path) {
 }
 
 /// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts.
-async fn own_schema(url: &str) -> anyhow::Result<String> {
+pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
     let options = Options { url: url.to_owned(), group_commit: true, readers: 1 };
     let db = Db::connect(&options).await?;

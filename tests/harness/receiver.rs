@@ -9,9 +9,13 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
+use sha2::Sha256;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc};
 
 /// How long a test waits for a delivery: far longer than one takes.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -33,6 +37,17 @@ impl Received {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("a JSON body")
     }
+
+    /// Whether its first signature is by this secret, as the Standard Webhooks specification has it.
+    pub fn is_signed(&self, secret: &str) -> bool {
+        let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").expect("a secret")).expect("base64");
+        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("a key");
+        let (id, at) = (self.header("webhook-id"), self.header("webhook-timestamp"));
+        mac.update(format!("{id}.{at}.").as_bytes());
+        mac.update(&self.body);
+        let wanted = format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()));
+        self.header("webhook-signature").split(' ').next() == Some(wanted.as_str())
+    }
 }
 
 /// An answer: the status, and headers.
@@ -42,6 +57,8 @@ pub type Answer = (u16, Vec<(&'static str, String)>);
 pub struct Receiver {
     address: SocketAddr,
     script: Arc<Mutex<VecDeque<Answer>>>,
+    /// Held for writing, it holds answers back.
+    gate: Arc<RwLock<()>>,
     received: mpsc::UnboundedReceiver<Received>,
 }
 
@@ -52,12 +69,17 @@ impl Receiver {
         let address = listener.local_addr().expect("an address");
         let script: Arc<Mutex<VecDeque<Answer>>> = Arc::default();
         let (sender, received) = mpsc::unbounded_channel();
-        let answers = script.clone();
+        let gate: Arc<RwLock<()>> = Arc::default();
+        let (answers, open) = (script.clone(), gate.clone());
         let receive = async move |request: Request| {
             let (head, body) = request.into_parts();
-            let body = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+            // Whoever sends it may be killed in the middle.
+            let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
+                return Response::new(Body::empty());
+            };
             // A test that has ended listens no more.
             let _ = sender.send(Received { headers: head.headers, body });
+            let _open = open.read().await;
             let next = answers.lock().expect("no test panics with it").pop_front();
             let (status, headers) = next.unwrap_or((204, Vec::new()));
             let named = headers
@@ -67,7 +89,7 @@ impl Receiver {
         };
         let app = axum::Router::new().fallback(receive);
         tokio::spawn(async move { axum::serve(listener, app).await.expect("the receiver stays") });
-        Receiver { address, script, received }
+        Receiver { address, script, gate, received }
     }
 
     /// Where it receives.
@@ -79,6 +101,11 @@ impl Receiver {
     pub fn answer(&self, status: u16, headers: &[(&'static str, &str)]) {
         let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.script.lock().expect("no test panics with it").push_back((status, headers));
+    }
+
+    /// Holds answers back until what this returns is dropped. Requests are received meanwhile.
+    pub async fn hold(&self) -> OwnedRwLockWriteGuard<()> {
+        self.gate.clone().write_owned().await
     }
 
     /// The next request that was received and not taken yet; it is waited for.

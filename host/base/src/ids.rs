@@ -35,6 +35,7 @@ pub enum Kind {
     Booking,
     Notification,
     Delivery,
+    Replay,
     Request,
 }
 
@@ -71,6 +72,7 @@ impl Kind {
             Kind::Booking => "bk",
             Kind::Notification => "ev",
             Kind::Delivery => "whd",
+            Kind::Replay => "rpl",
             Kind::Request => "req",
         }
     }

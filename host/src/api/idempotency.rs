@@ -23,6 +23,8 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 /// How long a claim is left alone: longer than any request may take.
 const LEASE_MS: i64 = 90_000;
+/// A claim whose host is gone is free after this time: a host that has just started has no lease yet.
+const GONE_AFTER_MS: i64 = 10_000;
 /// How long a copy waits for the first attempt's answer.
 const WAIT_MS: u64 = 2_000;
 const WAIT_STEP_MS: u64 = 25;
@@ -160,10 +162,18 @@ fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i6
     }
 }
 
-/// On SQLite no other process serves this database, so a claim of another boot has nobody behind it.
+/// Whether a claim has nobody behind it: its time is over, or the host that claimed is gone. On SQLite no other process serves this database,
+/// so every claim of another boot is of one that is gone; on PostgreSQL a host is gone when its lease is over.
 fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
-    let other_boot = found.owner != app.boot && app.db.dialect() == storage::dialect::Dialect::Sqlite;
-    other_boot || found.lease_until <= now
+    if found.lease_until <= now {
+        return true;
+    }
+    if found.owner == app.boot {
+        return false;
+    }
+    let claimed_at = found.lease_until - LEASE_MS;
+    let is_gone = found.owner_until.is_none_or(|until| until <= now) && now - claimed_at >= GONE_AFTER_MS;
+    is_gone || !app.db.is_shared()
 }
 
 fn attempt(claim: Claim, resumed: bool) -> Attempt {

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::jobs::fanout::wanted_of;
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 use crate::log::{self, Note, Origin};
-use crate::webhooks::attempt::{self, AttemptOutcome, OpenSubscription};
+use crate::webhooks::attempt::{self, AttemptOutcome, OpenSubscription, Verdict};
 use crate::webhooks::kinds::Matcher;
 
 /// The kind.
@@ -39,6 +39,8 @@ const REPEATED: i64 = 64;
 const PAGE: i64 = 256;
 /// A turn starts no attempt after this time: others have their turn.
 const BUDGET: Duration = Duration::from_secs(10);
+/// Replayed deliveries that are under way at a time: what is new has room beside them.
+const MAX_REPLAYED: usize = 4;
 /// Deliveries that one step gives up when a webhook is disabled.
 const STEP: i64 = 500;
 
@@ -128,6 +130,8 @@ struct Sending {
     health: Health,
     /// What there are attempts for now.
     under_way: BTreeSet<String>,
+    /// How many of these are of replays.
+    replayed: usize,
     ended: Vec<AttemptOutcome>,
     /// No attempt is begun any more.
     is_over: bool,
@@ -147,6 +151,7 @@ impl Sending {
             work,
             health,
             under_way: BTreeSet::new(),
+            replayed: 0,
             ended: Vec::new(),
             is_over: false,
             began: Instant::now(),
@@ -185,10 +190,12 @@ impl Sending {
         self.is_over |= self.began.elapsed() > BUDGET
             || self.health.not_before.is_some_and(|until| until > self.app.now());
         while !self.is_over && attempts.len() < most {
-            let is_free = |d: &Delivery| !self.under_way.contains(&d.resource_id);
+            let has_room = |d: &Delivery| d.replay_id.is_empty() || self.replayed < MAX_REPLAYED;
+            let is_free = |d: &Delivery| has_room(d) && !self.under_way.contains(&d.resource_id);
             let Some(at) = self.work.deliveries.iter().position(is_free) else { return };
             let Some(delivery) = self.work.deliveries.remove(at) else { return };
             self.under_way.insert(delivery.resource_id.clone());
+            self.replayed += usize::from(!delivery.replay_id.is_empty());
             let (app, to) = (self.app.clone(), self.to.clone());
             attempts.push(Box::pin(async move { attempt::attempt(&app, &to, delivery).await }));
         }
@@ -196,6 +203,7 @@ impl Sending {
 
     fn take(&mut self, outcome: AttemptOutcome) {
         self.under_way.remove(&outcome.delivery.resource_id);
+        self.replayed -= usize::from(!outcome.delivery.replay_id.is_empty());
         self.ended.push(outcome);
     }
 
@@ -205,13 +213,21 @@ impl Sending {
         let now = self.app.now();
         let (mut outcomes, mut disabled) = (Vec::with_capacity(ended.len()), None);
         for AttemptOutcome { delivery, verdict, failure } in ended {
-            // A replay says nothing about the endpoint.
-            if let Some(verdict) = verdict.filter(|_| delivery.replay_id.is_empty()) {
+            let is_replay = !delivery.replay_id.is_empty();
+            if let Some(verdict) = verdict {
                 let after = attempt::after(&self.health, (&verdict, failure), now);
-                self.health = after.health;
-                disabled = disabled.or(after.disabled);
+                if !is_replay {
+                    self.health = after.health;
+                    disabled = disabled.or(after.disabled);
+                } else if verdict != Verdict::Delivered {
+                    // A replay counts for nothing, but the endpoint has its pause.
+                    self.health.not_before = after.health.not_before;
+                }
             }
-            self.work.unsettled.remove(&delivery.sequence);
+            // The event itself may still wait for its first delivery.
+            if !is_replay {
+                self.work.unsettled.remove(&delivery.sequence);
+            }
             outcomes.push(delivery);
         }
         self.is_over |= disabled.is_some();

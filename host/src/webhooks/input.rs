@@ -79,7 +79,8 @@ fn event_types(patterns: &[String]) -> Result<()> {
     each_once("eventTypes", patterns)
 }
 
-fn each_once(field: &str, texts: &[String]) -> Result<()> {
+/// A list in which nothing is there twice.
+pub fn each_once(field: &str, texts: &[String]) -> Result<()> {
     let mut seen = BTreeSet::new();
     match texts.iter().position(|text| !seen.insert(text)) {
         Some(n) => Err(fault(&format!("{field}[{n}]"), "is there twice")),

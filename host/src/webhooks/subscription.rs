@@ -178,7 +178,7 @@ async fn insert(
 }
 
 /// The job that sends a subscription what it is for it.
-fn deliveries(w: &Webhook, due_at: Option<i64>) -> NewJob<'_> {
+pub fn deliveries(w: &Webhook, due_at: Option<i64>) -> NewJob<'_> {
     NewJob {
         kind: "deliver",
         key: &w.id,

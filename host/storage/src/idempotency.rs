@@ -14,6 +14,8 @@ pub struct Claim {
     pub fence: String,
     pub owner: String,
     pub lease_until: i64,
+    /// Until when the lease of the host that claimed is valid, in milliseconds since 1970; none: no host has this id.
+    pub owner_until: Option<i64>,
     pub answer: Option<StoredAnswer>,
 }
 
@@ -85,12 +87,14 @@ fn claim(row: &Row<'_>) -> Result<Claim> {
         fence: row.get("fence")?,
         owner: row.get("owner")?,
         lease_until: row.get("lease_until")?,
+        owner_until: row.get("owner_until")?,
         answer,
     })
 }
 
 pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<Option<Claim>> {
-    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer from idempotency \
+    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer, \
+               (select h.lease_until from hosts h where h.id = idempotency.owner) as owner_until from idempotency \
                where application_id = $1 and scope = $2";
     query(sql).bind(application_id).bind(scope).fetch_optional(reader, claim).await
 }

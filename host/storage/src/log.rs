@@ -7,6 +7,8 @@ use crate::sql::{Reader, Row, query};
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::one_of;
+use crate::json_text;
 use crate::transaction::{self, LockRank};
 
 /// One line of the log.
@@ -227,21 +229,37 @@ pub async fn of_connection(
     each_once(types).fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
 }
 
+fn light(row: &Row<'_>) -> Result<Light> {
+    Ok(Light {
+        sequence: row.get("sequence")?,
+        id: row.get("id")?,
+        connection_id: row.get("connection_id")?,
+        entry_type: row.get("type")?,
+        resource_id: row.get("resource_id")?,
+        origin: row.get("origin")?,
+    })
+}
+
+/// The lines of the application with these ids, without what they hold, oldest first.
+pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Light>> {
+    // `coalesce`: else SQLite goes through all lines of the application instead of looking up the ids.
+    let sql = one_of!(
+        reader,
+        "select sequence, id, connection_id, type, resource_id, origin from log \
+         where coalesce(application_id, '') = $1 and coalesce(organization_id, '') = $2 and id",
+        "$3"
+    );
+    let statement = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
+    let mut lines = statement.bind(json_text(ids)).fetch_all(reader, light).await?;
+    lines.sort_by_key(|line| line.sequence);
+    Ok(lines)
+}
+
 /// At most `limit` lines after `sequence`, without what they hold, oldest first. A line that is not committed yet has a number above
 /// `last_sequence`: whoever reads that first and the lines then misses none up to it.
 pub async fn light_after(reader: &Reader, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Light>> {
     let sql = "select sequence, id, connection_id, type, resource_id, origin from log \
                where application_id = $1 and organization_id = $2 and sequence > $3 order by sequence limit $4";
-    let light = |row: &Row<'_>| {
-        Ok(Light {
-            sequence: row.get("sequence")?,
-            id: row.get("id")?,
-            connection_id: row.get("connection_id")?,
-            entry_type: row.get("type")?,
-            resource_id: row.get("resource_id")?,
-            origin: row.get("origin")?,
-        })
-    };
     query(sql)
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)

@@ -250,6 +250,45 @@ pub struct Delivery {
     pub next_attempt_at: Option<Instant>,
 }
 
+/// Events to be sent to a subscription once more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("required" = ["eventIds"]))]
+pub struct NewWebhookReplay {
+    /// 1 to 1,000 ids of events, `ev_…`, each once.
+    pub event_ids: Vec<String>,
+}
+
+/// Events that are sent to a subscription once more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WebhookReplay {
+    /// `rpl_…`, also in the `webhook-replay` header of what is sent.
+    pub replay_id: String,
+    pub webhook_id: String,
+    pub status: ReplayStatus,
+    /// How many events are sent.
+    pub event_count: i64,
+    /// How many of them have arrived.
+    pub sent: i64,
+    /// How many of them were given up.
+    pub failed: i64,
+    pub created_at: Instant,
+    pub updated_at: Instant,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReplayStatus {
+    #[default]
+    Running,
+    /// Each event has arrived or was given up.
+    Completed,
+    Cancelled,
+    /// The subscription was disabled, and what was left is not sent.
+    Failed,
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum DeliveryStatus {

@@ -2,4 +2,5 @@
 
 mod delivery;
 mod operations;
+mod replay;
 mod wrong_input;

@@ -77,7 +77,12 @@ impl Walk {
     }
 
     /// Asks until the answer is as it should be.
-    fn until(&mut self, title: &str, path: &str, is_so: impl Fn(&Value) -> Option<bool>) -> Result<Value> {
+    pub fn until(
+        &mut self,
+        title: &str,
+        path: &str,
+        is_so: impl Fn(&Value) -> Option<bool>,
+    ) -> Result<Value> {
         let start = Instant::now();
         loop {
             let answer =

@@ -3,6 +3,7 @@
 mod mail;
 mod oauth;
 mod people;
+mod scheduling;
 mod walk;
 mod webhooks;
 
@@ -24,7 +25,8 @@ use crate::server::{self, Build, Options, Server};
 
 /// What the demo's key may do.
 const SCOPES: &str = "email.read,email.write,email.send,connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
-    contacts.write,tasks.read,tasks.write,usage.read,api_keys.write,webhooks.read,webhooks.write";
+    contacts.write,tasks.read,tasks.write,scheduling.read,scheduling.write,scheduling.book,usage.read,api_keys.write,webhooks.read,\
+    webhooks.write";
 
 /// Setting up the toolchain, building the connectors and the server, starting it, the walk.
 const STEPS: usize = 5;

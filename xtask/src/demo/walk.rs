@@ -1,5 +1,5 @@
 //! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The mailbox is
-//! in `mail`, OAuth in `oauth`, contacts and tasks in `people`, a webhook in `webhooks`.
+//! in `mail`, OAuth in `oauth`, contacts and tasks in `people`, a webhook in `webhooks`, a booking in `scheduling`.
 //! Each answer is checked, and the first that is not as expected ends the walk.
 
 use std::thread::sleep;
@@ -60,6 +60,7 @@ impl Walk {
         let (etag, cursor) = self.change_and_sync(&etag, &cursor)?;
         self.delete_and_sync(&etag, &cursor)?;
         self.hear_of_an_event()?;
+        self.be_booked()?;
         if own_calendar {
             let path = format!("/v1/calendars/{}", self.calendar);
             self.ask("Delete the calendar again", "DELETE", &path, &[], None)?.expect(&[204])?;
@@ -253,6 +254,11 @@ impl Walk {
     /// The change of our event on this page, if it is there.
     fn mine<'a>(&self, page: &'a Value) -> Result<Option<&'a Value>> {
         Ok(list(page)?.iter().find(|change| change["resourceId"] == *self.event))
+    }
+
+    /// The id of the demo's calendar.
+    pub fn calendar(&self) -> &str {
+        &self.calendar
     }
 
     /// The path of the events of the demo's calendar.

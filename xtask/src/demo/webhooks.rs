@@ -72,14 +72,15 @@ impl Walk {
 }
 
 /// An HTTP server on the loopback interface that takes deliveries. It ends when it is dropped.
-struct Endpoint {
-    url: String,
+pub struct Endpoint {
+    pub url: String,
     deliveries: mpsc::Receiver<Delivery>,
     _runtime: Runtime,
 }
 
 impl Endpoint {
-    fn start() -> Result<Endpoint> {
+    /// Starts it on a free port.
+    pub fn start() -> Result<Endpoint> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let bound = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
         let listener = bound.context("no free port on 127.0.0.1")?;
@@ -90,7 +91,7 @@ impl Endpoint {
     }
 
     /// Waits for a delivery about this resource; with the notification in it.
-    fn about(&self, resource: &str) -> Result<(Delivery, Value)> {
+    pub fn about(&self, resource: &str) -> Result<(Delivery, Value)> {
         let deadline = Instant::now() + LIMIT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -127,11 +128,12 @@ async fn serve(stream: TcpStream, deliveries: SyncSender<Delivery>) -> io::Resul
 }
 
 /// A request that was received.
-struct Delivery {
+pub struct Delivery {
     /// The names in lower case.
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    at: Instant,
+    /// When it was whole.
+    pub at: Instant,
 }
 
 impl Delivery {
@@ -168,7 +170,7 @@ impl Delivery {
     }
 
     /// Whether it has a signature by this secret, as the Standard Webhooks specification has it: an HMAC-SHA256 over `id.timestamp.body`.
-    fn is_signed(&self, secret: &str) -> Result<bool> {
+    pub fn is_signed(&self, secret: &str) -> Result<bool> {
         let key = secret.strip_prefix("whsec_").context("the secret does not begin with whsec_")?;
         let key = BASE64_STANDARD.decode(key).context("the secret is not base64")?;
         let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("HMAC takes a key of any length");
@@ -181,7 +183,7 @@ impl Delivery {
     }
 
     /// Shows it as it came, so long after the answer that made it.
-    fn show(&self, notification: &Value, after: Duration) {
+    pub fn show(&self, notification: &Value, after: Duration) {
         let kind = notification["type"].as_str().unwrap_or_default();
         println!("\n   Switchboard delivers {kind}, {} ms after the answer.\nPOST {PATH}", after.as_millis());
         for (name, value) in self.headers.iter().filter(|(name, _)| name.starts_with("webhook-")) {

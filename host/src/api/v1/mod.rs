@@ -25,6 +25,8 @@ pub fn routes() -> Routes<App> {
         .merge(oauth::routes())
         .merge(usage::routes())
         .merge(webhooks::routes())
+        .merge(webhooks::replay::routes())
+        .merge(webhooks::replays::routes())
         .merge(email::capabilities::routes())
         .merge(email::messages::routes())
         .merge(email::messages::attachments::routes())

@@ -20,7 +20,8 @@ use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
 use crate::tests::{
-    calls_deliveries, calls_jobs, calls_refresh, calls_scheduling, calls_tokens, calls_webhooks,
+    calls_deliveries, calls_jobs, calls_refresh, calls_replays, calls_scheduling, calls_tokens,
+    calls_webhooks,
 };
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
@@ -101,6 +102,7 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_tokens::all(db).await?;
     calls_scheduling::all(db).await?;
     calls_deliveries::all(db).await?;
+    calls_replays::all(db).await?;
     calls_webhooks::all(db).await?;
     db.write(|tx| {
         Box::pin(async move {

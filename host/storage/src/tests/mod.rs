@@ -6,6 +6,7 @@ mod calls;
 mod calls_deliveries;
 mod calls_jobs;
 mod calls_refresh;
+mod calls_replays;
 mod calls_scheduling;
 mod calls_tokens;
 mod calls_webhooks;
@@ -20,6 +21,7 @@ mod seed_jobs;
 mod seed_scheduling;
 mod sqlite;
 mod transactions;
+mod webhook_wakes;
 
 use tokio::sync::RwLock;
 

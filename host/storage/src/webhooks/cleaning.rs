@@ -27,6 +27,14 @@ async fn over(tx: &mut Tx, status: &str, before: i64, most: i64) -> Result<i64> 
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
+/// Replays that ended before then.
+pub async fn replays(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
+    let sql = "delete from webhook_replays where id in (select id from webhook_replays \
+               where status <> 'running' and updated_at < $1 order by updated_at limit $2)";
+    let done = query(sql).bind(before).bind(most).execute(tx).await?;
+    Ok(i64::try_from(done).unwrap_or(i64::MAX))
+}
+
 /// Deliveries and replays of the subscription that was deleted first, and once they are gone the subscription.
 pub async fn deleted(tx: &mut Tx, most: i64) -> Result<i64> {
     let sql = "select id from webhooks where deleted_at is not null order by deleted_at limit 1";

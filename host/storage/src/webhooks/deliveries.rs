@@ -3,6 +3,8 @@
 //! The log is the queue: a subscription has a cursor over it, below which everything has a delivery or is not for the subscription. A
 //! delivery is written with its first outcome.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 use model::webhook::{Attempt, DeliveryStatus};
@@ -14,6 +16,7 @@ use crate::json;
 use crate::json_text;
 use crate::sql::{On, Reader, Row, query};
 use crate::webhooks::matching::{Filters, filters};
+use crate::webhooks::replays::{self, Ended};
 
 /// How an endpoint has answered so far. All times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -188,11 +191,30 @@ pub async fn write_outcomes(
         .await?;
     if standing.is_some() && !outcomes.is_empty() {
         insert(tx, (webhook_id, tenant), outcomes, now).await?;
+        let ended = ended_replays(outcomes);
+        if !ended.is_empty() {
+            replays::count(tx, &ended, now).await?;
+        }
     }
     Ok(standing)
 }
 
-async fn insert(
+/// How many deliveries of each replay have ended, by the replays' ids.
+fn ended_replays(outcomes: &[Delivery]) -> BTreeMap<&str, Ended> {
+    let mut replays: BTreeMap<&str, Ended> = BTreeMap::new();
+    let is_over = |d: &&Delivery| !d.replay_id.is_empty() && d.status != DeliveryStatus::Pending;
+    for delivery in outcomes.iter().filter(is_over) {
+        let ended = replays.entry(&delivery.replay_id).or_default();
+        match delivery.status {
+            DeliveryStatus::Delivered => ended.sent += 1,
+            _ => ended.failed += 1,
+        }
+    }
+    replays
+}
+
+/// Writes deliveries as they stand: new ones, and what became of those that are there.
+pub async fn insert(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),
     outcomes: &[Delivery],
@@ -234,9 +256,12 @@ async fn insert(
     Ok(())
 }
 
-/// Notes that nothing is left to deliver up to the cursor.
+/// Notes that nothing is left to deliver up to the cursor: at the end of a turn, before its job is rescheduled. A job that was woken during
+/// the turn keeps its mark: it may have been woken for an event above the cursor, and the next wake, which would set a new mark at a later
+/// event, would make the next turn pass that one over.
 pub async fn rest(tx: &mut Tx, webhook_id: &str) -> Result<()> {
-    let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor";
+    let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor \
+               and not exists (select 1 from jobs where jobs.id = 'deliver:' || $1 and again_at is not null)";
     query(sql).bind(webhook_id).execute(tx).await?;
     Ok(())
 }
@@ -250,10 +275,14 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
     Ok(changed == 1)
 }
 
-/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many.
+/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many; with none left, its replays have ended.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
-               where webhook_id = $1 and status = 'pending' and sequence in \
-               (select sequence from webhook_deliveries where webhook_id = $1 and status = 'pending' limit $3)";
-    query(sql).bind(webhook_id).bind(now).bind(limit).execute(tx).await
+               where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \
+               from webhook_deliveries where webhook_id = $1 and status = 'pending' limit $3)";
+    let discarded = query(sql).bind(webhook_id).bind(now).bind(limit).execute(&mut *tx).await?;
+    if discarded == 0 {
+        replays::give_up(tx, webhook_id, now).await?;
+    }
+    Ok(discarded)
 }

@@ -93,7 +93,8 @@ pub async fn filters_of(reader: &Reader, tenant: &Tenant) -> Result<Vec<Filters>
 pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let ids = json_text(webhook_ids);
-    let sql = one_of!(tx, "update webhooks set wake_from = $2 where wake_from is null and id", "$1");
+    // Rows that keep their mark are changed too, so that this waits for a turn that ends right now and may remove it (`deliveries::rest`).
+    let sql = one_of!(tx, "update webhooks set wake_from = coalesce(wake_from, $2) where id", "$1");
     query(sql).bind(&ids).bind(first).execute(&mut *tx).await?;
     tx.takes(LockRank::Job)?;
     // As `jobs::enqueue` does it, for many at a time.

@@ -5,6 +5,7 @@ pub mod cleaning;
 pub mod deliveries;
 pub mod feeds;
 pub mod matching;
+pub mod replays;
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,8 @@
 //! `/v1/webhooks`
 
+pub mod replay;
+pub mod replays;
+
 use axum::extract::State;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};

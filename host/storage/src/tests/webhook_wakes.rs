@@ -1,0 +1,97 @@
+//! The mark that says where a webhook's next event is (`webhooks.wake_from`), on SQLite and PostgreSQL: no event lies below it that was not
+//! delivered.
+
+use anyhow::Result;
+use base::clock::Entropy;
+use base::tenant::Tenant;
+
+use crate::Db;
+use crate::jobs::{self, Claim, End, Fence, Job};
+use crate::tests::jobs::{Opened, databases};
+use crate::webhooks::deliveries::{self, Endpoint, Health};
+use crate::webhooks::matching;
+
+const NOW: i64 = 1_767_225_600_000;
+/// A webhook that has got everything up to line 10 of the log.
+const ROWS: &str = "insert into organizations (id, name, created_at) values ('org_1', 'o', 0); \
+    insert into applications (id, organization_id, name, last_sequence, created_at) values ('app_1', 'org_1', 'a', 10, 0); \
+    insert into webhooks (id, organization_id, application_id, url, target, metadata, event_types, connection_ids, bound_to, families, \
+    payload_mode, ordered, include_backfill, signatures, headers, secret, previous_secrets, max_concurrent, status, cursor, \
+    consecutive_failures, etag, created_at, updated_at) values ('wh_1', 'org_1', 'app_1', 'https://example.test/', 'example.test:443', \
+    '{}', '[\"*\"]', '[]', '[]', '[\"calendar\"]', 'full', 0, 0, '[\"v1\"]', '', '', '', 8, 'active', 10, 0, 'e', 0, 0)";
+
+async fn fill(db: &Db) {
+    let done: Result<()> = db.write(|tx| Box::pin(async move { tx.batch(ROWS).await })).await;
+    done.unwrap();
+}
+
+/// The fan-out has found an event for the webhook.
+async fn wake(db: &Db, sequence: i64) {
+    let done: Result<()> = db
+        .write(move |tx| {
+            Box::pin(async move { matching::wake(tx, &["wh_1".to_owned()], sequence, NOW).await })
+        })
+        .await;
+    done.unwrap();
+}
+
+/// A turn begins.
+async fn claim(db: &Db) -> Job {
+    let fence = Fence::random(&Entropy::system());
+    let by = Claim { owner: "host".to_owned(), fence, now: NOW, deadline_at: None };
+    let claimed: Result<Vec<Job>> = db
+        .write(move |tx| Box::pin(async move { jobs::claim(tx, &["deliver:wh_1".to_owned()], &by).await }))
+        .await;
+    claimed.unwrap().pop().expect("the job is due")
+}
+
+/// A turn ends that has delivered everything up to `cursor`.
+async fn end(db: &Db, job: Job, cursor: i64) {
+    let done: Result<()> = db
+        .write(move |tx| {
+            Box::pin(async move {
+                let tenant =
+                    Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() };
+                let settled = (cursor, &Health::default());
+                deliveries::write_outcomes(tx, ("wh_1", &tenant), &[], settled, NOW).await?;
+                deliveries::rest(tx, "wh_1").await?;
+                jobs::reschedule(tx, &job, &End { done_at: Some(NOW), ..End::default() }, NOW).await
+            })
+        })
+        .await;
+    done.unwrap();
+}
+
+async fn endpoint(db: &Db) -> Endpoint {
+    deliveries::find_endpoint(db.reader(), "wh_1").await.unwrap().expect("it is there")
+}
+
+/// A turn has read the log up to 11 when 12 comes; when it has ended, and before the next one begins, 13 comes.
+#[tokio::test]
+async fn an_event_that_comes_during_a_turn_is_not_passed_over() {
+    for Opened { db, .. } in &databases().await {
+        fill(db).await;
+        wake(db, 11).await;
+        let job = claim(db).await;
+        wake(db, 12).await;
+        end(db, job, 11).await;
+        wake(db, 13).await;
+        let marked = endpoint(db).await;
+        assert_eq!(marked.cursor, 11);
+        assert!(marked.wake_from.is_none_or(|from| from <= 12), "{:?}", marked.wake_from);
+    }
+}
+
+/// What is not for the webhook is not read once more by its next turn.
+#[tokio::test]
+async fn a_turn_that_nothing_interrupts_removes_the_mark() {
+    for Opened { db, .. } in &databases().await {
+        fill(db).await;
+        wake(db, 11).await;
+        let job = claim(db).await;
+        end(db, job, 11).await;
+        assert_eq!(endpoint(db).await.wake_from, None);
+        wake(db, 500).await;
+        assert_eq!(endpoint(db).await.wake_from, Some(500));
+    }
+}

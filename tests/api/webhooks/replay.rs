@@ -1,0 +1,345 @@
+//! `/v1/webhooks/{webhookId}/replay`: events are sent once more, by their ids.
+
+use harness::receiver::{Received, Receiver};
+use harness::{Actor, TestServer};
+use serde_json::{Value, json};
+use storage::sql::query;
+
+/// A server that may deliver to the loopback interface, with a key, a calendar and who receives.
+struct Desk {
+    server: TestServer,
+    api: Actor,
+    connection: String,
+    calendar: String,
+    receiver: Receiver,
+}
+
+impl Desk {
+    async fn start() -> Desk {
+        let loopback = "127.0.0.0/8".parse().expect("a network");
+        let server =
+            TestServer::builder().config(|config| config.webhook_allow = vec![loopback]).start().await;
+        let api = server.client().await;
+        let connection = api.connect_sandbox().await;
+        let calendar = api.calendar(&connection, "Work").await;
+        let connection = connection["id"].as_str().expect("an id").to_owned();
+        Desk { server, api, connection, calendar, receiver: Receiver::start().await }
+    }
+
+    /// The path of a new subscription to these event types.
+    async fn subscribe(&self, event_types: &[&str]) -> String {
+        let body = json!({ "url": self.receiver.url(), "eventTypes": event_types });
+        let made = self.api.post("/v1/webhooks", body).send().await.expect(201);
+        format!("/v1/webhooks/{}", made["id"].as_str().expect("an id"))
+    }
+
+    async fn create_event(&self, title: &str) {
+        let body = json!({
+            "connection_id": self.connection,
+            "title": title,
+            "start": "2026-03-02T09:00:00Z",
+            "end": "2026-03-02T10:00:00Z",
+        });
+        self.api.post(format!("/v1/calendars/{}/events", self.calendar), body).send().await.expect(201);
+    }
+
+    /// Creates events and takes what is delivered of them, in the order of the log.
+    async fn delivered(&mut self, titles: &[&str]) -> Vec<Received> {
+        for title in titles {
+            self.create_event(title).await;
+        }
+        self.server.deliver().await;
+        let mut received = self.receiver.taken();
+        received.sort_by_key(|r| r.json()["sequence"].as_i64());
+        received
+    }
+
+    async fn replay(&self, webhook: &str, ids: &[&str]) -> Value {
+        self.api.post(format!("{webhook}/replay"), json!({ "eventIds": ids })).send().await.expect(202)
+    }
+
+    /// How a replay stands.
+    async fn standing(&self, webhook: &str, replay: &Value) -> Value {
+        let id = replay["replayId"].as_str().expect("an id");
+        self.api.get(format!("{webhook}/replays/{id}")).send().await.expect(200)
+    }
+
+    async fn set(&self, webhook: &str, status: &str) {
+        self.api.patch(webhook, json!({ "status": status })).send().await.expect(200);
+    }
+
+    /// The ids of all events of calendar events, delivered or not, in the order of the log.
+    async fn logged(&self) -> Vec<String> {
+        let sql =
+            "select id from log where type = 'calendar.event.created' and origin = 'api' order by sequence";
+        query(sql).fetch_all(self.server.app.db.reader(), |row| row.get("id")).await.expect("the log")
+    }
+}
+
+fn id(received: &Received) -> &str {
+    received.header("webhook-id")
+}
+
+fn ids(received: &[Received]) -> Vec<&str> {
+    received.iter().map(id).collect()
+}
+
+const CREATED: &[&str] = &["calendar.event.created"];
+
+#[tokio::test]
+async fn an_event_is_sent_once_more_with_the_same_id() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let asked = desk.api.post(format!("{webhook}/replay"), json!({ "event_ids": ids(&first) })).send().await;
+    let location = asked.header("location").map(str::to_owned);
+    let replay = asked.expect(202);
+    let replay_id = replay["replayId"].as_str().expect("an id");
+    assert!(replay_id.starts_with("rpl_"), "{replay_id}");
+    assert_eq!(location, Some(format!("{webhook}/replays/{replay_id}")));
+    assert_eq!((&replay["eventCount"], &replay["status"]), (&json!(1), &json!("running")));
+    assert_eq!(replay["warnings"], json!([]));
+
+    desk.server.deliver().await;
+    let again = desk.receiver.next().await;
+    assert_eq!((id(&again), &again.body), (id(&first[0]), &first[0].body));
+    assert_eq!((again.header("webhook-replay"), first[0].header("webhook-replay")), (replay_id, ""));
+    assert_eq!(again.header("webhook-attempt"), "1");
+    assert!(desk.receiver.taken().is_empty(), "it is sent once");
+    let standing = desk.standing(&webhook, &replay).await;
+    assert_eq!(
+        (&standing["status"], &standing["sent"], &standing["failed"]),
+        (&json!("completed"), &json!(1), &json!(0))
+    );
+}
+
+/// Whatever the order in which they are asked for.
+#[tokio::test]
+async fn a_replay_keeps_the_order_of_the_log() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    desk.api.patch(webhook.as_str(), json!({ "maxConcurrent": 1 })).send().await.expect(200);
+    let first = desk.delivered(&["one", "two", "three", "four", "five", "six"]).await;
+    let reversed: Vec<&str> = ids(&first).into_iter().rev().collect();
+    desk.replay(&webhook, &reversed).await;
+    desk.server.deliver().await;
+    assert_eq!(ids(&desk.receiver.taken()), ids(&first));
+}
+
+#[tokio::test]
+async fn a_paused_or_disabled_subscription_is_refused() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let body = json!({ "eventIds": ids(&first) });
+    for status in ["paused", "disabled"] {
+        desk.set(&webhook, status).await;
+        let error = desk.api.post(format!("{webhook}/replay"), body.clone()).send().await;
+        let error = error.refused(409, "invalid_state");
+        assert!(error["message"].as_str().is_some_and(|m| m.contains(status)), "{error:#}");
+    }
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+}
+
+/// What is left of a replay waits while the subscription is paused, and is given up when it is disabled.
+#[tokio::test]
+async fn a_replay_waits_for_a_pause_and_ends_with_the_subscription() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let waits = desk.replay(&webhook, &ids(&first)).await;
+    desk.set(&webhook, "paused").await;
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+    assert_eq!(desk.standing(&webhook, &waits).await["status"], "running");
+    desk.set(&webhook, "active").await;
+    desk.server.deliver().await;
+    assert_eq!(ids(&desk.receiver.taken()), ids(&first));
+    assert_eq!(desk.standing(&webhook, &waits).await["status"], "completed");
+
+    let ends = desk.replay(&webhook, &ids(&first)).await;
+    desk.set(&webhook, "disabled").await;
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+    let standing = desk.standing(&webhook, &ends).await;
+    assert_eq!((&standing["status"], &standing["failed"]), (&json!("failed"), &json!(1)));
+}
+
+/// An id that is nobody's, and one of another application, are refused in the same words.
+#[tokio::test]
+async fn unknown_and_foreign_events_are_refused() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let stranger = desk.server.key("another", |_| ()).await;
+    let theirs = json!({ "url": desk.receiver.url(), "eventTypes": ["*"] });
+    let theirs = stranger.post("/v1/webhooks", theirs).send().await.expect(201);
+    let theirs = format!("/v1/webhooks/{}/replay", theirs["id"].as_str().expect("an id"));
+    let error = stranger.post(theirs, json!({ "eventIds": ids(&first) })).send().await;
+    let foreign = error.refused(400, "invalid_parameter");
+
+    let never = "ev_00000000000000000000000000";
+    let asked = json!({ "eventIds": [never] });
+    let unknown =
+        desk.api.post(format!("{webhook}/replay"), asked).send().await.refused(400, "invalid_parameter");
+    assert_eq!((&foreign["param"], &foreign["message"]), (&unknown["param"], &unknown["message"]));
+    let asked = json!({ "eventIds": [id(&first[0]), never, "no id"] });
+    let error =
+        desk.api.post(format!("{webhook}/replay"), asked).send().await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "eventIds[1]");
+    let fields: Vec<&Value> =
+        error["details"].as_array().expect("a list").iter().map(|detail| &detail["field"]).collect();
+    assert_eq!(fields, ["eventIds[1]", "eventIds[2]"]);
+    // Nor is another application's subscription there.
+    let asked = json!({ "eventIds": ids(&first) });
+    stranger.post(format!("{webhook}/replay"), asked).send().await.refused(404, "not_found");
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+}
+
+#[tokio::test]
+async fn an_event_that_the_subscription_does_not_ask_for_is_left_out() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning", "Review"]).await;
+    desk.api
+        .patch(webhook.as_str(), json!({ "eventTypes": ["calendar.event.deleted"] }))
+        .send()
+        .await
+        .expect(200);
+    let replay = desk.replay(&webhook, &ids(&first)).await;
+    assert_eq!((&replay["eventCount"], &replay["status"]), (&json!(0), &json!("completed")));
+    assert_eq!(
+        (&replay["warnings"][1]["code"], &replay["warnings"][1]["target"]),
+        (&json!("event_skipped"), &json!("eventIds[1]"))
+    );
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+}
+
+#[tokio::test]
+async fn a_wrong_list_of_events_is_refused() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let one = id(&first[0]);
+    let many: Vec<String> = (0..1_001).map(|n| format!("ev_{n}")).collect();
+    for (body, code, param) in [
+        (json!({}), "missing_field", "eventIds"),
+        (json!({ "eventIds": [] }), "missing_field", "eventIds"),
+        (json!({ "eventIds": many }), "invalid_parameter", "eventIds"),
+        (json!({ "eventIds": [one, one] }), "invalid_parameter", "eventIds[1]"),
+        (json!({ "eventIds": [7] }), "invalid_parameter", "eventIds[0]"),
+    ] {
+        let error = desk.api.post(format!("{webhook}/replay"), body).send().await.refused(400, code);
+        assert_eq!(error["param"], param);
+    }
+    let reader = desk.server.client_with(&["webhooks.read"]).await;
+    let body = json!({ "eventIds": [one] });
+    reader.post(format!("{webhook}/replay"), body).send().await.refused(403, "insufficient_scope");
+}
+
+#[tokio::test]
+async fn the_same_key_replays_once() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let body = json!({ "eventIds": ids(&first) });
+    let ask = || desk.api.post(format!("{webhook}/replay"), body.clone()).keyed("k");
+    let replay = ask().send().await.expect(202);
+    let again = ask().send().await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.expect(202), replay);
+    desk.server.deliver().await;
+    assert_eq!(desk.receiver.taken().len(), 1);
+}
+
+#[tokio::test]
+async fn two_replays_at_once_both_arrive() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning", "Review"]).await;
+    let mut asked = ids(&first);
+    asked.sort_unstable();
+    let (a, b) = tokio::join!(desk.replay(&webhook, &asked), desk.replay(&webhook, &asked));
+    desk.server.deliver().await;
+    let received = desk.receiver.taken();
+    for replay in [&a, &b] {
+        let id = replay["replayId"].as_str().expect("an id");
+        let mut of: Vec<&str> = received
+            .iter()
+            .filter(|r| r.header("webhook-replay") == id)
+            .map(|r| r.header("webhook-id"))
+            .collect();
+        of.sort_unstable();
+        assert_eq!(of, asked);
+        assert_eq!(desk.standing(&webhook, replay).await["sent"], 2);
+    }
+    assert_eq!(received.len(), 4);
+}
+
+#[tokio::test]
+async fn a_deleted_subscription_replays_nothing() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let replay = desk.replay(&webhook, &ids(&first)).await;
+    desk.api.delete(webhook.as_str()).send().await.expect(204);
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+    let body = json!({ "eventIds": ids(&first) });
+    desk.api.post(format!("{webhook}/replay"), body).send().await.refused(404, "not_found");
+    let path = format!("{webhook}/replays/{}", replay["replayId"].as_str().expect("an id"));
+    desk.api.get(path).send().await.refused(404, "not_found");
+}
+
+/// It is tried again as any delivery is, and the endpoint is none the worse for it.
+#[tokio::test]
+async fn a_failed_replay_is_tried_again_and_counts_for_nothing() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let replay = desk.replay(&webhook, &ids(&first)).await;
+    desk.receiver.answer(500, &[]);
+    desk.server.deliver().await;
+    desk.receiver.next().await;
+    assert_eq!(desk.api.get(webhook.as_str()).send().await.expect(200)["consecutiveFailures"], 0);
+    assert_eq!(desk.standing(&webhook, &replay).await["status"], "running");
+    desk.server.clock.advance_ms(6_000);
+    desk.server.deliver().await;
+    assert_eq!(desk.receiver.next().await.header("webhook-attempt"), "2");
+    assert_eq!(desk.standing(&webhook, &replay).await["status"], "completed");
+}
+
+/// A replay of what was not delivered yet does not stand for its delivery.
+#[tokio::test]
+async fn an_event_that_still_waits_is_sent_for_itself_too() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    desk.create_event("Planning").await;
+    let waiting = desk.logged().await;
+    desk.replay(&webhook, &[waiting[0].as_str()]).await;
+    desk.server.deliver().await;
+    let received = desk.receiver.taken();
+    assert_eq!(ids(&received), [waiting[0].as_str(), waiting[0].as_str()]);
+    let marked = received.iter().filter(|r| !r.header("webhook-replay").is_empty());
+    assert_eq!(marked.count(), 1);
+}
+
+/// A key that is bound to connections knows the events of these alone.
+#[tokio::test]
+async fn a_bound_key_replays_its_own_events_only() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let other = desk.api.connect_account("bob").await;
+    let bound = desk.server.key("test", |key| key.connection_ids = vec![other]).await;
+    let body = json!({ "eventIds": ids(&first) });
+    bound.post(format!("{webhook}/replay"), body.clone()).send().await.refused(404, "not_found");
+    let own = json!({ "url": desk.receiver.url(), "eventTypes": ["*"] });
+    let own = bound.post("/v1/webhooks", own).send().await.expect(201);
+    let own = format!("/v1/webhooks/{}/replay", own["id"].as_str().expect("an id"));
+    let error = bound.post(own, body).send().await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "eventIds[0]");
+}
