@@ -29,6 +29,7 @@ use crate::locks::Locks;
 use crate::metrics::Metrics;
 use crate::pages::Pages;
 use crate::recent::Recent;
+use crate::renewals::Renewals;
 use crate::usage::Counters;
 use crate::watches::Watches;
 
@@ -60,6 +61,8 @@ pub struct Handles {
     pub opened: Recent<(Connection, Item)>,
     /// Metadata of authorization servers: the document, or since when (ms since 1970) and why there is none.
     pub metadata: Recent<Metadata>,
+    /// Renewals of providers' tokens that are under way.
+    pub renewals: Renewals,
     /// Until when providers want to be left alone, by connection, in ms since 1970.
     pub throttles: Recent<Option<i64>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
@@ -116,6 +119,7 @@ impl App {
             pages: Pages::default(),
             rankings: Recent::lasting(60_000, 2),
             metadata: Recent::lasting(3_600_000, 1_000),
+            renewals: Renewals::default(),
             merging: Compute::new(2),
             compute: Compute::default(),
             usage: Counters::default(),

@@ -27,6 +27,7 @@ pub mod log;
 pub mod metrics;
 pub mod pages;
 pub mod recent;
+pub mod renewals;
 pub mod retention;
 pub mod telemetry;
 pub mod usage;

@@ -26,6 +26,14 @@ pub struct Metrics {
     pub refused_connections: Counter,
     /// Panics of work in the background.
     pub background_panics: Family<WorkLabels, Counter>,
+    /// Attempts to renew providers' tokens, by what came of them.
+    pub renewals: Family<RenewalLabels, Counter>,
+}
+
+/// What tells renewals of tokens apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RenewalLabels {
+    outcome: &'static str,
 }
 
 /// What tells work in the background apart.
@@ -50,6 +58,7 @@ impl Default for Metrics {
             broken_connections: Counter::default(),
             refused_connections: Counter::default(),
             background_panics: Family::default(),
+            renewals: Family::default(),
         }
     }
 }
@@ -63,6 +72,17 @@ impl Metrics {
     /// How often this work has panicked.
     pub fn panics(&self, work: &'static str) -> u64 {
         self.background_panics.get_or_create(&WorkLabels { work }).get()
+    }
+
+    /// Counts what came of an attempt to renew tokens: `stored`, `not_stored` (each failure of the database), `reauthorize`, `operator`,
+    /// `retry`.
+    pub fn count_renewal(&self, outcome: &'static str) {
+        self.renewals.get_or_create(&RenewalLabels { outcome }).inc();
+    }
+
+    /// How often that came of it.
+    pub fn renewals(&self, outcome: &'static str) -> u64 {
+        self.renewals.get_or_create(&RenewalLabels { outcome }).get()
     }
 
     /// Counts an answered request. `route` is the template (`/v1/calendars/{calendarId}`), empty where none matched.

@@ -10,7 +10,18 @@ const HOST: &str = "host/src/";
 /// From the bottom to the top; an import points to its own row or to one before it.
 const LAYERS: [&[&str]; 7] = [
     &["config", "locks", "telemetry"],
-    &["answer", "coverage", "freshness", "metrics", "pages", "recent", "supervise", "usage", "watches"],
+    &[
+        "answer",
+        "coverage",
+        "freshness",
+        "metrics",
+        "pages",
+        "recent",
+        "renewals",
+        "supervise",
+        "usage",
+        "watches",
+    ],
     &["app"],
     &[
         "access_tokens",

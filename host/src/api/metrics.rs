@@ -52,6 +52,8 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     registry.register("client_connections_refused", refused, metrics.refused_connections.clone());
     let panics = "Panics of work in the background, each a fault of this program that was survived";
     registry.register("background_panics", panics, metrics.background_panics.clone());
+    let renewals = "Attempts to renew providers' tokens by what came of them; operator: a registration is wrong, not_stored: the database failed";
+    registry.register("token_renewals", renewals, metrics.renewals.clone());
     registry.register(
         "rate_limit_callers",
         "API keys and addresses that the rate limiter remembers",

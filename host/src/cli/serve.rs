@@ -31,6 +31,8 @@ use crate::telemetry;
 const DRAIN: Duration = Duration::from_secs(10);
 /// Of it, what is left for the store when requests had their time.
 const CLOSE: Duration = Duration::from_millis(1_500);
+/// After it, for how long tokens that are being renewed are waited for: a request for them takes 20 s at most.
+const RENEW: Duration = Duration::from_secs(15);
 
 /// Variables that no flag stands for.
 const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];
@@ -42,7 +44,8 @@ const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTE
 /// that SWITCHBOARD_MASTER_KEY_FILE names.
 ///
 /// SIGTERM: /readyz says 503, then no more connections are taken, requests in flight are finished, and the process ends with
-/// code 0 within 10 seconds. A second signal ends it at once.
+/// code 0 within 10 seconds; within 25 where a provider is being asked for new tokens, which would be lost. A second signal
+/// ends it at once.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -143,14 +146,13 @@ async fn serve(resolved: Resolved) -> Result<()> {
     }
     stop.send_replace(true);
     serving.abort();
-    poll.abort();
-    listening.abort();
-    forgetting.abort();
+    [poll, listening, forgetting].iter().for_each(|task| task.abort());
     // A message that is being handed over right now is not left half-way if it can be helped, and jobs that have not ended are given back.
     let _ = tokio::time::timeout_at(deadline, async { tokio::join!(&mut sending, &mut working) }).await;
     sending.abort();
     working.abort();
-    close(&app, deadline).await;
+    renewed(&app, &mut signals, deadline + RENEW).await;
+    close(&app, deadline.max(Instant::now() + CLOSE)).await;
     Ok(())
 }
 
@@ -165,6 +167,20 @@ fn in_background<F: Future<Output = ()> + Send + 'static>(
     let (metrics, stop) = (app.metrics.clone(), stopping.clone());
     let start = move || run(app.clone(), stopping.clone());
     tokio::spawn(supervised(metrics, work, stop, Backoff::default(), start))
+}
+
+/// Waits for tokens that a provider is being asked for: at many providers the old ones end with that.
+async fn renewed(app: &App, signals: &mut Signals, deadline: Instant) {
+    let under_way = app.renewals.running();
+    if under_way > 0 {
+        tracing::info!(under_way, "stopping: tokens are being renewed");
+    }
+    tokio::select! {
+        renewed = tokio::time::timeout_at(deadline, app.renewals.close()) => if renewed.is_err() {
+            tracing::warn!("tokens were still being renewed when their time was over");
+        },
+        _ = signals.end_or_interrupt() => tracing::warn!("stopping at once"),
+    }
 }
 
 /// What is left to do for the store. Every acknowledged write is on disk already; here only figures are at stake.

@@ -71,6 +71,12 @@ pub async fn ask(app: &App, row: &Connection, given: &Given) -> Result<NewTokens
     Ok(NewTokens { given: renewed(given, &answer, now), granted, refresh_token_expires_at })
 }
 
+/// The origin of the authorization server that a connection's tokens are renewed at.
+pub async fn origin(app: &App, connection: &Connection) -> Result<String> {
+    let provider = oauth::provider(app, &connection.tenant, &connection.provider).await?;
+    Ok(provider.endpoints.token_url.origin().ascii_serialization())
+}
+
 async fn answered(
     app: &App,
     provider: &OAuthProvider,
@@ -131,11 +137,13 @@ pub async fn store(
         let e = match write(app, row, state.grant.clone(), new.clone(), sealed.clone()).await {
             Ok(is_stored) => {
                 app.opened.clear();
+                app.metrics.count_renewal("stored");
                 let version = row.credentials_version + 1;
                 return Ok(is_stored.then_some(Tokens { given: new.given, version }));
             }
             Err(e) => e,
         };
+        app.metrics.count_renewal("not_stored");
         if failures.is_multiple_of(TOLD_EVERY) {
             tracing::error!(connection = %row.id, error = %e, "new tokens cannot be stored; it is tried again");
         }

@@ -3,7 +3,7 @@
 //! that has the same grant, since most providers end all of a grant's tokens with one.
 
 use anyhow::Context;
-use base::error::{Code, Error, Result, refuse};
+use base::error::{Code, Error, Refusal, Result};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,12 @@ pub async fn revoke(app: &App, id: &str) -> Result<()> {
         return Ok(());
     }
     let done = provider.revoke(app, &revoked.token, revoked.is_refresh_token).await;
-    done.map_err(|failure| refuse(Code::ProviderUnavailable, failure.to_string()))
+    done.map_err(|failure| {
+        let mut refusal = Refusal::new(Code::ProviderUnavailable, failure.to_string());
+        let wait_ms = failure.retry_after_ms.and_then(|ms| u64::try_from(ms).ok());
+        refusal.retry_after_s = wait_ms.map(|ms| ms.div_ceil(1_000));
+        refusal.into()
+    })
 }
 
 fn is_gone(code: Code) -> bool {

@@ -27,6 +27,8 @@ const CLAIM_MS: i64 = 45_000;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often it is begun anew because the credentials became others meanwhile.
 const ROUNDS: usize = 5;
+/// When a background renewal is looked at again that did not get its turn, ms.
+const TURN_WAIT_MS: i64 = 1_000;
 /// Waits after failures that pass, ms: doubled with each one.
 const FIRST_WAIT_MS: i64 = 30_000;
 const LONGEST_WAIT_MS: i64 = 15 * 60_000;
@@ -97,16 +99,26 @@ async fn attempt(
         let wait = until - app.now();
         return old.map(Some).ok_or_else(|| unavailable(SILENT, wait));
     }
+    // Held until the new tokens are stored.
+    let Some(under_way) = app.renewals.begin() else {
+        return old.map(Some).ok_or_else(|| unavailable(STOPPING, 1_000));
+    };
     if app.db.is_shared() && !claim(app, &row).await.map_err(failed)? {
+        drop(under_way);
         wait_for_other(app, &row).await.map_err(failed)?;
         return Ok(None);
     }
     match new_tokens::ask(app, &row, &tokens.given).await {
         Ok(new) => new_tokens::store(app, &row, &state, new).await.map_err(|e| internal(id, e)),
-        Err(failure) if ends_grant(failure.class) => end(app, &row, &state, &failure).await,
+        Err(failure) if ends_grant(failure.class) => {
+            app.metrics.count_renewal("reauthorize");
+            end(app, &row, &state, &failure).await
+        }
         Err(failure) => {
+            let is_operators = failure.class == ErrorClass::Operator;
+            app.metrics.count_renewal(if is_operators { "operator" } else { "retry" });
             let wait = block(app, &row, &state, &failure).await;
-            let message = if failure.class == ErrorClass::Operator { MISFIT } else { SILENT };
+            let message = if is_operators { MISFIT } else { SILENT };
             old.map(Some).ok_or_else(|| unavailable(message, wait))
         }
     }
@@ -114,6 +126,7 @@ async fn attempt(
 
 /// What the API's user is told while there are no tokens.
 const SILENT: &str = "the provider's authorization server does not answer; the connection stays as it is";
+const STOPPING: &str = "this host is about to stop; try again";
 const MISFIT: &str = "the provider refuses this application's registration, which its operator has to correct; the connection stays as it is";
 
 fn refused() -> CredentialsError {
@@ -274,6 +287,11 @@ pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<Ahead> {
     if app.now() < life.earliest_renewal() {
         return Ok(renewal(app, &given).map_or(Ahead::Never, Ahead::At));
     }
+    // Where the authorization server is not known now, `tokens` finds that out and keeps it.
+    let origin = new_tokens::origin(app, connection).await.unwrap_or_default();
+    let Some(_turn) = app.renewals.turn(&origin) else {
+        return Ok(Ahead::Held(app.now() + TURN_WAIT_MS));
+    };
     let need = Need { after: Some(connection.credentials_version), is_asked_for: false };
     Ok(match tokens(app, connection, need).await {
         Ok(new) => renewal(app, &new.given).map_or(Ahead::Never, Ahead::At),

@@ -22,6 +22,8 @@ enum Outcome {
     Failed {
         code: &'static str,
         message: String,
+        /// What failed wants to be left alone for so long, ms.
+        wait_ms: i64,
     },
     /// Another host has the job, or it was called off: nothing is to be written.
     Lost,
@@ -36,7 +38,7 @@ pub async fn run(app: App, kind: JobKind, job: Job) {
     let end = match outcome {
         Outcome::Ended(Next::Committed) => return,
         Outcome::Ended(next) => ended(&turn, next),
-        Outcome::Failed { code, message } => failed(&turn, &kind, (code, &message)),
+        Outcome::Failed { code, message, wait_ms } => failed(&turn, &kind, (code, &message), wait_ms),
         Outcome::Lost => {
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
             return;
@@ -66,17 +68,17 @@ async fn attempt(turn: &Turn, kind: &JobKind) -> Outcome {
             Ok(done) => done,
             Err(_) => {
                 let message = format!("the turn did not end within {} ms", limit.as_millis());
-                return Outcome::Failed { code: "timeout", message };
+                return Outcome::Failed { code: "timeout", message, wait_ms: 0 };
             }
         },
     };
     match done {
-        Err(said) => Outcome::Failed { code: "panic", message: said },
+        Err(said) => Outcome::Failed { code: "panic", message: said, wait_ms: 0 },
         Ok(Ok(next)) => Outcome::Ended(next),
         Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => Outcome::Lost,
         Ok(Err(e)) => {
             let code = e.code().map_or(Code::InternalError.as_str(), Code::as_str);
-            Outcome::Failed { code, message: e.to_string() }
+            Outcome::Failed { code, message: e.to_string(), wait_ms: wait_ms(&e) }
         }
     }
 }
@@ -97,11 +99,21 @@ fn ended(turn: &Turn, next: Next) -> Option<End> {
     }
 }
 
-fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str)) -> Option<End> {
+/// How long the one who refused wants to be left alone (`Retry-After`), ms.
+fn wait_ms(e: &Error) -> i64 {
+    let seconds = match e {
+        Error::Refused(refusal) => refusal.retry_after_s.unwrap_or_default(),
+        Error::Internal(_) => 0,
+    };
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000)
+}
+
+fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str), wait_ms: i64) -> Option<End> {
     let (now, attempts) = (turn.app.now(), turn.job.attempts);
     let (message, _) = message.split_at(message.floor_char_boundary(MAX_ERROR));
     let [random] = turn.app.entropy.bytes::<1>();
-    let due_at = (!turn.is_last).then(|| now + kind.retry.after_ms(attempts, random));
+    let wait_ms = kind.retry.after_ms(attempts, random).max(wait_ms);
+    let due_at = (!turn.is_last).then(|| now.saturating_add(wait_ms));
     match due_at {
         Some(_) => {
             tracing::warn!(job = %turn.job.id, code, error = message, attempts, "a job failed; it is tried again")

@@ -237,6 +237,17 @@ impl fmt::Debug for TokenRequest {
     }
 }
 
+/// Error of the token endpoint (RFC 6749, section 5.2).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct OAuthError {
+    /// Branch on this: `invalid_request`, `invalid_client`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type` or
+    /// `invalid_scope`; for what the RFC has no word for, a code of the error envelope, such as `rate_limited`.
+    pub error: String,
+    /// For people.
+    pub error_description: String,
+}
+
 /// Token answer (RFC 6749).
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

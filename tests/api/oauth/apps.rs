@@ -31,7 +31,7 @@ fn store() -> (TempDir, String) {
 }
 
 /// What a command on that store prints, as JSON.
-fn command(dir: &Path, arguments: &[&str]) -> Value {
+pub fn command(dir: &Path, arguments: &[&str]) -> Value {
     let place = ["--json", "--data-dir", dir.to_str().expect("a plain path")];
     let output = run(&[arguments, &place[..]].concat());
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -2,6 +2,7 @@
 
 mod apps;
 mod attacks;
+mod process;
 mod refresh;
 mod round_trip;
 mod token;

@@ -44,7 +44,7 @@ impl Flow {
 }
 
 /// Plans a failure of an account's next requests at the token or revocation endpoint.
-async fn plan(account: &Actor, fault: Value) {
+pub async fn plan(account: &Actor, fault: Value) {
     account.post("/sandbox/faults", fault).send().await.expect(201);
 }
 
@@ -60,7 +60,7 @@ async fn counted(account: &Actor) -> i64 {
 }
 
 /// The provider has done what it was asked, and holds its answer.
-async fn held(account: &Actor) {
+pub async fn held(account: &Actor) {
     until("the provider holds an answer", async || {
         let faults = account.get("/sandbox/faults").send().await.expect(200);
         (faults["held"] == 1).then_some(())
@@ -160,6 +160,68 @@ async fn caller_that_hangs_up_does_not_cancel() {
     assert!(asked.await.is_err_and(|e| e.is_cancelled()));
     alice.delete("/sandbox/faults").send().await.expect(204);
     assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(2));
+}
+
+/// What makes each write of credentials fail, and what ends that, on SQLite and on PostgreSQL.
+const FULL: [[&str; 2]; 2] = [
+    [
+        "create trigger no_tokens before update of credentials on connections \
+         begin select raise(abort, 'the disk is full'); end",
+        "drop trigger no_tokens",
+    ],
+    [
+        "create function no_tokens() returns trigger language plpgsql as \
+         'begin raise exception ''the disk is full''; end'; \
+         create trigger no_tokens before update of credentials on connections \
+         for each row execute function no_tokens()",
+        "drop trigger no_tokens on connections",
+    ],
+];
+
+async fn run(app: &App, sql: &'static str) {
+    let done: anyhow::Result<()> = app.db.write(move |tx| Box::pin(async move { tx.batch(sql).await })).await;
+    done.expect("it is run");
+}
+
+/// The database fails for a while after the provider has exchanged a refresh token: it is tried again, the provider is not asked again, and
+/// nothing is handed out before it is stored.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn database_failure_after_rotation_is_retried() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let (row, alice, app) = (flow.row(&id).await, flow.account("alice"), flow.server.app.clone());
+    let [full, mended] = FULL[usize::from(app.db.is_shared())];
+    flow.server.clock.advance_ms(HOUR_MS);
+    count(&alice).await;
+    run(&app, full).await;
+    let asking = app.clone();
+    let asked = tokio::spawn(async move { tokens(&asking, &row, Need::default()).await });
+    until("a write fails twice", async || (app.metrics.renewals("not_stored") >= 2).then_some(())).await;
+    assert!(!asked.is_finished());
+    assert_eq!(flow.row(&id).await.credentials_version, 1);
+    run(&app, mended).await;
+    assert_eq!(asked.await.expect("no panic").map(|new| new.version), Ok(2));
+    assert_eq!(counted(&alice).await, 1);
+    flow.server.clock.advance_ms(HOUR_MS);
+    assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(3), "the new refresh token was not lost");
+    assert_eq!((app.metrics.renewals("stored"), app.renewals.running()), (2, 0));
+}
+
+/// An authorization server is asked for four at a time in the background; what does not get its turn is looked at again in a second.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn background_renewals_wait_for_their_turn() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    flow.server.clock.advance_ms(49 * 60_000);
+    let origin = format!("http://{}", flow.server.address);
+    let turns: Vec<_> = std::iter::from_fn(|| flow.server.app.renewals.turn(&origin)).collect();
+    assert_eq!(turns.len(), 4);
+    assert_eq!(drain(&flow.server, REFRESH).await, 1, "it is put off");
+    assert_eq!(flow.row(&id).await.credentials_version, 1);
+    drop(turns);
+    flow.server.clock.advance_ms(1_000);
+    assert_eq!(drain(&flow.server, REFRESH).await, 1);
+    assert_eq!(flow.row(&id).await.credentials_version, 2);
 }
 
 /// What was asked for before the account was authorized again comes too late, and changes nothing.
@@ -342,6 +404,22 @@ async fn revocation_survives_restart() {
     server.clock.advance_ms(60_000);
     assert_eq!(drain(&server, REVOKE).await, 1);
     assert_eq!(clients(&server.provider("alice")).await, 0);
+}
+
+/// A provider that wants to be left alone is left alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn revocation_keeps_retry_after() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let alice = flow.account("alice");
+    plan(&alice, json!({ "pathPrefix": "/sandbox/oauth/revoke", "status": 503, "retryAfterS": 300 })).await;
+    flow.api.delete(format!("/v1/connections/{id}")).send().await.expect(204);
+    assert_eq!(drain(&flow.server, REVOKE).await, 1);
+    flow.server.clock.advance_ms(299_000);
+    assert_eq!(drain(&flow.server, REVOKE).await, 0);
+    flow.server.clock.advance_ms(1_000);
+    assert_eq!(drain(&flow.server, REVOKE).await, 1);
+    assert_eq!(clients(&alice).await, 0);
 }
 
 /// Whoever is let in and then not connected leaves no tokens behind at the provider.

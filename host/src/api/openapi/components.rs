@@ -42,12 +42,20 @@ pub fn components(schemas: Map<String, Value>) -> Value {
             "content": { "application/json": { "schema": { "$ref": format!("#{SCHEMAS}/ErrorEnvelope") } } },
         })
     };
+    let oauth_error = |description: &str| {
+        let mut response = error(description);
+        response["content"]["application/json"]["schema"] =
+            json!({ "$ref": format!("#{SCHEMAS}/OAuthError") });
+        response
+    };
+    let mut unknown_client =
+        oauth_error("`invalid_client`: the API key is missing, wrong, expired or revoked");
+    unknown_client["headers"]["WWW-Authenticate"] = json!({ "$ref": "#/components/headers/WwwAuthenticate" });
     let mut limited =
         error("The key's budget, or the provider's, is used up: `rate_limited`, `provider_rate_limited`");
     limited["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
     json!({
-        // The contract asks for a single API-key scheme of this name. OpenAPI's type for that is `apiKey`, which can name one
-        // header only: the Bearer form, which is equivalent, is told in words.
+        // The contract asks for one API-key scheme of this name; OpenAPI's type for that can name one header only.
         "securitySchemes": { "ServiceApiKey": {
             "type": "apiKey", "in": "header", "name": "X-Api-Key",
             "description": "An API key. `Authorization: Bearer <key>` is equivalent.",
@@ -77,6 +85,7 @@ pub fn components(schemas: Map<String, Value>) -> Value {
             "RateLimitLimit": header("Requests per minute of the key", "integer"),
             "RateLimitRemaining": header("Requests left in the current window", "integer"),
             "RetryAfter": header("Seconds to wait", "integer"),
+            "WwwAuthenticate": header("How the client can authenticate (RFC 6749, section 5.2)", "string"),
             "ETag": header("Version of the resource", "string"),
             "IdempotentReplayed": header("`true` where this is the answer to an earlier request", "string"),
         },
@@ -85,6 +94,8 @@ pub fn components(schemas: Map<String, Value>) -> Value {
             "Unauthorized": error("The API key is missing, wrong, expired or revoked"),
             "Conflict": error("A conflict with the current state, such as `stale_etag`"),
             "RateLimited": limited,
+            "OAuthError": oauth_error("The request is refused: `error` says why (RFC 6749, section 5.2)"),
+            "OAuthUnknownClient": unknown_client,
             "Error": error("Any other error: 403, 404, 405, 413, 415, and 5xx"),
             "NotUsed": { "description": "Declared on every operation; this one does not answer it", "headers": common_headers() },
         },

@@ -5,6 +5,7 @@ pub mod components;
 pub mod schemas;
 
 use http::Method;
+use model::connection::OAuthError;
 use model::error::ErrorEnvelope;
 use model::webhook::Notification;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -42,6 +43,7 @@ pub fn document<'a>(operations: impl IntoIterator<Item = &'a Operation>, server_
     }
     let notification = printer.answers.subschema_for::<Notification>().to_value();
     printer.answers.subschema_for::<ErrorEnvelope>();
+    printer.answers.subschema_for::<OAuthError>();
     let mut document = json!({
         "openapi": "3.1.0",
         "info": { "title": "Switchboard", "version": VERSION, "description": INTRODUCTION },
@@ -136,6 +138,8 @@ impl Printer {
         for status in DECLARED {
             let response = match status {
                 _ if status == o.status() => self.success(o),
+                401 if o.oauth_errors => shared_response("OAuthUnknownClient"),
+                400 | 409 | 429 if o.oauth_errors => shared_response("OAuthError"),
                 400 => shared_response("BadRequest"),
                 401 => shared_response("Unauthorized"),
                 409 => shared_response("Conflict"),
@@ -144,7 +148,8 @@ impl Printer {
             };
             printed.insert(status.to_string(), response);
         }
-        printed.insert("default".into(), shared_response("Error"));
+        let default = if o.oauth_errors { "OAuthError" } else { "Error" };
+        printed.insert("default".into(), shared_response(default));
         Value::Object(printed)
     }
 
