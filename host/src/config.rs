@@ -43,6 +43,8 @@ pub struct Config {
     pub pull_page: u32,
     /// Requests per minute of a caller without a valid key, per address.
     pub anonymous_per_minute: u64,
+    /// The id of the application that `/book/{slug}` belongs to; none: the one that was made first.
+    pub booking_application: Option<String>,
     /// What `/metrics` asks for as a bearer token; none: it is not served beside the API.
     pub metrics_token: Option<SecretString>,
     /// Where `/metrics` is served by itself, without a token; none: nowhere.
@@ -70,6 +72,7 @@ impl Default for Config {
             poll_interval_ms: 60_000,
             pull_page: 200,
             anonymous_per_minute: 300,
+            booking_application: None,
             metrics_token: None,
             metrics_listen: None,
             compile_program: None,

@@ -58,7 +58,16 @@ pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<
     let application_id = caller.tenant().application_id.as_str();
     // Of one API key, or of one grant: an answer can hold what only the key that asked may see, such as the key that it made.
     let scope = of_parts(&[request.method, request.path, caller.key.idempotency_scope(), key]);
-    let fingerprint = fingerprint(request);
+    claim_scope(app, application_id, scope, fingerprint(request)).await
+}
+
+/// Claims a scope of an application for the request of a fingerprint, or finds the answer that it already has.
+pub async fn claim_scope(
+    app: &App,
+    application_id: &str,
+    scope: String,
+    fingerprint: String,
+) -> Result<Next> {
     let waiting = tokio::time::Instant::now();
     loop {
         let fence = hex::encode(app.entropy.bytes::<12>());

@@ -2,6 +2,7 @@
 
 pub mod asker;
 pub mod body;
+pub mod book;
 pub mod callback_page;
 pub mod callback_texts;
 pub mod caller;
@@ -74,6 +75,7 @@ pub fn service(app: App) -> Router {
     let limiters = Arc::<Limiters>::default();
     let outside = system::routes(&operations, limiters.clone(), &app);
     let track = track::routes(limiters.clone());
+    let book = book::routes(limiters.clone());
     let (known_keys, bodies) = Default::default();
     let gate = Gate { app: app.clone(), operations, limiters, known_keys, bodies };
     let v1 = routes
@@ -81,7 +83,8 @@ pub fn service(app: App) -> Router {
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
         .with_state(app.clone());
-    v1.merge(outside.with_state(app.clone())).merge(track.with_state(app))
+    let pages = track.merge(book).with_state(app.clone());
+    v1.merge(outside.with_state(app)).merge(pages)
 }
 
 /// Every operation, for the contract's tests.

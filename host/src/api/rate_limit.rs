@@ -31,6 +31,10 @@ pub enum Class {
     Probe,
     /// Pictures and links of tracked messages.
     Tracking,
+    /// Views of booking pages.
+    BookingPage,
+    /// Forms that are sent from booking pages.
+    BookingForm,
 }
 
 #[derive(Default)]

@@ -2,6 +2,7 @@
 //! expired, used up or somebody else's has one answer.
 
 use base::error::{Result, not_found};
+use base::ids::Kind;
 use model::Instant;
 use model::scheduling::event_type::EventType;
 use model::scheduling::slots::{BookingLink, Branding, PublicHost, PublicPlace};
@@ -47,6 +48,18 @@ pub async fn by_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookable> {
     Ok(Bookable { row: found.row, body: found.body, link: Some(link) })
 }
 
+/// The application in the addresses of its booking pages: its id without the prefix, in lower case.
+pub fn handle_of(application_id: &str) -> String {
+    let unique = application_id.split_once('_').map_or(application_id, |(_, unique)| unique);
+    unique.to_ascii_lowercase()
+}
+
+/// The id of the application that a handle of `handle_of` stands for; none for what is no such handle.
+pub fn application_of(handle: &str) -> Option<String> {
+    let is_unique = handle.len() == 26 && handle.bytes().all(|b| b.is_ascii_alphanumeric());
+    is_unique.then(|| format!("{}_{}", Kind::Application.prefix(), handle.to_ascii_uppercase()))
+}
+
 /// What a booking page shows: nothing of a host but what the event type says for invitees.
 pub fn view(app: &App, bookable: &Bookable) -> BookingLink {
     let Bookable { row, body, link } = bookable;
@@ -58,7 +71,7 @@ pub fn view(app: &App, bookable: &Bookable) -> BookingLink {
     };
     BookingLink {
         slug: slug.clone(),
-        url: format!("{}/book/{slug}", app.config.public_address()),
+        url: format!("{}/book/{}/{slug}", app.config.public_address(), handle_of(&row.tenant.application_id)),
         event_type_id: row.id.clone(),
         title: body.title.clone(),
         description: body.description.clone(),

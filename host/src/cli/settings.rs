@@ -148,6 +148,9 @@ pub struct Settings {
     /// Requests per minute from one address without a valid API key [default: 300]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
     anonymous_rate_limit: Option<u64>,
+    /// Id of the application that /book/{slug} belongs to; /book/{handle}/{slug} names its own [default: the first application]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_APPLICATION", value_name = "ID")]
+    booking_application: Option<String>,
     /// Address to serve /metrics on by itself, without a token: one that only collectors reach [default: none]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
     metrics_listen: Option<SocketAddr>,
@@ -237,6 +240,7 @@ impl Settings {
             freshness_ms: self.freshness_ms.or(file.freshness_ms),
             poll_interval_ms: self.poll_interval_ms.or(file.poll_interval_ms),
             anonymous_rate_limit: self.anonymous_rate_limit.or(file.anonymous_rate_limit),
+            booking_application: self.booking_application.or(file.booking_application),
             metrics_listen: self.metrics_listen.or(file.metrics_listen),
             metrics_token_file: self.metrics_token_file.or(file.metrics_token_file),
             drain_delay_ms: self.drain_delay_ms.or(file.drain_delay_ms),
@@ -280,6 +284,7 @@ impl Settings {
             poll_interval_ms,
             pull_page: default.pull_page,
             anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
+            booking_application: self.booking_application.filter(|id| !id.is_empty()),
             metrics_token: metrics_token.map(SecretString::from),
             metrics_listen: self.metrics_listen,
             compile_program: std::env::current_exe().ok(),

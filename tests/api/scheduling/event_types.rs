@@ -78,7 +78,8 @@ async fn a_link_tells_nothing_of_a_host_but_the_name() {
     assert_eq!(link["locations"], json!([{ "type": "phoneHost" }]));
     assert_eq!((&link["timeZone"], &link["branding"]["color"]), (&json!("UTC"), &json!("#1a2b3c")));
     assert_eq!((&link["questions"][0]["key"], &link["singleUse"]), (&json!("topic"), &json!(false)));
-    assert!(text(&link["url"]).ends_with("/book/intro"));
+    let url = text(&link["url"]);
+    assert!(url.contains("/book/") && url.ends_with("/intro"), "{url}");
     for secret in [&desk.connection, &desk.calendar, "+49"] {
         assert!(!link.to_string().contains(secret), "{link:#}");
     }

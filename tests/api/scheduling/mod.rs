@@ -2,6 +2,7 @@
 
 mod bookings;
 mod event_types;
+mod page;
 mod provider;
 mod races;
 mod slots;

@@ -3,6 +3,7 @@
 //!
 //! A transaction that books takes its locks in this order: the event type, the connections of its hosts by id, the meeting, the log.
 
+pub mod applications;
 pub mod bookings;
 pub mod event_types;
 pub mod links;

@@ -6,6 +6,7 @@ use base::tenant::Tenant;
 use crate::Db;
 use crate::Tx;
 use crate::locked::ConnectionLock;
+use crate::scheduling::applications;
 use crate::scheduling::bookings::{self, BookingRow};
 use crate::scheduling::event_types::{self, EventTypeRow};
 use crate::scheduling::links::{self, LinkRow};
@@ -30,6 +31,9 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(event_types::find(reader, tenant, EVENT_TYPE).await?.is_some());
     assert_eq!(event_types::list(reader, tenant, "et_100100", 50).await?.len(), 50);
     assert!(links::find(reader, tenant, "slug-0").await?.is_some());
+    assert_eq!(applications::by_id(reader, "app_0").await?.as_ref(), Some(tenant));
+    assert_eq!(applications::by_handle(reader, "nobody").await?, None);
+    assert!(applications::oldest(reader).await?.is_some());
     assert!(meetings::find(reader, "mtg_100000").await?.is_some());
     assert_eq!(meetings::of_event_type(reader, EVENT_TYPE, day.0, day.1).await?.len(), 24);
     assert_eq!(reserved_times::of_connections(reader, &[HOST.into()], day.0, day.1).await?.len(), 6);

@@ -1,0 +1,47 @@
+//! What every view of the page says of the event type. Nothing of a host but the name that the event type shows to invitees.
+
+use model::scheduling::event_type::{EventType, MeetingPlaceKind};
+
+use crate::api::book::html::Html;
+use crate::api::book::texts::fields::Texts;
+
+/// The kind of a place, without its address, link or number.
+pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {
+    let [in_person, phone_host, phone_invitee, google_meet, teams, zoom, link] = texts.places;
+    match kind {
+        MeetingPlaceKind::InPerson => in_person,
+        MeetingPlaceKind::PhoneHost => phone_host,
+        MeetingPlaceKind::PhoneInvitee => phone_invitee,
+        MeetingPlaceKind::GoogleMeet => google_meet,
+        MeetingPlaceKind::Teams => teams,
+        MeetingPlaceKind::Zoom => zoom,
+        MeetingPlaceKind::Link => link,
+    }
+}
+
+/// A number of minutes.
+pub fn minutes(minutes: i64, texts: &Texts) -> String {
+    format!("{minutes}{}", texts.minutes)
+}
+
+/// Description, hosts and places.
+pub fn event_type(event_type: &EventType, texts: &Texts) -> Html {
+    let mut html = Html::default();
+    if let Some(description) = event_type.description.as_deref().filter(|text| !text.trim().is_empty()) {
+        html.raw("<p class=\"about\">").text(description).raw("</p>\n");
+    }
+    let names: Vec<&str> = event_type.hosts.iter().filter_map(|host| host.display_name.as_deref()).collect();
+    let mut places: Vec<&str> = event_type.locations.iter().map(|found| place(found.kind, texts)).collect();
+    places.dedup();
+    html.raw("<dl>\n");
+    for (term, each) in [(texts.host, names), (texts.place, places)] {
+        if !each.is_empty() {
+            html.described(term, &each.join(", "));
+        }
+    }
+    if event_type.duration_options.is_empty() {
+        html.described(texts.duration, &minutes(event_type.duration_minutes, texts));
+    }
+    html.raw("</dl>\n");
+    html
+}

@@ -1,0 +1,105 @@
+//! What the visitor chose, as it stands in the query of the page's address. A value that cannot be read counts as absent, except a time
+//! zone, which is kept as it was typed.
+
+use base::input::validate;
+use jiff::civil::Date;
+use model::Instant;
+use url::form_urlencoded;
+
+use crate::api::callback_texts::Language;
+
+const LANGUAGES: [Language; 5] =
+    [Language::English, Language::German, Language::Spanish, Language::French, Language::Japanese];
+/// Characters that are kept of a time zone's name.
+const MAX_ZONE: usize = 64;
+
+/// A state of the page.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The first day of the month that is shown.
+    pub month: Option<Date>,
+    pub day: Option<Date>,
+    /// The name of a time zone, as it was typed.
+    pub zone: Option<String>,
+    /// Length of the meeting.
+    pub minutes: Option<i64>,
+    pub language: Option<Language>,
+    /// The start of the meeting.
+    pub start: Option<Instant>,
+}
+
+impl Choice {
+    /// Reads the query of an address.
+    pub fn read(query: &str) -> Choice {
+        let mut choice = Choice::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "month" => choice.month = validate::date("month", &format!("{value}-01")).ok(),
+                "day" => choice.day = validate::date("day", &value).ok(),
+                "tz" => {
+                    let zone: String = value.trim().chars().take(MAX_ZONE).collect();
+                    choice.zone = Some(zone).filter(|zone| !zone.is_empty());
+                }
+                "d" => choice.minutes = value.parse().ok(),
+                "lang" => choice.language = LANGUAGES.into_iter().find(|known| known.tag() == &*value),
+                "at" => choice.start = value.parse().ok(),
+                _ => {}
+            }
+        }
+        choice
+    }
+
+    /// The names and values of this state.
+    pub fn fields(&self) -> Vec<(&'static str, String)> {
+        let mut fields = Vec::new();
+        if let Some(month) = self.month {
+            fields.push(("month", month.strftime("%Y-%m").to_string()));
+        }
+        if let Some(day) = self.day {
+            fields.push(("day", day.to_string()));
+        }
+        if let Some(zone) = &self.zone {
+            fields.push(("tz", zone.clone()));
+        }
+        if let Some(minutes) = self.minutes {
+            fields.push(("d", minutes.to_string()));
+        }
+        if let Some(language) = self.language {
+            fields.push(("lang", language.tag().to_owned()));
+        }
+        if let Some(start) = self.start {
+            fields.push(("at", start.to_string()));
+        }
+        fields
+    }
+
+    /// The address of this state, relative to any other of the same page.
+    pub fn link(&self) -> String {
+        let mut query = form_urlencoded::Serializer::for_suffix("?".to_owned(), 1);
+        query.extend_pairs(self.fields());
+        query.finish()
+    }
+
+    /// The list of times that this state is about.
+    pub fn without_start(&self) -> Choice {
+        Choice { start: None, ..self.clone() }
+    }
+
+    /// What holds for the whole page: zone, duration and language.
+    pub fn standing(&self) -> Choice {
+        Choice { month: None, day: None, start: None, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_read_from_its_own_address() {
+        let query =
+            "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&at=2026-03-10T09%3A00%3A00.000Z";
+        assert_eq!(Choice::read(query).link(), format!("?{query}"));
+        assert_eq!(Choice::read("month=x&day=2026-02-30&d=many&lang=xx&at=noon&other=1").link(), "?");
+    }
+}

@@ -1,0 +1,209 @@
+//! Dates and times in the languages of the page. Times have 24 hours and Latin digits in each.
+
+use jiff::civil::Date;
+use model::Instant;
+use scheduling::hours::Zone;
+
+use crate::api::callback_texts::Language;
+
+/// A local time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Local {
+    pub date: Date,
+    /// `09:30`
+    pub clock: String,
+    /// `+01:00`
+    pub offset: String,
+}
+
+/// An instant in a zone.
+pub fn local(at: Instant, zone: &Zone) -> Local {
+    let zoned = at.timestamp().to_zoned(zone.rules.clone());
+    Local {
+        date: zoned.date(),
+        clock: zoned.strftime("%H:%M").to_string(),
+        offset: zoned.strftime("%:z").to_string(),
+    }
+}
+
+/// From when until when, with the zone and its offset.
+pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language) -> String {
+    let (from, to) = (local(start, zone), local(end, zone));
+    let end = match from.date == to.date {
+        true => to.clock,
+        false => format!("{}, {}", day(to.date, language), to.clock),
+    };
+    format!("{}, {}–{end} ({}, UTC{})", day(from.date, language), from.clock, zone.name, from.offset)
+}
+
+/// Monday first.
+const ENGLISH_DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const GERMAN_DAYS: [&str; 7] =
+    ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"];
+const SPANISH_DAYS: [&str; 7] = ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"];
+const FRENCH_DAYS: [&str; 7] = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"];
+const JAPANESE_DAYS: [&str; 7] = ["月曜日", "火曜日", "水曜日", "木曜日", "金曜日", "土曜日", "日曜日"];
+
+const ENGLISH_MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const GERMAN_MONTHS: [&str; 12] = [
+    "Januar",
+    "Februar",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+];
+const SPANISH_MONTHS: [&str; 12] = [
+    "enero",
+    "febrero",
+    "marzo",
+    "abril",
+    "mayo",
+    "junio",
+    "julio",
+    "agosto",
+    "septiembre",
+    "octubre",
+    "noviembre",
+    "diciembre",
+];
+const FRENCH_MONTHS: [&str; 12] = [
+    "janvier",
+    "février",
+    "mars",
+    "avril",
+    "mai",
+    "juin",
+    "juillet",
+    "août",
+    "septembre",
+    "octobre",
+    "novembre",
+    "décembre",
+];
+
+/// The days of the week in the order in which the language writes them: Sunday first in English and Japanese, else Monday.
+pub fn weekdays(language: Language) -> [&'static str; 7] {
+    let mut days = *names_of_days(language);
+    if begins_on_sunday(language) {
+        days.rotate_right(1);
+    }
+    days
+}
+
+/// How many cells of a week stand before this date.
+pub fn place_in_week(date: Date, language: Language) -> usize {
+    let weekday = date.weekday();
+    let place = match begins_on_sunday(language) {
+        true => weekday.to_sunday_zero_offset(),
+        false => weekday.to_monday_zero_offset(),
+    };
+    usize::try_from(place).unwrap_or(0)
+}
+
+/// `Tuesday, 10 March 2026`
+pub fn day(date: Date, language: Language) -> String {
+    let (weekday, day, year) = (weekday(date, language), date.day(), date.year());
+    let month = month_name(date, language);
+    match language {
+        Language::English => format!("{weekday}, {day} {month} {year}"),
+        Language::German => format!("{weekday}, {day}. {month} {year}"),
+        Language::Spanish => format!("{weekday}, {day} de {month} de {year}"),
+        Language::French if day == 1 => format!("{weekday} 1er {month} {year}"),
+        Language::French => format!("{weekday} {day} {month} {year}"),
+        Language::Japanese => format!("{year}年{}月{day}日（{weekday}）", date.month()),
+    }
+}
+
+/// `March 2026`
+pub fn month(date: Date, language: Language) -> String {
+    let (month, year) = (month_name(date, language), date.year());
+    match language {
+        Language::Spanish => format!("{month} de {year}"),
+        Language::Japanese => format!("{year}年{}月", date.month()),
+        _ => format!("{month} {year}"),
+    }
+}
+
+fn begins_on_sunday(language: Language) -> bool {
+    matches!(language, Language::English | Language::Japanese)
+}
+
+fn names_of_days(language: Language) -> &'static [&'static str; 7] {
+    match language {
+        Language::English => &ENGLISH_DAYS,
+        Language::German => &GERMAN_DAYS,
+        Language::Spanish => &SPANISH_DAYS,
+        Language::French => &FRENCH_DAYS,
+        Language::Japanese => &JAPANESE_DAYS,
+    }
+}
+
+fn weekday(date: Date, language: Language) -> &'static str {
+    let place = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
+    names_of_days(language).get(place).copied().unwrap_or_default()
+}
+
+/// The month's name; empty in Japanese, which writes its number.
+fn month_name(date: Date, language: Language) -> &'static str {
+    let names = match language {
+        Language::English => &ENGLISH_MONTHS,
+        Language::German => &GERMAN_MONTHS,
+        Language::Spanish => &SPANISH_MONTHS,
+        Language::French => &FRENCH_MONTHS,
+        Language::Japanese => return "",
+    };
+    let place = usize::try_from(date.month() - 1).unwrap_or(0);
+    names.get(place).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_written_as_the_language_writes_it() {
+        let date: Date = "2026-03-01".parse().unwrap();
+        for (language, written) in [
+            (Language::English, "Sunday, 1 March 2026"),
+            (Language::German, "Sonntag, 1. März 2026"),
+            (Language::Spanish, "domingo, 1 de marzo de 2026"),
+            (Language::French, "dimanche 1er mars 2026"),
+            (Language::Japanese, "2026年3月1日（日曜日）"),
+        ] {
+            assert_eq!(day(date, language), written);
+        }
+        assert_eq!((place_in_week(date, Language::English), place_in_week(date, Language::German)), (0, 6));
+        assert_eq!((weekdays(Language::English)[0], weekdays(Language::French)[6]), ("Sunday", "dimanche"));
+    }
+
+    #[test]
+    fn a_meeting_past_midnight_names_both_days() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let at = |text: &str| text.parse::<Instant>().unwrap();
+        let told = span(at("2026-03-10T22:45:00Z"), at("2026-03-10T23:15:00Z"), &zone, Language::English);
+        let expected =
+            "Tuesday, 10 March 2026, 23:45–Wednesday, 11 March 2026, 00:15 (Europe/Berlin, UTC+01:00)";
+        assert_eq!(told, expected);
+    }
+}

@@ -1,0 +1,292 @@
+//! The form in which an invitee fills in who they are, and the same form again with what stands in the way.
+
+use http::StatusCode;
+use model::Instant;
+use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, QuestionKind};
+
+use crate::api::book::about;
+use crate::api::book::choice::Choice;
+use crate::api::book::dates;
+use crate::api::book::form::{self, Fields};
+use crate::api::book::html::Html;
+use crate::api::book::layout::Page;
+use crate::api::book::subject::{Subject, Visit};
+use crate::api::book::texts::fields::Texts;
+use crate::api::book::texts::texts;
+
+/// What stands in the way of a booking.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// The id of the control at fault; none: the booking as a whole.
+    pub control: Option<String>,
+    pub text: &'static str,
+    pub status: StatusCode,
+    pub retry_after_s: Option<u64>,
+    /// The same form is sent again: its token tells that it is the same.
+    pub keeps_token: bool,
+}
+
+/// What the form is filled with.
+pub struct Sheet<'a> {
+    pub start: Instant,
+    pub fields: &'a Fields,
+    /// The form's token.
+    pub token: String,
+    pub fault: Option<Fault>,
+    /// Times to choose from instead of `start`, which is taken. Empty: `start` can be booked, or nothing near it can.
+    pub others: Vec<Instant>,
+}
+
+/// The page with the form.
+pub fn page(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Page {
+    let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
+    let mut html = Html::default();
+    if let Some(fault) = &sheet.fault {
+        html.html(&alert(fault, sheet, texts));
+    }
+    let when = dates::span(sheet.start, subject.end(sheet.start), &subject.zone, visit.language);
+    html.raw("<dl>\n").described(texts.when, &when);
+    html.described(texts.duration, &about::minutes(subject.minutes, texts)).raw("</dl>\n");
+    let day = dates::local(sheet.start, &subject.zone).date;
+    let back = Choice { day: Some(day), ..visit.choice.standing() }.link();
+    html.raw("<p>").link(&back, texts.change_time).raw("</p>\n");
+    html.element("h2", texts.details);
+    html.raw("<form method=\"post\" action=\"").text(&visit.choice.standing().link()).raw("\">\n");
+    html.html(&controls(visit, subject, sheet));
+    html.raw("<button>").text(texts.book).raw("</button>\n</form>\n");
+    let mut page = Page::new(event_type.title.clone(), html).of(event_type);
+    if let Some(fault) = &sheet.fault {
+        page = page.with_status(fault.status);
+        if let Some(seconds) = fault.retry_after_s {
+            page = page.retry_after_s(seconds);
+        }
+    }
+    page
+}
+
+/// What is wrong, with a link to where.
+fn alert(fault: &Fault, sheet: &Sheet<'_>, texts: &Texts) -> Html {
+    // The start has a control only where there are others to choose from.
+    let has_control = |id: &&str| *id != form::START || !sheet.others.is_empty();
+    let mut html = Html::default();
+    html.raw("<div class=\"alert\" role=\"alert\">\n<p><strong>")
+        .text(texts.not_booked)
+        .raw("</strong></p>\n<p>");
+    match fault.control.as_deref().filter(has_control) {
+        Some(id) => html.link(&format!("#{id}"), fault.text),
+        None => html.text(fault.text),
+    };
+    html.raw("</p>\n</div>\n");
+    html
+}
+
+fn controls(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Html {
+    let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
+    let writer = Writer { texts, sheet };
+    let mut html = Html::default();
+    html.html(&times(visit, subject, sheet));
+    hidden(&mut html, form::TOKEN, &sheet.token);
+    writer.input(&mut html, &Input::new(form::NAME, texts.name, "text").autofilled("name").required(true));
+    writer
+        .input(&mut html, &Input::new(form::EMAIL, texts.email, "email").autofilled("email").required(true));
+    writer.places(&mut html, event_type);
+    let kinds: Vec<MeetingPlaceKind> = event_type.locations.iter().map(|place| place.kind).collect();
+    if kinds.contains(&MeetingPlaceKind::PhoneInvitee) {
+        // One of several places: whether it is needed is known when the place was chosen.
+        let phone = Input::new(form::PHONE, texts.phone, "tel").autofilled("tel");
+        writer.input(&mut html, &phone.required(kinds.len() == 1));
+    }
+    for question in &event_type.questions {
+        writer.question(&mut html, question);
+    }
+    writer.textarea(&mut html, &Input::new(form::NOTES, texts.notes, ""));
+    html.raw("<div class=\"trap\" aria-hidden=\"true\"><label for=\"website\">").text(texts.leave_empty);
+    html.raw("</label><input id=\"website\" name=\"website\" tabindex=\"-1\" autocomplete=\"off\"></div>\n");
+    html
+}
+
+/// The start: fixed, or a choice of others where it is taken.
+fn times(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Html {
+    let mut html = Html::default();
+    if sheet.others.is_empty() {
+        hidden(&mut html, form::START, &sheet.start.to_string());
+        return html;
+    }
+    html.raw("<fieldset id=\"start\"><legend>").text(texts(visit.language).other_times).raw("</legend>\n");
+    for other in &sheet.others {
+        let name = dates::span(*other, subject.end(*other), &subject.zone, visit.language);
+        html.raw("<label><input type=\"radio\" name=\"start\" required value=\"").text(&other.to_string());
+        html.raw("\"> ").text(&name).raw("</label>\n");
+    }
+    html.raw("</fieldset>\n");
+    html
+}
+
+fn hidden(html: &mut Html, name: &'static str, value: &str) {
+    html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(value).raw("\">\n");
+}
+
+/// A control of the form. Its id is the name of its field.
+struct Input<'a> {
+    id: &'a str,
+    label: &'a str,
+    kind: &'static str,
+    autofill: &'static str,
+    is_required: bool,
+}
+
+impl<'a> Input<'a> {
+    fn new(id: &'a str, label: &'a str, kind: &'static str) -> Self {
+        Input { id, label, kind, autofill: "off", is_required: false }
+    }
+
+    fn autofilled(self, autofill: &'static str) -> Self {
+        Input { autofill, ..self }
+    }
+
+    fn required(self, is_required: bool) -> Self {
+        Input { is_required, ..self }
+    }
+}
+
+/// Writes controls with what was filled in before.
+struct Writer<'a> {
+    texts: &'static Texts,
+    sheet: &'a Sheet<'a>,
+}
+
+impl Writer<'_> {
+    fn fault(&self, id: &str) -> Option<&'static str> {
+        let fault = self.sheet.fault.as_ref()?;
+        (fault.control.as_deref() == Some(id)).then_some(fault.text)
+    }
+
+    /// The text of a label, and the error below it.
+    fn label(&self, html: &mut Html, input: &Input<'_>) {
+        html.raw("<label for=\"").text(input.id).raw("\">").text(input.label);
+        self.optional(html, input);
+        html.raw("</label>\n");
+        self.error(html, input.id);
+    }
+
+    fn optional(&self, html: &mut Html, input: &Input<'_>) {
+        if !input.is_required {
+            html.raw(" <span class=\"muted\">").text(self.texts.optional).raw("</span>");
+        }
+    }
+
+    fn error(&self, html: &mut Html, id: &str) {
+        if let Some(text) = self.fault(id) {
+            html.raw("<p class=\"error\" id=\"").text(id).raw("-error\">").text(text).raw("</p>\n");
+        }
+    }
+
+    /// The attributes that every control has.
+    fn attributes(&self, html: &mut Html, input: &Input<'_>) {
+        html.raw(" id=\"").text(input.id).raw("\" name=\"").text(input.id).raw("\"");
+        html.raw(" autocomplete=\"").raw(input.autofill).raw("\"");
+        if input.is_required {
+            html.raw(" required");
+        }
+        if self.fault(input.id).is_some() {
+            html.raw(" aria-invalid=\"true\" aria-describedby=\"").text(input.id).raw("-error\"");
+        }
+    }
+
+    fn input(&self, html: &mut Html, input: &Input<'_>) {
+        html.raw("<div class=\"field\">\n");
+        self.label(html, input);
+        html.raw("<input type=\"").raw(input.kind).raw("\"");
+        if input.kind == "number" {
+            html.raw(" step=\"any\"");
+        }
+        self.attributes(html, input);
+        html.raw(" value=\"").text(self.sheet.fields.first(input.id)).raw("\">\n</div>\n");
+    }
+
+    fn textarea(&self, html: &mut Html, input: &Input<'_>) {
+        html.raw("<div class=\"field\">\n");
+        self.label(html, input);
+        html.raw("<textarea rows=\"4\"");
+        self.attributes(html, input);
+        // A browser drops the first line feed.
+        html.raw(">\n").text(self.sheet.fields.first(input.id)).raw("</textarea>\n</div>\n");
+    }
+
+    fn select(&self, html: &mut Html, input: &Input<'_>, options: &[String]) {
+        html.raw("<div class=\"field\">\n");
+        self.label(html, input);
+        html.raw("<select");
+        self.attributes(html, input);
+        html.raw(">\n<option value=\"\">").text(self.texts.please_choose).raw("</option>\n");
+        for option in options {
+            html.raw("<option");
+            html.raw(if self.sheet.fields.first(input.id) == option { " selected>" } else { ">" });
+            html.text(option).raw("</option>\n");
+        }
+        html.raw("</select>\n</div>\n");
+    }
+
+    /// Boxes or knobs of one name: value, text, and whether it is chosen.
+    fn group(&self, html: &mut Html, input: &Input<'_>, each: &[(String, String, bool)]) {
+        html.raw("<fieldset id=\"").text(input.id).raw("\"><legend>").text(input.label);
+        self.optional(html, input);
+        html.raw("</legend>\n");
+        self.error(html, input.id);
+        for (value, text, is_chosen) in each {
+            html.raw("<label><input type=\"").raw(input.kind).raw("\" name=\"").text(input.id);
+            html.raw("\" value=\"").text(value).raw("\"");
+            html.raw(if *is_chosen { " checked> " } else { "> " }).text(text).raw("</label>\n");
+        }
+        html.raw("</fieldset>\n");
+    }
+
+    /// Where to meet, if there is a choice.
+    fn places(&self, html: &mut Html, event_type: &EventType) {
+        if event_type.locations.len() < 2 {
+            return;
+        }
+        let typed = self.sheet.fields.first(form::PLACE);
+        let chosen = if typed.is_empty() { "0" } else { typed };
+        let mut each = Vec::new();
+        for (number, place) in event_type.locations.iter().enumerate() {
+            // Their addresses and numbers are told to those who booked.
+            let alike =
+                event_type.locations.iter().take(number).filter(|other| other.kind == place.kind).count();
+            let name = about::place(place.kind, self.texts);
+            let name = if alike > 0 { format!("{name} ({})", alike + 1) } else { name.to_owned() };
+            each.push((number.to_string(), name, number.to_string() == chosen));
+        }
+        self.group(html, &Input::new(form::PLACE, self.texts.place, "radio").required(true), &each);
+    }
+
+    fn question(&self, html: &mut Html, question: &Question) {
+        let id = form::field_of(question);
+        let input = |kind| Input::new(&id, &question.label, kind).required(question.required);
+        match question.kind {
+            QuestionKind::Text => self.input(html, &input("text")),
+            QuestionKind::Number => self.input(html, &input("number")),
+            QuestionKind::Phone => self.input(html, &input("tel")),
+            QuestionKind::Email => self.input(html, &input("email")),
+            QuestionKind::Textarea => self.textarea(html, &input("")),
+            QuestionKind::Select => self.select(html, &input(""), &question.options),
+            QuestionKind::Multiselect => {
+                let chosen = self.sheet.fields.all(&id);
+                let option = |option: &String| (option.clone(), option.clone(), chosen.contains(option));
+                let each: Vec<_> = question.options.iter().map(option).collect();
+                self.group(html, &input("checkbox"), &each);
+            }
+            QuestionKind::Boolean => {
+                html.raw("<div class=\"field check\">\n");
+                self.error(html, &id);
+                html.raw("<label><input type=\"checkbox\" id=\"")
+                    .text(&id)
+                    .raw("\" name=\"")
+                    .text(&id)
+                    .raw("\"");
+                html.raw(if self.sheet.fields.first(&id).is_empty() { "> " } else { " checked> " });
+                html.text(&question.label).raw("</label>\n</div>\n");
+            }
+        }
+    }
+}

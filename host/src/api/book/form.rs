@@ -1,0 +1,168 @@
+//! The form of a booking: what came with it, and the booking that it asks for. Its token is of this service, of one event type and an
+//! hour old at most; the random part of the token is the idempotency key, so that a form that is sent twice books once.
+
+use std::collections::BTreeMap;
+
+use base::error::{Code, Error, invalid};
+use model::Instant;
+use model::scheduling::booking::{BookingPlace, NewBooking};
+use model::scheduling::event_type::{EventType, Question, QuestionKind};
+use serde_json::Value;
+use url::form_urlencoded;
+
+use crate::api::book::subject::Subject;
+use crate::app::App;
+
+/// Fields that are read of a form; the largest has one for each option of 50 questions.
+const MAX_FIELDS: usize = 6_000;
+/// How long a form can be filled in.
+const LIFE_MS: i64 = 60 * 60_000;
+const KIND: &str = "booking-form";
+
+/// Names of the fields, which are the ids of their controls too.
+pub const NAME: &str = "name";
+pub const EMAIL: &str = "email";
+pub const PHONE: &str = "phone";
+pub const NOTES: &str = "notes";
+pub const PLACE: &str = "place";
+pub const START: &str = "start";
+pub const TOKEN: &str = "token";
+/// A field that people do not see: who fills it in is a program.
+pub const TRAP: &str = "website";
+
+/// What came with a form, by the names of the fields.
+#[derive(Clone, Debug, Default)]
+pub struct Fields(BTreeMap<String, Vec<String>>);
+
+impl Fields {
+    /// Reads the body of a form. What no database takes, U+0000, is left out, and lines end as they do everywhere else.
+    pub fn read(body: &[u8]) -> Fields {
+        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in form_urlencoded::parse(body).take(MAX_FIELDS) {
+            let value = value.replace('\0', "").replace("\r\n", "\n");
+            fields.entry(name.into_owned()).or_default().push(value);
+        }
+        Fields(fields)
+    }
+
+    /// The first value of a field; empty where it is absent.
+    pub fn first(&self, name: &str) -> &str {
+        self.all(name).first().map(String::as_str).unwrap_or_default()
+    }
+
+    pub fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The first value without what stands around it; none where nothing is left.
+    fn filled(&self, name: &str) -> Option<String> {
+        Some(self.first(name).trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+}
+
+/// The name of a question's field.
+pub fn field_of(question: &Question) -> String {
+    format!("q.{}", question.key)
+}
+
+/// A new token for the form of an event type.
+pub fn token(app: &App, subject: &Subject) -> String {
+    let nonce = hex::encode(app.entropy.bytes::<16>());
+    let text = storage::json_text(&(KIND, &subject.bookable.row.id, app.now(), nonce));
+    app.keyring.signed(text.as_bytes())
+}
+
+/// The random part of a token; none where it is not of this service, of another event type, or too old.
+pub fn nonce(app: &App, subject: &Subject, token: &str) -> Option<String> {
+    let text = app.keyring.verified(token)?;
+    let (kind, id, made_at, nonce): (String, String, i64, String) = serde_json::from_slice(&text).ok()?;
+    let is_of_now = (0..=LIFE_MS).contains(&(app.now() - made_at));
+    (kind == KIND && id == subject.bookable.row.id && is_of_now).then_some(nonce)
+}
+
+/// The booking that the form asks for. Everything but the fields that a form alone must have is checked where bookings are made.
+///
+/// # Errors
+/// `missing_field` for the name and the address, `invalid_parameter` for a place that the event type does not have.
+pub fn new_booking(subject: &Subject, start: Instant, fields: &Fields) -> Result<NewBooking, Error> {
+    let event_type = &subject.bookable.body;
+    let required = |name: &str, param: &str| {
+        let missing = || invalid(Code::MissingField, param, format!("{param} is required"));
+        fields.filled(name).ok_or_else(missing)
+    };
+    Ok(NewBooking {
+        event_type_id: subject.bookable.row.id.clone(),
+        start,
+        invitee_name: Some(required(NAME, "inviteeName")?),
+        invitee_email: required(EMAIL, "inviteeEmail")?,
+        invitee_time_zone: subject.has_own_zone.then(|| subject.zone.name.clone()),
+        invitee_phone: fields.filled(PHONE),
+        duration_minutes: Some(subject.minutes),
+        answers: answers(event_type, fields),
+        location: place(event_type, fields)?,
+        notes: fields.filled(NOTES),
+        ..NewBooking::default()
+    })
+}
+
+/// The place that was chosen by its number in the event type's list.
+fn place(event_type: &EventType, fields: &Fields) -> Result<Option<BookingPlace>, Error> {
+    let Some(chosen) = fields.filled(PLACE) else { return Ok(None) };
+    let number = chosen.parse::<usize>().ok();
+    let found = number.and_then(|number| event_type.locations.get(number)).ok_or_else(|| {
+        invalid(Code::InvalidParameter, "location", "location must be one of the event type's locations")
+    })?;
+    Ok(Some(BookingPlace { kind: found.kind, value: found.value.clone(), join_url: None }))
+}
+
+/// Answers as JSON has them. What a form cannot say, such as a number that is none, stays text, which is refused with its field.
+fn answers(event_type: &EventType, fields: &Fields) -> BTreeMap<String, Value> {
+    let mut answers = BTreeMap::new();
+    for question in &event_type.questions {
+        let name = field_of(question);
+        let answer = match question.kind {
+            QuestionKind::Boolean => Some(Value::from(!fields.first(&name).is_empty())),
+            QuestionKind::Multiselect => {
+                Some(fields.all(&name)).filter(|all| !all.is_empty()).map(Value::from)
+            }
+            QuestionKind::Number => fields.filled(&name).map(number),
+            _ => fields.filled(&name).map(Value::from),
+        };
+        answers.extend(answer.map(|answer| (question.key.clone(), answer)));
+    }
+    answers
+}
+
+fn number(text: String) -> Value {
+    let whole = text.parse::<i64>().ok().map(Value::from);
+    let decimal = || text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number);
+    whole.or_else(decimal).unwrap_or_else(|| Value::from(text.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_have_the_kind_of_their_question() {
+        let question = |key: &str, kind| Question { key: key.to_owned(), kind, ..Question::default() };
+        let event_type = EventType {
+            questions: vec![
+                question("yes", QuestionKind::Boolean),
+                question("no", QuestionKind::Boolean),
+                question("many", QuestionKind::Multiselect),
+                question("n", QuestionKind::Number),
+                question("bad", QuestionKind::Number),
+                question("text", QuestionKind::Textarea),
+                question("empty", QuestionKind::Text),
+            ],
+            ..EventType::default()
+        };
+        let body = b"q.yes=on&q.many=a&q.many=b&q.n=1.5&q.bad=many&q.text=a%0D%0Ab%00&q.empty=+&q.other=x";
+        let expected =
+            json!({ "yes": true, "no": false, "many": ["a", "b"], "n": 1.5, "bad": "many", "text": "a\nb" });
+        assert_eq!(json!(answers(&event_type, &Fields::read(body))), expected);
+    }
+}

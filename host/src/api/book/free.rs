@@ -1,0 +1,89 @@
+//! Free times for the page, by the very search that the API answers with.
+
+use base::error::Result;
+use model::Instant;
+use model::scheduling::slots::SlotQuery;
+
+use crate::api::book::subject::Subject;
+use crate::app::App;
+use crate::bookings::slots;
+
+pub const DAY_MS: i64 = 24 * 60 * 60_000;
+/// Longest range of one search.
+const STEP_MS: i64 = 62 * DAY_MS;
+/// Searches for the next free time after a month without one.
+const MAX_STEPS: usize = 3;
+/// Slots of one search.
+const PAGE: i64 = 1_000;
+/// Searches for one month: every five minutes of 31 days.
+const MAX_PAGES: usize = 9;
+/// Times that are offered instead of one that is taken.
+const OTHERS: usize = 3;
+
+/// All starts in a range of at most 62 days.
+pub async fn starts(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -> Result<Vec<Instant>> {
+    let mut found = Vec::new();
+    if from_ms >= to_ms {
+        return Ok(found);
+    }
+    let query = query(subject, (from_ms, to_ms), PAGE);
+    let mut next = None;
+    for _ in 0..MAX_PAGES {
+        let (answer, after) = slots::answer(app, (&subject.asker, false), &query, next).await?;
+        found.extend(answer.data.iter().map(|slot| slot.start));
+        next = after;
+        if next.is_none() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The first start in a range of any length; what is far ahead is not looked at.
+pub async fn first(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -> Result<Option<Instant>> {
+    let mut from_ms = from_ms;
+    for _ in 0..MAX_STEPS {
+        let end_ms = to_ms.min(from_ms.saturating_add(STEP_MS));
+        if from_ms >= end_ms {
+            break;
+        }
+        let query = query(subject, (from_ms, end_ms), 1);
+        let (answer, _) = slots::answer(app, (&subject.asker, false), &query, None).await?;
+        if let Some(slot) = answer.data.first() {
+            return Ok(Some(slot.start));
+        }
+        from_ms = end_ms;
+    }
+    Ok(None)
+}
+
+/// Whether a meeting can begin then.
+pub async fn is_free(app: &App, subject: &Subject, start: Instant) -> Result<bool> {
+    let from_ms = start.as_millis();
+    let found = first(app, subject, (from_ms, from_ms.saturating_add(1))).await?;
+    Ok(found.is_some())
+}
+
+/// The times nearest to one that is taken, the earliest first. None where they cannot be found out: the visitor still has the list.
+pub async fn nearest(app: &App, subject: &Subject, start: Instant) -> Vec<Instant> {
+    let at_ms = start.as_millis();
+    let from_ms = app.now().max(at_ms.saturating_sub(DAY_MS));
+    let mut found =
+        starts(app, subject, (from_ms, from_ms.saturating_add(8 * DAY_MS))).await.unwrap_or_default();
+    found.retain(|other| *other != start);
+    found.sort_by_key(|other| other.as_millis().abs_diff(at_ms));
+    found.truncate(OTHERS);
+    found.sort_unstable();
+    found
+}
+
+fn query(subject: &Subject, (from_ms, to_ms): (i64, i64), limit: i64) -> SlotQuery {
+    SlotQuery {
+        event_type_id: Some(subject.bookable.row.id.clone()),
+        start: Instant::from_millis(from_ms),
+        end: Instant::from_millis(to_ms),
+        duration_minutes: Some(subject.minutes),
+        limit: Some(limit),
+        ..SlotQuery::default()
+    }
+}

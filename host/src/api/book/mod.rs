@@ -1,0 +1,247 @@
+//! `/book`: the page on which people book, as plain HTML. It needs no key and no script: what can be seen and done is what the booking
+//! link allows, and bookings are made by the code that the API's operation runs. Only a POST from its form changes anything.
+
+mod about;
+mod bounds;
+mod choice;
+mod dates;
+mod details;
+mod done;
+mod form;
+mod free;
+mod html;
+mod layout;
+mod month;
+mod subject;
+mod submit;
+mod texts;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, Path, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use base::error::{Code, Error};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use tokio::sync::Semaphore;
+use url::Url;
+
+use crate::api::book::details::Sheet;
+use crate::api::book::form::Fields;
+use crate::api::book::layout::Page;
+use crate::api::book::subject::{Address, Subject, Visit};
+use crate::api::book::submit::Outcome;
+use crate::api::book::texts::texts;
+use crate::api::error;
+use crate::api::rate_limit::{Class, Limiters};
+use crate::api::unread;
+use crate::app::App;
+
+/// Pages that one address may open a minute.
+const VIEWS_PER_MINUTE: u64 = 300;
+/// Forms that one address may send a minute.
+const FORMS_PER_MINUTE: u64 = 20;
+/// Largest form in bytes: answers, notes and the rest, each character of them as `%XX`.
+const MAX_FORM: usize = 256 << 10;
+/// How long a form may take to arrive.
+const FORM_DEADLINE: Duration = Duration::from_secs(30);
+/// Forms that are held at one moment.
+const MAX_FORMS: usize = 64;
+
+/// What all requests to the page share.
+struct Desk {
+    limiters: Arc<Limiters>,
+    forms: Semaphore,
+}
+
+type Params = Result<Path<HashMap<String, String>>, PathRejection>;
+
+/// `/book/{handle}/{slug}`, the same without a handle for one application, and the pages of bookings.
+pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
+    let desk = Arc::new(Desk { limiters, forms: Semaphore::new(MAX_FORMS) });
+    Router::new()
+        .route("/book/{name}", get(show).post(send))
+        .route("/book/{name}/{slug}", get(show).post(send))
+        .route("/book/b/{token}", get(booked))
+        .layer(Extension(desk))
+}
+
+impl Desk {
+    /// Refuses an address that asks too often.
+    fn admit(&self, app: &App, visit: &Visit, class: Class, limit: u64) -> Option<Page> {
+        let standing = self.limiters.take_of_address(class, visit.ip, limit, app.now());
+        let seconds = standing.retry_after_s?;
+        let page = Page::message(StatusCode::TOO_MANY_REQUESTS, texts(visit.language).too_many);
+        Some(page.retry_after_s(seconds))
+    }
+}
+
+/// What the path names; none for what is no text.
+fn address(params: Params) -> Option<Address> {
+    let Path(mut params) = params.ok()?;
+    let name = params.remove("name")?;
+    Some(match params.remove("slug") {
+        Some(slug) => Address { handle: Some(name), slug },
+        None => Address { handle: None, slug: name },
+    })
+}
+
+/// The subject of an address, or the page that says why there is none.
+async fn subject(app: &App, visit: &Visit, address: Option<&Address>) -> Result<Subject, Box<Page>> {
+    let Some(address) = address else { return Err(Box::new(Page::not_found(visit.language))) };
+    Subject::find(app, visit, address).await.map_err(|e| Box::new(failed(visit, e)))
+}
+
+fn failed(visit: &Visit, e: Error) -> Page {
+    match e.code() {
+        Some(Code::NotFound) => Page::not_found(visit.language),
+        _ => {
+            // It is logged on its way.
+            error::public(e, &visit.request_id);
+            Page::broken(visit.language)
+        }
+    }
+}
+
+/// The list of times, or the form for one of them.
+async fn show(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<Desk>>,
+    params: Params,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(&app, &request);
+    drop(request);
+    let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
+        Some(refused) => refused,
+        None => view(&app, &visit, address(params).as_ref()).await,
+    };
+    page.into_response(visit.language, &visit.request_id)
+}
+
+async fn view(app: &App, visit: &Visit, address: Option<&Address>) -> Page {
+    let subject = match subject(app, visit, address).await {
+        Ok(subject) => subject,
+        Err(page) => return *page,
+    };
+    let Some(start) = visit.choice.start else { return month::page(app, visit, &subject).await };
+    let fields = Fields::default();
+    let fault = match free::is_free(app, &subject, start).await {
+        Ok(true) => None,
+        Ok(false) => Some(Code::SlotUnavailable),
+        Err(e) => match e.code() {
+            Some(Code::AvailabilityUnknown) => Some(Code::AvailabilityUnknown),
+            // A start that nobody can have, such as one in the year 9000.
+            Some(Code::InvalidParameter) => Some(Code::SlotUnavailable),
+            _ => return failed(visit, e),
+        },
+    };
+    let others = match fault {
+        Some(Code::SlotUnavailable) => free::nearest(app, &subject, start).await,
+        _ => Vec::new(),
+    };
+    let fault = fault.map(|code| submit::fault(visit, code.as_str(), None));
+    let token = form::token(app, &subject);
+    details::page(visit, &subject, &Sheet { start, fields: &fields, token, fault, others })
+}
+
+/// Takes a form.
+async fn send(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<Desk>>,
+    params: Params,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(&app, &request);
+    let address = address(params);
+    let (request, rest) = unread::lend(request);
+    let taken = take(&app, &desk, &visit, address.as_ref(), request).await;
+    rest.take().await;
+    let page = match taken {
+        Ok(Outcome::Back(query)) => return see_other(visit, &query),
+        Ok(Outcome::Booked(path)) => {
+            // Relative to this form's address, wherever a proxy put it.
+            let up = if address.is_some_and(|address| address.handle.is_some()) { "../" } else { "" };
+            return see_other(visit, &format!("{up}{path}"));
+        }
+        Ok(Outcome::Shows(page)) | Err(page) => *page,
+    };
+    page.into_response(visit.language, &visit.request_id)
+}
+
+async fn take(
+    app: &App,
+    desk: &Desk,
+    visit: &Visit,
+    address: Option<&Address>,
+    request: Request,
+) -> Result<Outcome, Box<Page>> {
+    let texts = texts(visit.language);
+    if let Some(refused) = desk.admit(app, visit, Class::BookingForm, FORMS_PER_MINUTE) {
+        return Err(Box::new(refused));
+    }
+    if is_foreign(app, &request) {
+        return Err(Box::new(Page::message(StatusCode::FORBIDDEN, texts.foreign)));
+    }
+    let refuse = |status, said| Box::new(Page::message(status, said));
+    let _held =
+        desk.forms.try_acquire().map_err(|_| refuse(StatusCode::SERVICE_UNAVAILABLE, texts.too_many))?;
+    let body = tokio::time::timeout(FORM_DEADLINE, axum::body::to_bytes(request.into_body(), MAX_FORM)).await;
+    let body = body.map_err(|_| refuse(StatusCode::REQUEST_TIMEOUT, texts.broken))?;
+    let body = body.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, texts.too_large))?;
+    let fields = Fields::read(&body);
+    let subject = subject(app, visit, address).await?;
+    Ok(submit::send(app, visit, &subject, &fields).await)
+}
+
+/// Whether another site made the browser send this. The page's own forms carry the Origin `null`, because it gives no referrer; there
+/// `Sec-Fetch-Site` decides, and in browsers without it the form's token.
+fn is_foreign(app: &App, request: &Request) -> bool {
+    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    if let Some(site) = text("sec-fetch-site") {
+        return !matches!(site, "same-origin" | "none");
+    }
+    let Some(origin) = text("origin").filter(|origin| *origin != "null") else { return false };
+    let host = host(request.headers()).or_else(|| request.uri().authority().map(|host| host.as_str()));
+    let own = Url::parse(&app.config.public_address()).ok().map(|url| url.origin().ascii_serialization());
+    let is_here = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
+    !is_here && own.as_deref() != Some(origin)
+}
+
+fn host(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::HOST).and_then(|value| value.to_str().ok())
+}
+
+fn see_other(visit: Visit, location: &str) -> Response {
+    let page = Page::message(StatusCode::SEE_OTHER, texts(visit.language).confirmed);
+    let mut response = page.into_response(visit.language, &visit.request_id);
+    if let Ok(location) = HeaderValue::try_from(location) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+/// A booking that was made.
+async fn booked(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<Desk>>,
+    params: Params,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(&app, &request);
+    let is_new = request.uri().query().is_some_and(|query| query.split('&').any(|part| part == "new=1"));
+    drop(request);
+    let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
+    let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
+        Some(refused) => refused,
+        None => match done::page(&app, &visit, &token, is_new).await {
+            Ok(found) => found.unwrap_or_else(|| Page::not_found(visit.language)),
+            Err(e) => failed(&visit, e),
+        },
+    };
+    page.into_response(visit.language, &visit.request_id)
+}

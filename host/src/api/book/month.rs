@@ -1,0 +1,283 @@
+//! A month: its days with free times, the times of one of them, and the ways to other months, zones and durations.
+
+use std::collections::BTreeMap;
+
+use base::error::{Code, Error};
+use http::StatusCode;
+use jiff::civil::Date;
+use model::Instant;
+
+use crate::api::book::about;
+use crate::api::book::bounds::Bounds;
+use crate::api::book::choice::Choice;
+use crate::api::book::dates::{self, Local};
+use crate::api::book::free::{self, DAY_MS};
+use crate::api::book::html::Html;
+use crate::api::book::layout::Page;
+use crate::api::book::subject::{Subject, Visit};
+use crate::api::book::texts::texts;
+use crate::api::error;
+use crate::app::App;
+
+/// Zones that the field for one suggests; every other IANA name can be typed.
+const ZONES: [&str; 40] = [
+    "UTC",
+    "Africa/Cairo",
+    "Africa/Johannesburg",
+    "Africa/Lagos",
+    "Africa/Nairobi",
+    "America/Anchorage",
+    "America/Argentina/Buenos_Aires",
+    "America/Bogota",
+    "America/Chicago",
+    "America/Denver",
+    "America/Halifax",
+    "America/Los_Angeles",
+    "America/Mexico_City",
+    "America/New_York",
+    "America/Phoenix",
+    "America/Santiago",
+    "America/Sao_Paulo",
+    "America/St_Johns",
+    "America/Toronto",
+    "Asia/Bangkok",
+    "Asia/Dhaka",
+    "Asia/Dubai",
+    "Asia/Hong_Kong",
+    "Asia/Jakarta",
+    "Asia/Karachi",
+    "Asia/Kathmandu",
+    "Asia/Kolkata",
+    "Asia/Seoul",
+    "Asia/Shanghai",
+    "Asia/Tokyo",
+    "Australia/Adelaide",
+    "Australia/Sydney",
+    "Europe/Athens",
+    "Europe/Berlin",
+    "Europe/Istanbul",
+    "Europe/London",
+    "Europe/Madrid",
+    "Europe/Paris",
+    "Pacific/Auckland",
+    "Pacific/Honolulu",
+];
+
+/// A start with its local time in the visitor's zone.
+struct Time {
+    start: Instant,
+    local: Local,
+}
+
+/// The times of each day of a month, in the visitor's zone.
+type Days = BTreeMap<Date, Vec<Time>>;
+
+/// The list of times.
+pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
+    let (language, choice) = (visit.language, &visit.choice);
+    let event_type = &subject.bookable.body;
+    let bounds = Bounds::of(&event_type.booking_window, subject.zone.date(app.now()));
+    let month = bounds.month(choice.month.or(choice.day));
+    let days = match days(app, subject, month).await {
+        Ok(days) => days,
+        Err(e) => return unreadable(visit, e).of(event_type),
+    };
+    let texts = texts(language);
+    let mut html = about::event_type(event_type, texts);
+    html.html(&zone(visit, subject)).html(&durations(visit, subject)).html(&pager(visit, &bounds, month));
+    if days.is_empty() {
+        let next = next(app, subject, &bounds, month).await;
+        html.element("p", texts.none_in_month).html(&onward(visit, subject, next));
+    } else {
+        let chosen = choice.day.filter(|day| days.contains_key(day)).or_else(|| days.keys().next().copied());
+        html.html(&grid(visit, month, &days, chosen));
+        if let Some((day, times)) = chosen.and_then(|day| days.get_key_value(&day)) {
+            html.html(&list(visit, *day, times));
+        }
+    }
+    let is_unknown = choice.zone.is_some() && !subject.has_own_zone;
+    let status = if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Page::new(event_type.title.clone(), html).with_status(status).of(event_type)
+}
+
+async fn days(app: &App, subject: &Subject, month: Date) -> Result<Days, Error> {
+    let zone = &subject.zone;
+    let from_ms = zone.instant_ms(month, 0).unwrap_or(i64::MAX);
+    let next = month.last_of_month().tomorrow().unwrap_or(month);
+    let to_ms = zone.instant_ms(next, 0).unwrap_or(from_ms);
+    let mut days = Days::new();
+    for start in free::starts(app, subject, (from_ms.max(app.now()), to_ms)).await? {
+        let local = dates::local(start, zone);
+        days.entry(local.date).or_default().push(Time { start, local });
+    }
+    Ok(days)
+}
+
+/// The page where it is not known what is free: never a month without times.
+fn unreadable(visit: &Visit, e: Error) -> Page {
+    let texts = texts(visit.language);
+    let is_unknown = e.code() == Some(Code::AvailabilityUnknown);
+    let retry_after_s = error::public(e, &visit.request_id).retry_after_s.unwrap_or(5);
+    if !is_unknown {
+        return Page::broken(visit.language);
+    }
+    let [title, text] = texts.unreadable;
+    let mut html = Html::default();
+    html.element("p", text).raw("<p>").link(&visit.choice.link(), texts.try_again).raw("</p>\n");
+    Page::new(title, html).with_status(StatusCode::SERVICE_UNAVAILABLE).retry_after_s(retry_after_s)
+}
+
+/// Which zone the times are in, and the form to change it.
+fn zone(visit: &Visit, subject: &Subject) -> Html {
+    let texts = texts(visit.language);
+    let mut html = Html::default();
+    html.raw("<p>").text(texts.times_in).raw(" <strong>").text(&subject.zone.name).raw("</strong>");
+    if !subject.has_own_zone {
+        html.raw(" ").text(texts.host_zone);
+    }
+    html.raw("</p>\n");
+    let typed = visit.choice.zone.as_deref();
+    let unknown = typed.filter(|_| !subject.has_own_zone);
+    html.raw(if unknown.is_some() { "<details open>" } else { "<details>" });
+    html.raw("<summary>").text(texts.change_zone).raw("</summary>\n<form method=\"get\">\n");
+    for (name, value) in visit.choice.without_start().fields().into_iter().filter(|(name, _)| *name != "tz") {
+        html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(&value).raw("\">\n");
+    }
+    html.raw("<div class=\"field\"><label for=\"tz\">").text(texts.zone).raw("</label>\n");
+    if let Some(typed) = unknown {
+        html.raw("<p class=\"error\" id=\"tz-error\" role=\"alert\">").text(texts.unknown_zone).raw(": ");
+        html.text(typed).raw("</p>\n");
+    }
+    html.raw("<p class=\"hint\" id=\"tz-hint\">").text(texts.zone_example).raw("</p>\n");
+    html.raw("<input id=\"tz\" name=\"tz\" list=\"zones\" maxlength=\"64\" autocomplete=\"off\" required");
+    html.raw(match unknown {
+        Some(_) => " aria-invalid=\"true\" aria-describedby=\"tz-error tz-hint\"",
+        None => " aria-describedby=\"tz-hint\"",
+    });
+    html.raw(" value=\"").text(typed.unwrap_or(&subject.zone.name)).raw("\">\n<datalist id=\"zones\">\n");
+    for name in ZONES {
+        html.raw("<option value=\"").raw(name).raw("\"></option>\n");
+    }
+    html.raw("</datalist></div>\n<button>").text(texts.show).raw("</button>\n</form>\n</details>\n");
+    html
+}
+
+/// The durations that can be chosen.
+fn durations(visit: &Visit, subject: &Subject) -> Html {
+    let texts = texts(visit.language);
+    let event_type = &subject.bookable.body;
+    let mut html = Html::default();
+    if event_type.duration_options.is_empty() {
+        return html;
+    }
+    let mut all = vec![event_type.duration_minutes];
+    all.extend(&event_type.duration_options);
+    all.sort_unstable();
+    all.dedup();
+    html.raw("<nav aria-label=\"").text(texts.duration).raw("\">\n<ul>\n");
+    for minutes in all {
+        let link = Choice { minutes: Some(minutes), ..visit.choice.without_start() }.link();
+        html.raw("<li><a href=\"").text(&link).raw("\"");
+        html.raw(if minutes == subject.minutes { " aria-current=\"true\">" } else { ">" });
+        html.text(&about::minutes(minutes, texts)).raw("</a></li>\n");
+    }
+    html.raw("</ul>\n</nav>\n");
+    html
+}
+
+/// The name of the month, and the ways to those beside it.
+fn pager(visit: &Visit, bounds: &Bounds, month: Date) -> Html {
+    let texts = texts(visit.language);
+    let mut html = Html::default();
+    html.element("h2", &dates::month(month, visit.language));
+    html.raw("<nav aria-label=\"").text(texts.months).raw("\">\n<ul>\n");
+    let ways = [(bounds.before(month), texts.previous_month), (bounds.after(month), texts.next_month)];
+    for (month, name) in ways {
+        if let Some(month) = month {
+            let link = to_month(visit, month);
+            html.raw("<li>").link(&link, name).raw("</li>\n");
+        }
+    }
+    html.raw("</ul>\n</nav>\n");
+    html
+}
+
+fn to_month(visit: &Visit, month: Date) -> String {
+    Choice { month: Some(month.first_of_month()), ..visit.choice.standing() }.link()
+}
+
+/// The days of the month; those with free times are links.
+fn grid(visit: &Visit, month: Date, days: &Days, chosen: Option<Date>) -> Html {
+    let (language, texts) = (visit.language, texts(visit.language));
+    let mut html = Html::default();
+    html.raw("<table>\n<thead><tr>");
+    for name in dates::weekdays(language) {
+        let short: String = name.chars().take(if name.is_ascii() { 2 } else { 1 }).collect();
+        html.raw("<th scope=\"col\" abbr=\"").text(name).raw("\">").text(&short).raw("</th>");
+    }
+    html.raw("</tr></thead>\n<tbody><tr>");
+    let before = dates::place_in_week(month, language);
+    (0..before).for_each(|_| {
+        html.raw("<td></td>");
+    });
+    let each = std::iter::successors(Some(month), |day| day.tomorrow().ok());
+    for (n, day) in each.take_while(|day| day.first_of_month() == month).enumerate() {
+        if n > 0 && (before + n).is_multiple_of(7) {
+            html.raw("</tr>\n<tr>");
+        }
+        let number = day.day().to_string();
+        let Some(times) = days.get(&day) else {
+            html.raw("<td>").text(&number).raw("</td>");
+            continue;
+        };
+        let link = Choice { month: Some(month), day: Some(day), ..visit.choice.standing() }.link();
+        let name = format!("{}, {}: {}", dates::day(day, language), texts.free_times, times.len());
+        html.raw("<td><a href=\"").text(&link).raw("\" aria-label=\"").text(&name).raw("\"");
+        html.raw(if chosen == Some(day) { " aria-current=\"date\">" } else { ">" });
+        html.text(&number).raw("</a></td>");
+    }
+    html.raw("</tr></tbody>\n</table>\n");
+    html
+}
+
+/// The times of a day. Where the clocks change on it, each tells its offset: a time of day can come twice.
+fn list(visit: &Visit, day: Date, times: &[Time]) -> Html {
+    let mut html = Html::default();
+    html.element("h2", &dates::day(day, visit.language)).raw("<ul class=\"times\">\n");
+    let has_one_offset =
+        times.windows(2).all(|two| matches!(two, [a, b] if a.local.offset == b.local.offset));
+    for Time { start, local } in times {
+        let link = Choice { start: Some(*start), ..visit.choice.standing() }.link();
+        let name = match has_one_offset {
+            true => local.clock.clone(),
+            false => format!("{} (UTC{})", local.clock, local.offset),
+        };
+        html.raw("<li>").link(&link, &name).raw("</li>\n");
+    }
+    html.raw("</ul>\n");
+    html
+}
+
+/// The next time after a month without one; none where there is none, or where it cannot be found out.
+async fn next(app: &App, subject: &Subject, bounds: &Bounds, month: Date) -> Option<Instant> {
+    let from = month.last_of_month().tomorrow().ok()?;
+    let from_ms = subject.zone.instant_ms(from, 0)?.max(app.now());
+    let to_ms = subject.zone.instant_ms(bounds.last, 0)?.saturating_add(DAY_MS);
+    free::first(app, subject, (from_ms, to_ms)).await.ok().flatten()
+}
+
+fn onward(visit: &Visit, subject: &Subject, next: Option<Instant>) -> Html {
+    let texts = texts(visit.language);
+    let mut html = Html::default();
+    match next {
+        Some(start) => {
+            let month = dates::local(start, &subject.zone).date;
+            let name = format!("{}: {}", texts.next_free, dates::month(month, visit.language));
+            html.raw("<p>").link(&to_month(visit, month), &name).raw("</p>\n");
+        }
+        None => {
+            html.element("p", texts.none_ahead);
+        }
+    }
+    html
+}

@@ -1,0 +1,116 @@
+//! What a request to the page is about: its visitor, and the event type that its address names.
+
+use std::net::IpAddr;
+
+use axum::extract::Request;
+use base::error::{Result, not_found};
+use base::tenant::Tenant;
+use http::header;
+use model::Instant;
+use scheduling::hours::Zone;
+use storage::scheduling::applications;
+
+use crate::api::book::choice::Choice;
+use crate::api::callback_texts::Language;
+use crate::api::caller::{client_ip, peer};
+use crate::api::request_id;
+use crate::app::App;
+use crate::bookings::links::{self, Bookable};
+use crate::bookings::rules::{self, MINUTE_MS};
+use crate::resources::Asker;
+
+/// Who looks at the page, and how.
+pub struct Visit {
+    pub choice: Choice,
+    pub language: Language,
+    pub ip: IpAddr,
+    pub request_id: String,
+}
+
+impl Visit {
+    pub fn of(app: &App, request: &Request) -> Visit {
+        let choice = Choice::read(request.uri().query().unwrap_or_default());
+        let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let preferred = || Language::preferred(accepted.unwrap_or_default());
+        Visit {
+            language: choice.language.unwrap_or_else(preferred),
+            choice,
+            ip: client_ip(peer(request), request.headers(), &app.config.trusted_proxies),
+            request_id: request_id::new(&app.clock, &app.entropy),
+        }
+    }
+}
+
+/// What an address names.
+pub struct Address {
+    /// The application; none: the one that addresses without an application belong to.
+    pub handle: Option<String>,
+    pub slug: String,
+}
+
+/// An event type that can be booked by this visitor.
+pub struct Subject {
+    pub asker: Asker,
+    pub bookable: Bookable,
+    /// The visitor's zone, or the host's where the visitor named none that is known.
+    pub zone: Zone,
+    /// The visitor named a zone that is known.
+    pub has_own_zone: bool,
+    /// Length of the meeting: the one that was chosen, if the event type has it.
+    pub minutes: i64,
+}
+
+impl Subject {
+    /// Finds what the address names.
+    ///
+    /// # Errors
+    /// `not_found` for everything that cannot be booked.
+    pub async fn find(app: &App, visit: &Visit, address: &Address) -> Result<Subject> {
+        let tenant = match &address.handle {
+            Some(handle) => tenant_of_handle(app, handle).await?,
+            None => default_tenant(app).await?,
+        };
+        let asker = asker(tenant.ok_or_else(|| not_found("booking link"))?, visit);
+        let bookable = links::by_slug(app, &asker, &address.slug).await?;
+        let own = visit.choice.zone.as_deref().and_then(Zone::named);
+        let has_duration = |minutes: &i64| rules::duration(&bookable.body, Some(*minutes)).is_ok();
+        let minutes = visit.choice.minutes.filter(has_duration).unwrap_or(bookable.body.duration_minutes);
+        Ok(Subject {
+            has_own_zone: own.is_some(),
+            zone: own.unwrap_or_else(|| rules::zone(&bookable.body)),
+            asker,
+            minutes,
+            bookable,
+        })
+    }
+
+    /// When a meeting ends that begins at `start`.
+    pub fn end(&self, start: Instant) -> Instant {
+        Instant::from_millis(start.as_millis().saturating_add(self.minutes * MINUTE_MS))
+    }
+}
+
+/// Whoever comes with a booking link: may book in the application, and is bound to no connection.
+pub fn asker(tenant: Tenant, visit: &Visit) -> Asker {
+    Asker { tenant, connection_ids: Vec::new(), request_id: visit.request_id.clone(), no_cache: false }
+}
+
+/// The application of a handle: its id without the prefix, or the name that it has for this.
+async fn tenant_of_handle(app: &App, handle: &str) -> Result<Option<Tenant>> {
+    let reader = app.db.reader();
+    if let Some(id) = links::application_of(handle)
+        && let Some(tenant) = applications::by_id(reader, &id).await?
+    {
+        return Ok(Some(tenant));
+    }
+    Ok(applications::by_handle(reader, handle).await?)
+}
+
+/// The application of addresses without one.
+async fn default_tenant(app: &App) -> Result<Option<Tenant>> {
+    let reader = app.db.reader();
+    Ok(match &app.config.booking_application {
+        Some(id) => applications::by_id(reader, id).await?,
+        None => applications::oldest(reader).await?,
+    })
+}

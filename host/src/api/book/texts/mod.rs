@@ -1,0 +1,27 @@
+//! The texts of the booking page in English, German, Spanish, French and Japanese.
+
+mod english;
+pub mod fields;
+mod french;
+mod german;
+mod japanese;
+mod spanish;
+
+use crate::api::book::texts::english::ENGLISH;
+use crate::api::book::texts::fields::Texts;
+use crate::api::book::texts::french::FRENCH;
+use crate::api::book::texts::german::GERMAN;
+use crate::api::book::texts::japanese::JAPANESE;
+use crate::api::book::texts::spanish::SPANISH;
+use crate::api::callback_texts::Language;
+
+/// The texts of a language.
+pub fn texts(language: Language) -> &'static Texts {
+    match language {
+        Language::English => &ENGLISH,
+        Language::German => &GERMAN,
+        Language::Spanish => &SPANISH,
+        Language::French => &FRENCH,
+        Language::Japanese => &JAPANESE,
+    }
+}
