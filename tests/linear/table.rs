@@ -33,6 +33,7 @@ pub const ROWS: &[Row] = &[
     row("html", "html.style", &[STYLES, REFERENCES]),
     row("html", "html.address", &[ADDRESSES, REFERENCES, STYLES]),
     row("html", "html.text", &[TAGS, MARKUP, REFERENCES]),
+    row("html", "html.plain", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.snippet", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.content_ids", &[CONTENT_IDS]),
     // 8 KiB of a text are looked at for its beginning.
@@ -71,7 +72,7 @@ pub const ROWS: &[Row] = &[
     bounded("reports", "address", &[LABELS], 450),
     bounded("reports", "address.domain", &[LABELS], 450),
     row("reports", "file_name", &[NAMES, LABELS]),
-    row("reports", "check", &[PARAMETERS, SPACES, LABELS]),
+    row("reports", "check", &[PARAMETERS, SPACES, LABELS, CONTENT_IDS]),
     row("reports", "build", &[SPACES, QUOTED, LABELS]),
     // `MAX_RULE_BYTES`: a rule of 4 KiB is read.
     bounded("recurrence", "recurrence.rule", &[RULES, LISTS], 2_000),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use ::mail::address::wire;
 use async_trait::async_trait;
 use base::error::Result;
 use model::email::RecipientStatus;
-use model::email::{EmailMessage, RecipientDelivery};
+use model::email::{EmailAddress, EmailMessage, RecipientDelivery};
 use model::wire::email::{MessageFind, MessageSend, MessageUpdate, Sent};
 use model::wire::{Mutated, Sources};
 use runtime::{self, Blobs, Progress, Surface, Verb};
@@ -135,7 +136,7 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
     let waits =
         |r: &&RecipientDelivery| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred);
-    let to: Vec<String> = recipients.iter().filter(waits).map(|r| r.email.clone()).collect();
+    let to: Vec<String> = recipients.iter().filter(waits).map(|r| wire(&r.email).into_owned()).collect();
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     let no_room = || Outcome::Later {
@@ -152,7 +153,7 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
     let args = MessageSend {
         blob,
         internet_message_id: row.internet_message_id.clone(),
-        from: options.from,
+        from: EmailAddress { email: wire(&options.from.email).into_owned(), name: options.from.name },
         recipients: to,
         save_to_sent: options.save_to_sent,
         sent_blob,

@@ -183,7 +183,11 @@ fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
 /// What the provider said of each recipient.
 fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
     let now = app.clock.now();
-    let of = |email: &str| sent.recipients.iter().find(|r| r.email.eq_ignore_ascii_case(email));
+    // Connectors name recipients as they were asked with.
+    let of = |email: &str| {
+        let asked = ::mail::address::wire(email);
+        sent.recipients.iter().find(|r| r.email.eq_ignore_ascii_case(&asked))
+    };
     for recipient in &mut verdict.recipients {
         let is_open = matches!(recipient.status, RecipientStatus::Queued | RecipientStatus::Deferred);
         let Some(outcome) = of(&recipient.email).filter(|_| is_open) else { continue };

@@ -14,7 +14,7 @@ use storage::locked::{ConnectionLock, Locked};
 use crate::app::App;
 use crate::log::{self, Note, Origin};
 use crate::resources::bind::bind;
-use crate::resources::differences::{Differences, Quiet, Superseded, differences};
+use crate::resources::differences::{Differences, Quiet, Superseded, differences, merge_renamed};
 use crate::resources::mail;
 use crate::resources::prepare::Prepared;
 use crate::resources::{Kind, render};
@@ -126,6 +126,7 @@ async fn all_differences<'l>(
     all.changed.retain(|c| {
         c.change != Change::Deleted || !(live.contains(&c.item.id) || quiet.contains(&c.item.id))
     });
+    merge_renamed(&mut all.changed);
     Ok(all)
 }
 

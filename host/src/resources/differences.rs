@@ -1,6 +1,9 @@
 //! What records of the provider change here, found out before anything is written. Of mail: `mail::differences`.
 
+use std::collections::{HashMap, HashSet};
+
 use base::error::Result;
+use serde::Deserialize;
 use storage::Tx;
 use storage::items::{self, Item};
 use storage::locked::{ConnectionLock, Locked};
@@ -121,6 +124,61 @@ pub async fn differences<'l>(
         places: Vec::new(),
     }));
     Ok(Differences { changed, quiet, superseded: Superseded::default() })
+}
+
+/// What stays of an item when its object is renamed: its UID, and its name inside the object (nothing; `#…` for an exception).
+type ObjectKey = (Kind, String, String);
+
+/// The UID of an event, which has no column of its own.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WithUid {
+    i_cal_uid: Option<String>,
+}
+
+fn object_key(changed: &Changed<'_>) -> Option<ObjectKey> {
+    let item = &changed.item;
+    let inner = item.external_id.strip_prefix(item.source_id.as_str())?;
+    let uid = match changed.kind {
+        Kind::Event => serde_json::from_str::<WithUid>(&item.body).ok()?.i_cal_uid,
+        _ => item.uid.clone(),
+    };
+    Some((changed.kind, uid?, inner.to_owned()))
+}
+
+/// Makes one update of a new and a deleted item with the same UID: another client moved the object inside its collection (WebDAV MOVE), or
+/// deleted it and put it again. The item keeps its id and its metadata. Both must be on one page: only because the old name is gone is the
+/// new one known to be no second object with that UID, which some providers take.
+pub fn merge_renamed(changed: &mut Vec<Changed<'_>>) {
+    let is_new = |one: &Changed<'_>| one.change == Change::Created && one.before.is_none();
+    let is_gone = |one: &Changed<'_>| one.change == Change::Deleted;
+    if !(changed.iter().any(is_new) && changed.iter().any(is_gone)) {
+        return;
+    }
+    let mut gone = HashMap::new();
+    for one in changed.iter().filter(|one| is_gone(one)) {
+        if let (Some(key), Some(before)) = (object_key(one), &one.before) {
+            gone.insert(key, before.clone());
+        }
+    }
+    // The ids that the items keep, by those that were made for them as new ones.
+    let mut kept = HashMap::new();
+    for one in changed.iter_mut().filter(|one| is_new(one)) {
+        let Some(before) = object_key(one).and_then(|key| gone.remove(&key)) else { continue };
+        let made = std::mem::replace(&mut one.item.id, before.id.clone());
+        kept.insert(made, before.id.clone());
+        one.item.metadata.clone_from(&before.metadata);
+        one.item.created_at = before.created_at;
+        one.change = Change::Updated;
+        one.before = Some(before);
+    }
+    let updated: HashSet<String> = kept.values().cloned().collect();
+    changed.retain(|one| !is_gone(one) || !updated.contains(&one.item.id));
+    for one in changed {
+        if let Some(id) = one.item.series_id.as_ref().and_then(|id| kept.get(id)) {
+            one.item.series_id = Some(id.clone());
+        }
+    }
 }
 
 /// Whether readers see nothing else than before. A series that comes, or goes, changes what is known of its instances, though they are

@@ -14,7 +14,7 @@ pub const LOCAL_BYTES: usize = 64;
 const LABEL_BYTES: usize = 63;
 
 /// Whether a message can be written to or from this address: `local@domain` of RFC 5321 4.1.2, with UTF-8 in both (RFC 6531 3.3), without
-/// white space and comments. The error says what is wrong.
+/// white space and comments. Dots may stand anywhere before the `@`, for `wire` quotes what needs it. The error says what is wrong.
 pub fn check(email: &str) -> Result<(), &'static str> {
     if email.len() > ADDRESS_BYTES {
         return Err("an address has at most 254 bytes");
@@ -34,6 +34,18 @@ pub fn check(email: &str) -> Result<(), &'static str> {
     check_domain(domain)
 }
 
+/// Returns the address as header fields and SMTP commands must have it: the domain in ASCII where that makes the whole address ASCII, and
+/// the part before the `@` in quotes where it has dots at its ends or next to each other, which RFC 5321 4.1.2 allows in quotes alone. Some
+/// providers give out such addresses, and users write them without quotes.
+pub fn wire(email: &str) -> Cow<'_, str> {
+    let ascii = ascii(email).unwrap_or(Cow::Borrowed(email));
+    let needs_quotes = |local: &str| !local.starts_with('"') && local.split('.').any(str::is_empty);
+    let quoted = split(&ascii)
+        .filter(|(local, _)| needs_quotes(local))
+        .map(|(local, domain)| format!("\"{local}\"@{domain}"));
+    quoted.map_or(ascii, Cow::Owned)
+}
+
 /// Whether a server must know SMTPUTF8 (RFC 6531) to take this address as it is.
 pub fn needs_utf8(email: &str) -> bool {
     !email.is_ascii()
@@ -50,17 +62,17 @@ pub fn ascii(email: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The same text for all spellings of an address, for comparing only. The part before the `@` too is compared without regard to case:
-/// RFC 5321 2.4 lets servers tell them apart, and none does.
+/// RFC 5321 2.4 lets servers tell them apart, and none does. Quotes around it do not count where they change nothing but the dots allowed.
 pub fn folded(email: &str) -> String {
     let lower = email.trim().to_lowercase();
     let lower = ComposingNormalizerBorrowed::new_nfc().normalize(&lower);
-    match split(&lower) {
-        Some((local, domain)) if !domain.is_ascii() => match idna::domain_to_ascii(domain) {
-            Ok(domain) => format!("{local}@{domain}"),
-            Err(_) => lower.into_owned(),
-        },
-        _ => lower.into_owned(),
-    }
+    let Some((local, domain)) = split(&lower) else { return lower.into_owned() };
+    let inner = local.strip_prefix('"').and_then(|local| local.strip_suffix('"'));
+    let local = inner
+        .filter(|local| !local.is_empty() && local.chars().all(|c| is_atom(c) || c == '.'))
+        .unwrap_or(local);
+    let ascii = if domain.is_ascii() { None } else { idna::domain_to_ascii(domain).ok() };
+    format!("{local}@{}", ascii.as_deref().unwrap_or(domain))
 }
 
 /// At the last `@`: one before it can only be in a quoted string, which `check_local` sees.
@@ -79,9 +91,6 @@ fn check_local(local: &str) -> Result<(), &'static str> {
         } else {
             Err("the quoted part before the @ has a character that is not allowed")
         };
-    }
-    if local.split('.').any(str::is_empty) {
-        return Err("the part before the @ has no dots at its ends or next to each other");
     }
     if !local.chars().all(|c| is_atom(c) || c == '.') {
         return Err("the part before the @ has a character that is not allowed there");
@@ -118,7 +127,7 @@ fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ascii, check, folded, needs_utf8};
+    use super::{ascii, check, folded, needs_utf8, wire};
 
     #[test]
     fn addresses_that_can_be_written() {
@@ -128,6 +137,8 @@ mod tests {
             "root@localhost",
             "\"a@b\"@c.example",
             "\"a..b\"@c.example",
+            "mia..rose.@c.example",
+            ".a@b",
             "x@[192.0.2.1]",
             "x@[IPv6:2001:db8::1]",
             "jörg@münchen.example",
@@ -151,9 +162,6 @@ mod tests {
             "a b@c",
             "a@b c",
             "a@b@c",
-            "a..b@c",
-            ".a@b",
-            "a.@b",
             "a@b..c",
             "a@-b",
             "a@b-",
@@ -196,6 +204,25 @@ mod tests {
         assert_eq!(folded("x@BÜCHER.example"), "x@xn--bcher-kva.example");
         assert_eq!(folded("x@bu\u{308}cher.example"), folded("x@b\u{fc}cher.example"));
         assert_eq!(folded("no at"), "no at");
+        assert_eq!(folded("\"Mia..Rose.\"@x.example"), folded("mia..rose.@X.example"));
+        assert_eq!(folded("\"a@b\"@x.example"), "\"a@b\"@x.example");
+    }
+
+    #[test]
+    fn odd_dots_are_quoted_on_the_wire() {
+        for (email, written) in [
+            ("a.b@c.example", "a.b@c.example"),
+            ("mia..rose.@c.example", "\"mia..rose.\"@c.example"),
+            (".a@c.example", "\".a\"@c.example"),
+            ("\"a..b\"@c.example", "\"a..b\"@c.example"),
+            ("a.@bücher.example", "\"a.\"@xn--bcher-kva.example"),
+            ("jörg@bücher.example", "jörg@bücher.example"),
+            ("half", "half"),
+        ] {
+            assert_eq!(wire(email), written);
+            assert_eq!(folded(email), folded(&wire(email)), "{email}");
+            assert_eq!(check(email).is_ok(), check(&wire(email)).is_ok(), "{email}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! What may be written into a header. Everything that comes from a caller passes here first, so no text can begin a new field, part or
-//! recipient. Lone surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
+//! What may be written into a header. Everything that is written passes here first, so no text can begin a new field, part or recipient.
+//! Ids are opaque: whatever stays on its line and in its brackets is one. Values of other people are made to pass by `crate::foreign`.
+//! Lone surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
 
 use crate::address;
-use crate::read::limits::FILE_NAME_BYTES;
+use crate::read::limits::{FILE_NAME_BYTES, TOKEN_BYTES};
 
 /// Longest value of a field that a caller writes, bytes, before it is encoded and folded.
 pub const VALUE_BYTES: usize = 8 << 10;
@@ -10,8 +11,8 @@ pub const VALUE_BYTES: usize = 8 << 10;
 /// Longest run without a space in such a value: it cannot be folded, and a line of mail has 998 bytes (RFC 5322 2.1.1).
 pub const WORD_BYTES: usize = 900;
 
-/// Longest display name, bytes.
-pub const NAME_BYTES: usize = 512;
+/// Longest display name, bytes: a name that was read can be written.
+pub const NAME_BYTES: usize = TOKEN_BYTES;
 
 /// Longest Message-ID or Content-ID, bytes without the angle brackets: one line has it.
 pub const ID_BYTES: usize = 900;
@@ -63,7 +64,7 @@ pub fn header_name(name: &str) -> Result<(), &'static str> {
 /// The name beside an address.
 pub fn display_name(name: &str) -> Result<(), &'static str> {
     if name.len() > NAME_BYTES {
-        return Err("a name has at most 512 bytes");
+        return Err("a name has at most 998 bytes");
     }
     one_line(name)
 }
@@ -71,6 +72,14 @@ pub fn display_name(name: &str) -> Result<(), &'static str> {
 /// The address of a sender or recipient.
 pub fn email(email: &str) -> Result<(), &'static str> {
     address::check(email)
+}
+
+/// An address in a draft: its author may not have finished it, so it is anything that fits on a line.
+pub fn unfinished_email(email: &str) -> Result<(), &'static str> {
+    if email.len() > TOKEN_BYTES {
+        return Err("an address in a draft has at most 998 bytes");
+    }
+    one_line(email)
 }
 
 /// The name of an attachment: a name, not a path.
@@ -84,13 +93,21 @@ pub fn file_name(name: &str) -> Result<(), &'static str> {
     one_line(name)
 }
 
-/// A Message-ID without angle brackets (RFC 5322 3.6.4).
+/// A Message-ID without angle brackets. RFC 5322 3.6.4 says what one is made of, and programs make them of everything else; what a reply
+/// names must be what the other program wrote. So only what would end the id or the line is refused, and encoded words (RFC 2047), which
+/// some servers decode wherever they stand.
 pub fn message_id(id: &str) -> Result<(), &'static str> {
     if id.is_empty() || id.len() > ID_BYTES {
         return Err("an id has 1 to 900 bytes");
     }
-    if !id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>()[],;:\\\"".contains(&byte)) {
-        return Err("an id has only visible ASCII characters, and none of <>()[],;:\\\"");
+    if !id.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'<' | b'>')) {
+        return Err("an id has only printable ASCII characters, and neither < nor >");
+    }
+    if id.starts_with(' ') || id.ends_with(' ') {
+        return Err("an id neither begins nor ends with a space");
+    }
+    if id.contains("=?") {
+        return Err("an id has no encoded words");
     }
     Ok(())
 }
@@ -166,6 +183,7 @@ mod tests {
             assert!(content_type(&format!("a/{text}")).is_err(), "{text:?}");
             assert!(header_name(&format!("X-{text}")).is_err(), "{text:?}");
             assert!(email(&format!("{text}@x.example")).is_err(), "{text:?}");
+            assert!(unfinished_email(&text).is_err(), "{text:?}");
         }
     }
 
@@ -201,7 +219,8 @@ mod tests {
         assert!(header_value(&"a".repeat(8193)).is_err());
         assert!(field_value(&"a".repeat(901)).is_err());
         assert_eq!(field_value(&"ab ".repeat(600)), Ok(()));
-        assert!(display_name(&"a".repeat(513)).is_err());
+        assert!(display_name(&"a".repeat(999)).is_err());
+        assert!(unfinished_email(&"a".repeat(999)).is_err());
         assert!(file_name(&"a".repeat(256)).is_err());
         assert!(message_id(&"a".repeat(901)).is_err());
     }
@@ -241,8 +260,14 @@ mod tests {
 
     #[test]
     fn ids_and_files() {
-        assert_eq!(message_id("a.b+c@example.org"), Ok(()));
-        assert!(["", "a b", "<a>", "a>b", "ü@x"].iter().all(|id| message_id(id).is_err()));
+        for id in
+            ["a.b+c@example.org", "2026.11@[192.0.2.7]", "urn:uuid:1@x", "\"x y\"@x", "a (1) b@x", "a,b;c\\d"]
+        {
+            assert_eq!(message_id(id), Ok(()), "{id}");
+        }
+        assert!(
+            ["", "<a>", "a>b", "ü@x", " a", "a ", "=?utf-8?q?a?="].iter().all(|id| message_id(id).is_err())
+        );
         assert_eq!(file_name("Übersicht (2).pdf"), Ok(()));
         assert!(["", "a/b", "a\\b"].iter().all(|name| file_name(name).is_err()));
     }

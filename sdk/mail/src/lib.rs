@@ -7,6 +7,8 @@ pub mod address;
 #[cfg(feature = "build")]
 pub mod build;
 pub mod check;
+pub mod cid;
+pub mod foreign;
 #[cfg(feature = "html")]
 pub mod html;
 pub mod read;

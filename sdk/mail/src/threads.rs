@@ -20,8 +20,15 @@ pub fn message_ids(value: &str) -> Vec<String> {
     ids
 }
 
+/// White space is where a line was folded, except between quotes, where a blank is of the id (RFC 5322 3.2.4).
 fn id(text: &str) -> Option<String> {
-    let id: String = text.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != '>').collect();
+    let text = text.trim();
+    let quoted = text.rfind('"').filter(|_| text.starts_with('"')).unwrap_or(0);
+    let is_kept = |(at, c): &(usize, char)| match c {
+        ' ' => *at < quoted,
+        c => !c.is_whitespace() && !c.is_control() && *c != '>',
+    };
+    let id: String = text.char_indices().filter(is_kept).map(|(_, c)| c).collect();
     (1..=TOKEN_BYTES).contains(&id.len()).then_some(id)
 }
 
@@ -218,6 +225,11 @@ mod tests {
         assert_eq!(message_ids("Message of Monday <a@b> from \"x\""), ["a@b"]);
         assert_eq!(message_ids("a@b, c@d"), ["a@b", "c@d"]);
         assert_eq!(message_ids("<a@\r\n b>"), ["a@b"]);
+        assert_eq!(message_ids("<\"x y\"@b c> <a b \"c\"@d>"), ["\"x y\"@bc", "ab\"c\"@d"]);
+        assert_eq!(
+            message_ids("<2026.11@[192.0.2.7]> <urn:uuid:1@b>"),
+            ["2026.11@[192.0.2.7]", "urn:uuid:1@b"]
+        );
         assert_eq!(message_ids("<a@b <c@d>"), ["a@b", "c@d"]);
         assert!(message_ids("<> nothing").is_empty());
         assert!(message_ids(&format!("<{}>", "a".repeat(2000))).is_empty());

@@ -198,6 +198,7 @@ fn mail_looks_like_mail() {
         ),
         ("<img src='cid:known@x' alt=p>", "<img src=\"/part/2?a=1&amp;b=2\" alt=\"p\">"),
         ("<img src='cid:known%40x'><img src=cid:other>", "<img src=\"/part/2?a=1&amp;b=2\"><img>"),
+        ("<img src='cid:%6bnow%6E&#64;x'>", "<img src=\"/part/2?a=1&amp;b=2\">"),
         (
             "<img src=\"https://t.example/p.gif?a&amp;b\" width=1>",
             "<img data-src=\"https://t.example/p.gif?a&amp;b\" width=\"1\">",

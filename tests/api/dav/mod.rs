@@ -5,6 +5,7 @@ mod calendars;
 mod contacts;
 mod large;
 mod odd_objects;
+mod renamed;
 mod tasks;
 
 use harness::{Actor, TestServer};

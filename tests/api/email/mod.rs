@@ -37,6 +37,7 @@ mod drafts;
 mod isolation;
 mod listing;
 mod marked_deleted;
+mod of_others;
 mod once;
 mod push;
 mod reading;

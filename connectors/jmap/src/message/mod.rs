@@ -127,7 +127,7 @@ fn of(email: &Email, max_body_bytes: usize) -> EmailMessage {
         internet_message_id: email.message_id.iter().flatten().next().cloned(),
         in_reply_to: email.in_reply_to.clone().unwrap_or_default(),
         references: email.references.clone().unwrap_or_default(),
-        subject: email.subject.as_deref().map(text::nfc),
+        subject: email.subject.as_deref().map(text::line),
         from: addresses(&email.from),
         sender: addresses(&email.sender).into_iter().next(),
         to: addresses(&email.to),
@@ -191,9 +191,14 @@ fn folder_ids(email: &Email) -> Vec<String> {
 
 fn addresses(field: &Option<Vec<Address>>) -> Vec<EmailAddress> {
     let read = |address: &Address| {
-        let name = address.name.as_deref().map(text::nfc).filter(|name| !name.trim().is_empty());
-        let email = address.email.clone().unwrap_or_default();
-        (name.is_some() || !email.is_empty()).then_some(EmailAddress { name, email })
+        let name = address.name.as_deref().map(text::line).filter(|name| !name.is_empty());
+        let email = address.email.as_deref().unwrap_or_default();
+        let email = if email.contains("=?") { text::words(email) } else { email.to_owned() };
+        // A name without an address is the address, as far as there is one: `To: root`.
+        match (email.is_empty(), name) {
+            (false, name) => Some(EmailAddress { name, email }),
+            (true, name) => name.map(|email| EmailAddress { name: None, email }),
+        }
     };
     field.iter().flatten().filter_map(read).take(ADDRESSES).collect()
 }

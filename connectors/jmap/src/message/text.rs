@@ -8,6 +8,17 @@ pub fn nfc(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
+/// The same on one line: encoded words can bring line breaks.
+pub fn line(text: &str) -> String {
+    nfc(&mail::foreign::one_line(text))
+}
+
+/// One text with its encoded words (RFC 2047) decoded. Servers decode names, and leave an address as it is, also where it is none.
+pub fn words(text: &str) -> String {
+    let field = decoded([("X-Text", text)].into_iter()).into_iter().next();
+    field.map_or_else(|| text.to_owned(), |field| field.value)
+}
+
 /// The first bytes of a text, at most so many, and whole characters.
 pub fn cut(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
@@ -31,7 +42,7 @@ pub fn decoded<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Emai
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, decoded, unfolded};
+    use super::{cut, decoded, line, unfolded, words};
 
     #[test]
     fn header_fields_are_unfolded_and_decoded() {
@@ -42,6 +53,13 @@ mod tests {
         assert_eq!(value(" 1 =? 2"), "1 =? 2");
         assert_eq!(value("a\r\nX-B: c"), "aX-B: c");
         assert_eq!(decoded([("X:A", "1"), ("X-A", ""), ("", "2")].into_iter()).len(), 1);
+    }
+
+    #[test]
+    fn a_text_is_on_one_line() {
+        assert_eq!(line("Cafe\u{301}\r\nBcc: x\u{2028}y"), "Caf\u{e9} Bcc: x y");
+        assert_eq!(words("=?utf-8?b?bWlhLCByb3Nl?="), "mia, rose");
+        assert_eq!(words("mia"), "mia");
     }
 
     #[test]

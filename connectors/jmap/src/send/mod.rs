@@ -89,7 +89,8 @@ fn invalid_among(error: &SetError, recipients: &[String]) -> Vec<String> {
         return Vec::new();
     }
     let named = error.invalid_recipients.as_deref().unwrap_or_default();
-    let is_named = |recipient: &&String| named.iter().any(|one| one.eq_ignore_ascii_case(recipient));
+    let named: Vec<String> = named.iter().map(|one| mail::address::folded(one)).collect();
+    let is_named = |recipient: &&String| named.contains(&mail::address::folded(recipient));
     let invalid: Vec<String> = recipients.iter().filter(is_named).cloned().collect();
     if invalid.is_empty() { recipients.to_vec() } else { invalid }
 }
@@ -115,9 +116,10 @@ fn sender(client: &Client, args: &MessageSend) -> Outcome<Sender> {
 /// The identity of this address, else one for all addresses of its domain (RFC 8621 section 6.1), else one without an address, which
 /// some servers have for every account. Whether another will do, the server decides.
 fn identity<'a>(identities: &'a [JmapIdentity], from: &str) -> Option<&'a JmapIdentity> {
-    let from = from.to_lowercase();
+    let from = mail::address::folded(from);
     let any = from.rsplit_once('@').map(|(_, domain)| format!("*@{domain}"));
-    let with = |wanted: &str| identities.iter().find(|identity| identity.email.to_lowercase() == wanted);
+    let with =
+        |wanted: &str| identities.iter().find(|identity| mail::address::folded(&identity.email) == wanted);
     with(&from).or_else(|| with(&any?)).or_else(|| with("")).or_else(|| identities.first())
 }
 

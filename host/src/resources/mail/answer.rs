@@ -1,16 +1,19 @@
 //! What follows from the message that one answers or forwards: subject, references, recipients, the quoted original and its files.
 
+use std::collections::HashMap;
+
 use ::mail::build::{Outgoing, OutgoingFile};
 use ::mail::threads::{forward_subject, reply_subject};
+use ::mail::{cid, foreign};
 use base::error::Result;
 use model::email::draft::ReplyMode;
-use model::email::{EmailAddress, EmailMessage};
+use model::email::{EmailAddress, EmailBody, EmailMessage};
 use storage::connections::Connection;
 
 use crate::app::App;
 use crate::resources::Asker;
 use crate::resources::mail::bodies::Fields;
-use crate::resources::mail::compose::{Original, within};
+use crate::resources::mail::compose::{Original, taken, within};
 use crate::resources::mail::{attachments, read};
 
 /// Bytes of a text that are taken over from a message that is forwarded.
@@ -30,13 +33,13 @@ pub async fn answer(
     let is_named = outgoing.subject.as_deref().is_some_and(|s| !s.trim().is_empty());
     if original.mode == ReplyMode::Forward {
         if !is_named {
-            outgoing.subject = Some(forward_subject(&subject));
+            outgoing.subject = Some(foreign::subject(&forward_subject(&subject)));
         }
         outgoing.references = message.internet_message_id.clone().into_iter().collect();
         return forward(app, asker, connection, original, &message, outgoing).await;
     }
     if !is_named {
-        outgoing.subject = Some(reply_subject(&subject));
+        outgoing.subject = Some(foreign::subject(&reply_subject(&subject)));
     }
     outgoing.in_reply_to = message.internet_message_id.clone().into_iter().collect();
     // RFC 5322 section 3.6.4.
@@ -70,7 +73,7 @@ fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Out
         people
             .into_iter()
             .filter(|a| !is_own(a) && ::mail::address::check(&a.email).is_ok())
-            .cloned()
+            .map(foreign::address)
             .collect()
     };
     let (to, cc) = (others(to), others(message.cc.iter().collect()));
@@ -101,30 +104,7 @@ async fn forward(
 ) -> Result<()> {
     let (item, content) = read::read(app, asker, connection, original.item.clone(), Fields::Full).await?;
     let body = content.body.unwrap_or_default();
-    let head = head(message);
-    let (text, _) = ::mail::read::cut(body.text.unwrap_or_default(), MAX_QUOTED);
-    let lines: String = head.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
-    let quoted = format!("---------- Forwarded message ----------\n{lines}\n{text}");
-    if outgoing.html.is_some() || (body.html.is_some() && outgoing.text.is_none()) {
-        let rows: String =
-            head.iter().map(|(name, value)| format!("<b>{name}:</b> {}<br>", escaped(value))).collect();
-        let (html, _) = ::mail::read::cut(body.html.unwrap_or_default(), MAX_QUOTED);
-        let inner = match html.is_empty() {
-            true => format!("<pre>{}</pre>", escaped(&text)),
-            // What others wrote is passed on without what could act.
-            false => compute::at_once(html.len(), || {
-                let cid = |id: &str| Some(format!("cid:{id}"));
-                ::mail::html::safe(&html, &::mail::html::Safe { images: true, cid: &cid })
-            }),
-        };
-        let own = outgoing.html.take().unwrap_or_default();
-        outgoing.html =
-            Some(format!("{own}<br><br>---------- Forwarded message ----------<br>{rows}<br>{inner}"));
-    }
-    if outgoing.text.is_some() || outgoing.html.is_none() {
-        let own = outgoing.text.take().unwrap_or_default();
-        outgoing.text = Some(format!("{own}\n\n{quoted}"));
-    }
+    compute::at_once(bytes_of(&body), || quote(message, body, outgoing));
     let mut bytes: usize = outgoing.attachments.iter().map(|f| f.content.len()).sum();
     for attachment in &message.attachments {
         let (attachment, part) = attachments::find(&item, &attachment.id)?;
@@ -132,15 +112,48 @@ async fn forward(
         bytes += usize::try_from(blob.size()).unwrap_or(usize::MAX);
         within(bytes, "replyToMessageId")?;
         let content = blob.read(0, usize::try_from(blob.size()).unwrap_or(0)).map_err(anyhow::Error::from)?;
-        outgoing.attachments.push(OutgoingFile {
-            filename: attachment.filename,
-            content_type: Some(attachment.content_type),
-            content: content.to_vec(),
-            inline: attachment.inline,
-            content_id: attachment.content_id,
-        });
+        outgoing.attachments.push(OutgoingFile { content: content.to_vec(), ..taken(&attachment) });
     }
     Ok(())
+}
+
+fn bytes_of(body: &EmailBody) -> usize {
+    [&body.text, &body.html].into_iter().flatten().map(String::len).sum()
+}
+
+/// Adds the original to each of the texts that the caller wrote: to the plain one its text, or that of its HTML; to the HTML its HTML, or
+/// its text. Where the caller wrote neither, it is in the kind that the original has.
+fn quote(message: &EmailMessage, body: EmailBody, outgoing: &mut Outgoing) {
+    let (text, _) = ::mail::read::cut(body.text.unwrap_or_default(), MAX_QUOTED);
+    let (html, _) = ::mail::read::cut(body.html.unwrap_or_default(), MAX_QUOTED);
+    let head = head(message);
+    let is_html = outgoing.html.is_some() || (!html.is_empty() && outgoing.text.is_none());
+    if outgoing.text.is_some() || !is_html {
+        let own = outgoing.text.take().unwrap_or_default();
+        let lines: String = head.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+        let text = if text.trim().is_empty() { ::mail::html::plain(&html) } else { text.clone() };
+        outgoing.text = Some(format!("{own}\n\n---------- Forwarded message ----------\n{lines}\n{text}"));
+    }
+    if is_html {
+        let own = outgoing.html.take().unwrap_or_default();
+        let rows: String =
+            head.iter().map(|(name, value)| format!("<b>{name}:</b> {}<br>", escaped(value))).collect();
+        let inner = match html.is_empty() {
+            true => format!("<pre>{}</pre>", escaped(&text)),
+            false => passed_on(message, &html),
+        };
+        outgoing.html =
+            Some(format!("{own}<br><br>---------- Forwarded message ----------<br>{rows}<br>{inner}"));
+    }
+}
+
+/// The original's HTML without what could act. Its pictures are named as its files are in the message that is written.
+fn passed_on(message: &EmailMessage, html: &str) -> String {
+    let ids = message.attachments.iter().filter_map(|file| file.content_id.as_deref());
+    let ids: HashMap<&str, String> =
+        ids.filter_map(|id| Some((id, format!("cid:{}", cid::encoded(&foreign::content_id(id)?))))).collect();
+    let cid = |id: &str| ids.get(id).cloned();
+    ::mail::html::safe(html, &::mail::html::Safe { images: true, cid: &cid })
 }
 
 /// The head of a message that is passed on.
@@ -164,4 +177,67 @@ fn head(message: &EmailMessage) -> Vec<(&'static str, String)> {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use ::mail::build::Outgoing;
+    use model::email::{Attachment, EmailAddress, EmailBody, EmailMessage};
+
+    use super::quote;
+
+    const HTML: &str = "<style type='text/css'>p{}</style><p>Look <img src=\"cid:image%201%20(2)%40x\"></p><script>x</script>";
+
+    /// What is sent of an original, below what the caller wrote.
+    fn forwarded(original: (Option<&str>, Option<&str>), own: (Option<&str>, Option<&str>)) -> Outgoing {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let picture =
+            Attachment { content_id: Some("image 1 (2)@x".into()), inline: true, ..Attachment::default() };
+        let message = EmailMessage {
+            from: vec![EmailAddress { name: Some("<Ann>".into()), email: "ann@x.test".into() }],
+            attachments: vec![picture],
+            ..EmailMessage::default()
+        };
+        let body = EmailBody { text: owned(original.0), html: owned(original.1), ..EmailBody::default() };
+        let mut outgoing = Outgoing { text: owned(own.0), html: owned(own.1), ..Outgoing::default() };
+        quote(&message, body, &mut outgoing);
+        outgoing
+    }
+
+    #[test]
+    fn each_text_that_was_written_has_the_whole_original() {
+        for own in [(Some("see"), None), (None, Some("<i>see</i>")), (Some("see"), Some("<i>see</i>"))] {
+            for original in [
+                (Some("Look"), None),
+                (None, Some(HTML)),
+                (Some("Look"), Some(HTML)),
+                (Some(" "), Some(HTML)),
+            ] {
+                let sent = forwarded(original, own);
+                assert_eq!((sent.text.is_some(), sent.html.is_some()), (own.0.is_some(), own.1.is_some()));
+                for text in [&sent.text, &sent.html].into_iter().flatten() {
+                    assert!(
+                        text.contains("see") && text.contains("ann@x.test") && text.contains("Look"),
+                        "{text}"
+                    );
+                    assert!(!text.contains("script") && !text.contains("p{}"), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_text_of_the_caller_the_original_has_its_own_kind() {
+        let kinds = |sent: Outgoing| (sent.text.is_some(), sent.html.is_some());
+        assert_eq!(kinds(forwarded((Some("Look"), None), (None, None))), (true, false));
+        assert_eq!(kinds(forwarded((None, Some(HTML)), (None, None))), (false, true));
+        assert_eq!(kinds(forwarded((None, None), (None, None))), (true, false));
+    }
+
+    #[test]
+    fn a_picture_is_named_as_its_file_is() {
+        let html = forwarded((None, Some(HTML)), (None, None)).html.expect("the original has HTML");
+        assert!(html.contains("src=\"cid:image%201%20%282%29@x\""), "{html}");
+        assert!(html.contains("&lt;Ann&gt;"), "{html}");
+    }
 }

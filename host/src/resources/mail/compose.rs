@@ -1,14 +1,15 @@
 //! A message as a caller wrote it, made ready to be built: sender, recipients, what it answers or forwards, and the bytes of what is
 //! attached.
 
-use ::mail::build::{Built, Invalid, Outgoing, OutgoingFile, build};
+use ::mail::build::{Built, Invalid, Outgoing, OutgoingFile, build, draft};
+use ::mail::foreign;
 use base::error::{Code, Error, Result, invalid};
 use base::input::validate::{fault, length, text};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::email::draft::ReplyMode;
 use model::email::send::{NewAttachment, NewBody};
-use model::email::{EmailAddress, EmailHeader, Importance};
+use model::email::{Attachment, EmailAddress, EmailHeader, Importance};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use storage::connections::Connection;
@@ -26,9 +27,9 @@ const MAX_FILES: usize = 100;
 /// Bytes of all files of one message, decoded.
 const MAX_FILE_BYTES: usize = 25 << 20;
 /// Header fields of the caller's own.
-const MAX_HEADERS: usize = 50;
-/// Characters of a subject.
-const MAX_SUBJECT: usize = 998;
+pub const MAX_HEADERS: usize = 50;
+/// Characters of a subject that a caller writes.
+pub const MAX_SUBJECT: usize = 998;
 
 /// What a caller writes of a message, whatever becomes of it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -49,6 +50,9 @@ pub struct Content {
     /// Of a draft that is written anew: what it answers is in it already.
     #[serde(skip)]
     pub kept: Option<Kept>,
+    /// It is not sent yet: its author may not have finished the addresses. They are judged when it is sent.
+    #[serde(skip)]
+    pub is_draft: bool,
 }
 
 /// What a draft keeps of what it answers.
@@ -94,6 +98,8 @@ pub async fn compose(
     key: &str,
 ) -> Result<Composed> {
     check(&content)?;
+    let write: fn(&Outgoing) -> std::result::Result<Built, Invalid> =
+        if content.is_draft { draft } else { build };
     let original = original(app, asker, connection, &content).await?;
     let from = match content.from.is_empty() {
         true => vec![own_address(connection)?],
@@ -121,7 +127,7 @@ pub async fn compose(
         (Some(original), None) => answer(app, asker, connection, original, &mut outgoing).await?,
         (None, None) => {}
     }
-    let built = app.compute.run(&asker.tenant.application_id, bytes(&outgoing), || build(&outgoing)).await;
+    let built = app.compute.run(&asker.tenant.application_id, bytes(&outgoing), || write(&outgoing)).await;
     let built = built.map_err(|e| wrong(&e))?;
     Ok(Composed { outgoing, built, original })
 }
@@ -146,7 +152,11 @@ fn check(content: &Content) -> Result<()> {
     length("replyTo", content.reply_to.len(), 100)?;
     length("attachments", content.attachments.len(), MAX_FILES)?;
     length("headers", content.headers.len(), MAX_HEADERS)?;
-    text("subject", content.subject.as_deref(), MAX_SUBJECT)
+    // The subject of a draft that is written anew can be another program's. One that the caller gives is judged where it is read.
+    match content.kept {
+        Some(_) => Ok(()),
+        None => text("subject", content.subject.as_deref(), MAX_SUBJECT),
+    }
 }
 
 /// The address of the account.
@@ -212,6 +222,17 @@ async fn files(app: &App, asker: &Asker, given: Vec<NewAttachment>) -> Result<Ve
     Ok(files)
 }
 
+/// A file of another message, without its content. What its author wrote of it is made fit to be written.
+pub fn taken(attachment: &Attachment) -> OutgoingFile {
+    OutgoingFile {
+        filename: attachment.filename.as_deref().and_then(::mail::read::file_name),
+        content_type: foreign::content_type(&attachment.content_type),
+        inline: attachment.inline,
+        content_id: attachment.content_id.as_deref().and_then(foreign::content_id),
+        ..OutgoingFile::default()
+    }
+}
+
 async fn file(app: &App, asker: &Asker, given: NewAttachment, field: &str) -> Result<OutgoingFile> {
     let mut file = OutgoingFile {
         filename: given.filename,
@@ -239,10 +260,11 @@ async fn file(app: &App, asker: &Asker, given: NewAttachment, field: &str) -> Re
             let size = usize::try_from(fetched.blob.size()).unwrap_or(0);
             file.content = fetched.blob.read(0, size).map_err(anyhow::Error::from)?.to_vec();
             let attachment = fetched.attachment;
-            file.filename = file.filename.or(attachment.filename);
-            file.content_type = file.content_type.or(Some(attachment.content_type));
-            file.inline |= attachment.inline;
-            file.content_id = file.content_id.or(attachment.content_id);
+            let taken = taken(&attachment);
+            file.filename = file.filename.or(taken.filename);
+            file.content_type = file.content_type.or(taken.content_type);
+            file.inline |= taken.inline;
+            file.content_id = file.content_id.or(taken.content_id);
         }
         // Contract silent: where uploads would be made. Nowhere yet.
         (None, None, Some(_)) => {

@@ -1,10 +1,11 @@
 //! What authors write into drafts: a whole one, or changes of one that is there.
 
+use ::mail::foreign;
 use base::error::Result;
 use base::input::errors::field_error;
 use base::input::metadata;
-use base::input::validate::fault;
-use model::email::EmailHeader;
+use base::input::validate::{fault, text};
+use model::email::EmailAddress;
 use model::email::EmailMessage;
 use model::email::send::{NewAttachment, NewBody};
 use serde::de::DeserializeOwned;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::resources::mail::bodies;
-use crate::resources::mail::compose::{Content, Kept};
+use crate::resources::mail::compose::{Content, Kept, MAX_HEADERS, MAX_SUBJECT};
 use crate::resources::mail::drafts::{Own, send_at, tracking};
 
 /// Fields that an author writes.
@@ -104,6 +105,7 @@ pub fn merged(
     let cleared: Vec<String> = given.iter().filter(|name| is_cleared(name)).cloned().collect();
     let new: Content = typed(input)?;
     let has = |name: &str| given.iter().any(|g| g == name);
+    text("subject", new.subject.as_deref(), MAX_SUBJECT)?;
     for name in cleared {
         input.remove(&name);
     }
@@ -125,8 +127,9 @@ fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody
     Ok(body)
 }
 
+/// A draft as it is. Another program may have written it: what cannot be written as it stands is made fit to be, or left out.
 pub fn content_before(message: &EmailMessage, content: &bodies::Content, id: &str) -> Content {
-    let own = |h: &&EmailHeader| ::mail::check::header_name(&h.name).is_ok();
+    let people = |list: &[EmailAddress]| list.iter().map(foreign::address).collect::<Vec<_>>();
     let attachment = |a: &model::email::Attachment| NewAttachment {
         attachment_ref: Some(model::email::send::AttachmentRef {
             message_id: id.to_owned(),
@@ -135,15 +138,15 @@ pub fn content_before(message: &EmailMessage, content: &bodies::Content, id: &st
         ..NewAttachment::default()
     };
     Content {
-        from: message.from.clone(),
-        to: message.to.clone(),
-        cc: message.cc.clone(),
-        bcc: message.bcc.clone(),
-        reply_to: message.reply_to.clone(),
-        subject: message.subject.clone(),
+        from: people(&message.from),
+        to: people(&message.to),
+        cc: people(&message.cc),
+        bcc: people(&message.bcc),
+        reply_to: people(&message.reply_to),
+        subject: message.subject.as_deref().map(foreign::subject),
         body: NewBody::default(),
         attachments: message.attachments.iter().map(attachment).collect(),
-        headers: content.headers.iter().filter(own).cloned().collect(),
+        headers: foreign::headers(&content.headers, MAX_HEADERS),
         importance: message.importance,
         kept: Some(Kept { in_reply_to: message.in_reply_to.clone(), references: message.references.clone() }),
         ..Content::default()

@@ -80,6 +80,7 @@ pub async fn create(
     let own = own(app, &mut input, &Own::default())?;
     let mut content: Content = typed(&mut input)?;
     (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
+    content.is_draft = true;
     let unknown: Vec<String> = input.keys().cloned().collect();
     let warnings = merge_patch::warnings(&unknown, strict)?;
     let composed = compose(app, asker, &connection, content, &attempt.connector_key).await?;
@@ -287,6 +288,7 @@ pub async fn update(
         != (&own_before.reply_to_message_id, own_before.reply_mode);
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let mut next = merged(&message, &content, id, &mut input)?;
+    next.is_draft = true;
     if answers_anew {
         (next.reply_to_message_id, next.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
         next.kept = None;

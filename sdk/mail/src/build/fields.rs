@@ -52,13 +52,15 @@ impl Header {
         });
     }
 
-    /// Addresses with their names; nothing where there are none.
+    /// Addresses with their names; nothing where there are none. One without address and name, as a draft can have, is left out.
     pub fn addresses(&mut self, name: &str, addresses: &[EmailAddress]) {
-        if addresses.is_empty() {
+        let has_any = |address: &&EmailAddress| !address.email.trim().is_empty() || shown(address).is_some();
+        let written: Vec<&EmailAddress> = addresses.iter().filter(has_any).collect();
+        if written.is_empty() {
             return;
         }
         self.field(name, |w| {
-            for (index, address) in addresses.iter().enumerate() {
+            for (index, address) in written.into_iter().enumerate() {
                 if index > 0 {
                     w.write_char(',')?;
                     w.space();
@@ -75,10 +77,16 @@ impl Header {
             return;
         }
         self.field(name, |w| {
-            let mut w = w.folding();
-            ids.iter()
-                .enumerate()
-                .try_for_each(|(index, id)| write!(w, "{}<{id}>", if index > 0 { " " } else { "" }))
+            for (index, id) in ids.iter().enumerate() {
+                if index > 0 {
+                    w.space();
+                }
+                // The line is not broken at a blank of the id: programs compare ids as they stand.
+                let (head, rest) = id.split_at(id.find(' ').unwrap_or(id.len()));
+                w.folding().write_str(&format!("<{head}"))?;
+                w.write_str(&format!("{rest}>"))?;
+            }
+            Ok(())
         });
     }
 
@@ -104,22 +112,49 @@ impl Header {
     }
 }
 
-/// The name is quoted or encoded as it needs; the domain is ASCII where that makes all of the address ASCII.
+/// The name beside an address, if there is any.
+fn shown(address: &EmailAddress) -> Option<&str> {
+    address.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
+}
+
+/// A name, quoted or encoded as it needs.
+fn phrase(w: &mut EmailWriter<'_>, name: &str) -> fmt::Result {
+    if name.len() > PLAIN_WORD_BYTES { rfc2047::encode(name, w) } else { quoted_string::encode(name, w) }
+}
+
 fn mailbox(w: &mut EmailWriter<'_>, address: &EmailAddress) -> fmt::Result {
-    let email = address::ascii(&address.email).unwrap_or(address.email.as_str().into());
-    match address.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
+    if address::check(&address.email).is_err() {
+        return unfinished(w, shown(address), address.email.trim());
+    }
+    let email = address::wire(&address.email);
+    match shown(address) {
         Some(name) => {
-            if name.len() > PLAIN_WORD_BYTES {
-                rfc2047::encode(name, w)?;
-            } else {
-                quoted_string::encode(name, w)?;
-            }
+            phrase(w, name)?;
             w.space();
             write!(w.folding(), "<{email}>")
         }
         // A quoted part looks like a name to many programs, unless it is in brackets.
         None if email.starts_with('"') => write!(w.folding(), "<{email}>"),
         None => w.folding().write_str(&email),
+    }
+}
+
+/// What is no address, in a draft. It is written as an address where it could be the part before the `@`; else, with its name, as the name
+/// of nobody. Python's `email` fails on half an address such as `mia@`, and other readers drop what follows it.
+fn unfinished(w: &mut EmailWriter<'_>, name: Option<&str>, email: &str) -> fmt::Result {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/^_`{|}~".contains(&byte);
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(is_safe);
+    let is_plain = email.len() <= PLAIN_WORD_BYTES && email.split('.').all(is_word);
+    match name {
+        Some(name) if email.is_empty() => phrase(w, name),
+        Some(name) if is_plain => {
+            phrase(w, name)?;
+            w.space();
+            w.folding().write_str(&format!("<{email}>"))
+        }
+        Some(name) => phrase(w, &format!("{name} <{email}>")),
+        None if is_plain => w.folding().write_str(email),
+        None => phrase(w, email),
     }
 }
 

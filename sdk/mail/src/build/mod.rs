@@ -12,10 +12,11 @@ use model::email::Importance;
 
 use crate::build::fields::Header;
 use crate::build::parts::Part;
+use crate::check;
 
 pub use crate::build::outgoing::{Invalid, Outgoing, OutgoingFile};
 
-/// Most Message-IDs that are written into References: the first one and the last ones.
+/// Most Message-IDs that are written into one field: the first one and the last ones.
 const REFERENCES: usize = 100;
 
 /// A message that was written.
@@ -40,9 +41,21 @@ impl Built {
 /// Writes a message. Text alone becomes `text/plain`, HTML alone `text/html`, both `multipart/alternative`; inline files with an HTML
 /// `multipart/related`, other files `multipart/mixed`.
 ///
-/// Fails with the first field that cannot be written; see `check` for what can.
+/// Fails with the first field that cannot be written; see `check` for what can. Ids in `in_reply_to` and `references` that cannot be
+/// written are left out: other programs made them, and the caller cannot change them.
 pub fn build(message: &Outgoing) -> Result<Built, Invalid> {
-    validate::message(message)?;
+    validate::message(message, check::email)?;
+    write(message)
+}
+
+/// Writes a message that its author has not finished: its addresses may be anything that fits on a line. What is no address is written so
+/// that programs read it as the name of nobody, and `read` as the address that it was given as.
+pub fn draft(message: &Outgoing) -> Result<Built, Invalid> {
+    validate::message(message, check::unfinished_email)?;
+    write(message)
+}
+
+fn write(message: &Outgoing) -> Result<Built, Invalid> {
     let date = fields::date(message.date)
         .ok_or(Invalid { field: "date".to_owned(), message: "is out of the years 1 to 9999" })?;
     let mut header = Header::default();
@@ -55,8 +68,8 @@ pub fn build(message: &Outgoing) -> Result<Built, Invalid> {
     header.addresses("Cc", &message.cc);
     let bcc_at = header.len();
     header.ids("Message-ID", std::slice::from_ref(&message.message_id));
-    header.ids("In-Reply-To", &message.in_reply_to);
-    header.ids("References", &shortened(&message.references));
+    header.ids("In-Reply-To", &writable(&message.in_reply_to));
+    header.ids("References", &writable(&message.references));
     if let Some(subject) = message.subject.as_deref().filter(|subject| !subject.is_empty()) {
         header.text("Subject", subject);
     }
@@ -86,8 +99,9 @@ fn importance(importance: Importance) -> Option<(&'static str, &'static str)> {
     }
 }
 
-fn shortened(references: &[String]) -> Vec<String> {
-    let mut kept = references.to_vec();
+/// The ids that can be written; of more than `REFERENCES` the first one and the last ones.
+fn writable(ids: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = ids.iter().filter(|id| check::message_id(id).is_ok()).cloned().collect();
     if kept.len() > REFERENCES {
         kept.drain(1..=kept.len() - REFERENCES);
     }

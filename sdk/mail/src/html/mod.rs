@@ -6,6 +6,7 @@
 //! between the rows of a table, thousands of attributes), and none of those is left then.
 
 mod options;
+mod plain;
 mod tags;
 mod tidy;
 mod token;
@@ -17,6 +18,7 @@ use ammonia::{Builder, UrlRelative};
 use memchr::memmem;
 
 pub use crate::html::options::{DATA_URL_BYTES, DEPTH, INPUT_BYTES, OUTPUT_BYTES, Safe};
+pub use crate::html::plain::plain;
 pub use crate::text::to_text;
 
 use crate::html::tidy::{HELD, SHOWN, tidy};

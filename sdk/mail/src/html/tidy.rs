@@ -3,6 +3,9 @@
 //! A parser that reads it needs none of the standard's repairs: every element is closed, in order; rows are in tables and all else is in
 //! their cells; paragraphs, items and links do not nest.
 
+use std::borrow::Cow;
+
+use crate::cid;
 use crate::html::options::{DATA_URL_BYTES, DEPTH, OUTPUT_BYTES, Safe};
 use crate::html::tags::{Kind, tag};
 use crate::html::token::{Token, Tokens};
@@ -155,8 +158,9 @@ impl Tree {
             value.get(..prefix.len()).filter(|head| head.eq_ignore_ascii_case(prefix)).map(|_| prefix.len())
         };
         if let Some(id) = after("cid:").and_then(|at| value.get(at..)) {
-            let id = id.replace("%40", "@").replace("&amp;", "&");
-            if let Some(url) = (options.cid)(&id) {
+            let link = unescaped(id);
+            // Some programs write an id that has percent escapes as it is.
+            if let Some(url) = (options.cid)(&cid::decoded(&link)).or_else(|| (options.cid)(&link)) {
                 self.attribute("src", SHOWN, &url.replace('&', "&amp;"));
             }
         } else if after("http://").or_else(|| after("https://")).is_some() {
@@ -314,6 +318,25 @@ fn work(value: &str) -> usize {
 /// written.
 fn style_pairs(value: &str) -> usize {
     value.bytes().filter(|byte| matches!(byte, b'&' | 0xC2 | b'"' | b'\'')).count().div_ceil(2)
+}
+
+/// The value with those references resolved that programs write for characters of a Content-ID.
+fn unescaped(value: &str) -> Cow<'_, str> {
+    const REFERENCES: [(&str, &str); 8] = [
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&#64;", "@"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&amp;", "&"),
+    ];
+    if !value.contains('&') {
+        return Cow::Borrowed(value);
+    }
+    let resolved = REFERENCES.into_iter();
+    Cow::Owned(resolved.fold(value.to_owned(), |value, (reference, c)| value.replace(reference, c)))
 }
 
 fn is_table(kind: Kind) -> bool {

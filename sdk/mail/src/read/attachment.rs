@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use model::email::{Attachment, Disposition};
 
+use crate::cid;
 use crate::read::entity::{Entity, Kind};
 use crate::read::field;
 use crate::read::limits::{FILE_NAME_BYTES, PARTS, TOKEN_BYTES};
@@ -101,20 +102,33 @@ pub fn is_offered(attachment: &Attachment, in_multipart: &str, shown: &HashSet<S
     }
 }
 
-/// The Content-IDs that an HTML text points at, without `cid:`; at most as many as a message can have parts.
+/// The Content-IDs that an HTML text points at, without `cid:`; of at most as many links as a message can have parts. A link that has
+/// percent escapes counts for the id with them too: some programs write an id that has them as it is.
 pub fn shown_ids(html: &str) -> HashSet<String> {
     let starts = memchr::memmem::find_iter(html.as_bytes(), b"cid:");
-    let ids = starts.filter_map(|start| {
-        let rest = html.get(start + 4..)?;
+    let links = starts.filter_map(|start| {
+        let (before, rest) = html.split_at_checked(start)?;
+        let rest = rest.get(4..)?;
         // No further than an id can reach: the next one begins behind the same four bytes.
         let near = cut_at(rest, TOKEN_BYTES);
-        let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '\\');
-        let id = match near.find(ends) {
-            Some(end) => near.get(..end)?,
-            None if near.len() < rest.len() => near,
-            None => return None,
+        // Between quotes an id can have blanks and brackets.
+        let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\''));
+        let ends = |c: char| match quote {
+            Some(quote) => c == quote || matches!(c, '<' | '>'),
+            None => c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '\\'),
         };
-        Some(id.replace("%40", "@"))
+        match near.find(ends) {
+            Some(end) => near.get(..end),
+            None if near.len() < rest.len() => Some(near),
+            None => None,
+        }
     });
-    ids.take(PARTS).collect()
+    let mut ids = HashSet::new();
+    for link in links.take(PARTS) {
+        ids.insert(cid::decoded(link).into_owned());
+        if link.contains('%') {
+            ids.insert(link.to_owned());
+        }
+    }
+    ids
 }

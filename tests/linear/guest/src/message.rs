@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-use mail::build::{Outgoing, OutgoingFile, build};
+use mail::build::{Outgoing, OutgoingFile, build, draft};
 use mail::html::{Safe, safe};
-use mail::{address, check, read, report, text as plain, threads};
+use mail::{address, check, cid, foreign, html, read, report, text as plain, threads};
 use model::email::{EmailAddress, EmailHeader};
 
 use crate::Parser;
@@ -17,6 +17,7 @@ pub const ALL: &[Parser] = &[
     ("html.style", |input| shown(&text_within("<p style=\"", input, "\">x</p>"))),
     ("html.address", |input| shown(&text_within("<a href=\"http://", input, "\">x</a><img src=\"cid:x\">"))),
     ("html.text", |input| drop(black_box(plain::to_text(&text(input))))),
+    ("html.plain", |input| drop(black_box(html::plain(&text(input))))),
     ("html.snippet", |input| drop(black_box(plain::snippet(None, Some(&text(input)))))),
     ("html.content_ids", |input| drop(black_box(read::shown_ids(&text(input))))),
     ("text.snippet", |input| drop(black_box(plain::snippet(Some(&text(input)), None)))),
@@ -93,6 +94,8 @@ pub const ALL: &[Parser] = &[
         _ = black_box((check::header_value(&value), check::field_value(&value), check::message_id(&value)));
         _ = black_box((check::content_type(&format!("a/b{value}")), check::file_name(&value)));
         _ = black_box((check::display_name(&value), check::header_name(&format!("X-{value}"))));
+        black_box((foreign::subject(&value), foreign::content_id(&value), foreign::content_type(&value)));
+        black_box((cid::encoded(&value), cid::decoded(&value).len()));
     }),
     ("build", |input| written(&text(input))),
 ];
@@ -149,5 +152,10 @@ fn written(text: &str) {
     };
     drop(black_box(build(&message)));
     // Where the subject cannot be written, the texts all the same.
-    drop(black_box(build(&Outgoing { subject: None, to: vec![someone("")], ..message })));
+    let message = Outgoing { subject: None, to: vec![someone("")], ..message };
+    drop(black_box(build(&message)));
+    let half = text.get(..text.floor_char_boundary(900)).unwrap_or_default().to_owned();
+    let references = text.split(' ').map(str::to_owned).collect();
+    let to = vec![EmailAddress { name: None, email: half }; 9];
+    drop(black_box(draft(&Outgoing { to, references, ..message })));
 }

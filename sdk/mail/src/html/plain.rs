@@ -1,0 +1,104 @@
+//! HTML as plain text with its lines and the addresses of its links: for a message that is passed on to programs that show no HTML.
+
+use crate::html::tags::{Kind, tag};
+use crate::html::token::{Token, Tokens};
+use crate::text::to_text;
+
+/// What ends a line, as `to_text` reads it.
+const END: &str = "<br>";
+
+/// Returns the text of an HTML document: a line for each block, item and row, a blank between cells, the address of a link behind its
+/// text. Of scripts, styles and forms nothing is left. Time and memory are linear in the HTML.
+pub fn plain(html: &str) -> String {
+    let mut simple = String::with_capacity(html.len());
+    // The address of the open link, and where its text begins.
+    let mut link: Option<(&str, usize)> = None;
+    for token in Tokens::new(html) {
+        match token {
+            Token::Text(text) if simple.ends_with(END) => simple.push_str(text.trim_start()),
+            Token::Text(text) => simple.push_str(text),
+            Token::LessThan => simple.push_str("&lt;"),
+            Token::Start(name, attributes) if name == "a" => {
+                let href = attributes.iter().find(|(name, _)| *name == "href").map(|(_, value)| value.trim());
+                link = href.filter(|href| is_address(href)).map(|href| (href, simple.len()));
+            }
+            Token::End(name) if name == "a" => {
+                if let Some((href, start)) = link.take()
+                    && simple.get(start..).is_none_or(|shown| !shown.contains(href))
+                {
+                    simple.extend([" &lt;", &href.replace('<', "%3C"), "&gt;"]);
+                }
+            }
+            Token::Start(name, _) => mark(&mut simple, &name, true),
+            Token::End(name) => mark(&mut simple, &name, false),
+        }
+    }
+    tidied(&to_text(&simple))
+}
+
+/// What a reader can open. Everything else acts, or is of the message itself.
+fn is_address(href: &str) -> bool {
+    ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| href.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)))
+}
+
+/// Writes what a tag is in a text: the end of a line that is not ended yet, an empty line after a paragraph, a blank between cells.
+fn mark(simple: &mut String, name: &str, is_start: bool) {
+    match tag(name) {
+        Some(("br" | "hr", _)) => simple.push_str(END),
+        Some(("p", _)) if !is_start => simple.extend([END, END]),
+        Some((name, Kind::Block | Kind::Item | Kind::Table | Kind::Row)) => {
+            if !simple.ends_with(END) {
+                simple.push_str(END);
+            }
+            if name == "li" && is_start {
+                simple.push_str("- ");
+            }
+        }
+        Some((_, Kind::Cell)) => simple.push(' '),
+        _ => (),
+    }
+}
+
+/// Lines without blanks at their ends, and no two empty ones in a row.
+fn tidied(text: &str) -> String {
+    let mut tidied = String::with_capacity(text.len());
+    let mut is_empty = true;
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() {
+            is_empty = true;
+            continue;
+        }
+        if !tidied.is_empty() {
+            tidied.push_str(if is_empty { "\n\n" } else { "\n" });
+        }
+        tidied.push_str(line);
+        is_empty = false;
+    }
+    tidied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn a_text_has_the_lines_of_the_html() {
+        for (html, text) in [
+            ("<p>One &amp; <b>two</b></p>", "One & two"),
+            ("a<br>b<br/>c", "a\nb\nc"),
+            ("<div>a</div>\n<div>b</div><p>c</p><p>d</p>", "a\nb\nc\n\nd"),
+            ("<ul><li>a</li><li>b</li></ul>", "- a\n- b"),
+            ("<table><tr><td>a</td><td>b</td></tr></table>", "a b"),
+            ("<style type=\"text/css\">p { color: red }</style><title>t</title>x<script>y</script>", "x"),
+            ("<a href=\"https://x.example/?a&amp;b\">here</a>", "here <https://x.example/?a&b>"),
+            ("<a href=\"https://x.example\">https://x.example</a>", "https://x.example"),
+            ("<a href=\"javascript:x\">here</a><a href='#top'>top</a>", "heretop"),
+            ("a < b", "a < b"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(html), text, "{html}");
+        }
+    }
+}
