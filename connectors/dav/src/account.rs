@@ -6,6 +6,7 @@ use model::wire::Account;
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use crate::calendar::notify::{KEEPS_SILENCE, keeps_silence};
 use crate::contacts::VERSIONS;
 use crate::contacts::books::versions_at;
 use crate::text::without_prefix;
@@ -75,9 +76,9 @@ pub fn check(cx: &Context) -> Outcome<Account> {
 fn account(cx: &Context) -> Outcome<Account> {
     let client = Client::new(cx)?;
     let mut principal = principal(&client)?;
-    let mut classes = Vec::new();
+    let (mut classes, mut is_silent) = (Vec::new(), false);
     if let Some(home) = principal.home(&CALENDARS) {
-        classes = self::classes(&client, &home)?;
+        (classes, is_silent) = abilities(&client, &home)?;
         // A home on a server without CalDAV is none, whatever the principal says; the address books may still be good.
         if !classes.iter().any(|class| class == "calendar-access") {
             principal.forget(&CALENDARS);
@@ -103,6 +104,7 @@ fn account(cx: &Context) -> Outcome<Account> {
         place.take_if(|url| !client.reaches(url));
     }
     let mut settings = settings(&principal, &classes);
+    settings.insert(KEEPS_SILENCE.into(), json!(is_silent));
     settings.extend(versions.map(|versions| (VERSIONS.to_owned(), json!(versions))));
     let mails = mails(cx, &principal.addresses);
     let mut aliases = mails.clone();
@@ -217,14 +219,15 @@ fn hrefs(member: &Member, (namespace, name): (&str, &str)) -> Vec<String> {
     element.into_iter().flat_map(Element::hrefs).map(str::to_owned).collect()
 }
 
-/// The tokens of the `DAV` header (RFC 4918 section 10.1).
-fn classes(client: &Client, home: &Url) -> Outcome<Vec<String>> {
+/// The tokens of the `DAV` header (RFC 4918 section 10.1), and whether the server tells nobody of a write that asks for it.
+fn abilities(client: &Client, home: &Url) -> Outcome<(Vec<String>, bool)> {
     let response = client.cx.send(http::Request::new("OPTIONS", home.as_str()))?;
     if !response.is_success() {
         return Err(client.failure(&response, "asking what the server can do"));
     }
     let headers = response.headers.iter().filter(|(name, _)| name == "dav");
-    Ok(headers.flat_map(|(_, value)| value.split(',')).map(|token| token.trim().to_owned()).collect())
+    let classes = headers.flat_map(|(_, value)| value.split(',')).map(|token| token.trim().to_owned());
+    Ok((classes.collect(), response.header("server").is_some_and(keeps_silence)))
 }
 
 /// What comes back with every call.

@@ -60,7 +60,7 @@ impl Session {
 
     fn delete(&self, calendar: &str, target: EventTarget) -> Result<Mutated, Failure> {
         let args =
-            EventDelete { collection: calendar.into(), time_zone: zone(), target, notify: Notify::All };
+            EventDelete { collection: calendar.into(), time_zone: zone(), target, ..EventDelete::default() };
         Dav::delete_event(&self.cx(), args)
     }
 
@@ -107,7 +107,14 @@ fn zone() -> Option<String> {
 
 fn write(calendar: &str, target: EventTarget, event: Event, changed: &[&str]) -> EventWrite {
     let changed = changed.iter().map(|name| (*name).to_owned()).collect();
-    EventWrite { collection: calendar.into(), time_zone: zone(), target, event, changed, notify: Notify::All }
+    EventWrite {
+        collection: calendar.into(),
+        time_zone: zone(),
+        target,
+        event,
+        changed,
+        ..EventWrite::default()
+    }
 }
 
 fn event(title: &str, start: &str, end: &str) -> Event {
@@ -546,6 +553,7 @@ fn an_attendee_answers_and_others_cannot() {
             response: ResponseStatus::Accepted,
             comment: None,
             notify_organizer: false,
+            strict: false,
         };
         let failure = Dav::respond(&cx(), answer(&source)).unwrap_err();
         assert_eq!(failure.detail.unwrap()["reason"], "organizer_cannot_rsvp");

@@ -38,7 +38,19 @@ pub fn of(provider: &str, e: &runtime::Error) -> Error {
         };
         refusal.provider = Some(answer);
     }
+    if let Some(field) = unsupported_field(e) {
+        refusal = refusal.param(field);
+    }
     refusal.into()
+}
+
+/// The field that the provider cannot keep (`detail.field`).
+fn unsupported_field(e: &runtime::Error) -> Option<String> {
+    if e.code != Cause::Unsupported {
+        return None;
+    }
+    let detail: serde_json::Value = serde_json::from_str(&e.author.detail).ok()?;
+    Some(detail.get("field")?.as_str()?.to_owned())
 }
 
 /// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown.

@@ -90,7 +90,7 @@ impl Times<'_> {
         if self.question.ignored.contains(&series.row.id) {
             return;
         }
-        // Occurrences differ from the series in their times only.
+        // Occurrences differ from the series in their times only, but for those that follow an exception.
         let shown = busy::shows(&series.event, self.rules);
         if shown.is_none() && !series.has_exceptions() {
             return;
@@ -104,6 +104,9 @@ impl Times<'_> {
                 return false;
             }
             match (&place.source, shown) {
+                (Source::Occurrence(_), _) if place.follows.is_some() => {
+                    self.add_event(series.instance(place));
+                }
                 (Source::Exception(_), _) => self.add_event(series.instance(place)),
                 (Source::Occurrence(_), Some(show_as)) => self.add_occurrence(series, &place, show_as),
                 (Source::Occurrence(_), None) => {}
@@ -159,7 +162,7 @@ fn is_ignored(instance: &Instance, ignored: &HashSet<String>) -> bool {
     let had = || {
         let event = &instance.event;
         let suffix = match &event.recurrence_id {
-            Some(date) if event.all_day || date.len() == 10 => date.replace('-', ""),
+            Some(date) if date.len() == 10 => date.replace('-', ""),
             _ => recurrence::instance_suffix(event.original_start?),
         };
         Some(format!("{}_{suffix}", series?))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use base::error::{Code, Error, Result, not_found};
 use model::wire::{Mutated, Source, SourceRef, Sources};
 use serde::Serialize;
+use serde_json::Value;
 use storage::Tx;
 use storage::items::{self, Item};
 use storage::locked::ConnectionLock;
@@ -59,7 +60,9 @@ pub async fn done<A: Serialize + Sync>(
 /// What the client is told in the end.
 #[derive(Clone)]
 enum Told {
-    Gone,
+    Gone {
+        warnings: Arc<Vec<Value>>,
+    },
     Item {
         external_id: String,
         change: Arc<Change>,
@@ -114,7 +117,23 @@ pub async fn commit_deletion(
     done: Done,
     attempt: &Attempt,
 ) -> Result<Answer> {
-    settle(app, opened, asker, done, Told::Gone, attempt).await
+    settle(app, opened, asker, done, Told::Gone { warnings: Arc::default() }, attempt).await
+}
+
+/// The same, and the client is told what the provider warned of: with 200, because 204 has no room for it.
+// Contract silent: what a deletion answers, and how a warning of it is told.
+pub async fn commit_warned_deletion(
+    app: &App,
+    opened: &Opened,
+    asker: &Asker,
+    mut done: Done,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let mut warnings = Vec::new();
+    for warning in std::mem::take(&mut done.mutated.warnings) {
+        warnings.push(serde_json::to_value(warning)?);
+    }
+    settle(app, opened, asker, done, Told::Gone { warnings: Arc::new(warnings) }, attempt).await
 }
 
 async fn settle(
@@ -250,7 +269,8 @@ async fn store(
                     return Ok(Err(superseded));
                 }
                 let answer = match told {
-                    Told::Gone => Answer::no_content(),
+                    Told::Gone { warnings } if warnings.is_empty() => Answer::no_content(),
+                    Told::Gone { warnings } => Answer::ok("{}").warned(&warnings),
                     Told::Item { external_id, change } => {
                         shown(tx, &app, (&lock, &place), &external_id, &change).await?
                     }

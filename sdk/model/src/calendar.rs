@@ -65,10 +65,18 @@ pub struct Event {
     pub recurrence_id: Option<String>,
     /// The same as an instant.
     pub original_start: Option<Instant>,
+    /// An exception that is meant for all later instances, too (RFC 5545 RANGE=THISANDFUTURE): those without an exception of their own
+    /// have its fields, its length, and its distance from the original start. Read only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub applies_to_following: bool,
     /// First instant. For all-day events the midnight of `startDate` in the calendar's zone.
     pub start: Instant,
     /// The instant at which it is over (exclusive); equal to `start` for a moment.
     pub end: Instant,
+    /// How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider says it with days: so many
+    /// days later by the clock, then so many hours later. Absent: exactly as long as from `start` to `end`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<String>,
     /// IANA name of the zone that the start is anchored in.
     pub time_zone: String,
     /// IANA name, where the end is in another zone.

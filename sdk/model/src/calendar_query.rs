@@ -54,6 +54,7 @@ impl Body for Event {
         "busy",
         "calendarId",
         "creator",
+        "duration",
         "htmlLink",
         "myResponse",
         "originalStart",

@@ -3,6 +3,7 @@
 
 use ical::recur::IcalRecurDateTime;
 use jiff::civil::{Date, DateTime};
+use jiff::{SignedDuration, Timestamp};
 
 /// Seconds of an hour.
 pub(crate) const HOUR: i64 = 3_600;
@@ -41,6 +42,21 @@ pub(crate) fn local_time(seconds: i64) -> Option<DateTime> {
 /// The date of a local second; None outside of jiff's years.
 pub(crate) fn local_date(seconds: i64) -> Option<Date> {
     local_time(seconds).map(DateTime::date)
+}
+
+/// Seconds that make an instant's UTC day the day that begins somewhere then: zones that are more than 12 hours ahead have more people
+/// than those that are more than 10 behind.
+const AHEAD: i64 = 13 * HOUR;
+
+/// The day that an instant names in an all-day series; `home` is what the calendar's clock shows then. Programs write the midnight of
+/// the calendar's zone, of UTC, or of the writer's own zone, which nobody else knows: so the midnight that is next to it.
+pub fn named_day(at: Timestamp, home: DateTime) -> Date {
+    let is_midnight_somewhere = at.as_second() % 900 == 0 && at.subsec_nanosecond() == 0;
+    if home.time() == jiff::civil::Time::midnight() || !is_midnight_somewhere {
+        return home.date();
+    }
+    let day = at.checked_add(SignedDuration::from_secs(AHEAD)).unwrap_or(at);
+    jiff::tz::TimeZone::UTC.to_datetime(day).date()
 }
 
 /// Writes a local second: the date, and the time behind a `T`, with these separators. By hand, because every instance of every

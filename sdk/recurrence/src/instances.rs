@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
+use std::ops::Range;
 use std::vec::IntoIter;
 
 use model::Instant;
 use model::calendar::{Event, EventStatus, EventType};
 
 use crate::Error;
-use crate::date::parse_recurrence_id;
+use crate::date::DAY;
+use crate::follow::{Follow, followed, following};
+use crate::key::{key_of, key_of_occurrence, keys, suffix_of};
 use crate::occurrence::Occurrence;
 use crate::query::{Caps, Occurrences};
 use crate::series::Series;
@@ -33,15 +36,42 @@ pub struct Place {
     /// The second half of its id, from the original start: `20260301T090000Z` or `20260301`.
     pub suffix: String,
     pub source: Source,
+    /// Occurrences: the exception whose changes it takes, as its index in the list that was given.
+    pub follows: Option<usize>,
 }
 
 impl Place {
+    /// An occurrence as the series has it.
+    fn of(occurrence: Occurrence) -> Place {
+        let (start, end, suffix) = (occurrence.start, occurrence.end, occurrence.suffix());
+        Place { start, end, suffix, source: Source::Occurrence(occurrence), follows: None }
+    }
+
+    /// An occurrence as an earlier exception has it. None outside of the years that can be told.
+    fn following(follow: &Follow, rules: &Series, occurrence: Occurrence) -> Option<Place> {
+        let (start, end) = follow.times(rules, &occurrence)?;
+        let suffix = occurrence.suffix();
+        Some(Place {
+            start,
+            end,
+            suffix,
+            source: Source::Occurrence(occurrence),
+            follows: Some(follow.index),
+        })
+    }
+
     /// The instance: an event of type `occurrence`, or of type `exception` as stored, with the times of this place. `series` and
     /// `exceptions` are those that it was found in.
     pub fn instance(self, series: &Event, exceptions: &[Event]) -> Instance {
-        let Place { start, end, suffix, source } = self;
+        let Place { start, end, suffix, source, follows } = self;
         match source {
-            Source::Occurrence(occurrence) => computed(series, occurrence, suffix),
+            Source::Occurrence(occurrence) => match follows.and_then(|index| exceptions.get(index)) {
+                None => computed(series, occurrence, suffix),
+                Some(exception) => {
+                    let event = following(exception, occurrence, (start, end));
+                    Instance { event, suffix, exception: None }
+                }
+            },
             Source::Exception(index) => {
                 let stored = exceptions.get(index).cloned().unwrap_or_default();
                 let event = Event { event_type: EventType::Exception, start, end, ..stored };
@@ -60,31 +90,59 @@ pub enum Source {
     Exception(usize),
 }
 
+/// How far an exception's distance from its original start may differ from that of a later instance, milliseconds.
+const MARGIN: i64 = 2 * DAY * 1000;
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+struct Window {
+    from: Instant,
+    to: Instant,
+    /// Also what began before `from`.
+    running: bool,
+}
+
+impl Window {
+    fn has(&self, at: &Place) -> bool {
+        at.start < self.to && (at.start >= self.from || (self.running && at.end > self.from))
+    }
+}
+
+/// A stretch of original starts whose instances are all as the series has them, or all take the changes of one exception.
+struct Stretch<'a> {
+    occurrences: Occurrences<'a>,
+    keys: Range<i64>,
+    follow: Option<Follow>,
+    /// What comes next, where it was looked for.
+    next: Option<Option<Result<Place, Error>>>,
+}
+
 /// The instances of a series in a range, in order of start, one by one: none is computed before it is taken. A stored exception
 /// takes the place of the occurrence that its `recurrenceId` (else `originalStart`) names, wherever it was moved: one moved into
-/// the range counts, one moved out does not. Exceptions that the rule does not know count, too. An error takes the place of the
-/// occurrences that cannot be found; exceptions still come after it.
+/// the range counts, one moved out does not. Exceptions that the rule does not know count, too. One that applies to the following
+/// instances changes and moves those that have no exception of their own. An error takes the place of the occurrences that cannot be
+/// found; exceptions still come after it.
 pub struct Instances<'a> {
     rules: &'a Series,
+    window: Window,
     /// Original starts of the exceptions.
     replaced: HashSet<i64>,
-    occurrences: Occurrences<'a>,
-    /// The occurrence that comes next, where it was looked for.
-    next: Option<Option<Result<Occurrence, Error>>>,
+    stretches: Vec<Stretch<'a>>,
+    /// Steps that no stretch got.
+    spare: u32,
     changed: Peekable<IntoIter<Place>>,
 }
 
 impl<'a> Instances<'a> {
-    /// Those that overlap `[from, to)`, moments at `from` too. `rules` is what [`Series::parse`] made of `event`.
+    /// Those that overlap `[from, to)`, moments at `from` too. `rules` is what [`Series::parse`] made of `event`. Looking for
+    /// occurrences costs at most `max_steps`.
     pub fn overlapping(
         (event, rules): (&'a Event, &'a Series),
         exceptions: &'a [Event],
         (from, to): (Instant, Instant),
         max_steps: u32,
     ) -> Self {
-        let reaches = |at: &Place| at.start < to && (at.end > from || at.start >= from);
-        let occurrences = Occurrences::overlapping(rules, from, to, max_steps);
-        Instances::new((event, rules), exceptions, occurrences, &reaches)
+        Instances::new((event, rules), exceptions, Window { from, to, running: true }, max_steps)
     }
 
     /// Those that start in `[from, to)`.
@@ -94,19 +152,18 @@ impl<'a> Instances<'a> {
         (from, to): (Instant, Instant),
         max_steps: u32,
     ) -> Self {
-        let occurrences = Occurrences::starting(rules, from, to, max_steps);
-        Instances::new((event, rules), exceptions, occurrences, &|at| at.start >= from && at.start < to)
+        Instances::new((event, rules), exceptions, Window { from, to, running: false }, max_steps)
     }
 
     fn new(
         (event, rules): (&'a Event, &'a Series),
         exceptions: &'a [Event],
-        occurrences: Occurrences<'a>,
-        is_inside: &dyn Fn(&Place) -> bool,
+        window: Window,
+        max_steps: u32,
     ) -> Self {
         // The last of two exceptions for one instance wins.
         let mut last: HashMap<i64, usize> = HashMap::with_capacity(exceptions.len());
-        let keys: Vec<Option<i64>> = exceptions.iter().map(|exception| key_of(rules, exception)).collect();
+        let keys = keys(rules, exceptions);
         for (index, key) in keys.iter().enumerate() {
             last.extend(key.map(|key| (key, index)));
         }
@@ -117,31 +174,126 @@ impl<'a> Instances<'a> {
             }
             let (start, end) = shown(rules, event, exception);
             let suffix = key.map(|key| suffix_of(rules, key)).unwrap_or_default();
-            changed.push(Place { start, end, suffix, source: Source::Exception(index) });
+            changed.push(Place { start, end, suffix, source: Source::Exception(index), follows: None });
         }
-        changed.retain(|at| is_inside(at));
+        changed.retain(|at| window.has(at));
         changed.sort_by(|a, b| (a.start, &a.suffix).cmp(&(b.start, &b.suffix)));
+        let stretches = stretches(rules, Follow::all(rules, exceptions, &keys), window, max_steps);
+        let shared: u32 = stretches.iter().map(|stretch| stretch.occurrences.steps_left()).sum();
         Instances {
             rules,
+            window,
             replaced: last.into_keys().collect(),
-            occurrences,
-            next: None,
+            stretches,
+            spare: max_steps.saturating_sub(shared),
             changed: changed.into_iter().peekable(),
         }
     }
 
     /// Steps that are left of `max_steps`.
     pub fn steps_left(&self) -> u32 {
-        self.occurrences.steps_left()
+        let left = self.stretches.iter().map(|stretch| stretch.occurrences.steps_left());
+        left.fold(self.spare, u32::saturating_add)
     }
 
-    fn peek(&mut self) -> Option<&Result<Occurrence, Error>> {
-        self.next.get_or_insert_with(|| self.occurrences.next()).as_ref()
+    /// The stretch that has what comes next: an error, or the first to start.
+    fn first(&mut self) -> Option<usize> {
+        if let [alone] = &mut self.stretches[..] {
+            return alone.peek(self.rules, &self.replaced, self.window).map(|_| 0);
+        }
+        let mut best: Option<(usize, Option<(Instant, String)>)> = None;
+        for (index, stretch) in self.stretches.iter_mut().enumerate() {
+            let Some(next) = stretch.peek(self.rules, &self.replaced, self.window) else { continue };
+            let at = next.as_ref().ok().map(|place| (place.start, place.suffix.clone()));
+            if best.as_ref().is_none_or(|(_, first)| at < *first) {
+                best = Some((index, at));
+            }
+        }
+        best.map(|(index, _)| index)
+    }
+}
+
+/// The stretches that may have something in the window. They share the steps.
+fn stretches<'a>(
+    rules: &'a Series,
+    follows: Vec<Follow>,
+    window: Window,
+    max_steps: u32,
+) -> Vec<Stretch<'a>> {
+    if follows.is_empty() {
+        let occurrences = match window.running {
+            true => Occurrences::overlapping(rules, window.from, window.to, max_steps),
+            false => Occurrences::starting(rules, window.from, window.to, max_steps),
+        };
+        return vec![Stretch { occurrences, keys: i64::MIN..i64::MAX, follow: None, next: None }];
+    }
+    let epoch_ms =
+        |key: i64| rules.epoch_of(key).filter(|_| rules.all_day).unwrap_or(key).saturating_mul(1000);
+    let ends: Vec<i64> = follows.iter().map(|follow| follow.key).chain([i64::MAX]).collect();
+    let first = (None, i64::MIN, ends.first().copied().unwrap_or(i64::MAX));
+    let later = follows.into_iter().zip(ends.into_iter().skip(1));
+    let later = later.map(|(follow, end)| {
+        let from = follow.key.saturating_add(1);
+        (Some(follow), from, end)
+    });
+    let (from, to) = (window.from.as_millis(), window.to.as_millis());
+    let reaching: Vec<_> = [first]
+        .into_iter()
+        .chain(later)
+        .filter_map(|(follow, from_key, to_key)| {
+            let (about, reach) = follow.as_ref().map_or((0, rules.reach_ms()), |f| (f.about_ms, f.reach_ms));
+            let reach = if window.running { reach } else { 0 };
+            let from = from.saturating_sub(about).saturating_sub(reach).saturating_sub(MARGIN);
+            let to = to.saturating_sub(about).saturating_add(MARGIN);
+            let from = if from_key == i64::MIN { from } else { from.max(epoch_ms(from_key) - MARGIN) };
+            let to = if to_key == i64::MAX { to } else { to.min(epoch_ms(to_key).saturating_add(MARGIN)) };
+            (from < to).then_some((follow, from_key..to_key, from, to))
+        })
+        .collect();
+    let steps = max_steps / u32::try_from(reaching.len().max(1)).unwrap_or(u32::MAX);
+    let stretch = |(follow, keys, from, to): (Option<Follow>, Range<i64>, i64, i64)| {
+        let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
+        Stretch { occurrences: Occurrences::starting(rules, from, to, steps), keys, follow, next: None }
+    };
+    reaching.into_iter().map(stretch).collect()
+}
+
+impl Stretch<'_> {
+    fn peek(
+        &mut self,
+        rules: &Series,
+        replaced: &HashSet<i64>,
+        window: Window,
+    ) -> Option<&Result<Place, Error>> {
+        if self.next.is_none() {
+            self.next = Some(self.find(rules, replaced, window));
+        }
+        self.next.as_ref().and_then(Option::as_ref)
     }
 
-    fn is_replaced(&self, occurrence: &Occurrence) -> bool {
-        !self.replaced.is_empty()
-            && key_of_occurrence(self.rules, occurrence).is_some_and(|key| self.replaced.contains(&key))
+    fn find(
+        &mut self,
+        rules: &Series,
+        replaced: &HashSet<i64>,
+        window: Window,
+    ) -> Option<Result<Place, Error>> {
+        loop {
+            let occurrence = match self.occurrences.next()? {
+                Ok(occurrence) => occurrence,
+                Err(error) => return Some(Err(error)),
+            };
+            let key = key_of_occurrence(rules, &occurrence);
+            if key.is_some_and(|key| replaced.contains(&key) || !self.keys.contains(&key)) {
+                continue;
+            }
+            let place = match &self.follow {
+                Some(follow) => Place::following(follow, rules, occurrence),
+                None => Some(Place::of(occurrence)),
+            };
+            if let Some(place) = place.filter(|place| window.has(place)) {
+                return Some(Ok(place));
+            }
+        }
     }
 }
 
@@ -149,27 +301,44 @@ impl Iterator for Instances<'_> {
     type Item = Result<Place, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while let Some(Ok(occurrence)) = self.peek() {
-            let occurrence = occurrence.clone();
-            if !self.is_replaced(&occurrence) {
-                let suffix = occurrence.suffix();
-                let at = (occurrence.start, &suffix);
-                if self.changed.peek().is_some_and(|changed| (changed.start, &changed.suffix) < at) {
-                    break;
-                }
-                self.next = None;
-                let (start, end) = (occurrence.start, occurrence.end);
-                return Some(Ok(Place { start, end, suffix, source: Source::Occurrence(occurrence) }));
-            }
-            self.next = None;
-        }
-        if let Some(Err(_)) = self.peek()
-            && let Some(Some(Err(error))) = self.next.take()
+        let next = self.first().and_then(|index| self.stretches.get_mut(index));
+        let Some(stretch) = next else { return self.changed.next().map(Ok) };
+        if let (Some(Some(Ok(place))), Some(changed)) = (&stretch.next, self.changed.peek())
+            && (changed.start, &changed.suffix) < (place.start, &place.suffix)
         {
-            return Some(Err(error));
+            return self.changed.next().map(Ok);
         }
-        self.changed.next().map(Ok)
+        stretch.next.take().flatten()
     }
+}
+
+/// The instance whose id ends in this suffix, as long as no exception stands in its place, wherever an exception for all later ones has
+/// moved it. Its original start lies in `[from, to)`. Error: `TooExpensive`.
+pub fn place_of(
+    rules: &Series,
+    exceptions: &[Event],
+    (from, to): (Instant, Instant),
+    suffix: &str,
+    max_steps: u32,
+) -> Result<Option<Place>, Error> {
+    for occurrence in Occurrences::starting(rules, from, to, max_steps) {
+        let occurrence = occurrence?;
+        if occurrence.suffix() != suffix {
+            continue;
+        }
+        let all = Follow::all(rules, exceptions, &keys(rules, exceptions));
+        let key = key_of_occurrence(rules, &occurrence);
+        return Ok(match key.and_then(|key| followed(&all, key)) {
+            Some(follow) => Place::following(follow, rules, occurrence),
+            None => Some(Place::of(occurrence)),
+        });
+    }
+    Ok(None)
+}
+
+/// The second half of the id that an exception's instance has without it; None where it does not say which instance that is.
+pub fn exception_suffix(rules: &Series, exception: &Event) -> Option<String> {
+    key_of(rules, exception).map(|key| suffix_of(rules, key))
 }
 
 /// The instances of a series that overlap `[from, to)`, as [`Instances::overlapping`] has them. Cancelled exceptions are in the
@@ -206,35 +375,6 @@ fn shown(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant
     let start = original.unwrap_or(exception.start);
     let length = series.end.as_millis().saturating_sub(series.start.as_millis()).max(0);
     (start, Instant::from_millis(start.as_millis().saturating_add(length)))
-}
-
-/// One number per original start: seconds of the instant, or the local day of an all-day series.
-fn key_of(rules: &Series, exception: &Event) -> Option<i64> {
-    let by_instant = exception.original_start.map(|start| start.as_millis().div_euclid(1000));
-    let by_name = exception.recurrence_id.as_deref().and_then(|id| parse_recurrence_id(id, rules.all_day));
-    if rules.all_day {
-        return by_name.or_else(|| by_instant.map(|epoch| rules.local_at(epoch)));
-    }
-    // The name is the key (RFC 5545 RECURRENCE-ID); the instant only tells the two of a doubled local time apart.
-    match (by_name, by_instant) {
-        (Some(local), Some(epoch)) if rules.local_at(epoch) == local => Some(epoch),
-        (Some(local), _) => rules.epoch_of(local),
-        (None, instant) => instant,
-    }
-}
-
-fn key_of_occurrence(rules: &Series, occurrence: &Occurrence) -> Option<i64> {
-    if rules.all_day {
-        return parse_recurrence_id(&occurrence.recurrence_id, true);
-    }
-    Some(occurrence.start.as_millis().div_euclid(1000))
-}
-
-fn suffix_of(rules: &Series, key: i64) -> String {
-    if rules.all_day {
-        return crate::date::basic_date(key);
-    }
-    crate::instance_suffix(Instant::from_millis(key * 1000))
 }
 
 fn computed(series: &Event, occurrence: Occurrence, suffix: String) -> Instance {

@@ -26,14 +26,23 @@
 //! - **Dates that cannot be read** leave the others of their line and the rules as they are ([`Series::faults`]). A rule that cannot be
 //!   read, or names another calendar than the Gregorian (RFC 7529), is an error: [`possible_span`] tells when such a series may take place.
 //! - **UNTIL** is inclusive. A date with a timed start (seen in the wild, refused on input) means that whole local day.
-//! - **Length.** Timed: the exact duration, as with DTEND (§3.8.5.3 "the same exact duration"). All-day: whole days.
+//! - **All-day series with times.** Other programs name a day by the midnight of somebody's zone: a local time is the day that it
+//!   writes, an instant the day that begins then ([`named_day`]).
+//! - **An exception for all later instances** (RANGE=THISANDFUTURE, RFC 5545 §3.8.4.4): those that have no exception of their own have
+//!   its fields, its length and its distance from the original start in local time.
+//! - **Length.** Timed: the exact duration, as with DTEND (§3.8.5.3 "the same exact duration"); where the event has a DURATION with days,
+//!   "the same nominal duration". All-day: whole days.
 //! - **Missing fields** come from the start (§3.3.10), also the weekday of `FREQ=YEARLY;BYWEEKNO=20` (RFC 8984 §4.3.3).
 
+mod carry;
 mod date;
+mod duration;
 mod edit;
 mod error;
+mod follow;
 mod generated;
 mod instances;
+mod key;
 mod line;
 mod occurrence;
 mod query;
@@ -47,9 +56,12 @@ mod walk;
 mod windows;
 mod zones;
 
+pub use carry::{Carried, carried};
+pub use date::named_day;
+pub use duration::days_and_seconds;
 pub use edit::{capped_before, excluded, remainder_from};
 pub use error::{Error, Invalid};
-pub use instances::{Instance, Instances, Place, Source, instances};
+pub use instances::{Instance, Instances, Place, Source, exception_suffix, instances, place_of};
 pub use occurrence::Occurrence;
 pub use query::{Caps, Occurrences, expand, first, next_after, occurs_at};
 pub use series::{Length, Series, Start};

@@ -1,9 +1,11 @@
 //! Recurrence lines as text: name, parameters, value; RDATE and EXDATE as dates.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::Invalid;
-use crate::date::{Basic, DAY};
+use crate::date::{Basic, DAY, local_seconds, named_day};
+use crate::duration::days_and_seconds;
 use crate::zones::{Clock, zone};
 
 /// Bytes that one series' lines may have together.
@@ -116,11 +118,22 @@ impl DateReader<'_> {
         Ok(values.map(|value| (value, self.one(value, &mut series, written.as_mut()))).collect())
     }
 
+    /// The day that an instant names in an all-day series, at its midnight.
+    fn day_of(&self, epoch: i64) -> Option<i64> {
+        let at = Timestamp::from_second(epoch).ok()?;
+        let day = named_day(at, self.series_zone.to_datetime(at));
+        Some(local_seconds(day.to_datetime(jiff::civil::Time::midnight())))
+    }
+
     fn one(&self, text: &str, series: &mut Clock, own: Option<&mut Clock>) -> Option<ListedDate> {
         let (start, length) = text.split_once('/').map_or((text, None), |(start, rest)| (start, Some(rest)));
         let at = Basic::parse(start)?;
         if self.all_day || matches!(at, Basic::Date(_)) {
             // A timed exclusion of an all-day series (some clients write one) means the day that it names.
+            let at = match at {
+                Basic::Utc(epoch) if self.all_day => Basic::Date(self.day_of(epoch)?),
+                at => at,
+            };
             return Some(ListedDate { at: Moment::Day(at.seconds().div_euclid(DAY) * DAY), end: None });
         }
         let mut clock = own;
@@ -142,8 +155,18 @@ impl DateReader<'_> {
         let end = match length {
             None => None,
             Some(span) if span.starts_with(['P', '+', 'p']) => {
-                let seconds = ical::value::duration::IcalDuration(span.into()).seconds()?;
-                Some(epoch.saturating_add(seconds.max(0)))
+                let (days, seconds) = days_and_seconds(span)?;
+                let days = days.saturating_mul(DAY);
+                let last = match at {
+                    Basic::Local(local) if days != 0 => {
+                        match resolve(Basic::Local(local.saturating_add(days)))? {
+                            Moment::Time { epoch, .. } => epoch,
+                            Moment::Day(_) => return None,
+                        }
+                    }
+                    _ => epoch.saturating_add(days),
+                };
+                Some(last.saturating_add(seconds).max(epoch))
             }
             Some(end) => match resolve(Basic::parse(end)?) {
                 Some(Moment::Time { epoch: end, .. }) if end >= epoch => Some(end),

@@ -214,6 +214,37 @@ impl Rule {
         Line { value: parts.join(";"), ..line.clone() }
     }
 
+    /// Whether two rules can be one rule at two starts: they differ in nothing but their ends, weekdays, days and times of day.
+    pub(crate) fn is_like(&self, other: &Rule) -> bool {
+        let (one, two) = (&self.ical, &other.ical);
+        (one.freq, one.interval, one.week_start) == (two.freq, two.interval, two.week_start)
+            && (&one.by_set_pos, &one.by_week_no, &one.by_year_day)
+                == (&two.by_set_pos, &two.by_week_no, &two.by_year_day)
+            && (one.by_month == two.by_month || one.by_month.len().max(two.by_month.len()) < 2)
+    }
+
+    /// The line with what it says of a start at `from` said of one at `to` (local seconds): a month, day, hour, minute or second that is
+    /// the start's own, and weekdays, each as many days on. Everything else is as written.
+    pub(crate) fn moved(&self, line: &Line, from: i64, to: i64) -> Line {
+        let (old, new) = (IcalRecurDateTime::from_seconds(from), IcalRecurDateTime::from_seconds(to));
+        let days = to.div_euclid(DAY) - from.div_euclid(DAY);
+        let moved = |(name, value): &(String, String)| {
+            let own = |old: u8, new: u8| (value.parse::<u8>() == Ok(old)).then(|| new.to_string());
+            let moved = match name.to_ascii_uppercase().as_str() {
+                "BYMONTH" => own(old.month, new.month),
+                "BYMONTHDAY" => own(old.day, new.day),
+                "BYHOUR" => own(old.hour, new.hour),
+                "BYMINUTE" => own(old.minute, new.minute),
+                "BYSECOND" => own(old.second, new.second),
+                "BYDAY" => later_weekdays(value, days),
+                _ => None,
+            };
+            format!("{name}={}", moved.as_ref().unwrap_or(value))
+        };
+        let parts: Vec<String> = self.parts.iter().map(moved).collect();
+        Line { value: parts.join(";"), ..line.clone() }
+    }
+
     /// The line with the fields that the start supplied written out.
     pub(crate) fn pinned(&self, line: &Line, start: i64) -> Line {
         let full = self.completed(start);
@@ -255,6 +286,17 @@ pub(crate) fn weekday_of(day: i64) -> IcalRecurWeekday {
         5 => Friday,
         _ => Saturday,
     }
+}
+
+/// The list of weekdays, each so many days on; None where one is counted in a month or year.
+fn later_weekdays(list: &str, days: i64) -> Option<String> {
+    let later = |day: &str| {
+        let day: IcalRecurWeekday = day.trim().parse().ok()?;
+        // Day number 3 is a Sunday.
+        Some(weekday_name(weekday_of(3 + day as i64 + days)))
+    };
+    let later: Option<Vec<&str>> = list.split(',').map(later).collect();
+    later.map(|days| days.join(","))
 }
 
 fn weekday_name(day: IcalRecurWeekday) -> &'static str {

@@ -10,6 +10,7 @@ use model::calendar::Event;
 use crate::Error;
 use crate::Invalid;
 use crate::date::{Basic, DAY, local_seconds, parse_recurrence_id, recurrence_id};
+use crate::duration::days_and_seconds;
 use crate::line::{DateReader, Line, MAX_BYTES, MAX_DATES, Moment, unread};
 use crate::occurrence::Occurrence;
 use crate::rule::{Repeat, Rule};
@@ -29,6 +30,9 @@ pub enum Start {
     AllDay { date: Date, zone: String },
 }
 
+/// Longest length by the clock: all the years that there are.
+const MAX_DAYS: i64 = 366 * 9_999;
+
 /// How long each instance takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
@@ -36,6 +40,8 @@ pub enum Length {
     Exact(i64),
     /// Whole days of an all-day series, at least 1.
     Days(i64),
+    /// Days by the clock, then milliseconds of real time: a DURATION with days (RFC 5545 §3.8.5.3).
+    Nominal { days: i64, ms: i64 },
 }
 
 /// A series, read and ready to be asked.
@@ -94,11 +100,13 @@ impl Series {
         let zone_of = zone(&event.time_zone)?;
         let local = zone_of.to_datetime(event.start.timestamp());
         let ms = event.end.as_millis().saturating_sub(event.start.as_millis());
-        Series::new(
-            &Start::Timed { local, zone: event.time_zone.clone() },
-            Length::Exact(ms),
-            &event.recurrence,
-        )
+        let length = match event.duration.as_deref().and_then(days_and_seconds) {
+            Some((days, seconds)) if days > 0 && seconds >= 0 => {
+                Length::Nominal { days, ms: seconds.saturating_mul(1000) }
+            }
+            _ => Length::Exact(ms),
+        };
+        Series::new(&Start::Timed { local, zone: event.time_zone.clone() }, length, &event.recurrence)
     }
 
     /// A series of its parts. The lines are read liberally (see [`crate::validate`] for what input must look like).
@@ -119,6 +127,9 @@ impl Series {
             length: match length {
                 Length::Exact(ms) => Length::Exact(ms.max(0)),
                 Length::Days(days) => Length::Days(days.max(1)),
+                Length::Nominal { days, ms } => {
+                    Length::Nominal { days: days.clamp(0, MAX_DAYS), ms: ms.max(0) }
+                }
             },
             lines: Vec::new(),
             repeats: Vec::new(),
@@ -252,6 +263,13 @@ impl Series {
         Ok(other)
     }
 
+    /// The series that goes on from an instance with these lines, as [`crate::remainder_from`] has them. Error: `NoSuchInstance` where the
+    /// id is not of the series' kind.
+    pub fn continued(&self, recurrence_id: &str, lines: &[String]) -> Result<Series, Error> {
+        let start = self.local_of(recurrence_id)?;
+        Ok(Series { start, ..self.clone() }.with_lines(lines)?)
+    }
+
     pub(crate) fn is_excluded(&self, found: &Found) -> bool {
         let day = found.local.div_euclid(DAY) * DAY;
         (!self.all_day && self.excluded.binary_search(&found.epoch).is_ok())
@@ -307,13 +325,14 @@ impl Series {
             Length::Exact(ms) => {
                 let end =
                     found.end.map_or(start.as_millis().saturating_add(ms), |end| end.saturating_mul(1000));
-                Occurrence {
-                    recurrence_id: id,
-                    start,
-                    end: Instant::from_millis(end),
-                    start_date: None,
-                    end_date: None,
-                }
+                timed(id, start, end)
+            }
+            Length::Nominal { days, ms } => {
+                let last = || {
+                    let day = self.epoch_of(found.local + days * DAY).unwrap_or(found.epoch + days * DAY);
+                    day.saturating_mul(1000).saturating_add(self.millis).saturating_add(ms)
+                };
+                timed(id, start, found.end.map_or_else(last, |end| end.saturating_mul(1000)))
             }
         }
     }
@@ -323,6 +342,11 @@ impl Series {
         match self.length {
             Length::Exact(ms) => ms,
             Length::Days(days) => (days + 2) * DAY * 1000,
+            Length::Nominal { days, ms } => ((days + 2) * DAY * 1000).saturating_add(ms),
         }
     }
+}
+
+fn timed(recurrence_id: String, start: Instant, end: i64) -> Occurrence {
+    Occurrence { recurrence_id, start, end: Instant::from_millis(end), start_date: None, end_date: None }
 }

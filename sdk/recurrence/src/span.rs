@@ -26,7 +26,9 @@ impl Span {
 /// From the start of a series to the end of the last instance that its lines can have, also of a series that [`crate::Series`] cannot
 /// read. It has an end where every rule has one UNTIL that can be read; a COUNT of a rule that cannot be expanded tells nothing.
 pub fn possible_span(event: &Event) -> Span {
-    let length = event.end.as_millis().saturating_sub(event.start.as_millis()).max(0);
+    let exact = event.end.as_millis().saturating_sub(event.start.as_millis()).max(0);
+    // By the clock an instance may take longer than the first one: where the clocks, or the date, go back meanwhile.
+    let length = exact.saturating_add(if event.duration.is_some() { 2 * DAY * 1000 } else { 0 });
     let last = event.recurrence.iter().try_fold(event.start.as_millis(), |last, text| {
         Some(match Line::parse(text).ok()? {
             line if line.name == "EXDATE" || line.name == "EXRULE" => last,

@@ -3,9 +3,13 @@
 
 mod calendars;
 mod contacts;
+mod foreign_exceptions;
 mod large;
+mod lengths;
+mod moved_series;
 mod odd_objects;
 mod renamed;
+mod silence;
 mod tasks;
 
 use harness::{Actor, TestServer};

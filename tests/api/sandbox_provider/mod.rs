@@ -495,6 +495,33 @@ async fn dropped_overrides() {
     assert_eq!(answer["event"]["overrides"].as_array().unwrap().len(), 1);
 }
 
+/// A series at another time takes its excluded and changed instances along.
+#[tokio::test]
+async fn moved_overrides() {
+    let api = Api::start();
+    api.post(WORK, daily()).await.expect(201);
+    api.patch(&format!("{WORK}/daily/instances/2026-03-04T09:00:00"), json!({ "place": "Roof" }))
+        .await
+        .expect(200);
+    api.delete(&format!("{WORK}/daily/instances/2026-03-03T09:00:00")).await.expect(200);
+    let when = json!({
+        "from": { "time": "2026-03-02T09:30:00", "zone": "Europe/Berlin" }, "to": { "time": "2026-03-02T10:00:00" },
+    });
+    let answer = api.patch(&format!("{WORK}/daily"), json!({ "when": when })).await.expect(200);
+    assert_eq!(answer["dropped"], json!([]));
+    let event = &answer["event"];
+    assert_eq!(
+        event["repeat"],
+        json!(["RRULE:FREQ=DAILY;COUNT=10", "EXDATE;TZID=Europe/Berlin:20260303T093000"])
+    );
+    let changed = api.get(&format!("{WORK}/daily/instances/2026-03-04T09:30:00")).await.expect(200);
+    assert_eq!(
+        (&changed["place"], &changed["when"]["from"]["time"]),
+        (&json!("Roof"), &json!("2026-03-04T09:30:00+01:00"))
+    );
+    api.get(&format!("{WORK}/daily/instances/2026-03-03T09:30:00")).await.refused(404, "notFound");
+}
+
 /// An invitation lands on the guest's calendar; the answer comes back to the host.
 #[tokio::test]
 async fn invitations() {

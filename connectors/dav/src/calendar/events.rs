@@ -7,16 +7,20 @@ use model::wire::{Mutated, Source, SourceRef, Sources, Warning};
 use url::Url;
 
 use crate::calendar::Session;
+use crate::calendar::notify::{Asked, Effect};
 use crate::collection::changed::Changed;
 use crate::collection::objects::When;
-use crate::collection::{has_class, stable_id};
+use crate::collection::stable_id;
 use crate::ical::lines::{line_text, lines, set_text};
-use crate::ical::people::set_schedule_agent;
+use crate::ical::people::{organizes, schedule_new_by_client};
 use crate::ical::read::instance_id;
 use crate::ical::resource::{self, define_zones, print, touch};
 use crate::ical::series::{Edited, Editor};
 use crate::ical::time::utc_line;
 use crate::ical::write::Writer;
+
+/// Fields that attendees want to know of, beside those that give an event a new SEQUENCE.
+const NEWS: [&str; 4] = ["title", "description", "attendees", "conference"];
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
@@ -36,16 +40,18 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
     let id = session.resource_id(&collection, &own_uid)?;
     let uid = args.event.i_cal_uid.clone().filter(|uid| !uid.trim().is_empty()).unwrap_or(own_uid);
     let (text, warnings) = session.new_event(&uid, &args);
-    let response = session.put(&id, &text, When::New, false)?;
+    let asked = Asked { notify: args.notify, strict: args.strict };
+    let effect = Effect { answers: true, is_news: true };
+    let said = session.heed(asked, session.told([text.as_str()]), effect)?;
+    let response = session.put(&id, &text, When::New, args.notify == Notify::None)?;
     let source = match session.settle_create(&collection, &id, &uid, &response)? {
         Some(found) => found,
         None => session.after_write(&collection, &id, text, &response),
     };
-    let warnings = warnings.into_iter().chain(session.notify_warning(&args)).collect();
     Ok(Mutated {
         item: Some(source.external_id.clone()),
         sources: vec![source],
-        warnings,
+        warnings: warnings.into_iter().chain(said).collect(),
         ..Mutated::default()
     })
 }
@@ -62,6 +68,7 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
         current => current?,
     };
     let calendar = readable(&text)?;
+    let is_quiet = args.notify == Notify::None;
     let editor = session.editor(&calendar, session.server_tells(args.notify));
     let changed = Changed(&args.changed);
     let instance = args.target.recurrence_id.as_deref();
@@ -71,23 +78,26 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
         }
         (Some(instance), RecurrenceScope::ThisAndFollowing) => {
             let new_uid = stable_id(cx, &format!("{}\n{id}", args.collection));
-            let split = editor.split(instance, &new_uid, &args.event, &changed)?;
-            if split.old.text.is_some() {
-                return session.write_split(
-                    &collection,
-                    (&id, etag.as_deref()),
-                    &new_uid,
-                    split.old,
-                    &split.new,
-                );
+            let mut split = editor.split(instance, &new_uid, &args.event, &changed)?;
+            if let Some(capped) = &split.old.text {
+                let said = session.heed_update(
+                    &args,
+                    &[text.as_str(), capped.as_str(), split.new.as_str()],
+                    true,
+                )?;
+                split.old.warnings.extend(said);
+                let old = (id.as_str(), etag.as_deref(), is_quiet);
+                return session.write_split(&collection, old, &new_uid, split.old, &split.new);
             }
             // Nothing lies before: the change is one of the whole series.
             (editor.update_main(&args.event, &changed)?, id.clone())
         }
         _ => (editor.update_main(&args.event, &changed)?, id.clone()),
     };
-    let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, Some(item), false)?;
-    mutated.warnings.extend(session.notify_warning(&args));
+    let after = edited.text.as_deref().unwrap_or_default();
+    let said = session.heed_update(&args, &[text.as_str(), after], false)?;
+    let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, Some(item), is_quiet)?;
+    mutated.warnings.extend(said);
     Ok(mutated)
 }
 
@@ -95,11 +105,13 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
     let session = Session::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let quiet = args.notify == Notify::None;
+    let asked = Asked { notify: args.notify, strict: args.strict };
     let instance = args.target.recurrence_id.as_deref().filter(|_| args.target.scope != RecurrenceScope::All);
     let Some(instance) = instance else {
         let id = source_of(&args.target)?;
+        let warnings = session.heed_deletion(&collection, id, asked)?.into_iter().collect();
         session.delete(id, args.target.if_match.as_deref(), quiet)?;
-        return Ok(Mutated { sources: vec![gone(id)], ..Mutated::default() });
+        return Ok(Mutated { sources: vec![gone(id)], warnings, ..Mutated::default() });
     };
     let (id, text, etag) = session.target(&collection, &args.target)?;
     let calendar = readable(&text)?;
@@ -108,7 +120,12 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
         RecurrenceScope::ThisAndFollowing => editor.cap(instance)?,
         _ => editor.delete_instance(instance)?,
     };
+    // That nobody is told is said where the caller asked for somebody.
+    let effect = Effect { answers: true, is_news: args.strict || args.notify != Notify::All };
+    let texts = [text.as_str(), edited.text.as_deref().unwrap_or_default()];
+    let said = session.heed(asked, session.told(texts), effect)?;
     let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, None, quiet)?;
+    mutated.warnings.extend(said);
     // Where nothing that can be read is left, what was deleted is gone all the same.
     for source in &mut mutated.sources {
         source.error = source.error.take().filter(|error| error.code != "unreadable");
@@ -124,7 +141,8 @@ pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
     }
     let (id, text, etag) = session.target(&collection, &args.target)?;
     let calendar = readable(&text)?;
-    let editor = session.editor(&calendar, None);
+    let said = session.heed_answer((args.notify_organizer, args.strict), session.told([text.as_str()]))?;
+    let editor = session.editor(&calendar, Some(args.notify_organizer));
     let instance = args.target.recurrence_id.as_deref();
     let edited = editor.respond(instance, args.target.scope, args.response, args.comment.as_deref())?;
     let item = match instance.filter(|_| args.target.scope == RecurrenceScope::This) {
@@ -133,10 +151,7 @@ pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
     };
     let mut mutated =
         session.store(&collection, (&id, etag.as_deref()), edited, Some(item), !args.notify_organizer)?;
-    if args.notify_organizer && !has_class(cx, "calendar-auto-schedule") {
-        let message = "the provider does not send answers; the organizer was not told".to_owned();
-        mutated.warnings.push(Warning { code: "organizer_not_notified".into(), message, target: None });
-    }
+    mutated.warnings.extend(said);
     Ok(mutated)
 }
 
@@ -160,18 +175,19 @@ impl Session<'_> {
 
     /// Whether the server shall tell attendees; none where it tells nobody anyway.
     fn server_tells(&self, notify: Notify) -> Option<bool> {
-        has_class(self.cx(), "calendar-auto-schedule").then_some(notify != Notify::None)
+        self.schedules().then_some(notify != Notify::None)
     }
 
-    /// RFC 6638 has no way to say "only people outside".
-    fn notify_warning(&self, args: &EventWrite) -> Option<Warning> {
-        let ignored = args.notify == Notify::ExternalOnly && !args.event.attendees.is_empty();
-        let message = "the provider tells every attendee, not only external ones".to_owned();
-        (ignored && has_class(self.cx(), "calendar-auto-schedule")).then(|| Warning {
-            code: "notify_not_supported".into(),
-            message,
-            target: Some("notify".into()),
-        })
+    /// What is to be said of a change that leads from the first of these texts to the others.
+    fn heed_update(&self, args: &EventWrite, texts: &[&str], is_news: bool) -> Outcome<Option<Warning>> {
+        let changed = Changed(&args.changed);
+        let is_news = is_news || changed.is_significant() || NEWS.iter().any(|field| changed.has(field));
+        let effect = Effect { answers: changed.has("attendees"), is_news };
+        self.heed(
+            Asked { notify: args.notify, strict: args.strict },
+            self.told(texts.iter().copied()),
+            effect,
+        )
     }
 
     /// The target as it is now; "conflict" where it is not what the change was based on.
@@ -192,8 +208,8 @@ impl Session<'_> {
         let mut changed: Vec<String> = args.changed.clone();
         changed.push("start".into());
         writer.apply(&mut event, &args.event, &Changed(&changed));
-        if let Some(server) = self.server_tells(args.notify) {
-            set_schedule_agent(&mut event, server);
+        if self.server_tells(args.notify) == Some(false) && organizes(&event, &self.reader.selves) {
+            schedule_new_by_client(&mut event, &[]);
         }
         calendar.push_component(event);
         define_zones(&mut calendar, &writer.zones);
@@ -228,16 +244,16 @@ impl Session<'_> {
     fn write_split(
         &self,
         collection: &Url,
-        (id, etag): (&str, Option<&str>),
+        (id, etag, quiet): (&str, Option<&str>, bool),
         uid: &str,
         old: Edited,
         new: &str,
     ) -> Outcome<Mutated> {
         let new_id = self.resource_id(collection, uid)?;
-        let response = self.put(&new_id, new, When::New, false)?;
+        let response = self.put(&new_id, new, When::New, quiet)?;
         let found = self.settle_create(collection, &new_id, uid, &response)?;
         let text = old.text.unwrap_or_default();
-        let capped = match self.replace(collection, (id, etag), &text, false) {
+        let capped = match self.replace(collection, (id, etag), &text, quiet) {
             Ok(capped) => capped,
             Err(failure) => {
                 // Only what this attempt made is taken back.

@@ -3,6 +3,7 @@
 pub mod collections;
 pub mod events;
 pub mod freebusy;
+pub mod notify;
 
 use connector_sdk::{Context, Outcome};
 use model::wire::calendar::CalendarFeatures;

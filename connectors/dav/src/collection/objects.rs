@@ -247,7 +247,7 @@ impl<R: Content> Session<'_, R> {
         Err(self.write_failure(response))
     }
 
-    /// Writes a resource. `quiet`: the server shall not send a reply for it (RFC 6638 section 8.1).
+    /// Writes a resource. `quiet`: the server shall tell nobody of it, where it can be asked not to.
     pub fn put(&self, id: &str, text: &str, when: When, quiet: bool) -> Outcome<http::Response> {
         let url = self.client.url(id)?;
         let request = http::Request::put(url.as_str()).body(R::KIND.media_type, text);
@@ -255,7 +255,7 @@ impl<R: Content> Session<'_, R> {
             When::New => request.header("if-none-match", "*"),
             When::Still(etag) => request.if_match(etag),
         };
-        self.cx().send(if quiet { request.header("schedule-reply", "F") } else { request })
+        self.cx().send(if quiet { quietly(request) } else { request })
     }
 
     /// Writes a resource over the version `etag`.
@@ -279,7 +279,7 @@ impl<R: Content> Session<'_, R> {
     /// Deletes a resource; one that is gone already is deleted, too.
     pub fn delete(&self, id: &str, etag: Option<&str>, quiet: bool) -> Outcome<()> {
         let request = http::Request::delete(self.client.url(id)?.as_str()).if_match(etag);
-        let response = self.cx().send(if quiet { request.header("schedule-reply", "F") } else { request })?;
+        let response = self.cx().send(if quiet { quietly(request) } else { request })?;
         match response.status {
             200..=299 | 404 | 410 => Ok(()),
             _ => Err(self.write_failure(&response)),
@@ -324,6 +324,12 @@ impl<R: Content> Session<'_, R> {
             _ => failure,
         }
     }
+}
+
+/// The request with what keeps servers from telling people of it: `Schedule-Reply` is for an attendee's DELETE (RFC 6638 section
+/// 8.1), `Scheduling-Enabled` for every write where the server is Cyrus. Others do not look at them.
+fn quietly(request: http::Request) -> http::Request {
+    request.header("schedule-reply", "F").header("scheduling-enabled", "F")
 }
 
 /// The report that reads these properties and the text of resources.

@@ -14,6 +14,14 @@ pub fn like(shape: &IcalLine, name: &str, value: &str) -> IcalLine<'static> {
     line
 }
 
+/// The RECURRENCE-ID of an instance, `id` as the model has it, in a series that starts like `start`.
+pub fn id_line(start: &IcalLine, id: &str) -> IcalLine<'static> {
+    let digits: String = id.chars().filter(|c| !matches!(c, '-' | ':')).collect();
+    let is_utc = start.raw_value_str().trim().ends_with(['Z', 'z']);
+    let zone = if is_utc && digits.len() > 8 { "Z" } else { "" };
+    like(start, "RECURRENCE-ID", &format!("{digits}{zone}"))
+}
+
 /// The instance with RECURRENCE-ID, which is DTSTART as it stands before any change (RFC 5545 section 3.8.4.4: the same type and
 /// zone).
 pub fn exception_with_id(mut exception: IcalCst<'_>) -> IcalCst<'_> {

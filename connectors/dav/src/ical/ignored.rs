@@ -58,7 +58,7 @@ pub fn of_exception(exception: &Exception) -> Vec<Warning> {
         );
         warnings.push(warning("duplicate_instance", message, id));
     }
-    if exception.is_ranged || !exception.ranged.is_empty() {
+    if !exception.is_ranged && !exception.ranged.is_empty() {
         let message = "a change of this instance is meant for all later ones too; they are shown without it";
         warnings.push(warning("recurrence_not_expanded", message.into(), id));
     }

@@ -54,7 +54,7 @@ impl Editor<'_> {
 }
 
 /// An instant as this line spells its own: in UTC or local.
-fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
+pub fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
     if shape.raw_value_str().trim().ends_with(['Z', 'z']) {
         utc(at)
     } else {

@@ -2,6 +2,8 @@
 //! forgiving; writing changes the properties of the fields that were changed and leaves every other byte as another client wrote it.
 
 pub mod alarms;
+pub mod before;
+pub mod carry;
 pub mod categories;
 pub mod colors;
 pub mod conference;
@@ -14,6 +16,7 @@ pub mod instance;
 pub mod lines;
 pub mod notes;
 pub mod people;
+pub mod ranged;
 pub mod read;
 pub mod resource;
 pub mod respond;

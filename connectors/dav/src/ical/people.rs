@@ -7,6 +7,9 @@ use model::calendar::{Attendee, AttendeeKind, AttendeeRole, Person, ResponseStat
 use crate::ical::lines::{line, lines, param, raw_line, set_line, set_param};
 use crate::text::without_prefix;
 
+/// The parameter of ATTENDEE that says what a person wrote with its answer.
+const COMMENT: &str = "X-RESPONSE-COMMENT";
+
 /// Who the account is: its addresses as calendar user addresses are written, lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Selves(Vec<String>);
@@ -70,7 +73,7 @@ pub fn attendees(event: &IcalCst, selves: &Selves) -> Vec<Attendee> {
             response_status: response(line),
             role: role(line),
             kind: kind(line),
-            comment: param(line, "X-RESPONSE-COMMENT"),
+            comment: param(line, COMMENT),
             is_self: is_self(line, selves),
             organizer: organizer.as_ref() == Some(&address),
             email: address,
@@ -138,14 +141,25 @@ fn kind_word(kind: AttendeeKind) -> &'static str {
     }
 }
 
-/// Sets the answer of the attendee who is the account; false where it is not invited.
-pub fn respond(event: &mut IcalCst, selves: &Selves, response: ResponseStatus) -> bool {
+/// What the account said with its last answer.
+pub fn own_comment(event: &IcalCst, selves: &Selves) -> Option<String> {
+    lines(event, "ATTENDEE").filter(|line| is_self(line, selves)).find_map(|line| param(line, COMMENT))
+}
+
+/// Sets the answer of the attendee who is the account, and what it says with it; false where it is not invited.
+pub fn respond(
+    event: &mut IcalCst,
+    selves: &Selves,
+    response: ResponseStatus,
+    comment: Option<&str>,
+) -> bool {
     let mut found = false;
     for item in &mut event.items {
         let IcalItem::Prop(line) = item else { continue };
         if line.name.get().eq_ignore_ascii_case("ATTENDEE") && is_self(line, selves) {
             set_param(line, "PARTSTAT", Some(partstat(response)));
             set_param(line, "RSVP", None);
+            set_param(line, COMMENT, comment.filter(|comment| !comment.is_empty()));
             found = true;
         }
     }
@@ -209,17 +223,73 @@ pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
     set_line(event, line);
 }
 
-/// Whether the server shall tell the attendees (RFC 6638 section 7.1). Only marks that say the opposite are touched.
-pub fn set_schedule_agent(event: &mut IcalCst, server: bool) {
-    for item in &mut event.items {
-        let IcalItem::Prop(line) = item else { continue };
-        if !line.name.get().eq_ignore_ascii_case("ATTENDEE") {
-            continue;
-        }
-        match word(line, "SCHEDULE-AGENT").as_str() {
-            "CLIENT" if server => set_param(line, "SCHEDULE-AGENT", None),
-            "" | "SERVER" if !server => set_param(line, "SCHEDULE-AGENT", Some("CLIENT")),
-            _ => {}
+/// Who is to be told of changes by the server, as an event has it (RFC 6638 section 7.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The account organizes, and the server tells attendees.
+    pub attendees: bool,
+    /// The account is invited, and the server tells the organizer.
+    pub organizer: bool,
+    /// The account organizes, and there are others.
+    pub guests: bool,
+}
+
+impl Told {
+    /// Adds the people of one VEVENT.
+    pub fn add(&mut self, event: &IcalCst, selves: &Selves) {
+        let mut attendees = lines(event, "ATTENDEE");
+        let Some(organizer) = line(event, "ORGANIZER").filter(|line| !is_self(line, selves)) else {
+            let is_scheduled = line(event, "ORGANIZER").is_some();
+            for guest in attendees.filter(|line| !is_self(line, selves)) {
+                self.guests = true;
+                self.attendees |= is_scheduled && is_servers(guest);
+            }
+            return;
+        };
+        self.organizer |= is_servers(organizer) && attendees.any(|line| is_self(line, selves));
+    }
+}
+
+/// Whether the server schedules this person: that is what no mark means, and an unknown one means nobody does.
+fn is_servers(line: &IcalLine) -> bool {
+    matches!(word(line, "SCHEDULE-AGENT").as_str(), "" | "SERVER")
+}
+
+/// The addresses of the attendees whom the server schedules, in order.
+pub fn scheduled<'e>(events: impl IntoIterator<Item = &'e IcalCst<'e>>) -> Vec<String> {
+    let of = |event: &'e IcalCst<'e>| lines(event, "ATTENDEE").filter(|line| is_servers(line)).map(address);
+    let mut all: Vec<String> = events.into_iter().flat_map(of).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn address(line: &IcalLine) -> String {
+    normal(&email(line))
+}
+
+/// Has the server tell all attendees: only marks of the client are touched.
+pub fn schedule_by_server(event: &mut IcalCst) {
+    for line in attendees_mut(event) {
+        if word(line, "SCHEDULE-AGENT") == "CLIENT" {
+            set_param(line, "SCHEDULE-AGENT", None);
         }
     }
+}
+
+/// Has the server tell none of the attendees that it does not know yet. Those of `known` stay in its hands: taking them out sends
+/// them a cancellation (RFC 6638 section 3.2.1.2). `known` is in order.
+pub fn schedule_new_by_client(event: &mut IcalCst, known: &[String]) {
+    for line in attendees_mut(event) {
+        if is_servers(line) && known.binary_search(&address(line)).is_err() {
+            set_param(line, "SCHEDULE-AGENT", Some("CLIENT"));
+        }
+    }
+}
+
+fn attendees_mut<'e, 'a>(event: &'e mut IcalCst<'a>) -> impl Iterator<Item = &'e mut IcalLine<'a>> {
+    event.items.iter_mut().filter_map(|item| match item {
+        IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("ATTENDEE") => Some(line),
+        _ => None,
+    })
 }

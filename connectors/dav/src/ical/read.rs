@@ -8,13 +8,14 @@ use jiff::civil::Date;
 use model::Instant;
 use model::calendar::{Event, EventAttachment, EventStatus, EventType, Location, ShowAs, Visibility};
 use model::wire::{Item, ItemError, JsonText};
+use recurrence::days_and_seconds;
 
 use crate::ical::lines::{keyword, line, line_text, lines, param, text};
 use crate::ical::notes::description_html;
 use crate::ical::people::{Selves, attendees, organizer};
 use crate::ical::resource::{EVENT, events, parse, sequence};
 use crate::ical::rules::recurrence_lines;
-use crate::ical::select::{Selection, original};
+use crate::ical::select::{Selection, is_ranged, original, original_instant};
 use crate::ical::time::{Clock, Moment, day_after, time_after};
 use crate::ical::zones::{Definitions, Zone, ZoneCache};
 use crate::ical::{alarms, colors, conference, extra, ignored};
@@ -46,12 +47,13 @@ impl Reader {
         let mut items = Vec::with_capacity(all.len());
         // The series first: it is what the others belong to.
         if let Some(event) = selection.main.and_then(|at| all.get(at)) {
-            items.push(self.item(external_id, event, None, &clock).map_err(unreadable)?);
+            items.push(self.item(external_id, event, (None, false), &clock).map_err(unreadable)?);
         }
         let series = selection.main.map(|_| external_id.to_owned());
         for exception in &selection.exceptions {
             let Some(event) = exception.at.and_then(|at| all.get(at)) else { continue };
-            let item = self.item(external_id, event, reference, &clock).map_err(unreadable)?;
+            let item =
+                self.item(external_id, event, (reference, series.is_some()), &clock).map_err(unreadable)?;
             let warnings = ignored::of_exception(exception);
             items.push(Item { series_external_id: series.clone(), warnings, ..item });
         }
@@ -79,10 +81,12 @@ impl Reader {
         &self,
         external_id: &str,
         event: &IcalCst,
-        reference: Option<&Moment>,
+        (reference, has_series): (Option<&Moment>, bool),
         clock: &Clock,
     ) -> Result<Item, String> {
-        let body = self.event(event, reference, clock)?;
+        let mut body = self.event(event, reference, clock)?;
+        // Without their series nobody knows the later ones.
+        body.applies_to_following &= has_series;
         let own_id = match &body.recurrence_id {
             Some(id) => instance_id(external_id, id),
             None => external_id.to_owned(),
@@ -118,7 +122,8 @@ impl Reader {
                 (None, true) => EventType::Single,
             },
             recurrence_id: instance.as_ref().and_then(|at| original(at, series, clock)),
-            original_start: instance.as_ref().and_then(|at| at.instant(clock)),
+            original_start: instance.as_ref().and_then(|at| original_instant(at, series, clock)),
+            applies_to_following: series.is_some() && is_ranged(event),
             title: text(event, "SUMMARY"),
             description: text(event, "DESCRIPTION"),
             description_html: description_html(event),
@@ -168,6 +173,8 @@ struct Times {
     zone: String,
     end_zone: Option<String>,
     days: Option<(Date, Date)>,
+    /// A DURATION of whole days and more: it holds by the clock.
+    length: Option<String>,
 }
 
 impl Times {
@@ -179,6 +186,7 @@ impl Times {
         event.all_day = self.days.is_some();
         event.start_date = self.days.map(|(first, _)| first.to_string());
         event.end_date = self.days.map(|(_, after)| after.to_string());
+        event.duration = self.length.filter(|_| event.event_type == EventType::Series);
     }
 }
 
@@ -191,6 +199,7 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
         Moment::Time { local, zone } => {
             let outside = || "DTSTART is out of range".to_owned();
             let at = start.instant(clock).ok_or_else(outside)?;
+            let mut length = None;
             let (until, end_zone) = match (&end, duration) {
                 (Some(end), _) => {
                     let name = match end {
@@ -202,11 +211,14 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
                     (end.instant(clock).ok_or("DTEND is out of range")?, name)
                 }
                 (None, Some(duration)) => {
-                    (Instant::from(time_after(*local, zone, at.timestamp(), &duration)?), None)
+                    let until = Instant::from(time_after(*local, zone, at.timestamp(), &duration)?);
+                    let has_days = days_and_seconds(&duration).is_some_and(|(days, _)| days > 0);
+                    length = has_days.then_some(duration);
+                    (until, None)
                 }
                 (None, None) => (at, None),
             };
-            Ok(Times { start: at, end: until.max(at), zone: zone.name.clone(), end_zone, days: None })
+            Ok(Times { start: at, end: until.max(at), zone: zone.name.clone(), end_zone, days: None, length })
         }
     }
 }
@@ -232,6 +244,7 @@ fn all_day(
         zone: clock.home.name.clone(),
         end_zone: None,
         days: Some((first, after)),
+        length: None,
     })
 }
 

@@ -1,17 +1,30 @@
 //! Answers to invitations.
 
 use connector_sdk::{Failure, Outcome};
+use ical::tree::cst::{IcalCst, IcalItem};
 use model::calendar::ResponseStatus;
 use model::wire::calendar::RecurrenceScope;
 
-use crate::ical::lines::{line, set_text};
+use crate::ical::lines::{line, line_text, text_line};
 use crate::ical::people::{self, organizes};
 use crate::ical::resource::{self, EVENT, events_mut, remove_at, touch};
 use crate::ical::select::belongs;
 use crate::ical::series::{Edited, Editor};
 
+/// Removes the comments that say this, however line breaks were kept.
+fn remove_comment(event: &mut IcalCst, said: &str) {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    event.items.retain(|item| match item {
+        IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("COMMENT") => {
+            words(&line_text(line)) != words(said)
+        }
+        _ => true,
+    });
+}
+
 impl Editor<'_> {
-    /// Answers an invitation, for the whole object or one instance.
+    /// Answers an invitation, for the whole object or one instance. The comment is kept beside the answer, and is for the organizer
+    /// where that is to be told.
     pub fn respond(
         &self,
         recurrence_id: Option<&str>,
@@ -39,10 +52,18 @@ impl Editor<'_> {
                 continue;
             }
             organizer |= line(component, "ORGANIZER").is_some() && organizes(component, selves);
-            if people::respond(component, selves, response) {
+            let said = people::own_comment(component, selves);
+            if people::respond(component, selves, response, comment) {
                 answered = true;
-                if comment.is_some() {
-                    set_text(component, "COMMENT", comment);
+                // Servers send all comments along with an answer: what was said with an earlier one goes, and what the organizer
+                // wrote stays.
+                if let Some(said) = said {
+                    remove_comment(component, &said);
+                }
+                if let Some(comment) =
+                    comment.filter(|text| !text.is_empty() && self.server_tells != Some(false))
+                {
+                    component.push_line(text_line("COMMENT", comment));
                 }
                 touch(component, self.now, false);
             }

@@ -6,9 +6,11 @@
 //! - **Which instance** a RECURRENCE-ID names is compared as the series says it: in its zone, or as a day. So the spelling of a zone, UTC
 //!   in the place of a zone, and a DATE in the place of a DATE-TIME make no difference. Where there is no series, the
 //!   RECURRENCE-ID of the first instance stands for its start.
+//! - **An all-day series** has days. A time in one names the day that it writes, in whichever zone (Exchange writes the midnight of
+//!   the organizer's); one in UTC the day that begins then (`recurrence::named_day`).
 //! - **RANGE=THISANDFUTURE** (RFC 5545 section 3.2.13) says something of all later instances, too. Of its own instance a component
-//!   without RANGE says more, whatever their SEQUENCEs, and the two are not copies of each other. The later instances are listed
-//!   without it: that is told.
+//!   without RANGE says more, whatever their SEQUENCEs, and the two are not copies of each other. Where one has both, the later
+//!   instances are listed without it: that is told.
 //! - **Another UID** than the resource's own (`resource::uid`): those components are left alone, and that is told.
 
 use std::collections::HashMap;
@@ -63,6 +65,11 @@ impl Selection {
     /// What is said of a changed instance; `recurrence_id` is as the model has it.
     pub fn exception(&self, recurrence_id: &str) -> Option<&Exception> {
         self.by_id.get(recurrence_id).and_then(|at| self.exceptions.get(*at))
+    }
+
+    /// Whether an instance without a component of its own is as one for earlier instances says.
+    pub fn follows(&self, recurrence_id: &str) -> bool {
+        self.exceptions.iter().any(|one| one.is_ranged && *one.recurrence_id < *recurrence_id)
     }
 
     /// The components that say the same as others and do not count.
@@ -208,13 +215,30 @@ pub fn original(original: &Moment, series: Option<&Moment>, clock: &Clock) -> Op
         }
         (Moment::Day(day), _) => Some(day.to_string()),
         (Moment::Time { local, zone }, Some(Moment::Day(_))) => {
+            if !zone.is_iana() || zone.name != "UTC" {
+                return Some(local.date().to_string());
+            }
             let at = zone.instant(*local)?;
-            Some(clock.home.local(at).date().to_string())
+            Some(recurrence::named_day(at, clock.home.local(at)).to_string())
         }
         (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. })) if !is_same(zone, series) => {
             Some(recurrence_id(series.local(zone.instant(*local)?)))
         }
         (Moment::Time { local, .. }, _) => Some(recurrence_id(*local)),
+    }
+}
+
+/// The instant of an original start, as the series places it.
+pub fn original_instant(original_at: &Moment, series: Option<&Moment>, clock: &Clock) -> Option<Instant> {
+    match (original_at, series) {
+        (Moment::Day(day), Some(Moment::Time { local, zone })) => {
+            zone.instant(day.to_datetime(local.time())).map(Instant::from)
+        }
+        (Moment::Time { .. }, Some(Moment::Day(_))) => {
+            let day = original(original_at, series, clock)?.parse().ok()?;
+            Moment::Day(day).instant(clock)
+        }
+        _ => original_at.instant(clock),
     }
 }
 

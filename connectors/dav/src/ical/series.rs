@@ -8,7 +8,8 @@ use model::wire::Warning;
 use recurrence::{Caps, Series};
 
 use crate::collection::changed::Changed;
-use crate::ical::exception::{exception_with_id, like};
+use crate::ical::before::Before;
+use crate::ical::exception::{exception_with_id, id_line, like};
 use crate::ical::lines::{line, raw_line, remove, set_line, set_param, set_text, text_line};
 use crate::ical::people::{self, organizes};
 use crate::ical::read::Reader;
@@ -41,7 +42,7 @@ pub struct Editor<'c> {
     pub reader: &'c Reader,
     pub original: &'c IcalCst<'c>,
     pub now: Instant,
-    /// Whether the server shall tell attendees; none where that cannot be said.
+    /// Whether the server shall tell people; none where that cannot be said.
     pub server_tells: Option<bool>,
 }
 
@@ -50,7 +51,8 @@ pub fn no_instance(recurrence_id: &str) -> Failure {
     Failure::not_found(format!("the series has no instance at {recurrence_id}"))
 }
 
-fn refused(error: recurrence::Error) -> Failure {
+/// What is wrong with a question about a series, as a failure.
+pub fn refused(error: recurrence::Error) -> Failure {
     match error {
         recurrence::Error::NoSuchInstance(id) => no_instance(&id),
         other => Failure::invalid(other.to_string()),
@@ -68,7 +70,7 @@ impl Editor<'_> {
     }
 
     /// The single event or the series.
-    fn main<'e, 'a>(&self, calendar: &'e IcalCst<'a>) -> Outcome<&'e IcalCst<'a>> {
+    pub fn main<'e, 'a>(&self, calendar: &'e IcalCst<'a>) -> Outcome<&'e IcalCst<'a>> {
         let at = self.select(calendar).main;
         at.and_then(|at| events(calendar).get(at).copied())
             .ok_or_else(|| Failure::invalid("the provider has only single instances of this series"))
@@ -85,19 +87,20 @@ impl Editor<'_> {
     }
 
     /// The series as the model has it.
-    fn main_event(&self, calendar: &IcalCst) -> Outcome<Event> {
+    pub fn main_event(&self, calendar: &IcalCst) -> Outcome<Event> {
         let clock = self.reader.clock(self.original);
         self.reader
             .event(self.main(calendar)?, None, &clock)
             .map_err(|reason| Failure::invalid(format!("the event cannot be read: {reason}")))
     }
 
-    fn series(&self, calendar: &IcalCst) -> Outcome<Series> {
+    /// Its rules.
+    pub fn series(&self, calendar: &IcalCst) -> Outcome<Series> {
         Series::parse(&self.main_event(calendar)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
     /// Tells of the resource's VEVENTs which changed instance they are, as the model has it; none: not one of these series'.
-    fn exceptions(&self, uid: Option<&str>) -> impl Fn(&IcalCst) -> Option<String> {
+    pub fn exceptions(&self, uid: Option<&str>) -> impl Fn(&IcalCst) -> Option<String> {
         let clock = self.reader.clock(self.original);
         let reference = self.select(self.original).reference;
         move |event| {
@@ -106,10 +109,22 @@ impl Editor<'_> {
         }
     }
 
-    /// SCHEDULE-AGENT on every attendee, where the account organizes and somebody decided.
+    /// SCHEDULE-AGENT of the attendees, where the account organizes and somebody decided.
     fn mark_scheduling(&self, component: &mut IcalCst) {
-        if let Some(server) = self.server_tells.filter(|_| organizes(component, &self.reader.selves)) {
-            people::set_schedule_agent(component, server);
+        let known = if self.server_tells == Some(false) {
+            people::scheduled(events(self.original))
+        } else {
+            Vec::new()
+        };
+        self.mark_new(component, &known);
+    }
+
+    /// The same where the server schedules only these people yet.
+    fn mark_new(&self, component: &mut IcalCst, known: &[String]) {
+        match self.server_tells.filter(|_| organizes(component, &self.reader.selves)) {
+            Some(true) => people::schedule_by_server(component),
+            Some(false) => people::schedule_new_by_client(component, known),
+            None => {}
         }
     }
 
@@ -120,24 +135,38 @@ impl Editor<'_> {
         Edited { text, warnings: writer.warnings }
     }
 
-    /// Changes the single event or the whole series. Exceptions whose original start is no longer an instance go, with a warning.
+    /// Changes the single event or the whole series. Excluded, added and changed instances come along;
+    /// those that it has no place for go, with a warning.
     pub fn update_main(&self, event: &Event, changed: &Changed) -> Outcome<Edited> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let at = self.claim_main(&mut calendar)?;
+        let (before, zone) = self.as_it_was(&calendar);
         let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance("its start"))?;
         writer.apply(component, event, changed);
         self.mark_scheduling(component);
         touch(component, self.now, changed.is_significant() && organizes(component, &self.reader.selves));
+        let uid = resource::uid(&calendar, EVENT);
+        if self.server_tells == Some(true) {
+            // To be invited to a series and not to one of its instances is to be told that this one is cancelled.
+            let own = events_mut(&mut calendar).filter(|event| belongs(event, uid.as_deref()));
+            own.for_each(|event| self.mark_scheduling(event));
+        }
         if changed.moves() || changed.has("recurrence") {
-            let uid = resource::uid(&calendar, EVENT);
-            self.drop_orphans(&mut calendar, &mut writer, uid.as_deref())?;
+            let is_kept = !changed.has("recurrence");
+            let before = Before { series: before.as_ref(), zone: &zone, is_kept, moved: None };
+            self.carry(&mut calendar, &mut writer, &before, uid.as_deref())?;
         }
         Ok(self.finish(calendar, writer))
     }
 
     /// Removes exceptions of this UID that the series no longer has an instance for.
-    fn drop_orphans(&self, calendar: &mut IcalCst, writer: &mut Writer, uid: Option<&str>) -> Outcome<()> {
+    pub fn drop_orphans(
+        &self,
+        calendar: &mut IcalCst,
+        writer: &mut Writer,
+        uid: Option<&str>,
+    ) -> Outcome<()> {
         if events(calendar).len() < 2 {
             return Ok(());
         }
@@ -183,13 +212,7 @@ impl Editor<'_> {
         let selection = self.select(calendar);
         if let Some(found) = selection.exception(recurrence_id) {
             match found.at {
-                Some(at) if found.is_ranged => {
-                    let at = keep_one(calendar, EVENT, at, &found.superseded);
-                    let mut copy = events(calendar)[at].clone();
-                    without_range(&mut copy);
-                    insert_event(calendar, at + 1, copy);
-                    return Ok(at + 1);
-                }
+                Some(at) if found.is_ranged => return self.begin_later(calendar, (at, found), recurrence_id),
                 Some(at) => return Ok(keep_one(calendar, EVENT, at, &found.superseded)),
                 // The change is the first that can be read.
                 None => remove_at(calendar, EVENT, &found.superseded),
@@ -202,7 +225,11 @@ impl Editor<'_> {
         if !recurrence::occurs_at(&series, recurrence_id, Caps::default()).map_err(refused)? {
             return Err(no_instance(recurrence_id));
         }
-        let exception = exception_with_id(self.instance_of(self.main(calendar)?, recurrence_id)?);
+        let mut exception = self.instance_at(calendar, recurrence_id)?;
+        match line(self.main(calendar)?, "DTSTART").filter(|_| selection.follows(recurrence_id)) {
+            Some(start) => drop(exception.push_line(id_line(start, recurrence_id))),
+            None => exception = exception_with_id(exception),
+        }
         let last = events(calendar).len();
         insert_event(calendar, last, exception);
         Ok(last)
@@ -215,11 +242,13 @@ impl Editor<'_> {
         let selection = self.select(&calendar);
         let exception = selection.exception(recurrence_id);
         let mut gone: Vec<usize> = exception.map(Exception::all).unwrap_or_default();
-        if exception.is_some_and(|exception| exception.is_ranged || !exception.ranged.is_empty()) {
-            let why = "this change was meant for all later instances too; they do not have it any more";
-            writer.warn("exception_dropped", why, recurrence_id);
-        }
+        let ranged =
+            exception.and_then(|one| if one.is_ranged { one.at } else { one.ranged.last().copied() });
         if selection.main.is_none() {
+            if ranged.is_some() {
+                let why = "this change was meant for all later instances too; they do not have it any more";
+                writer.warn("exception_dropped", why, recurrence_id);
+            }
             exception.ok_or_else(|| no_instance(recurrence_id))?;
             let uid = resource::uid(&calendar, EVENT);
             remove_at(&mut calendar, EVENT, &gone);
@@ -238,7 +267,12 @@ impl Editor<'_> {
         if occurs {
             gone.extend(&selection.superseded);
         }
+        let later = ranged.map(|at| self.later(&calendar, at, recurrence_id)).transpose()?.flatten();
         remove_at(&mut calendar, EVENT, &gone);
+        if let Some(later) = later {
+            let last = events(&calendar).len();
+            insert_event(&mut calendar, last, later);
+        }
         if occurs {
             let at = self.claim_main(&mut calendar)?;
             let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance(recurrence_id))?;
@@ -298,15 +332,18 @@ impl Editor<'_> {
         let exception = self.select(&calendar).exception(recurrence_id).and_then(|found| found.at);
         let base = match exception {
             Some(at) => events(&calendar)[at].clone(),
-            None => self.instance_of(self.main(&calendar)?, recurrence_id)?,
+            None => self.instance_at(&calendar, recurrence_id)?,
         };
+        let zone = self.main_event(&calendar)?.time_zone;
         let mut main = base;
         remove(&mut main, "RECURRENCE-ID");
+        let was = self.local_start(&main, &zone);
         writer.apply(&mut main, event, changed);
+        let moved =
+            was.zip(self.local_start(&main, &zone)).map_or(0, |(was, is)| is.duration_since(was).as_secs());
         if !changed.has("recurrence") {
             writer.set_recurrence(&mut main, &rest);
         }
-        self.mark_scheduling(&mut main);
         let old_uid = resource::uid(&calendar, EVENT).unwrap_or_default();
         set_line(&mut main, raw_line("SEQUENCE", &[], "0"));
         touch(&mut main, self.now, false);
@@ -317,8 +354,13 @@ impl Editor<'_> {
         calendar.items.insert(first, IcalItem::Component(Box::new(main)));
         for component in events_mut(&mut calendar) {
             set_text(component, "UID", Some(uid));
+            // Of the new series nobody knows yet.
+            self.mark_new(component, &[]);
         }
-        self.drop_orphans(&mut calendar, &mut writer, Some(uid))?;
+        let before = series.continued(recurrence_id, &rest).map_err(refused)?;
+        let is_kept = !changed.has("recurrence");
+        let before = Before { series: Some(&before), zone: &zone, is_kept, moved: Some(moved) };
+        self.carry(&mut calendar, &mut writer, &before, Some(uid))?;
         let new = self.finish(calendar, writer);
         old.warnings.extend(new.warnings);
         old.text = old.text.map(|text| self.related(&text, uid));
@@ -337,22 +379,10 @@ impl Editor<'_> {
 }
 
 /// Puts a VEVENT before the one of this index, or behind all others.
-fn insert_event<'a>(calendar: &mut IcalCst<'a>, at: usize, event: IcalCst<'a>) {
+pub fn insert_event<'a>(calendar: &mut IcalCst<'a>, at: usize, event: IcalCst<'a>) {
     let place =
         places(calendar, EVENT).nth(at).or_else(|| places(calendar, EVENT).last().map(|last| last + 1));
     calendar.items.insert(place.unwrap_or(calendar.items.len()), IcalItem::Component(Box::new(event)));
-}
-
-/// The component for its own instance alone.
-fn without_range(component: &mut IcalCst) {
-    for item in &mut component.items {
-        match item {
-            IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("RECURRENCE-ID") => {
-                set_param(line, "RANGE", None);
-            }
-            _ => {}
-        }
-    }
 }
 
 /// RELATED-TO as RFC 9253 links the parts of a series that was cut.

@@ -9,6 +9,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use model::Instant;
+use recurrence::days_and_seconds;
 
 use crate::ical::lines::{self, param, raw_line};
 use crate::ical::zones::{Definitions, Zone, ZoneCache};
@@ -110,15 +111,16 @@ fn parse(value: &str) -> Option<(Date, Option<jiff::civil::Time>)> {
     }
 }
 
-/// The instant a DURATION after a time. Days are nominal, hours exact (RFC 5545 section 3.3.6).
+/// The instant a DURATION after a time. Days are nominal and come first, hours are exact (RFC 5545 section 3.3.6): a day later the
+/// clock shows the same, also where it was changed meanwhile.
 pub fn time_after(local: DateTime, zone: &Zone, at: Timestamp, duration: &str) -> Result<Timestamp, String> {
-    let seconds = IcalDuration(duration.into()).seconds().ok_or("DURATION cannot be read")?;
-    let until = if seconds % 86_400 == 0 && !duration.contains(['T', 't']) {
-        let days = jiff::Span::new().try_days(seconds / 86_400).map_err(|_| "DURATION is too long")?;
-        local.checked_add(days).ok().and_then(|local| zone.instant(local))
-    } else {
-        at.checked_add(SignedDuration::from_secs(seconds)).ok()
-    };
+    let (days, seconds) = days_and_seconds(duration).ok_or("DURATION cannot be read")?;
+    let mut until = Some(at);
+    if days != 0 {
+        let days = jiff::Span::new().try_days(days).map_err(|_| "DURATION is too long")?;
+        until = local.checked_add(days).ok().and_then(|local| zone.instant(local));
+    }
+    let until = until.and_then(|at| at.checked_add(SignedDuration::from_secs(seconds)).ok());
     until.ok_or_else(|| "DURATION is too long".into())
 }
 
@@ -166,7 +168,32 @@ pub fn recurrence_id(at: DateTime) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use jiff::Timestamp;
+    use jiff::civil::DateTime;
+
+    use super::{parse, time_after};
+    use crate::ical::zones::Zone;
+
+    /// Clocks in Berlin went forward on 29 March 2026 at 2 and back on 25 October at 3.
+    #[test]
+    fn days_are_nominal_and_hours_exact_over_a_change_of_clocks() {
+        let zone = Zone::named("Europe/Berlin");
+        for (start, duration, end) in [
+            ("2026-03-28T18:00:00", "P1D", "2026-03-29T16:00:00Z"),
+            ("2026-03-28T18:00:00", "PT24H", "2026-03-29T17:00:00Z"),
+            ("2026-03-28T18:00:00", "P1DT2H", "2026-03-29T18:00:00Z"),
+            ("2026-03-28T01:30:00", "P1DT2H", "2026-03-29T02:30:00Z"),
+            // A day later the clock skips 2:30: the time moves on by the gap.
+            ("2026-03-28T02:30:00", "P1D", "2026-03-29T01:30:00Z"),
+            ("2026-10-24T18:00:00", "P1W", "2026-10-31T17:00:00Z"),
+            ("2026-10-24T18:00:00", "P1DT2H", "2026-10-25T19:00:00Z"),
+            ("2026-10-24T18:00:00", "PT26H", "2026-10-25T18:00:00Z"),
+        ] {
+            let local: DateTime = start.parse().unwrap();
+            let after = time_after(local, &zone, zone.instant(local).unwrap(), duration).unwrap();
+            assert_eq!(after, end.parse::<Timestamp>().unwrap(), "{start} {duration}");
+        }
+    }
 
     #[test]
     fn dates_and_times_are_read_and_nothing_else() {

@@ -110,7 +110,7 @@ pub async fn update(
     .await
 }
 
-/// Changes a whole event or series; the original starts of the overrides that the new rule has no place for.
+/// Changes a whole event or series; the original starts of the instances that the new rule has no place for.
 pub fn replace(
     state: &mut State,
     mail: &str,
@@ -125,7 +125,7 @@ pub fn replace(
     finish(&mut event);
     series::check(&event, &zone)?;
     let dropped = if event.when != old.when || event.repeat != old.repeat {
-        series::drop_orphans(&mut event, &zone)
+        series::carry(&mut event, old, !body.contains_key("repeat"), &zone)
     } else {
         Vec::new()
     };

@@ -210,7 +210,7 @@ fn update_following(
     next.id = id.clone();
     finish(&mut next);
     series::check(&next, &target.zone)?;
-    let dropped = series::drop_orphans(&mut next, &target.zone);
+    let dropped = series::carry(&mut next, &base, !body.contains_key("repeat"), &target.zone);
     for changed in next.overrides.values_mut() {
         changed.uid.clone_from(&next.uid);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use model::Instant;
@@ -155,8 +156,46 @@ pub fn touches(event: &Event, from_ms: i64, to_ms: i64, calendar_zone: &TimeZone
         || event.is_series() && expand(event, from_ms, to_ms, calendar_zone).is_err()
 }
 
+/// Takes along what belongs to a series that was changed: excluded, added and changed instances. The names of those that it has no
+/// place for any more. `is_kept`: nobody asked for other lines.
+pub fn carry(event: &mut Event, before: &Event, is_kept: bool, calendar_zone: &TimeZone) -> Vec<String> {
+    if !event.is_series() || !before.is_series() {
+        return drop_orphans(event, calendar_zone);
+    }
+    let both = (parse(before, calendar_zone), parse(event, calendar_zone));
+    let (Ok(old), Ok(new)) = both else { return drop_orphans(event, calendar_zone) };
+    let Ok(carried) = recurrence::carried(&old, &new, is_kept, caps()) else {
+        return drop_orphans(event, calendar_zone);
+    };
+    event.repeat.clone_from(&carried.lines);
+    let mut dropped = carried.dropped.clone();
+    for (name, changed) in std::mem::take(&mut event.overrides) {
+        match carried.new_id(&name) {
+            Some(name) => {
+                event.overrides.insert(name, later(changed, carried.shift(), calendar_zone));
+            }
+            None => dropped.push(name),
+        }
+    }
+    dropped.sort();
+    dropped.dedup();
+    dropped
+}
+
+/// A changed instance so many seconds of local time later.
+fn later(changed: Event, seconds: i64, calendar_zone: &TimeZone) -> Event {
+    let start = match &changed.when.from.day {
+        Some(text) => day(text).at(0, 0, 0, 0),
+        None => local(changed.when.span_ms(calendar_zone).0, &changed.when.zone(calendar_zone)),
+    };
+    match start.checked_add(SignedDuration::from_secs(seconds)) {
+        Ok(start) if seconds != 0 => Event { when: changed.when.moved_to(start, calendar_zone), ..changed },
+        _ => changed,
+    }
+}
+
 /// Forgets the changed instances that the rule has no place for any more; their names.
-pub fn drop_orphans(event: &mut Event, calendar_zone: &TimeZone) -> Vec<String> {
+fn drop_orphans(event: &mut Event, calendar_zone: &TimeZone) -> Vec<String> {
     let is_placed =
         |series: &Series, name: &String| recurrence::occurs_at(series, name, caps()).unwrap_or(true);
     let series = if event.is_series() { parse(event, calendar_zone).ok() } else { None };

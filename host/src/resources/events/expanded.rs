@@ -127,7 +127,8 @@ fn expand(
     stretch: &Stretch<'_>,
     (found, budget): (&mut Found, &mut Budget),
 ) {
-    // Its occurrences differ from it in their times only: what is asked about anything else is answered once.
+    // Its occurrences differ from it in their times only, but for those that follow an exception: what is asked about anything else is
+    // answered once.
     let is_admitted = stretch.admits(series.row, &series.event);
     if !is_admitted && !series.has_exceptions() {
         return;
@@ -138,10 +139,11 @@ fn expand(
     let unexpanded = series.visit(range, stretch.start, budget, &mut |place| {
         let at = place.start.as_millis();
         let is_occurrence = matches!(place.source, Source::Occurrence(_));
-        if (is_admitted || !is_occurrence) && stretch.has(at, &series.id_of(&place)) {
+        let is_plain = is_occurrence && place.follows.is_none();
+        if (is_admitted || !is_plain) && stretch.has(at, &series.id_of(&place)) {
             let instance = series.instance(place);
             let item = instance.item(series.row);
-            if is_occurrence || stretch.admits(&item, &instance.event) {
+            if is_plain || stretch.admits(&item, &instance.event) {
                 let warnings = if is_occurrence { warnings.clone() } else { Vec::new() };
                 found.all.push(Listed { at, item, warnings });
             }

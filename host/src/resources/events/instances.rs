@@ -10,7 +10,7 @@ use storage::items::{self, Item, Shape, Window};
 
 use crate::app::App;
 use crate::resources::events::Named;
-use crate::resources::events::series::{Budget, Series, Start};
+use crate::resources::events::series::Series;
 use crate::resources::{Asker, Kind};
 
 /// Rows read at a time.
@@ -131,36 +131,16 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
         }
     };
     let exceptions = items::exceptions(app.db.reader(), &series.id).await?;
-    for exception in &exceptions {
-        let event: Event = serde_json::from_str(&exception.body)?;
-        let own = match (&event.recurrence_id, event.original_start) {
-            (Some(text), _) if event.all_day || text.len() == 10 => text.replace('-', ""),
-            (_, Some(start)) => recurrence::instance_suffix(start),
-            _ => continue,
-        };
-        if own == suffix {
-            return Ok(Some(Named::Stored(Box::new(exception.clone()))));
-        }
-    }
     let whole = Series::read(series, &exceptions)?;
-    let mut instance = None;
-    let unexpanded =
-        whole.visit(near(suffix_value, at), Start::Inside, &mut Budget::default(), &mut |place| {
-            instance = (place.suffix == suffix).then(|| whole.instance(place));
-            instance.is_none()
-        });
-    if let (None, Some(unexpanded)) = (&instance, unexpanded) {
-        return match unexpanded.error {
-            // It has no instances that anybody could name.
-            recurrence::Error::Invalid(_) => Ok(None),
-            error => Err(refusal(&error)),
-        };
+    if let Some(exception) = whole.exception(suffix) {
+        return Ok(Some(Named::Stored(Box::new(exception.clone()))));
     }
+    let instance = whole.named(suffix, near(suffix_value, at)).map_err(|e| refusal(&e))?;
     Ok(instance
         .map(|instance| Named::Occurrence { series: Box::new(series.clone()), instance: Box::new(instance) }))
 }
 
-/// Where an instance of this suffix may begin.
+/// Where the original start of an instance of this suffix may be.
 fn near(suffix: Suffix, at: i64) -> (i64, i64) {
     const DAY: i64 = 86_400_000;
     match suffix {

@@ -28,6 +28,10 @@ const FAR: i64 = i64::MAX / 4;
 /// or at least as far.
 pub fn bounds(event: &Event) -> (i64, i64) {
     let (start, end) = (event.start.as_millis(), event.end.as_millis());
+    if event.applies_to_following {
+        // The instances that it moves may take place where the series has nothing else.
+        return (start, FAR);
+    }
     if event.event_type != EventType::Series {
         return (start, end.max(start));
     }

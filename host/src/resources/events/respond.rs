@@ -21,6 +21,8 @@ pub struct Response {
     pub status: ResponseStatus,
     pub comment: Option<String>,
     pub notify_organizer: bool,
+    /// Refused where the provider cannot do as `notify_organizer` says.
+    pub strict: bool,
     pub scope: Option<RecurrenceScope>,
     pub expected: Expected,
     /// What was wrong with the request.
@@ -53,6 +55,7 @@ pub async fn respond(
         response: response.status,
         comment: response.comment,
         notify_organizer: response.notify_organizer,
+        strict: response.strict,
     };
     let done = done(app, &opened, asker, attempt, "events.respond", &args).await?;
     let change = Change { status: 200, metadata: None, warnings: response.warnings };

@@ -101,7 +101,7 @@ impl<'a> Series<'a> {
                 }
                 Err(error) => unexpanded = self.unexpanded((from, to), known_to, error),
                 Ok(place) => {
-                    if matches!(place.source, Source::Occurrence(_)) {
+                    if matches!(place.source, Source::Occurrence(_)) && place.follows.is_none() {
                         known_to = known_to.max(place.start.as_millis());
                     }
                     if !visitor(place) {
@@ -125,6 +125,7 @@ impl<'a> Series<'a> {
             end: event.end,
             suffix: String::new(),
             source: Source::Exception(index),
+            follows: None,
         };
         let mut found: Vec<Place> =
             self.changed.iter().enumerate().filter(|(_, event)| is_inside(event)).map(place).collect();
@@ -138,6 +139,29 @@ impl<'a> Series<'a> {
         let (from, to) = recurrence::possible_span(&self.event).within(from, to)?;
         let from = from.as_millis().max(known_to);
         (from < to.as_millis()).then(|| Unexpanded { range: (from, to.as_millis()), error })
+    }
+
+    /// The exception that stands for the instance whose id ends in this suffix.
+    pub fn exception(&self, suffix: &str) -> Option<&'a Item> {
+        let rules = self.rules.as_ref().ok()?;
+        let is_it =
+            |event: &Event| recurrence::exception_suffix(rules, event).is_some_and(|own| own == suffix);
+        // Of two for one instance the last counts.
+        self.exceptions.get(self.changed.iter().rposition(is_it)?)
+    }
+
+    /// The instance whose id ends in this suffix, where no exception stands for it; its original start lies in the range
+    /// (milliseconds). None also where the recurrence cannot be read: then it has no instances that anybody could name.
+    pub fn named(
+        &self,
+        suffix: &str,
+        (from, to): (i64, i64),
+    ) -> std::result::Result<Option<Instance>, Error> {
+        let Ok(rules) = &self.rules else { return Ok(None) };
+        let range = (Instant::from_millis(from), Instant::from_millis(to));
+        let max = Caps::default().max_steps;
+        let place = recurrence::place_of(rules, &self.changed, range, suffix, max)?;
+        Ok(place.map(|place| self.instance(place)))
     }
 
     /// The id of an instance: its own where it is stored, else the series' with the original start.

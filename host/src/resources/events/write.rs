@@ -16,7 +16,7 @@ use crate::resources::commit::Change;
 use crate::resources::contents::own_connection;
 use crate::resources::events::aim::{Aim, aim, aimed};
 use crate::resources::events::{input, named, times};
-use crate::resources::settle::{Done, commit, commit_deletion, conflict, done, gone};
+use crate::resources::settle::{Done, commit, commit_warned_deletion, conflict, done, gone};
 use crate::resources::{Asker, Expected, Kind, answer, mutate, render};
 use crate::sync::ensure_fresh;
 
@@ -26,6 +26,7 @@ pub struct Manner {
     pub expected: Expected,
     pub notify: Notify,
     pub scope: Option<RecurrenceScope>,
+    /// What nobody knows is refused, and what the provider cannot do about `notify`.
     pub strict: bool,
 }
 
@@ -55,6 +56,7 @@ pub async fn create(
         event: write.body,
         changed: write.changed,
         notify: manner.notify,
+        strict: manner.strict,
     };
     let done = done(app, &opened, asker, attempt, "events.create", &args).await?;
     let change = Change { status: 201, metadata: write.metadata, warnings };
@@ -96,6 +98,7 @@ pub async fn update(
         event,
         changed: write.changed,
         notify: manner.notify,
+        strict: manner.strict,
     };
     match done(app, &opened, asker, attempt, "events.update", &args).await {
         Ok(done) => commit(app, &opened, asker, done, change, attempt).await,
@@ -153,6 +156,7 @@ pub async fn delete(
         time_zone: Some(opened.zone.clone()),
         target: EventTarget { if_match: manner.expected.provider_etag(&aim.versioned), ..aim.target },
         notify: manner.notify,
+        strict: manner.strict,
     };
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let deleted =
@@ -166,5 +170,5 @@ pub async fn delete(
         }
         Err(e) => return Err(conflict(app, asker, &opened, &named.item(), e).await),
     };
-    commit_deletion(app, &opened, asker, Done { mutated, as_of }, attempt).await
+    commit_warned_deletion(app, &opened, asker, Done { mutated, as_of }, attempt).await
 }

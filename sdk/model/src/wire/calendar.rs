@@ -71,6 +71,9 @@ pub struct EventWrite {
     /// provider's bytes.
     pub changed: Vec<String>,
     pub notify: Notify,
+    /// Where the provider cannot tell exactly those whom `notify` names, it is refused (failure "unsupported", `notify` as
+    /// `detail.field`) before anything is written. Else it is written, and a warning `notify_not_supported` tells of it.
+    pub strict: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +83,8 @@ pub struct EventDelete {
     pub time_zone: Option<String>,
     pub target: EventTarget,
     pub notify: Notify,
+    /// As [`EventWrite::strict`].
+    pub strict: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +96,8 @@ pub struct EventRespond {
     pub response: ResponseStatus,
     pub comment: Option<String>,
     pub notify_organizer: bool,
+    /// As [`EventWrite::strict`], of `notifyOrganizer`.
+    pub strict: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

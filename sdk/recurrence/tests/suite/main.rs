@@ -3,15 +3,21 @@
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod edits;
 #[cfg(test)]
 mod exceptions;
+#[cfg(test)]
+mod following;
 #[cfg(test)]
 mod generator;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod lazy;
+#[cfg(test)]
+mod lengths;
 #[cfg(test)]
 mod literal;
 #[cfg(test)]

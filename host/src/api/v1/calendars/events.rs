@@ -27,6 +27,8 @@ use crate::resources::events::write::{self, Manner};
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
 const EVENT: &str = "/v1/calendars/{calendarId}/events/{eventId}";
+const NOTIFY: &str = "`notify` says whom the provider tells. Where it cannot tell exactly those, the event is written all the same, with the warning `notify_not_supported`; with `strict=true` it is refused.";
+const STRICT: &str = "400 `capability_not_supported` where the provider cannot tell exactly those who are to be told, instead of a warning";
 
 pub fn routes() -> Routes<App> {
     Routes::new("Events")
@@ -46,6 +48,8 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<Event>>()
         .post(EVENTS, "calendar.write", Mvp, create)
         .summary("Create an event")
+        .description(NOTIFY)
+        .param("strict", "boolean", STRICT)
         .body::<New<Event>>()
         .returns::<Resource<Event>>()
         .get(EVENT, "calendar.read", Mvp, get)
@@ -55,23 +59,29 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<Event>>()
         .patch(EVENT, "calendar.write", Mvp, update)
         .summary("Change an event")
-        .description("A JSON merge patch. `recurrenceScope` says which instances are meant: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series).")
+        .description("A JSON merge patch. `recurrenceScope` says which instances are meant: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series). Whom the provider tells is as for creating one.")
+        .param("strict", "boolean", STRICT)
         .body::<Patch<Event>>()
         .returns::<Resource<Event>>()
         .delete(EVENT, "calendar.write", Mvp, delete)
         .summary("Delete an event")
+        .description("Where there is something to warn of, such as `notify_not_supported`, the answer is 200 with `warnings`.")
         .param("recurrence_scope", "string", "this, thisAndFollowing or all")
         .param("notify", "string", "Whom the provider tells: all, externalOnly or none")
+        .param("strict", "boolean", STRICT)
         .post("/v1/calendars/{calendarId}/events/{eventId}/accept", "calendar.write", Mvp, accept)
         .summary("Accept an invitation")
+        .param("strict", "boolean", STRICT)
         .body::<Rsvp>()
         .returns::<Resource<Event>>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/tentative", "calendar.write", Mvp, tentative)
         .summary("Accept an invitation tentatively")
+        .param("strict", "boolean", STRICT)
         .body::<Rsvp>()
         .returns::<Resource<Event>>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/decline", "calendar.write", Mvp, decline)
         .summary("Decline an invitation")
+        .param("strict", "boolean", STRICT)
         .body::<Rsvp>()
         .returns::<Resource<Event>>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/conference", "calendar.write", Mvp, conference)
@@ -132,7 +142,13 @@ fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -
     let notify = option::<Notify>(body, params, "notify", "notify")?.unwrap_or_default();
     let scope = option::<RecurrenceScope>(body, params, "recurrenceScope", "recurrence_scope")?;
     let expected = etag::expected(headers, Some(body))?;
-    Ok(Manner { expected, notify, scope, strict: json::is_strict(headers) })
+    Ok(Manner { expected, notify, scope, strict: is_strict(headers, params)? })
+}
+
+/// How strict a write is.
+// Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot do, by either spelling.
+fn is_strict(headers: &HeaderMap, params: &Params) -> Result<bool> {
+    Ok(params.flag("strict")? || json::is_strict(headers))
 }
 
 fn option<T: DeserializeOwned>(
@@ -194,6 +210,7 @@ struct Invited {
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
+    params: Params,
     path: (String, String),
     body: Map<String, Value>,
 }
@@ -207,6 +224,7 @@ async fn respond(mut invited: Invited, status: ResponseStatus) -> Result<Answer,
         comment: rsvp.comment,
         notify_organizer: rsvp.notify_organizer,
         scope: rsvp.recurrence_scope,
+        strict: is_strict(&invited.headers, &invited.params)?,
         expected,
         warnings,
     };
@@ -219,10 +237,11 @@ async fn accept(
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
+    params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    respond(Invited { app, asker, attempt, headers, path, body }, ResponseStatus::Accepted).await
+    respond(Invited { app, asker, attempt, headers, params, path, body }, ResponseStatus::Accepted).await
 }
 
 async fn tentative(
@@ -230,10 +249,11 @@ async fn tentative(
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
+    params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    respond(Invited { app, asker, attempt, headers, path, body }, ResponseStatus::Tentative).await
+    respond(Invited { app, asker, attempt, headers, params, path, body }, ResponseStatus::Tentative).await
 }
 
 async fn decline(
@@ -241,10 +261,11 @@ async fn decline(
     asker: Asker,
     attempt: Attempt,
     headers: HeaderMap,
+    params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    respond(Invited { app, asker, attempt, headers, path, body }, ResponseStatus::Declined).await
+    respond(Invited { app, asker, attempt, headers, params, path, body }, ResponseStatus::Declined).await
 }
 
 async fn conference(

@@ -1,0 +1,146 @@
+//! Who is told of a write, and what becomes of it where the server cannot tell just those whom the caller named.
+//!
+//! A server that schedules (RFC 6638) tells everybody whom it schedules of each change that it finds worth telling. It keeps quiet
+//! about a person who was the client's to tell from the start (SCHEDULE-AGENT), about an attendee's own deletion where
+//! `Schedule-Reply: F` says so (section 8.1), and some servers do about any write that asks for it. Taking a person out of the
+//! server's hands later is no way to be quiet: then the server sends a cancellation (section 3.2.1.2).
+
+use connector_sdk::{Failure, Outcome, code};
+use model::wire::Warning;
+use model::wire::calendar::Notify;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::calendar::Session;
+use crate::collection::has_class;
+use crate::ical::people::Told;
+use crate::ical::resource;
+
+/// The setting that says that the server tells nobody of a request with `Scheduling-Enabled: F`.
+pub const KEEPS_SILENCE: &str = "keepsSilence";
+
+/// What the caller wants of a write.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub notify: Notify,
+    /// What cannot be done is refused.
+    pub strict: bool,
+}
+
+/// What a write does that people may be told of.
+#[derive(Clone, Copy, Debug)]
+pub struct Effect {
+    /// Where the account is an attendee: the server may take it for an answer to the organizer.
+    pub answers: bool,
+    /// Where the account organizes: its attendees would want to know.
+    pub is_news: bool,
+}
+
+/// Whether a server tells nobody of a request that asks for it, by the name that it gives itself: Cyrus IMAP, which looks at
+/// `Scheduling-Enabled` on every PUT and DELETE.
+pub fn keeps_silence(server: &str) -> bool {
+    let version = server.split_whitespace().find_map(|product| product.strip_prefix("Cyrus-HTTP/"));
+    let mut numbers = version.unwrap_or_default().split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    matches!((numbers.next(), numbers.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (3, 2))
+}
+
+impl Session<'_> {
+    /// Whether the server tells people by itself.
+    pub fn schedules(&self) -> bool {
+        has_class(self.cx(), "calendar-auto-schedule")
+    }
+
+    /// Whether the server can be asked not to.
+    pub fn can_be_silent(&self) -> bool {
+        self.cx().connection.settings.get(KEEPS_SILENCE) == Some(&Value::Bool(true))
+    }
+
+    /// Whom the server would tell of a write that leads from the first of these texts to the others.
+    pub fn told<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Told {
+        let mut told = Told::default();
+        for text in texts {
+            let Ok(calendar) = resource::parse(text) else { continue };
+            for event in resource::events(&calendar) {
+                told.add(event, &self.reader.selves);
+            }
+        }
+        told
+    }
+
+    /// What is to be said of a write whose people are these; a failure where the caller is strict.
+    pub fn heed(&self, asked: Asked, told: Told, effect: Effect) -> Outcome<Option<Warning>> {
+        let is_loud = self.schedules() && !self.can_be_silent();
+        let told_by_server = self.schedules() && told.attendees;
+        let message = match asked.notify {
+            Notify::None if is_loud && told.attendees => {
+                "the provider tells the attendees by itself and cannot be asked not to"
+            }
+            Notify::None if is_loud && told.organizer && effect.answers => {
+                "the provider tells the organizer by itself and cannot be asked not to"
+            }
+            Notify::ExternalOnly if told_by_server => {
+                "the provider tells every attendee, not only external ones"
+            }
+            Notify::All | Notify::ExternalOnly if told.guests && effect.is_news && !told_by_server => {
+                "the provider does not tell the attendees of this event"
+            }
+            _ => return Ok(None),
+        };
+        said(asked.strict, "notify", ("notify_not_supported", message))
+    }
+
+    /// The same for a resource that is going to be deleted. It is read only where what it says can matter.
+    pub fn heed_deletion(&self, collection: &Url, id: &str, asked: Asked) -> Outcome<Option<Warning>> {
+        let matters = match asked.notify {
+            Notify::None => self.schedules() && !self.can_be_silent(),
+            Notify::ExternalOnly => true,
+            Notify::All => asked.strict,
+        };
+        if !matters {
+            return Ok(None);
+        }
+        // One that cannot be read says nothing of its people; whether it can be deleted, the deletion tells.
+        let Ok((text, _)) = self.object(collection, id) else { return Ok(None) };
+        let effect = Effect { answers: false, is_news: true };
+        self.heed(asked, self.told([text.as_str()]), effect)
+    }
+
+    /// What is to be said of an answer to an invitation whose people are these.
+    pub fn heed_answer(&self, (tell, strict): (bool, bool), told: Told) -> Outcome<Option<Warning>> {
+        match (tell, self.schedules() && told.organizer) {
+            (true, false) => {
+                let message = "the provider does not send this answer; the organizer is not told";
+                said(strict, "notifyOrganizer", ("organizer_not_notified", message))
+            }
+            (false, true) if !self.can_be_silent() => {
+                let message = "the provider tells the organizer by itself and cannot be asked not to";
+                said(strict, "notifyOrganizer", ("notify_not_supported", message))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn said(strict: bool, field: &str, (name, message): (&str, &str)) -> Outcome<Option<Warning>> {
+    if strict {
+        let failure = Failure::new(code::UNSUPPORTED, message);
+        return Err(failure.with_detail(json!({ "field": field })));
+    }
+    Ok(Some(Warning { code: name.into(), message: message.into(), target: Some(field.into()) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_silence;
+
+    #[test]
+    fn a_server_is_known_by_its_name_and_version() {
+        let debian = "Cyrus-HTTP/3.6.1-Debian-3.6.1-4+deb12u5 Cyrus-SASL/2.1.28 Lib/XML2.9.14";
+        for silent in [debian, "Cyrus-HTTP/3.2.0", "Cyrus-HTTP/4.0-alpha0", "x/1 Cyrus-HTTP/3.10.0-beta2"] {
+            assert!(keeps_silence(silent), "{silent}");
+        }
+        for other in ["", "Cyrus-HTTP/", "Cyrus-HTTP/3", "Cyrus-HTTP/3.0.17", "Cyrus-HTTP/2.5.10", "nginx"] {
+            assert!(!keeps_silence(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What a changed series takes along: its excluded and added dates, and its changed instances.
+
+use connector_sdk::{Failure, Outcome};
+use ical::tree::cst::{IcalCst, IcalItem};
+use ical::tree::line::IcalLine;
+use jiff::SignedDuration;
+use jiff::civil::{DateTime, Time};
+use model::Instant;
+use recurrence::{Caps, Carried, Series};
+
+use crate::ical::before::Before;
+use crate::ical::exception::{id_line, like};
+use crate::ical::lines::{line, param, set_line, set_param};
+use crate::ical::people::organizes;
+use crate::ical::resource::{events_mut, remove_events, touch};
+use crate::ical::series::Editor;
+use crate::ical::time::{Clock, Moment, date, local, utc_line, zoned_line};
+use crate::ical::write::Writer;
+use crate::ical::zones::Zone;
+
+/// Most dates and instances that are named one by one as gone.
+const MAX_NAMED: usize = 50;
+
+/// What is told of one.
+const GONE: &str =
+    "the series has no instance with this original start any more; what was said of it is dropped";
+
+/// How the times of changed instances move.
+struct Move<'l> {
+    /// DTSTART of the series as it is now.
+    start: &'l IcalLine<'static>,
+    /// Seconds of local time.
+    by: i64,
+    from: Zone,
+    to: Zone,
+}
+
+impl Editor<'_> {
+    /// Takes along what belongs to a series that was changed, and tells of what has no place any more.
+    pub fn carry(
+        &self,
+        calendar: &mut IcalCst,
+        writer: &mut Writer,
+        before: &Before,
+        uid: Option<&str>,
+    ) -> Outcome<()> {
+        let Ok(body) = self.main_event(calendar) else { return self.drop_orphans(calendar, writer, uid) };
+        let (Some(old), Ok(after), false) = (before.series, Series::parse(&body), body.recurrence.is_empty())
+        else {
+            return self.drop_orphans(calendar, writer, uid);
+        };
+        let carried = recurrence::carried(old, &after, before.is_kept, Caps::default())
+            .map_err(|error| Failure::invalid(error.to_string()))?;
+        let Some(main) = self.select(calendar).main else { return Ok(()) };
+        let Some(series) = events_mut(calendar).nth(main) else { return Ok(()) };
+        let clock = self.reader.clock(self.original);
+        let start = line(series, "DTSTART").map(|start| like(start, "DTSTART", start.raw_value_str().trim()));
+        let Some(start) = start else { return Ok(()) };
+        let (from, to) = (Zone::named(before.zone), Zone::named(&body.time_zone));
+        let way = Move { start: &start, by: carried.shift(), from, to };
+        if way.by != 0 && before.is_kept {
+            // In their place: so a line keeps the name that another client gave its zone.
+            way.move_dates(series, &clock);
+        }
+        // Of a zone without a name the model knows the instants only.
+        let is_named = clock.read(&start).is_none_or(|start| match start {
+            Moment::Time { zone, .. } => zone.is_iana(),
+            Moment::Day(_) => true,
+        });
+        if carried.lines != body.recurrence && is_named {
+            writer.set_recurrence(series, &carried.lines);
+        }
+        let mut gone = carried.dropped.clone();
+        let id_of = self.exceptions(uid);
+        remove_events(calendar, |event| {
+            let id = id_of(event).filter(|id| carried.new_id(id).is_none());
+            gone.extend(id.clone());
+            id.is_some()
+        });
+        if carried.renames() {
+            let way = Move { by: before.moved.unwrap_or(way.by), ..way };
+            self.move_exceptions(calendar, &carried, &way, &id_of);
+        }
+        gone.sort();
+        gone.dedup();
+        for id in gone.iter().take(MAX_NAMED) {
+            writer.warn("exception_dropped", GONE, id);
+        }
+        if gone.len() > MAX_NAMED {
+            let others = format!("{GONE}; so it is with {} more", gone.len() - MAX_NAMED);
+            writer.warn("exception_dropped", &others, "recurrence");
+        }
+        Ok(())
+    }
+
+    fn move_exceptions(
+        &self,
+        calendar: &mut IcalCst,
+        carried: &Carried,
+        way: &Move,
+        id_of: &dyn Fn(&IcalCst) -> Option<String>,
+    ) {
+        let clock = self.reader.clock(self.original);
+        for component in events_mut(calendar) {
+            let Some(id) = id_of(component).and_then(|id| carried.new_id(&id)) else { continue };
+            let range = line(component, "RECURRENCE-ID").and_then(|line| param(line, "RANGE"));
+            let mut named = id_line(way.start, &id);
+            set_param(&mut named, "RANGE", range.as_deref());
+            set_line(component, named);
+            for name in ["DTSTART", "DTEND"] {
+                if let Some(moved) = line(component, name).and_then(|line| way.moved(line, name, &clock)) {
+                    set_line(component, moved);
+                }
+            }
+            touch(component, self.now, organizes(component, &self.reader.selves));
+        }
+    }
+
+    /// What the clock of this zone shows at the start of a component.
+    pub fn local_start(&self, component: &IcalCst, zone: &str) -> Option<DateTime> {
+        let clock = self.reader.clock(self.original);
+        let at = clock.moment(component, "DTSTART")?.instant(&clock)?;
+        Some(Zone::named(zone).local(at.timestamp()))
+    }
+
+    /// The series as it is, where somebody can read its rule, and its zone: what [`Before`] is made of.
+    pub fn as_it_was(&self, calendar: &IcalCst) -> (Option<Series>, String) {
+        match self.main_event(calendar) {
+            Ok(event) => (Series::parse(&event).ok(), event.time_zone),
+            Err(_) => (None, String::new()),
+        }
+    }
+}
+
+impl Move<'_> {
+    /// The dates of a series, moved with it.
+    fn move_dates(&self, series: &mut IcalCst, clock: &Clock) {
+        for item in &mut series.items {
+            let IcalItem::Prop(line) = item else { continue };
+            let name = line.name.get().to_ascii_uppercase();
+            if name != "EXDATE" && name != "RDATE" {
+                continue;
+            }
+            let moved = |value: &str| match self.moved(&like(line, &name, value.trim()), &name, clock) {
+                Some(moved) => moved.raw_value_str().into_owned(),
+                None => value.to_owned(),
+            };
+            let values: Vec<String> = line.raw_value_str().split(',').map(moved).collect();
+            let moved = like(line, &name, &values.join(","));
+            *line = moved;
+        }
+    }
+
+    /// A time of a changed instance, moved with its series. Told in the series' zone where it was so before.
+    fn moved(&self, existing: &IcalLine, name: &str, clock: &Clock) -> Option<IcalLine<'static>> {
+        let by = SignedDuration::from_secs(self.by);
+        match clock.read(existing)? {
+            Moment::Day(day) => {
+                let moved = day.to_datetime(Time::midnight()).checked_add(by).ok()?;
+                Some(like(existing, name, &date(moved.date())))
+            }
+            Moment::Time { local: at, zone } => {
+                let is_utc = existing.raw_value_str().trim().ends_with(['Z', 'z']);
+                if zone.is_iana()
+                    && (is_utc || (zone.name == self.from.name && self.from.name != self.to.name))
+                {
+                    let at = self.from.local(zone.instant(at)?).checked_add(by).ok()?;
+                    return self.told(name, at, is_utc);
+                }
+                Some(like(existing, name, &local(at.checked_add(by).ok()?)))
+            }
+        }
+    }
+
+    fn told(&self, name: &str, at: DateTime, is_utc: bool) -> Option<IcalLine<'static>> {
+        let at = Instant::from(self.to.instant(at)?);
+        let tzid = param(self.start, "TZID").filter(|_| !is_utc);
+        Some(match tzid {
+            Some(tzid) => zoned_line(name, at, &self.to, &tzid),
+            None if is_utc || self.start.raw_value_str().trim().ends_with(['Z', 'z']) => utc_line(name, at),
+            None => like(self.start, name, &local(self.to.local(at.timestamp()))),
+        })
+    }
+}
