@@ -517,7 +517,7 @@ async fn moved_overrides() {
     let changed = api.get(&format!("{WORK}/daily/instances/2026-03-04T09:30:00")).await.expect(200);
     assert_eq!(
         (&changed["place"], &changed["when"]["from"]["time"]),
-        (&json!("Roof"), &json!("2026-03-04T09:30:00+01:00"))
+        (&json!("Roof"), &json!("2026-03-04T09:30:00.000+01:00"))
     );
     api.get(&format!("{WORK}/daily/instances/2026-03-03T09:30:00")).await.refused(404, "notFound");
 }
