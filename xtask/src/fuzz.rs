@@ -1,6 +1,9 @@
 //! `cargo xtask fuzz`: the targets of `tests/fuzz`, built with libFuzzer's coverage by a stable compiler, each run for a while. What it
 //! finds on the way is kept below `target/fuzz/corpus` and tried first the next time; an input that breaks something is written to
 //! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once it is repaired.
+//!
+//! `cargo xtask test` runs the targets with a fixed seed, from the inputs in the repository alone: the same code gives the same result.
+//! The search for new inputs is `cargo xtask fuzz`, whose seed differs each time.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -25,6 +28,9 @@ const COVERAGE: [&str; 5] = [
 /// An input may take a second and 2 GiB, and has at most 64 KiB.
 const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"];
 
+/// Of a regression run: enough for a few thousand inputs beyond the corpus, also where four targets share two cores.
+const REGRESSION_SECONDS: u64 = 30;
+
 /// How libFuzzer ends when an input takes too long.
 const TOO_LONG: i32 = 70;
 
@@ -44,22 +50,49 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         bail!("there is no target {unknown:?}; there are: {}", all.join(", "));
     }
     let chosen = |name: &&String| arguments.targets.is_empty() || arguments.targets.contains(name);
-    fuzz(&all.iter().filter(chosen).collect::<Vec<_>>(), arguments.seconds)
+    fuzz(&all.iter().filter(chosen).collect::<Vec<_>>(), Search::New, arguments.seconds)
 }
 
-/// Runs every target for so long; an error when one of them breaks.
-pub fn all(seconds: u64) -> Result<()> {
-    run(&Arguments { seconds, targets: Vec::new() })
+/// Runs every target over the inputs of the repository and those that follow from them with a fixed seed; an error when one breaks.
+pub fn regression() -> Result<()> {
+    let all = targets()?;
+    fuzz(&all.iter().collect::<Vec<_>>(), Search::Repeatable, REGRESSION_SECONDS)
+}
+
+/// Which inputs a run tries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// Others each time; interesting ones are kept for the next run.
+    New,
+    /// The same each time, as far as the time reaches.
+    Repeatable,
+}
+
+impl Search {
+    /// Below `target/fuzz`: where inputs that reach new code are kept.
+    fn folder(self) -> &'static str {
+        match self {
+            Search::New => "corpus",
+            Search::Repeatable => "regression",
+        }
+    }
+
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Search::New => &[],
+            Search::Repeatable => &["-seed=20260101"],
+        }
+    }
 }
 
 /// All of them at once: each is one process that has no use for a second core.
-fn fuzz(targets: &[&String], seconds: u64) -> Result<()> {
+fn fuzz(targets: &[&String], search: Search, seconds: u64) -> Result<()> {
     let folder = build()?;
     let names: Vec<&str> = targets.iter().map(|target| target.as_str()).collect();
     project::step(&format!("fuzzing {} for {seconds} s", names.join(", ")));
     let run = |target: &str| -> Result<()> {
         let start = Instant::now();
-        let figures = one(&folder.join(target), target, seconds)?;
+        let figures = one(&folder.join(target), target, search, seconds)?;
         eprintln!("    {target}: {figures} ({})", project::seconds(start));
         Ok(())
     };
@@ -106,8 +139,11 @@ fn build() -> Result<PathBuf> {
 }
 
 /// Runs one target; its figures in words. What takes too long is tried again by itself: a machine that is busy stands still at times.
-fn one(program: &Path, target: &str, seconds: u64) -> Result<String> {
-    let (kept, found) = (work().join("corpus").join(target), work().join("found"));
+fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<String> {
+    let (kept, found) = (work().join(search.folder()).join(target), work().join("found"));
+    if search == Search::Repeatable && kept.exists() {
+        fs::remove_dir_all(&kept).with_context(|| format!("cannot remove {}", kept.display()))?;
+    }
     for folder in [&kept, &found] {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
@@ -117,7 +153,7 @@ fn one(program: &Path, target: &str, seconds: u64) -> Result<String> {
     loop {
         let left = end.saturating_duration_since(Instant::now()).as_secs().max(1);
         let mut command = project::command(&program.to_string_lossy());
-        command.args(LIMITS).arg(format!("-max_total_time={left}"));
+        command.args(LIMITS).args(search.options()).arg(format!("-max_total_time={left}"));
         command.arg(format!("-dict={}", home().join("dictionaries").join(target).display()));
         command.arg(format!("-artifact_prefix={}/{target}-", found.display()));
         let (status, lines) = said(command.arg(&kept).arg(&given))?;

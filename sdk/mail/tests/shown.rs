@@ -343,7 +343,7 @@ fn references_that_grow_are_kept_twice_or_not_at_all() {
 /// A style is written anew with a space between any two parts: it grows, and stays all the same, or goes at once.
 #[test]
 fn styles_that_grow_are_kept_twice_or_not_at_all() {
-    for part in ["&#", "&am", "&", "'a'", "\u{a0}", "'"] {
+    for part in ["&#", "&am", "&", "'a'", "\u{a0}", "'", ">", "<"] {
         for count in [1, 20, 63, 64, 65, 127, 128, 129, 130, 400] {
             let source = format!("<p style=\"color:red /**/ {}\">x", part.repeat(count));
             let once = shown(&source);

@@ -314,10 +314,10 @@ fn work(value: &str) -> usize {
     references.saturating_mul(bytes)
 }
 
-/// Pairs of characters of a style that may be written as references. In pairs, because a string that is not closed is closed when it is
-/// written.
+/// Pairs of characters of a style that may be written as references (`WRITTEN`, and the quotes of strings). In pairs, because a string that
+/// is not closed is closed when it is written.
 fn style_pairs(value: &str) -> usize {
-    value.bytes().filter(|byte| matches!(byte, b'&' | 0xC2 | b'"' | b'\'')).count().div_ceil(2)
+    value.bytes().filter(|byte| matches!(byte, b'&' | b'<' | b'>' | 0xC2 | b'"' | b'\'')).count().div_ceil(2)
 }
 
 /// The value with those references resolved that programs write for characters of a Content-ID.
