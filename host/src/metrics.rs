@@ -13,6 +13,9 @@ use prometheus_client::metrics::histogram::Histogram;
 const BUCKETS_S: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0];
 
+/// Upper bounds in seconds for turns of jobs: from a look that finds nothing to the longest deadline.
+const TURN_BUCKETS_S: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 2.0, 10.0, 30.0, 120.0];
+
 /// What is counted on the way. Cheap to clone; all clones are one.
 #[derive(Clone)]
 pub struct Metrics {
@@ -28,6 +31,17 @@ pub struct Metrics {
     pub background_panics: Family<WorkLabels, Counter>,
     /// Attempts to renew providers' tokens, by what came of them.
     pub renewals: Family<RenewalLabels, Counter>,
+    /// Turns of jobs that ended, by kind and by how they ended, and how long they took.
+    pub turns: Family<TurnLabels, Histogram, fn() -> Histogram>,
+    /// Jobs that were taken over from hosts that were gone.
+    pub takeovers: Counter,
+}
+
+/// What tells turns of jobs apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct TurnLabels {
+    kind: &'static str,
+    outcome: &'static str,
 }
 
 /// What tells renewals of tokens apart.
@@ -59,6 +73,8 @@ impl Default for Metrics {
             refused_connections: Counter::default(),
             background_panics: Family::default(),
             renewals: Family::default(),
+            turns: Family::new_with_constructor(|| Histogram::new(TURN_BUCKETS_S)),
+            takeovers: Counter::default(),
         }
     }
 }
@@ -83,6 +99,11 @@ impl Metrics {
     /// How often that came of it.
     pub fn renewals(&self, outcome: &'static str) -> u64 {
         self.renewals.get_or_create(&RenewalLabels { outcome }).get()
+    }
+
+    /// Counts a turn of a job: `done`, `failed`, `given_up`, or `lost` where another host has the job by now.
+    pub fn observe_turn(&self, kind: &'static str, outcome: &'static str, took: Duration) {
+        self.turns.get_or_create(&TurnLabels { kind, outcome }).observe(took.as_secs_f64());
     }
 
     /// Counts an answered request. `route` is the template (`/v1/calendars/{calendarId}`), empty where none matched.

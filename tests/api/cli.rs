@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// The command with nothing of this process' settings.
-fn switchboard(arguments: &[&str]) -> Command {
+pub fn switchboard(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard-under-test"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("SWITCHBOARD_") {
@@ -25,19 +25,19 @@ fn switchboard(arguments: &[&str]) -> Command {
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub fn run(arguments: &[&str]) -> Output {
     switchboard(arguments).output().expect("the command can be started")
 }
 
 /// What a command that succeeds prints, as JSON.
-fn printed(arguments: &[&str]) -> Value {
+pub fn printed(arguments: &[&str]) -> Value {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON on stdout")
 }
 
 /// Exit code and stderr of a command that fails.
-fn refused(command: &mut Command) -> (Option<i32>, String) {
+pub fn refused(command: &mut Command) -> (Option<i32>, String) {
     let output = command.output().expect("the command can be started");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
@@ -401,6 +401,7 @@ async fn metrics_need_their_token() {
         "http_server_request_duration_seconds_count{http_route=\"/v1/connections/{connectionId}\",http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
         "switchboard_store_up 1",
         "switchboard_store_queued_writes 0",
+        "switchboard_jobs_takeovers_total 0",
         "# EOF",
     ] {
         assert!(page.contains(line), "{line} is not in\n{page}");

@@ -8,6 +8,7 @@ use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
+use storage::job_admin::{self, Count};
 use storage::sync_states::{self, Lag};
 
 use crate::app::App;
@@ -54,6 +55,14 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     registry.register("background_panics", panics, metrics.background_panics.clone());
     let renewals = "Attempts to renew providers' tokens by what came of them; operator: a registration is wrong, not_stored: the database failed";
     registry.register("token_renewals", renewals, metrics.renewals.clone());
+    registry.register_with_unit(
+        "jobs_turn",
+        "Turns of work in the background: how many of each kind ended how, and how long they took",
+        Unit::Seconds,
+        metrics.turns.clone(),
+    );
+    let takeovers = "Jobs that this host took over from hosts that were gone";
+    registry.register("jobs_takeovers", takeovers, metrics.takeovers.clone());
     registry.register(
         "rate_limit_callers",
         "API keys and addresses that the rate limiter remembers",
@@ -143,10 +152,9 @@ fn sandbox(registry: &mut Registry, app: &App) {
 }
 
 async fn store(registry: &mut Registry, app: &App) {
-    let lags = tokio::time::timeout(STORE_TIMEOUT, lags(app)).await;
-    let (up, lags) = match lags {
-        Ok(Ok(lags)) => (1, lags),
-        _ => (0, Vec::new()),
+    let (up, counted) = match tokio::time::timeout(STORE_TIMEOUT, count(app)).await {
+        Ok(Ok(counted)) => (1, counted),
+        _ => (0, Counted::default()),
     };
     let registry = registry.sub_registry_with_prefix("switchboard");
     registry.register("store_up", "1 when the database answers", gauge(up));
@@ -176,7 +184,7 @@ async fn store(registry: &mut Registry, app: &App) {
         Family::<Labels, Gauge>::default(),
         Family::<Labels, Gauge>::default(),
     );
-    for lag in lags {
+    for lag in counted.lags {
         let labels = vec![("surface", lag.surface)];
         let behind_ms = lag.oldest_success_at.map_or(0, |at| (app.now() - at).max(0));
         oldest.get_or_create(&labels).set(behind_ms / 1_000);
@@ -187,10 +195,35 @@ async fn store(registry: &mut Registry, app: &App) {
     registry.register_with_unit("sync_lag", lag, Unit::Seconds, oldest);
     registry.register("sync_followed", "Collections that are kept in step", followed);
     registry.register("sync_stuck", "Of them, those whose last pull failed", stuck);
+    jobs(registry, &counted.jobs, app.now());
 }
 
-async fn lags(app: &App) -> Result<Vec<Lag>> {
-    sync_states::lags(app.db.reader()).await
+/// What the store is asked for.
+#[derive(Default)]
+struct Counted {
+    lags: Vec<Lag>,
+    jobs: Vec<Count>,
+}
+
+async fn count(app: &App) -> Result<Counted> {
+    let reader = app.db.reader();
+    Ok(Counted { lags: sync_states::lags(reader).await?, jobs: job_admin::counts(reader).await? })
+}
+
+/// The same on every host, because the table is: an alert takes the maximum over them.
+fn jobs(registry: &mut Registry, counts: &[Count], now: i64) {
+    let (number, waiting) = (Family::<Labels, Gauge>::default(), Family::<Labels, Gauge>::default());
+    for count in counts {
+        let class = ("class", count.class.clone());
+        number.get_or_create(&vec![class.clone(), ("state", count.state.clone())]).set(count.jobs);
+        if count.state == "queued" {
+            let due_ms = count.oldest_due_at.map_or(0, |at| (now - at).max(0));
+            waiting.get_or_create(&vec![class]).set(due_ms / 1_000);
+        }
+    }
+    registry.register("jobs", "Work in the background, by class and state", number);
+    let oldest = "How long the job that is due first has been due";
+    registry.register_with_unit("jobs_oldest_due", oldest, Unit::Seconds, waiting);
 }
 
 /// The names that Prometheus gives to what every process has. Linux only: elsewhere they are left out.

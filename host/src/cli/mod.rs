@@ -5,6 +5,7 @@ mod apps;
 mod connectors;
 mod describe;
 mod doctor;
+mod jobs;
 mod keys;
 mod listener;
 mod migrate;
@@ -50,6 +51,8 @@ enum Command {
     Apps(apps::Apps),
     #[command(subcommand)]
     Connectors(connectors::Connectors),
+    #[command(subcommand)]
+    Jobs(jobs::Jobs),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
     Doctor(Box<doctor::Doctor>),
@@ -69,6 +72,7 @@ pub fn run() -> ExitCode {
         Command::Keys(keys) => quietly(keys.run()),
         Command::Apps(apps) => quietly(apps.run()),
         Command::Connectors(connectors) => quietly(connectors.run()),
+        Command::Jobs(jobs) => quietly(jobs.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
         Command::Doctor(doctor) => quietly(doctor.run()),

@@ -172,6 +172,7 @@ pub async fn take_over(app: &App) -> Result<u64> {
             app.db.write(move |tx| Box::pin(async move { jobs::take_over(tx, &of, now).await })).await;
         if let Some(taken) = taken? {
             tracing::warn!(host = %id, jobs = taken, "took over from a host that is gone");
+            app.metrics.takeovers.inc_by(taken);
             all += taken;
         }
     }

@@ -1,6 +1,6 @@
 //! One turn of a job: it is run under its deadline, its panic is caught, and how it ended is written down.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use base::error::{Code, Error};
@@ -29,11 +29,25 @@ enum Outcome {
     Lost,
 }
 
+impl Outcome {
+    /// Its name in metrics.
+    fn name(&self, is_last: bool) -> &'static str {
+        match self {
+            Outcome::Ended(_) => "done",
+            Outcome::Failed { .. } if is_last => "given_up",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Lost => "lost",
+        }
+    }
+}
+
 /// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row.
 pub async fn run(app: App, kind: JobKind, job: Job) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
     let turn = Turn { app, job, is_last };
+    let began = Instant::now();
     let outcome = attempt(&turn, &kind).await;
+    turn.app.metrics.observe_turn(kind.name, outcome.name(is_last), began.elapsed());
     let id = &turn.job.id;
     let end = match outcome {
         Outcome::Ended(Next::Committed) => return,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::Tx;
-use crate::sql::{On, Reader, query};
+use crate::sql::{On, Reader, Row, query};
 
 /// How long a lease is valid after it was taken or renewed, ms.
 pub const LEASE_MS: i64 = 8_000;
@@ -42,6 +42,23 @@ pub async fn insert(tx: &mut Tx, host: &Host) -> Result<bool> {
 pub async fn renew(tx: &mut Tx, id: &str, now: i64, until: i64) -> Result<bool> {
     let sql = "update hosts set lease_until = $3 where id = $1 and lease_until > $2";
     Ok(query(sql).bind(id).bind(now).bind(until).execute(tx).await? == 1)
+}
+
+/// All hosts, in the order in which they were started.
+pub async fn list(reader: &Reader) -> Result<Vec<Host>> {
+    query("select id, name, version, started_at, lease_until from hosts order by started_at, id")
+        .fetch_all(reader, host)
+        .await
+}
+
+fn host(row: &Row<'_>) -> Result<Host> {
+    Ok(Host {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        version: row.get("version")?,
+        started_at: row.get("started_at")?,
+        lease_until: row.get("lease_until")?,
+    })
 }
 
 /// The ids of hosts whose lease was over before `now`.

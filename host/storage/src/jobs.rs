@@ -98,7 +98,7 @@ impl Job {
     }
 }
 
-fn job(row: &Row<'_>) -> Result<Job> {
+pub(crate) fn job(row: &Row<'_>) -> Result<Job> {
     Ok(Job {
         id: row.get("id")?,
         kind: row.get("kind")?,

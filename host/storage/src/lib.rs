@@ -11,6 +11,7 @@ pub mod hosts;
 pub mod idempotency;
 pub mod installation;
 pub mod items;
+pub mod job_admin;
 pub mod jobs;
 mod json_column;
 pub mod locked;

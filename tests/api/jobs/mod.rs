@@ -1,5 +1,7 @@
 //! Work in the background: what a turn that fails costs, who runs what, and what a stop leaves.
 
+mod command;
+
 use std::time::Duration;
 
 use base::error::{Code, Result, refuse};

@@ -7,6 +7,7 @@ use base::tenant::Tenant;
 use crate::Db;
 use crate::Tx;
 use crate::hosts::{self, Host};
+use crate::job_admin::{self, Filter};
 use crate::jobs::{self, Claim, End, Fence, NewJob};
 use crate::tests::seed::START_MS;
 use crate::wakes::JobClass;
@@ -21,6 +22,19 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(jobs::find(reader, "kind_1:100008").await?.is_some());
     assert_eq!(hosts::expired(reader, NOON).await?, ["host_0"]);
     hosts::database_now(reader).await?;
+    assert_eq!(hosts::list(reader).await?.len(), 2);
+    let failed =
+        Filter { state: Some("failed".into()), application_id: Some("app_1".into()), ..Filter::default() };
+    let failed = job_admin::list(reader, &failed, 20).await?;
+    assert_eq!(failed.len(), 20);
+    assert!(failed.iter().all(|job| job.state == "failed" && job.tenant.application_id == "app_1"));
+    let due = Filter { kind: Some("kind_1".into()), due_by: Some(NOON), ..Filter::default() };
+    let due = job_admin::list(reader, &due, 20).await?;
+    assert!(due.len() == 20 && due.iter().all(|job| job.kind == "kind_1" && job.due_at <= Some(NOON)));
+    let connection = Filter { connection_id: Some("conn_100040".into()), ..Filter::default() };
+    assert!(!job_admin::list(reader, &connection, 20).await?.is_empty());
+    let counts = job_admin::counts(reader).await?;
+    assert_eq!(counts.iter().map(|count| count.jobs).sum::<i64>(), 100_000);
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
@@ -73,6 +87,25 @@ async fn write_jobs(tx: &mut Tx) -> Result<()> {
     jobs::complete(tx, &last[0], NOON).await?;
     assert!(jobs::find(&mut *tx, "new:one").await?.is_none());
     assert_eq!(jobs::forget_ended(tx, i64::MAX, 50).await?, 50);
+    change_by_hand(tx).await?;
+    Ok(())
+}
+
+/// What an operator does to a job that waits, to one that runs, and to one that is not there.
+async fn change_by_hand(tx: &mut Tx) -> Result<()> {
+    let (waits, runs) = ("kind_0:100000", "kind_0:100007");
+    assert_eq!(jobs::find(&mut *tx, runs).await?.map(|job| job.state).as_deref(), Some("running"));
+    for (id, changes) in [(waits, true), (runs, false), ("none", false)] {
+        assert_eq!(job_admin::cancel(tx, id, NOON).await?, changes, "{id}");
+    }
+    let job = jobs::find(&mut *tx, waits).await?.expect("it stays");
+    assert_eq!((job.state.as_str(), job.due_at), ("cancelled", None));
+    assert!(!job_admin::cancel(tx, waits, NOON).await?, "it was cancelled before");
+    for (id, changes) in [(waits, true), (runs, false), ("none", false)] {
+        assert_eq!(job_admin::retry(tx, id, NOON).await?, changes, "{id}");
+    }
+    let job = jobs::find(&mut *tx, waits).await?.expect("it stays");
+    assert_eq!((job.state.as_str(), job.due_at, job.attempts), ("queued", Some(NOON), 0));
     Ok(())
 }
 

@@ -39,7 +39,7 @@ const SMALL: [(&str, &str); 4] = [
 ];
 
 /// Statements that have to see a whole table: the start of each, and why.
-const WHOLE: [(&str, &str); 6] = [
+const WHOLE: [(&str, &str); 8] = [
     ("select * from api_keys where kind = 'key' order by id", "the operator's list of all keys"),
     (
         "select id, organization_id from applications order by id",
@@ -48,6 +48,8 @@ const WHOLE: [(&str, &str); 6] = [
     ("select a.id, a.organization_id, a.name, o.name", "the operator's list of all applications"),
     ("update idempotency set answered_at = null", "only tests take all answers away"),
     ("select surface, count(*) as followed", "the lag over all that is followed, for the metrics"),
+    ("select * from jobs where (cast(", "the operator's list of jobs, by any of its columns"),
+    ("select class, state, count(*) as jobs", "how many jobs wait, for the metrics"),
     (
         "select f.application_id, f.organization_id from webhook_feeds",
         "the sweep, with a row for each application with webhooks",

@@ -1,0 +1,313 @@
+//! `switchboard jobs`: shows the work in the background, and repeats or cancels single jobs, beside a running server or without one.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail, ensure};
+use base::clock::Clock;
+use clap::{Args, Subcommand, ValueEnum};
+use jiff::Span;
+use model::Instant;
+use serde_json::{Value, json};
+use storage::Db;
+use storage::hosts::{self, Host};
+use storage::job_admin::{self, Filter};
+use storage::jobs::{self, Job};
+
+use crate::cli::output::{answer, table};
+use crate::cli::settings::Place;
+use crate::cli::store;
+
+/// A server that runs meanwhile reads the table at least so often.
+const SEEN_AFTER: &str = "a running server begins it within five seconds";
+
+/// Show the work in the background; repeat or cancel single jobs
+///
+/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+#[derive(Subcommand)]
+pub enum Jobs {
+    List(List),
+    Show(One),
+    Retry(One),
+    Cancel(One),
+}
+
+/// A state of a job.
+#[derive(Clone, Copy, ValueEnum)]
+enum State {
+    Queued,
+    Running,
+    Failed,
+    Cancelled,
+}
+
+impl State {
+    fn as_str(self) -> &'static str {
+        match self {
+            State::Queued => "queued",
+            State::Running => "running",
+            State::Failed => "failed",
+            State::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// List jobs: those that are due first at the beginning
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  switchboard jobs list --state failed
+  switchboard jobs list --kind deliver --due --json | jq -r '.[].id'")]
+pub struct List {
+    /// Only jobs in this state
+    #[arg(long, value_enum)]
+    state: Option<State>,
+    /// Only jobs of this kind, for example report or deliver
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Only jobs of this application, by its id
+    #[arg(long, value_name = "APP")]
+    application: Option<String>,
+    /// Only jobs of this connection, by its id
+    #[arg(long, value_name = "CONN")]
+    connection: Option<String>,
+    /// Only queued jobs that are due
+    #[arg(long)]
+    due: bool,
+    /// How many are shown at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
+    limit: i64,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A job by its id, as `jobs list` shows it
+#[derive(Args)]
+#[command(after_help = "Example:\n  switchboard jobs show report:msg_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
+pub struct One {
+    /// The job's id, as `jobs list` shows it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Jobs {
+    pub async fn run(self) -> Result<ExitCode> {
+        match self {
+            Jobs::List(list) => list.run().await?,
+            Jobs::Show(one) => one.show().await?,
+            Jobs::Retry(one) => one.retry().await?,
+            Jobs::Cancel(one) => one.cancel().await?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl List {
+    async fn run(self) -> Result<()> {
+        let now = Clock::system().now_ms();
+        let filter = Filter {
+            state: self.state.map(|state| state.as_str().to_owned()),
+            kind: self.kind,
+            application_id: self.application,
+            connection_id: self.connection,
+            due_by: self.due.then_some(now),
+        };
+        let db = store::open(&self.place.resolve()?).await?;
+        let found = list(&db, &filter, self.limit).await;
+        db.close().await;
+        let (jobs, hosts) = found?;
+        if self.json {
+            let shown: Vec<Value> = jobs.iter().map(|job| shown(job, &hosts)).collect();
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        let head = ["ID", "STATE", "DUE", "ATTEMPTS", "HOST", "LAST ERROR"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
+        rows.extend(jobs.iter().map(|job| row(job, &hosts, now)));
+        answer(&table(&rows))
+    }
+}
+
+async fn list(db: &Db, filter: &Filter, limit: i64) -> Result<(Vec<Job>, Vec<Host>)> {
+    db.check().await?;
+    Ok((job_admin::list(db.reader(), filter, limit).await?, hosts::list(db.reader()).await?))
+}
+
+impl One {
+    async fn show(self) -> Result<()> {
+        let db = store::open(&self.place.resolve()?).await?;
+        let found = find(&db, &self.id).await;
+        db.close().await;
+        let (job, hosts) = found?;
+        let shown = shown(&job, &hosts);
+        if self.json {
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        let fields = shown.as_object().into_iter().flatten();
+        let rows: Vec<Vec<String>> = fields
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| vec![name.clone(), text(value)])
+            .collect();
+        answer(&table(&rows))
+    }
+
+    async fn retry(self) -> Result<()> {
+        let db = store::open(&self.place.clone().resolve()?).await?;
+        let changed = self.retry_in(&db).await;
+        db.close().await;
+        changed?;
+        match self.json {
+            true => answer(&serde_json::to_string_pretty(&json!({ "id": self.id, "state": "queued" }))?),
+            false => answer(&format!("{} is due now; {SEEN_AFTER}", self.id)),
+        }
+    }
+
+    async fn retry_in(&self, db: &Db) -> Result<()> {
+        let (job, hosts) = find(db, &self.id).await?;
+        let (id, now) = (self.id.clone(), Clock::system().now_ms());
+        let changed: Result<bool> =
+            db.write(move |tx| Box::pin(async move { job_admin::retry(tx, &id, now).await })).await;
+        ensure!(changed?, "{} runs on {}: it can be repeated when it has ended", self.id, host(&job, &hosts));
+        Ok(())
+    }
+
+    async fn cancel(self) -> Result<()> {
+        let db = store::open(&self.place.clone().resolve()?).await?;
+        let changed = self.cancel_in(&db).await;
+        db.close().await;
+        changed?;
+        match self.json {
+            true => answer(&serde_json::to_string_pretty(&json!({ "id": self.id, "state": "cancelled" }))?),
+            false => answer(&format!("cancelled {}; `switchboard jobs retry` makes it due again", self.id)),
+        }
+    }
+
+    async fn cancel_in(&self, db: &Db) -> Result<()> {
+        let (job, hosts) = find(db, &self.id).await?;
+        if let Some(reason) = cancel_refusal(&job.kind) {
+            bail!("a job of the kind {} cannot be cancelled by itself: {reason}", job.kind);
+        }
+        let (id, now) = (self.id.clone(), Clock::system().now_ms());
+        let changed: Result<bool> =
+            db.write(move |tx| Box::pin(async move { job_admin::cancel(tx, &id, now).await })).await;
+        match (changed?, job.state.as_str()) {
+            (true, _) => Ok(()),
+            (false, "cancelled") => bail!("{} is cancelled already", self.id),
+            (false, _) => bail!("{} runs on {}: it ends by itself", self.id, host(&job, &hosts)),
+        }
+    }
+}
+
+async fn find(db: &Db, id: &str) -> Result<(Job, Vec<Host>)> {
+    db.check().await?;
+    let Some(job) = jobs::find(db.reader(), id).await? else {
+        bail!(
+            "there is no job {id}; `switchboard jobs list` shows those that wait, run or failed: what is done is removed"
+        );
+    };
+    Ok((job, hosts::list(db.reader()).await?))
+}
+
+/// Why a job of this kind cannot be cancelled by itself, and what to do instead; none where it can be.
+fn cancel_refusal(kind: &str) -> Option<&'static str> {
+    match kind {
+        "send" => Some("cancel the message with DELETE /v1/messages/{messageId}"),
+        "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
+        "refresh" => Some("the account's token would expire; disconnect the connection instead"),
+        "fanout" | "deliver" => Some(
+            "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}",
+        ),
+        "booking-event" => {
+            Some("the calendar would differ from the booking; cancel the booking through the API")
+        }
+        "clean" | "purge" => Some("it removes data that must not be kept"),
+        _ => None,
+    }
+}
+
+/// The host that runs the job, by its machine and process where it is still written down.
+fn host<'a>(job: &'a Job, hosts: &'a [Host]) -> &'a str {
+    let owner = job.owner.as_deref().unwrap_or("-");
+    hosts.iter().find(|host| host.id == owner).map_or(owner, |host| &host.name)
+}
+
+fn instant(at: Option<i64>) -> Option<String> {
+    at.map(|at| Instant::from_millis(at).to_string())
+}
+
+/// The JSON that a column has; null where there is none.
+fn parsed(text: Option<&str>) -> Value {
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A job as `--json` prints it.
+fn shown(job: &Job, hosts: &[Host]) -> Value {
+    let tenant = |id: &str| (!id.is_empty()).then(|| id.to_owned());
+    json!({
+        "id": job.id,
+        "kind": job.kind,
+        "state": job.state,
+        "dueAt": instant(job.due_at),
+        "againAt": instant(job.again_at),
+        "attempts": job.attempts,
+        "crashes": job.crashes,
+        "organizationId": tenant(&job.tenant.organization_id),
+        "applicationId": tenant(&job.tenant.application_id),
+        "connectionId": job.connection_id,
+        "hostId": job.owner,
+        "host": job.owner.is_some().then(|| host(job, hosts)),
+        "args": parsed(job.args.as_deref()),
+        "progress": parsed(job.progress.as_deref()),
+        "lastError": parsed(job.last_error.as_deref()),
+    })
+}
+
+fn row(job: &Job, hosts: &[Host], now: i64) -> Vec<String> {
+    let due = match job.due_at {
+        Some(at) => time_until(at - now),
+        None if job.state == "queued" => "when woken".to_owned(),
+        None => "-".to_owned(),
+    };
+    let error = parsed(job.last_error.as_deref());
+    let error = match error["code"].as_str() {
+        Some(code) => format!("{code}: {}", error["message"].as_str().unwrap_or_default()),
+        None => "-".to_owned(),
+    };
+    let attempts = job.attempts.to_string();
+    vec![job.id.clone(), job.state.clone(), due, attempts, host(job, hosts).to_owned(), error]
+}
+
+/// `in 2m 5s`, or `12s ago`.
+fn time_until(ms: i64) -> String {
+    let seconds = ms.unsigned_abs() / 1_000;
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    let span = Span::new()
+        .days(i64::try_from(days.min(100_000)).unwrap_or_default())
+        .hours(i64::try_from(hours).unwrap_or_default())
+        .minutes(i64::try_from(minutes).unwrap_or_default())
+        .seconds(i64::try_from(seconds % 60).unwrap_or_default());
+    if ms > 0 { format!("in {span:#}") } else { format!("{span:#} ago") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_from_now() {
+        assert_eq!(time_until(125_000), "in 2m 5s");
+        assert_eq!(time_until(-12_300), "12s ago");
+        assert_eq!(time_until(90_000_000), "in 1d 1h");
+        assert_eq!(time_until(0), "0s ago");
+    }
+}
