@@ -34,13 +34,16 @@ type Sent = Vec<(String, bool, String)>;
 /// Runs a call against a server that has this resource and schedules.
 fn run(resource: &str, is_silent: bool, call: impl FnOnce(&Context) -> Outcome) -> (Outcome, Sent) {
     let sent = Rc::new(RefCell::new(Sent::new()));
-    let (shared, stored) = (sent.clone(), resource.to_owned());
+    let (shared, stored) = (sent.clone(), RefCell::new(resource.to_owned()));
     let host = Recorded::answering(move |request| {
         if request.method == "REPORT" {
-            return Ok(found(&stored));
+            return Ok(found(&stored.borrow()));
         }
         let quiet = request.headers.iter().any(|(name, value)| name == "scheduling-enabled" && value == "F");
         let text = String::from_utf8(body(request)).unwrap().replace("\r\n ", "");
+        if request.method == "PUT" {
+            stored.borrow_mut().clone_from(&text);
+        }
         shared.borrow_mut().push((request.method.clone(), quiet, text));
         Ok(response(204, &[], ""))
     });
@@ -177,5 +180,47 @@ fn an_attendee_keeps_quiet() {
         let (outcome, sent) = run(INVITED, is_silent, |cx| Dav::respond(cx, answer(false)));
         assert_eq!(codes(outcome).is_empty(), is_silent);
         assert!(!sent[0].2.contains("\nCOMMENT"), "{sent:?}");
+    }
+}
+
+/// One that the account accepted with a word, and of which one instance was answered with another.
+const ANSWERED: &str = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//x//EN\nBEGIN:VEVENT\nUID:a\nDTSTAMP:20260101T000000Z\n\
+    DTSTART:20260301T090000Z\nDTEND:20260301T100000Z\nRRULE:FREQ=DAILY;COUNT=4\nSUMMARY:Theirs\n\
+    ORGANIZER:mailto:boss@example.org\nATTENDEE;PARTSTAT=ACCEPTED;X-RESPONSE-COMMENT=Gladly:mailto:me@example.com\n\
+    COMMENT:Bring cake\nCOMMENT:Gladly\nEND:VEVENT\nBEGIN:VEVENT\nUID:a\nDTSTAMP:20260101T000000Z\n\
+    RECURRENCE-ID:20260302T090000Z\nDTSTART:20260302T090000Z\nDTEND:20260302T100000Z\nSUMMARY:Theirs\n\
+    ORGANIZER:mailto:boss@example.org\nATTENDEE;PARTSTAT=DECLINED;X-RESPONSE-COMMENT=Whispered:mailto:me@example.com\n\
+    END:VEVENT\nEND:VCALENDAR\n";
+
+/// To a server that schedules, an attendee's deletion is an answer: what was said with an earlier one is taken out first, silently.
+#[test]
+fn a_deletion_does_not_repeat_an_earlier_comment() {
+    let instance = EventTarget {
+        recurrence_id: Some("2026-03-03T09:00:00".into()),
+        scope: RecurrenceScope::This,
+        ..target()
+    };
+    for (target, last) in [(target(), "DELETE"), (instance, "PUT")] {
+        let delete = |notify| EventDelete {
+            collection: "/cal/work/".into(),
+            target: target.clone(),
+            notify,
+            ..EventDelete::default()
+        };
+        let (outcome, sent) = run(ANSWERED, true, |cx| Dav::delete_event(cx, delete(Notify::All)));
+        assert_eq!(codes(outcome), Vec::<String>::new());
+        let [(first, is_quiet, text), (second, is_second_quiet, deleted)] = &sent[..] else {
+            panic!("{sent:?}")
+        };
+        assert_eq!((first.as_str(), *is_quiet), ("PUT", true));
+        assert_eq!((second.as_str(), *is_second_quiet), (last, false));
+        for text in [text, deleted] {
+            assert!(!text.contains("Gladly") && !text.contains("Whispered"), "{text}");
+        }
+        assert!(text.contains("COMMENT:Bring cake") && text.contains("PARTSTAT=ACCEPTED"), "{text}");
+        assert!(text.contains("PARTSTAT=DECLINED"), "{text}");
+        // Who tells nobody writes nothing else.
+        let (_, sent) = run(ANSWERED, true, |cx| Dav::delete_event(cx, delete(Notify::None)));
+        assert_eq!(sent.len(), 1, "{sent:?}");
     }
 }

@@ -81,6 +81,11 @@ pub struct Event {
     pub time_zone: String,
     /// IANA name, where the end is in another zone.
     pub end_time_zone: Option<String>,
+    /// How the clock of the start's zone goes, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
+    /// the series are at the same time of day on this clock. Only on a series with times, and on an exception that applies to following
+    /// instances. Read only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_zone_rules: Option<TimeZoneRules>,
     pub all_day: bool,
     /// All-day events: first day, `YYYY-MM-DD`.
     pub start_date: Option<String>,
@@ -127,6 +132,29 @@ impl Event {
     pub fn derived_busy(&self) -> bool {
         self.status != EventStatus::Cancelled && self.show_as != ShowAs::Free
     }
+}
+
+/// The offsets of a time zone that has no IANA name (RFC 5545 section 3.6.5).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TimeZoneRules {
+    /// The clock as a POSIX TZ string (RFC 9636 section 3.3.2), such as `STD5DST4,M4.1.0/2,M10.5.0/2`; null: `offset` and `transitions`
+    /// say it.
+    pub posix: Option<String>,
+    /// Seconds east of UTC before the first transition.
+    pub offset: i64,
+    /// In order; after the last one its offset stays.
+    pub transitions: Vec<TimeZoneTransition>,
+}
+
+/// A change of clocks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TimeZoneTransition {
+    /// When clocks are changed.
+    pub at: Instant,
+    /// Seconds east of UTC from then on.
+    pub offset: i64,
 }
 
 /// `occurrence` is never stored: it is computed from a series.

@@ -62,6 +62,7 @@ impl Body for Event {
         "recurrenceId",
         "sequence",
         "seriesId",
+        "timeZoneRules",
         "type",
     ];
     type Extra = EventExtra;

@@ -86,7 +86,7 @@ fn every_stored_resource_prints_all_of_its_fields() {
     check_stored!(EmailMessage, EmailThread, Draft, Folder, Label, Calendar, ContactBook);
     check_stored!(TaskList, WebhookSubscription, EventType, Booking);
     // Of a series alone, and of an exception for all later instances.
-    check::<Resource<Event>>(&["providerData", "appliesToFollowing", "duration"]);
+    check::<Resource<Event>>(&["providerData", "appliesToFollowing", "duration", "timeZoneRules"]);
     // The host puts in what they lie in: a connector, which shares the type, knows it from where it looks.
     check::<Resource<Contact>>(&["providerData", "bookId"]);
     check::<Resource<ContactGroup>>(&["providerData", "bookId"]);
@@ -158,7 +158,7 @@ fn every_request_body_can_be_empty_json() {
         NewWebhookReplay
     );
     check_new::<New<Calendar>>(&[]);
-    check_new::<New<Event>>(&["appliesToFollowing", "duration"]);
+    check_new::<New<Event>>(&["appliesToFollowing", "duration", "timeZoneRules"]);
     check_new::<New<Contact>>(&["bookId"]);
     check_new::<New<Task>>(&["taskListId"]);
     check_new::<New<EventType>>(&[]);

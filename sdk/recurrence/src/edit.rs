@@ -204,7 +204,8 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
     if found.is_none() && series.excludes(epoch, local) {
         return Ok(lines);
     }
-    let name = series.zone.iana_name().unwrap_or(&series.zone_name);
+    // A zone by its rules has no name.
+    let name = series.zone.iana_name().filter(|name| !name.is_empty()).unwrap_or(&series.zone_name);
     let line = if series.all_day {
         format!("EXDATE;VALUE=DATE:{}", basic_date(local))
     } else if name == "UTC" || name == "Etc/UTC" || series.epoch_of(local) != Some(epoch) {

@@ -8,6 +8,7 @@ use model::calendar::{Event, EventType};
 use crate::date::{DAY, local_date, local_seconds, parse_recurrence_id};
 use crate::key::key_of_occurrence;
 use crate::occurrence::Occurrence;
+use crate::own_zone::zone_of;
 use crate::series::Series;
 use crate::zones::{Clock, zone};
 
@@ -48,7 +49,7 @@ impl Follow {
     }
 
     fn of(rules: &Series, exception: &Event, index: usize, key: i64) -> Option<Follow> {
-        let zone = zone(&exception.time_zone).unwrap_or_else(|_| rules.zone.clone());
+        let zone = zone_of(exception).unwrap_or_else(|_| rules.zone.clone());
         let original = if rules.all_day { rules.epoch_of(key)? } else { key };
         let (start, end) = (exception.start.as_millis(), exception.end.as_millis());
         let clock = Clock::new(&zone);
@@ -115,6 +116,7 @@ pub(crate) fn following(
         end_date: day(end),
         recurrence: Vec::new(),
         applies_to_following: false,
+        time_zone_rules: None,
         ..exception.clone()
     }
 }

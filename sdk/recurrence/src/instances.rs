@@ -387,6 +387,7 @@ fn computed(series: &Event, occurrence: Occurrence, suffix: String) -> Instance 
         start_date: occurrence.start_date,
         end_date: occurrence.end_date,
         recurrence: Vec::new(),
+        time_zone_rules: None,
         ..series.clone()
     };
     Instance { event, suffix, exception: None }

@@ -10,7 +10,8 @@
 //!
 //! Decisions where RFC 5545 leaves room or contradicts itself, each with its source:
 //!
-//! - **Anchor.** A rule is expanded in local time in the zone of the start, hourly rules too (RFC 5545 §3.3.10).
+//! - **Anchor.** A rule is expanded in local time in the zone of the start, hourly rules too (RFC 5545 §3.3.10). A zone that IANA does
+//!   not have comes with the event, as its offsets ([`zone_of`], RFC 5545 §3.6.5).
 //! - **Overlap** (clocks go back). A local time that happens twice is its first occurrence (§3.3.5).
 //! - **Gap** (clocks go forward). §3.3.10 says both that an instance at a nonexistent local time "MUST be ignored and MUST NOT
 //!   be counted" and that it "is interpreted in the same manner as an explicit DATE-TIME value", that is, with the offset before
@@ -45,6 +46,7 @@ mod instances;
 mod key;
 mod line;
 mod occurrence;
+mod own_zone;
 mod query;
 mod rule;
 mod series;
@@ -63,6 +65,7 @@ pub use edit::{capped_before, excluded, remainder_from};
 pub use error::{Error, Invalid};
 pub use instances::{Instance, Instances, Place, Source, exception_suffix, instances, place_of};
 pub use occurrence::Occurrence;
+pub use own_zone::{zone_by_rules, zone_of};
 pub use query::{Caps, Occurrences, expand, first, next_after, occurs_at};
 pub use series::{Length, Series, Start};
 pub use span::{Span, possible_span};

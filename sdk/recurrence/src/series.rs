@@ -13,6 +13,7 @@ use crate::date::{Basic, DAY, local_seconds, parse_recurrence_id, recurrence_id}
 use crate::duration::days_and_seconds;
 use crate::line::{DateReader, Line, MAX_BYTES, MAX_DATES, Moment, unread};
 use crate::occurrence::Occurrence;
+use crate::own_zone::zone_of;
 use crate::rule::{Repeat, Rule};
 use crate::zones::{Clock, zone};
 
@@ -97,8 +98,8 @@ impl Series {
             let start = Start::AllDay { date, zone: event.time_zone.clone() };
             return Series::new(&start, Length::Days(days.max(1)), &event.recurrence);
         }
-        let zone_of = zone(&event.time_zone)?;
-        let local = zone_of.to_datetime(event.start.timestamp());
+        let zone = zone_of(event)?;
+        let local = zone.to_datetime(event.start.timestamp());
         let ms = event.end.as_millis().saturating_sub(event.start.as_millis());
         let length = match event.duration.as_deref().and_then(days_and_seconds) {
             Some((days, seconds)) if days > 0 && seconds >= 0 => {
@@ -106,11 +107,18 @@ impl Series {
             }
             _ => Length::Exact(ms),
         };
-        Series::new(&Start::Timed { local, zone: event.time_zone.clone() }, length, &event.recurrence)
+        let start = Start::Timed { local, zone: event.time_zone.clone() };
+        Series::in_zone(&start, zone, length, &event.recurrence)
     }
 
     /// A series of its parts. The lines are read liberally (see [`crate::validate`] for what input must look like).
     pub fn new(start: &Start, length: Length, lines: &[String]) -> Result<Series, Invalid> {
+        let (Start::Timed { zone: name, .. } | Start::AllDay { zone: name, .. }) = start;
+        Series::in_zone(start, zone(name)?, length, lines)
+    }
+
+    /// The same on the clock of `zone`, of which the start may have no name.
+    fn in_zone(start: &Start, zone: TimeZone, length: Length, lines: &[String]) -> Result<Series, Invalid> {
         let (local, name, all_day) = match start {
             Start::Timed { local, zone } => (*local, zone, false),
             Start::AllDay { date, zone } => (date.to_datetime(jiff::civil::Time::midnight()), zone, true),
@@ -119,7 +127,7 @@ impl Series {
             return Err(Invalid::new(&local.to_string(), "a series starts in the years 1 to 9998"));
         }
         let mut series = Series {
-            zone: zone(name)?,
+            zone,
             zone_name: name.clone(),
             all_day,
             start: local_seconds(local),

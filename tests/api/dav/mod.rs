@@ -7,10 +7,13 @@ mod foreign_exceptions;
 mod large;
 mod lengths;
 mod moved_series;
+mod moved_tasks;
 mod odd_objects;
+mod own_zones;
 mod renamed;
 mod silence;
 mod tasks;
+mod written;
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};

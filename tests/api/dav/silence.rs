@@ -400,6 +400,32 @@ async fn a_comment_goes_out_once() {
     desk.close().await;
 }
 
+/// Declining by deletion is an answer of its own: what was said with an earlier one is not said again, of the series or of an instance.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deletion_says_nothing_of_an_earlier_answer() {
+    let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
+    let desk = Desk::open(url, "t19").await;
+    for scope in ["this", "all"] {
+        let name = format!("gone-{scope}");
+        let (boss, user) = (desk.address(&name), desk.user);
+        let lines = format!(
+            "ORGANIZER:mailto:{boss}\nATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:{user}@cyrus.test\nCOMMENT:Bring cake\n"
+        );
+        let path = desk.theirs(&name, &lines).await;
+        let said = json!({ "comment": "Said aloud" });
+        desk.api.post(format!("{path}/accept"), said).send().await.expect(200);
+        let first = post.wait(&boss, 1).await;
+        assert!(first[0].contains("COMMENT:Said aloud"), "{}", first[0]);
+        let path = if scope == "this" { desk.instance(&path).await } else { path };
+        desk.api.delete(path).send().await.expect(204);
+        let both = post.wait(&boss, 2).await;
+        let second = both.iter().find(|mail| !first.contains(mail)).expect("a second mail");
+        assert!(second.contains("PARTSTAT=DECLINED"), "{scope}: {second}");
+        assert!(!second.contains("aloud"), "{scope}: {second}");
+    }
+    desk.close().await;
+}
+
 /// What the provider cannot do is refused where the caller is strict: nothing is written, and nobody is told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_strict_write_tells_those_who_were_named_or_is_refused() {

@@ -109,23 +109,31 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
     let instance = args.target.recurrence_id.as_deref().filter(|_| args.target.scope != RecurrenceScope::All);
     let Some(instance) = instance else {
         let id = source_of(&args.target)?;
-        let warnings = session.heed_deletion(&collection, id, asked)?.into_iter().collect();
-        session.delete(id, args.target.if_match.as_deref(), quiet)?;
+        let version = (id, args.target.if_match.as_deref());
+        let warnings = session.delete_heeded(&collection, version, asked)?;
         return Ok(Mutated { sources: vec![gone(id)], warnings, ..Mutated::default() });
     };
     let (id, text, etag) = session.target(&collection, &args.target)?;
-    let calendar = readable(&text)?;
-    let editor = session.editor(&calendar, None);
-    let edited = match args.target.scope {
-        RecurrenceScope::ThisAndFollowing => editor.cap(instance)?,
-        _ => editor.delete_instance(instance)?,
+    let edit = |text: &str| -> Outcome<Edited> {
+        let calendar = readable(text)?;
+        let editor = session.editor(&calendar, None);
+        match args.target.scope {
+            RecurrenceScope::ThisAndFollowing => editor.cap(instance),
+            _ => editor.delete_instance(instance),
+        }
     };
+    let edited = edit(&text)?;
     // That nobody is told is said where the caller asked for somebody.
     let effect = Effect { answers: true, is_news: args.strict || args.notify != Notify::All };
     let texts = [text.as_str(), edited.text.as_deref().unwrap_or_default()];
     let said = session.heed(asked, session.told(texts), effect)?;
+    let (quieter, repeated) = session.without_comments(&collection, &id, (&text, etag.as_deref()), asked)?;
+    let (edited, etag) = match quieter {
+        Some((text, etag)) => (edit(&text)?, etag),
+        None => (edited, etag),
+    };
     let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, None, quiet)?;
-    mutated.warnings.extend(said);
+    mutated.warnings.extend(said.into_iter().chain(repeated));
     // Where nothing that can be read is left, what was deleted is gone all the same.
     for source in &mut mutated.sources {
         source.error = source.error.take().filter(|error| error.code != "unreadable");
@@ -208,6 +216,7 @@ impl Session<'_> {
         let mut changed: Vec<String> = args.changed.clone();
         changed.push("start".into());
         writer.apply(&mut event, &args.event, &Changed(&changed));
+        writer.match_start(&mut event, None);
         if self.server_tells(args.notify) == Some(false) && organizes(&event, &self.reader.selves) {
             schedule_new_by_client(&mut event, &[]);
         }

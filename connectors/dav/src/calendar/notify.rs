@@ -13,11 +13,16 @@ use url::Url;
 
 use crate::calendar::Session;
 use crate::collection::has_class;
+use crate::collection::objects::When;
 use crate::ical::people::Told;
 use crate::ical::resource;
+use crate::ical::series::Editor;
 
 /// The setting that says that the server tells nobody of a request with `Scheduling-Enabled: F`.
 pub const KEEPS_SILENCE: &str = "keepsSilence";
+
+/// A resource as it is at the provider: its text and its version.
+type Current = (String, Option<String>);
 
 /// What the caller wants of a write.
 #[derive(Clone, Copy, Debug)]
@@ -89,20 +94,74 @@ impl Session<'_> {
         said(asked.strict, "notify", ("notify_not_supported", message))
     }
 
-    /// The same for a resource that is going to be deleted. It is read only where what it says can matter.
-    pub fn heed_deletion(&self, collection: &Url, id: &str, asked: Asked) -> Outcome<Option<Warning>> {
+    /// Deletes a resource, and returns what is to be said of that. It is read before only where what it says can matter.
+    pub fn delete_heeded(
+        &self,
+        collection: &Url,
+        (id, if_match): (&str, Option<&str>),
+        asked: Asked,
+    ) -> Outcome<Vec<Warning>> {
+        let is_quiet = asked.notify == Notify::None;
         let matters = match asked.notify {
             Notify::None => self.schedules() && !self.can_be_silent(),
             Notify::ExternalOnly => true,
-            Notify::All => asked.strict,
+            Notify::All => asked.strict || self.schedules(),
         };
-        if !matters {
-            return Ok(None);
-        }
         // One that cannot be read says nothing of its people; whether it can be deleted, the deletion tells.
-        let Ok((text, _)) = self.object(collection, id) else { return Ok(None) };
-        let effect = Effect { answers: false, is_news: true };
-        self.heed(asked, self.told([text.as_str()]), effect)
+        let current = if matters { self.object(collection, id).ok() } else { None };
+        let is_meant = |(_, etag): &Current| if_match.is_none() || etag.as_deref() == if_match;
+        let Some(current) = current.filter(is_meant) else {
+            self.delete(id, if_match, is_quiet)?;
+            return Ok(Vec::new());
+        };
+        // That nobody is told is said where the caller asked for somebody.
+        let effect = Effect { answers: false, is_news: asked.strict || asked.notify != Notify::All };
+        let mut warnings: Vec<Warning> =
+            self.heed(asked, self.told([current.0.as_str()]), effect)?.into_iter().collect();
+        let (text, etag) = (current.0.as_str(), current.1.as_deref());
+        let (quieter, said) = self.without_comments(collection, id, (text, etag), asked)?;
+        warnings.extend(said);
+        // Who did not name a version deletes whichever there is.
+        let version = if_match.and(quieter.as_ref().map_or(etag, |(_, etag)| etag.as_deref()));
+        self.delete(id, version, is_quiet)?;
+        Ok(warnings)
+    }
+
+    /// Takes what the account said with earlier answers out of a resource that is going to be deleted, wholly or in part: to the server
+    /// such a deletion is an answer (RFC 6638 section 3.2.2.4), and the comment would go out with it once more. That is a write of its
+    /// own, of which nobody is told. Returns the resource as it is then, None where nothing was written, and what is to be said.
+    pub fn without_comments(
+        &self,
+        collection: &Url,
+        id: &str,
+        (text, etag): (&str, Option<&str>),
+        asked: Asked,
+    ) -> Outcome<(Option<Current>, Option<Warning>)> {
+        let is_told = asked.notify != Notify::None && self.schedules() && self.told([text]).organizer;
+        let Some(calendar) = resource::parse(text).ok().filter(|_| is_told) else { return Ok((None, None)) };
+        let server_tells = Some(false);
+        let editor = Editor { reader: &self.reader, original: &calendar, now: self.now(), server_tells };
+        let Some(quieter) = editor.without_comments() else { return Ok((None, None)) };
+        let response = self.put(id, &quieter, When::Still(etag), true)?;
+        match response.status {
+            200..=299 => {
+                let stored = response.header("etag").map(str::to_owned);
+                let current = self.object(collection, id)?;
+                // Somebody else wrote it between the two requests.
+                if stored.is_some() && stored != current.1 {
+                    return Err(self.stale());
+                }
+                Ok((Some(current), None))
+            }
+            // It is gone: what is made of that, the deletion shows.
+            404 | 410 => Ok((None, None)),
+            412 => Err(self.write_failure(&response)),
+            // The deletion is what was asked for.
+            _ => {
+                let message = "the provider sends the organizer the comment of an earlier answer once more";
+                Ok((None, said(asked.strict, "notify", ("comment_repeated", message))?))
+            }
+        }
     }
 
     /// What is to be said of an answer to an invitation whose people are these.

@@ -34,7 +34,13 @@ fn reminder(alarm: &IcalCst, length_s: i64) -> Option<Reminder> {
 }
 
 /// Makes the reminders these: alarms that say one of them stay as they are, others that a reminder can say go, new ones come.
-pub fn set_reminders(event: &mut IcalCst, wanted: &Reminders, title: Option<&str>, length_s: i64) {
+/// `owner` is the account's mail address.
+pub fn set_reminders(
+    event: &mut IcalCst,
+    wanted: &Reminders,
+    (title, owner): (Option<&str>, Option<&str>),
+    length_s: i64,
+) {
     let mut missing: Vec<&Reminder> = wanted.overrides.iter().collect();
     event.items.retain(|item| {
         let IcalItem::Component(alarm) = item else { return true };
@@ -50,24 +56,29 @@ pub fn set_reminders(event: &mut IcalCst, wanted: &Reminders, title: Option<&str
             None => false,
         }
     });
+    // An empty DESCRIPTION counts as none, which an alarm needs.
+    let title = title.filter(|title| !title.trim().is_empty()).unwrap_or("Reminder");
     for reminder in missing {
-        event.push_component(alarm(reminder, title.unwrap_or("Reminder")));
+        event.push_component(alarm(reminder, title, owner));
     }
 }
 
-fn alarm(reminder: &Reminder, title: &str) -> IcalCst<'static> {
+fn alarm(reminder: &Reminder, title: &str, owner: Option<&str>) -> IcalCst<'static> {
     let before = reminder.minutes_before.clamp(0, MAX_MINUTES);
     let trigger = if before == 0 { "PT0S".to_owned() } else { format!("-PT{before}M") };
     let trigger = raw_line("TRIGGER", &[], &trigger);
     match reminder.method {
         ReminderMethod::Popup => display(trigger, title),
-        // RFC 5545 section 3.6.6 wants an ATTENDEE, too; servers that send mail know whose calendar it is.
+        // RFC 5545 section 3.6.6 wants an ATTENDEE; where the account has no address, servers that send mail know whose calendar it is.
         ReminderMethod::Email => {
             let mut alarm = IcalCst::empty("VALARM");
             alarm.push_line(trigger);
             alarm.push_line(raw_line("ACTION", &[], "EMAIL"));
             alarm.push_line(text_line("SUMMARY", title));
             alarm.push_line(text_line("DESCRIPTION", title));
+            if let Some(owner) = owner {
+                alarm.push_line(raw_line("ATTENDEE", &[], &format!("mailto:{owner}")));
+            }
             alarm
         }
     }

@@ -1,5 +1,7 @@
 //! What a changed series takes along: its excluded and added dates, and its changed instances.
 
+use std::rc::Rc;
+
 use connector_sdk::{Failure, Outcome};
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::line::IcalLine;
@@ -10,6 +12,7 @@ use recurrence::{Caps, Carried, Series};
 
 use crate::ical::before::Before;
 use crate::ical::exception::{id_line, like};
+use crate::ical::known_zone::unknown_zone;
 use crate::ical::lines::{line, param, set_line, set_param};
 use crate::ical::people::organizes;
 use crate::ical::resource::{events_mut, remove_events, touch};
@@ -25,14 +28,28 @@ const MAX_NAMED: usize = 50;
 const GONE: &str =
     "the series has no instance with this original start any more; what was said of it is dropped";
 
-/// How the times of changed instances move.
-struct Move<'l> {
+/// How the dates of a series and the times of its changed instances move.
+pub struct Move<'l> {
     /// DTSTART of the series as it is now.
-    start: &'l IcalLine<'static>,
+    pub start: &'l IcalLine<'static>,
     /// Seconds of local time.
-    by: i64,
-    from: Zone,
-    to: Zone,
+    pub by: i64,
+    /// The zone of the series before.
+    pub from: Rc<Zone>,
+    pub to: Rc<Zone>,
+}
+
+/// Warns of instances that a series has no place for any more, by their original starts.
+pub fn warn_of_dropped(writer: &mut Writer, mut gone: Vec<String>) {
+    gone.sort();
+    gone.dedup();
+    for id in gone.iter().take(MAX_NAMED) {
+        writer.warn("exception_dropped", GONE, id);
+    }
+    if gone.len() > MAX_NAMED {
+        let others = format!("{GONE}; so it is with {} more", gone.len() - MAX_NAMED);
+        writer.warn("exception_dropped", &others, "recurrence");
+    }
 }
 
 impl Editor<'_> {
@@ -45,6 +62,11 @@ impl Editor<'_> {
         uid: Option<&str>,
     ) -> Outcome<()> {
         let Ok(body) = self.main_event(calendar) else { return self.drop_orphans(calendar, writer, uid) };
+        let (from, to) = (before.zone.clone(), self.start_zone(self.main(calendar)?));
+        let recurred = self.main_event(self.original).is_ok_and(|event| !event.recurrence.is_empty());
+        if (recurred && !from.is_known()) || (!body.recurrence.is_empty() && !to.is_known()) {
+            return Err(unknown_zone());
+        }
         let (Some(old), Ok(after), false) = (before.series, Series::parse(&body), body.recurrence.is_empty())
         else {
             return self.drop_orphans(calendar, writer, uid);
@@ -56,18 +78,12 @@ impl Editor<'_> {
         let clock = self.reader.clock(self.original);
         let start = line(series, "DTSTART").map(|start| like(start, "DTSTART", start.raw_value_str().trim()));
         let Some(start) = start else { return Ok(()) };
-        let (from, to) = (Zone::named(before.zone), Zone::named(&body.time_zone));
         let way = Move { start: &start, by: carried.shift(), from, to };
         if way.by != 0 && before.is_kept {
             // In their place: so a line keeps the name that another client gave its zone.
             way.move_dates(series, &clock);
         }
-        // Of a zone without a name the model knows the instants only.
-        let is_named = clock.read(&start).is_none_or(|start| match start {
-            Moment::Time { zone, .. } => zone.is_iana(),
-            Moment::Day(_) => true,
-        });
-        if carried.lines != body.recurrence && is_named {
+        if carried.lines != body.recurrence {
             writer.set_recurrence(series, &carried.lines);
         }
         let mut gone = carried.dropped.clone();
@@ -81,15 +97,7 @@ impl Editor<'_> {
             let way = Move { by: before.moved.unwrap_or(way.by), ..way };
             self.move_exceptions(calendar, &carried, &way, &id_of);
         }
-        gone.sort();
-        gone.dedup();
-        for id in gone.iter().take(MAX_NAMED) {
-            writer.warn("exception_dropped", GONE, id);
-        }
-        if gone.len() > MAX_NAMED {
-            let others = format!("{GONE}; so it is with {} more", gone.len() - MAX_NAMED);
-            writer.warn("exception_dropped", &others, "recurrence");
-        }
+        warn_of_dropped(writer, gone);
         Ok(())
     }
 
@@ -117,24 +125,22 @@ impl Editor<'_> {
     }
 
     /// What the clock of this zone shows at the start of a component.
-    pub fn local_start(&self, component: &IcalCst, zone: &str) -> Option<DateTime> {
+    pub fn local_start(&self, component: &IcalCst, zone: &Zone) -> Option<DateTime> {
         let clock = self.reader.clock(self.original);
         let at = clock.moment(component, "DTSTART")?.instant(&clock)?;
-        Some(Zone::named(zone).local(at.timestamp()))
+        Some(zone.local(at.timestamp()))
     }
 
     /// The series as it is, where somebody can read its rule, and its zone: what [`Before`] is made of.
-    pub fn as_it_was(&self, calendar: &IcalCst) -> (Option<Series>, String) {
-        match self.main_event(calendar) {
-            Ok(event) => (Series::parse(&event).ok(), event.time_zone),
-            Err(_) => (None, String::new()),
-        }
+    pub fn as_it_was(&self, calendar: &IcalCst) -> Outcome<(Option<Series>, Rc<Zone>)> {
+        let series = self.main_event(calendar).ok().and_then(|event| Series::parse(&event).ok());
+        Ok((series, self.start_zone(self.main(calendar)?)))
     }
 }
 
 impl Move<'_> {
-    /// The dates of a series, moved with it.
-    fn move_dates(&self, series: &mut IcalCst, clock: &Clock) {
+    /// Moves the EXDATEs and RDATEs of a series, or of a recurring to-do, with it; each line keeps its zone and its value type.
+    pub fn move_dates(&self, series: &mut IcalCst, clock: &Clock) {
         for item in &mut series.items {
             let IcalItem::Prop(line) = item else { continue };
             let name = line.name.get().to_ascii_uppercase();
@@ -161,9 +167,7 @@ impl Move<'_> {
             }
             Moment::Time { local: at, zone } => {
                 let is_utc = existing.raw_value_str().trim().ends_with(['Z', 'z']);
-                if zone.is_iana()
-                    && (is_utc || (zone.name == self.from.name && self.from.name != self.to.name))
-                {
+                if is_utc || (zone.is_same(&self.from) && !self.from.is_same(&self.to)) {
                     let at = self.from.local(zone.instant(at)?).checked_add(by).ok()?;
                     return self.told(name, at, is_utc);
                 }

@@ -45,9 +45,11 @@ impl Editor<'_> {
         if let Some(end) = line(series, "DTEND") {
             let until =
                 Instant::from_millis(start.as_millis() + body.end.as_millis() - body.start.as_millis());
-            let end_zone = Zone::named(body.end_time_zone.as_deref().unwrap_or(&zone.name));
-            let end_zone = if zone.is_iana() { &end_zone } else { &*zone };
-            set_line(&mut copy, like(end, "DTEND", &spelled(end, until, end_zone)));
+            let end_zone = match clock.read(end) {
+                Some(Moment::Time { zone, .. }) => zone,
+                _ => zone,
+            };
+            set_line(&mut copy, like(end, "DTEND", &spelled(end, until, &end_zone)));
         }
         Ok(copy)
     }

@@ -166,6 +166,16 @@ pub fn respond(
     found
 }
 
+/// Removes what the account said with its last answer; the answer stays. False where it said nothing.
+pub fn forget_own_comment(event: &mut IcalCst, selves: &Selves) -> bool {
+    let mut found = false;
+    for line in attendees_mut(event).filter(|line| is_self(line, selves)) {
+        found |= param(line, COMMENT).is_some();
+        set_param(line, COMMENT, None);
+    }
+    found
+}
+
 /// Whether the account organizes the event; an event without ORGANIZER is everybody's own.
 pub fn organizes(event: &IcalCst, selves: &Selves) -> bool {
     line(event, "ORGANIZER").is_none_or(|line| is_self(line, selves))
@@ -196,7 +206,7 @@ pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
         if attendee.response_status == ResponseStatus::NeedsAction {
             set_param(&mut line, "RSVP", Some("TRUE"));
         }
-        set_param(&mut line, "CN", attendee.name.as_deref());
+        set_param(&mut line, "CN", named(attendee.name.as_deref()));
         event.push_line(line);
     }
 }
@@ -211,15 +221,35 @@ fn align(line: &mut IcalLine, attendee: &Attendee) {
     if kind(line) != attendee.kind {
         set_param(line, "CUTYPE", Some(kind_word(attendee.kind)));
     }
-    if attendee.name.is_some() && param(line, "CN") != attendee.name {
-        set_param(line, "CN", attendee.name.as_deref());
+    set_name(line, attendee.name.as_deref());
+}
+
+/// Gives a person this name; none leaves the one that is there.
+fn set_name(line: &mut IcalLine, name: Option<&str>) {
+    let name = named(name);
+    if name.is_some() && param(line, "CN").as_deref() != name {
+        set_param(line, "CN", name);
     }
 }
 
-/// Names the organizer; scheduling needs one as soon as there are attendees (RFC 5545 section 3.8.4.3).
+/// A name that says something: an empty parameter is read as broken by some.
+fn named(name: Option<&str>) -> Option<&str> {
+    name.filter(|name| !name.trim().is_empty())
+}
+
+/// Names the organizer; scheduling needs one as soon as there are attendees (RFC 5545 section 3.8.4.3). One who is it already keeps the
+/// line and what is in it.
 pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
+    let known = event.items.iter_mut().find_map(|item| match item {
+        IcalItem::Prop(line) if line.name.get().eq_ignore_ascii_case("ORGANIZER") => Some(line),
+        _ => None,
+    });
+    if let Some(line) = known.filter(|line| self::address(line) == normal(address)) {
+        set_name(line, name);
+        return;
+    }
     let mut line = raw_line("ORGANIZER", &[], &format!("mailto:{}", address.trim()));
-    set_param(&mut line, "CN", name);
+    set_param(&mut line, "CN", named(name));
     set_line(event, line);
 }
 

@@ -6,7 +6,9 @@ use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
 use jiff::civil::Date;
 use model::Instant;
-use model::calendar::{Event, EventAttachment, EventStatus, EventType, Location, ShowAs, Visibility};
+use model::calendar::{
+    Event, EventAttachment, EventStatus, EventType, Location, ShowAs, TimeZoneRules, Visibility,
+};
 use model::wire::{Item, ItemError, JsonText};
 use recurrence::days_and_seconds;
 
@@ -18,7 +20,7 @@ use crate::ical::rules::recurrence_lines;
 use crate::ical::select::{Selection, is_ranged, original, original_instant};
 use crate::ical::time::{Clock, Moment, day_after, time_after};
 use crate::ical::zones::{Definitions, Zone, ZoneCache};
-use crate::ical::{alarms, colors, conference, extra, ignored};
+use crate::ical::{alarms, colors, conference, extra, ignored, zone_warnings};
 use crate::text::without_prefix;
 
 /// What reading needs beside the text. One for a whole call: the zones that it found are kept.
@@ -52,10 +54,10 @@ impl Reader {
         let series = selection.main.map(|_| external_id.to_owned());
         for exception in &selection.exceptions {
             let Some(event) = exception.at.and_then(|at| all.get(at)) else { continue };
-            let item =
+            let mut item =
                 self.item(external_id, event, (reference, series.is_some()), &clock).map_err(unreadable)?;
-            let warnings = ignored::of_exception(exception);
-            items.push(Item { series_external_id: series.clone(), warnings, ..item });
+            item.warnings.splice(0..0, ignored::of_exception(exception));
+            items.push(Item { series_external_id: series.clone(), ..item });
         }
         match (items.first_mut(), all.first()) {
             (Some(first), _) => {
@@ -95,6 +97,7 @@ impl Reader {
             external_id: own_id,
             body: JsonText::of(&body).map_err(|error| error.to_string())?,
             provider_data: extra::extra(event),
+            warnings: zone_warnings::of(event, clock),
             ..Item::default()
         })
     }
@@ -172,6 +175,8 @@ struct Times {
     end: Instant,
     zone: String,
     end_zone: Option<String>,
+    /// Of a zone without an IANA name.
+    rules: Option<Rc<TimeZoneRules>>,
     days: Option<(Date, Date)>,
     /// A DURATION of whole days and more: it holds by the clock.
     length: Option<String>,
@@ -183,6 +188,8 @@ impl Times {
         event.end = self.end;
         event.time_zone = self.zone;
         event.end_time_zone = self.end_zone;
+        let recurs = event.event_type == EventType::Series || event.applies_to_following;
+        event.time_zone_rules = self.rules.filter(|_| recurs).map(|rules| (*rules).clone());
         event.all_day = self.days.is_some();
         event.start_date = self.days.map(|(first, _)| first.to_string());
         event.end_date = self.days.map(|(_, after)| after.to_string());
@@ -218,7 +225,8 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
                 }
                 (None, None) => (at, None),
             };
-            Ok(Times { start: at, end: until.max(at), zone: zone.name.clone(), end_zone, days: None, length })
+            let (end, rules) = (until.max(at), zone.rules().cloned());
+            Ok(Times { start: at, end, zone: zone.name.clone(), end_zone, rules, days: None, length })
         }
     }
 }
@@ -243,6 +251,7 @@ fn all_day(
         end: midnight(after)?,
         zone: clock.home.name.clone(),
         end_zone: None,
+        rules: None,
         days: Some((first, after)),
         length: None,
     })

@@ -23,6 +23,24 @@ fn remove_comment(event: &mut IcalCst, said: &str) {
 }
 
 impl Editor<'_> {
+    /// The resource without what the account said with earlier answers; None where it says nothing of the kind. Comments that the
+    /// organizer wrote stay.
+    pub fn without_comments(&self) -> Option<String> {
+        let mut calendar = self.original.clone();
+        let selves = &self.reader.selves;
+        let mut is_changed = false;
+        for component in events_mut(&mut calendar) {
+            if let Some(said) = people::own_comment(component, selves)
+                && people::forget_own_comment(component, selves)
+            {
+                remove_comment(component, &said);
+                touch(component, self.now, false);
+                is_changed = true;
+            }
+        }
+        is_changed.then(|| resource::print(&calendar))
+    }
+
     /// Answers an invitation, for the whole object or one instance. The comment is kept beside the answer, and is for the organizer
     /// where that is to be told.
     pub fn respond(

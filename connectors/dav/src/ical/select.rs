@@ -14,7 +14,6 @@
 //! - **Another UID** than the resource's own (`resource::uid`): those components are left alone, and that is told.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use ical::tree::cst::IcalCst;
 use model::Instant;
@@ -22,7 +21,6 @@ use model::Instant;
 use crate::ical::lines::{components, line, param, text};
 use crate::ical::resource::{is_exception, sequence, uid};
 use crate::ical::time::{Clock, Moment, recurrence_id};
-use crate::ical::zones::Zone;
 
 /// How new a component is: of two the greater one counts.
 pub type Rank = (i64, Option<Instant>, Option<Instant>, usize);
@@ -221,7 +219,7 @@ pub fn original(original: &Moment, series: Option<&Moment>, clock: &Clock) -> Op
             let at = zone.instant(*local)?;
             Some(recurrence::named_day(at, clock.home.local(at)).to_string())
         }
-        (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. })) if !is_same(zone, series) => {
+        (Moment::Time { local, zone }, Some(Moment::Time { zone: series, .. })) if !zone.is_same(series) => {
             Some(recurrence_id(series.local(zone.instant(*local)?)))
         }
         (Moment::Time { local, .. }, _) => Some(recurrence_id(*local)),
@@ -240,9 +238,4 @@ pub fn original_instant(original_at: &Moment, series: Option<&Moment>, clock: &C
         }
         _ => original_at.instant(clock),
     }
-}
-
-/// Whether two zones tell the same time. Those that have no IANA name are all called "UTC".
-fn is_same(one: &Rc<Zone>, other: &Rc<Zone>) -> bool {
-    Rc::ptr_eq(one, other) || (one.name == other.name && one.is_iana() && other.is_iana())
 }

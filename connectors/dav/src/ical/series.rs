@@ -141,7 +141,7 @@ impl Editor<'_> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let at = self.claim_main(&mut calendar)?;
-        let (before, zone) = self.as_it_was(&calendar);
+        let (before, zone) = self.as_it_was(&calendar)?;
         let component = events_mut(&mut calendar).nth(at).ok_or_else(|| no_instance("its start"))?;
         writer.apply(component, event, changed);
         self.mark_scheduling(component);
@@ -154,8 +154,9 @@ impl Editor<'_> {
         }
         if changed.moves() || changed.has("recurrence") {
             let is_kept = !changed.has("recurrence");
-            let before = Before { series: before.as_ref(), zone: &zone, is_kept, moved: None };
+            let before = Before { series: before.as_ref(), zone, is_kept, moved: None };
             self.carry(&mut calendar, &mut writer, &before, uid.as_deref())?;
+            self.match_start(&mut calendar, &writer);
         }
         Ok(self.finish(calendar, writer))
     }
@@ -221,6 +222,7 @@ impl Editor<'_> {
         if selection.main.is_none() {
             return Err(no_instance(recurrence_id));
         }
+        self.ensure_known_zone(calendar)?;
         let series = self.series(calendar)?;
         if !recurrence::occurs_at(&series, recurrence_id, Caps::default()).map_err(refused)? {
             return Err(no_instance(recurrence_id));
@@ -259,6 +261,7 @@ impl Editor<'_> {
             }
             return Ok(self.finish(calendar, writer));
         }
+        self.ensure_known_zone(&calendar)?;
         let series = self.series(&calendar)?;
         let occurs = recurrence::occurs_at(&series, recurrence_id, Caps::default()).map_err(refused)?;
         if exception.is_none() && !occurs {
@@ -304,6 +307,7 @@ impl Editor<'_> {
     pub fn cap(&self, recurrence_id: &str) -> Outcome<Edited> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
+        self.ensure_known_zone(&calendar)?;
         let series = self.series(&calendar)?;
         let Some(lines) =
             recurrence::capped_before(&series, recurrence_id, Caps::default()).map_err(refused)?
@@ -318,6 +322,7 @@ impl Editor<'_> {
         writer.set_recurrence(component, &lines);
         self.mark_scheduling(component);
         touch(component, self.now, organizes(component, &self.reader.selves));
+        self.match_start(&mut calendar, &writer);
         Ok(self.finish(calendar, writer))
     }
 
@@ -334,7 +339,7 @@ impl Editor<'_> {
             Some(at) => events(&calendar)[at].clone(),
             None => self.instance_at(&calendar, recurrence_id)?,
         };
-        let zone = self.main_event(&calendar)?.time_zone;
+        let zone = self.start_zone(self.main(&calendar)?);
         let mut main = base;
         remove(&mut main, "RECURRENCE-ID");
         let was = self.local_start(&main, &zone);
@@ -359,8 +364,9 @@ impl Editor<'_> {
         }
         let before = series.continued(recurrence_id, &rest).map_err(refused)?;
         let is_kept = !changed.has("recurrence");
-        let before = Before { series: Some(&before), zone: &zone, is_kept, moved: Some(moved) };
+        let before = Before { series: Some(&before), zone, is_kept, moved: Some(moved) };
         self.carry(&mut calendar, &mut writer, &before, Some(uid))?;
+        self.match_start(&mut calendar, &writer);
         let new = self.finish(calendar, writer);
         old.warnings.extend(new.warnings);
         old.text = old.text.map(|text| self.related(&text, uid));

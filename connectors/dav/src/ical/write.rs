@@ -2,8 +2,8 @@
 
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
-use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 use model::Instant;
 use model::calendar::{Event, EventStatus, ShowAs, Visibility};
 use model::wire::Warning;
@@ -13,7 +13,7 @@ use crate::ical::lines::{keyword, line, lines, param, raw_line, remove, set_line
 use crate::ical::notes::set_description;
 use crate::ical::people::{set_attendees, set_organizer};
 use crate::ical::read::Reader;
-use crate::ical::time::{Clock, date_line, local, utc_line, zoned_line};
+use crate::ical::time::{Clock, date_line, is_floating, local, utc_line, zoned_line};
 use crate::ical::zones::Zone;
 use crate::ical::{alarms, colors, conference, extra};
 
@@ -85,7 +85,8 @@ impl<'c> Writer<'c> {
         }
         if changed.has("reminders") {
             let length_s = (event.end.as_millis() - event.start.as_millis()) / 1000;
-            alarms::set_reminders(component, &event.reminders, event.title.as_deref(), length_s);
+            let names = (event.title.as_deref(), self.reader.selves.mail());
+            alarms::set_reminders(component, &event.reminders, names, length_s);
         }
         if changed.has("attachments") {
             set_attachments(component, event);
@@ -110,11 +111,16 @@ impl<'c> Writer<'c> {
             (day(&event.start_date), day(&event.end_date))
         });
         if let Some((Some(first), after)) = days {
-            set_line(component, date_line("DTSTART", first));
             let after = after.filter(|after| *after > first).or_else(|| first.tomorrow().ok());
+            let lasts_as_before = line(component, "DURATION").is_some()
+                && after.is_some_and(|after| self.days(component) == Some(first.duration_until(after)));
+            put_time(component, date_line("DTSTART", first));
+            if lasts_as_before {
+                return;
+            }
             remove(component, "DURATION");
             if let Some(after) = after {
-                set_line(component, date_line("DTEND", after));
+                put_time(component, date_line("DTEND", after));
             }
             return;
         }
@@ -129,14 +135,41 @@ impl<'c> Writer<'c> {
         let end_zone = event.end_time_zone.as_deref().unwrap_or(&event.time_zone);
         let shape = if line(component, "DTEND").is_some() { "DTEND" } else { "DTSTART" };
         let end = self.time_line(component, "DTEND", shape, event.end, end_zone);
-        put_time(component, start);
         remove(component, "DURATION");
-        if event.end > event.start {
+        if event.end <= event.start {
+            // DTEND must be later than DTSTART (RFC 5545 section 3.8.2.2): a moment has none (section 3.6.1).
+            put_time(component, start);
+            remove(component, "DTEND");
+        } else if is_floating(&start) == is_floating(&end) {
+            put_time(component, start);
             put_time(component, end);
         } else {
-            // DTEND must be later than DTSTART (RFC 5545 section 3.8.2.2): a moment has none (section 3.6.1).
-            remove(component, "DTEND");
+            let start = self.anchored(start, "DTSTART", event.start);
+            let end = self.anchored(end, "DTEND", event.end);
+            put_time(component, start);
+            put_time(component, end);
         }
+    }
+
+    /// How long an all-day event lasts as it stands.
+    fn days(&self, component: &IcalCst) -> Option<SignedDuration> {
+        let old = self.reader.event(component, None, &self.clock).ok()?;
+        let first: Date = old.start_date?.parse().ok()?;
+        let after: Date = old.end_date?.parse().ok()?;
+        Some(first.duration_until(after))
+    }
+
+    /// The time in the calendar's zone where it is floating: start and end both float or none does (RFC 5545 section 3.8.2.2).
+    fn anchored(&mut self, time: IcalLine<'static>, name: &str, at: Instant) -> IcalLine<'static> {
+        if !is_floating(&time) {
+            return time;
+        }
+        let home = self.clock.home.clone();
+        if home.name == "UTC" {
+            return utc_line(name, at);
+        }
+        self.zones.push((home.name.clone(), at.timestamp()));
+        zoned_line(name, at, &home, &home.name)
     }
 
     /// A time property in this zone, spelled as the property `like` of the component where that is the same zone.
@@ -149,24 +182,30 @@ impl<'c> Writer<'c> {
         zone: &str,
     ) -> IcalLine<'static> {
         let wanted = Zone::named(zone);
+        let shown = wanted.local(at.timestamp());
+        // The second of a doubled local time can only be said in UTC.
+        let is_local = wanted.instant(shown) == Some(at.timestamp());
         let existing = line(component, like).filter(|line| line.raw_value_str().trim().len() == 15);
-        if let Some(existing) = existing {
+        if let Some(existing) = existing.filter(|_| is_local) {
             match param(existing, "TZID") {
                 Some(tzid) => {
-                    let has = self.clock.zone(&tzid, 2026);
+                    let has = self.clock.zone(&tzid, wanted.local(at.timestamp()).year());
                     if has.is_iana() && has.name == wanted.name {
+                        return zoned_line(name, at, &has, &tzid);
+                    }
+                    // A zone that has no IANA name is told as UTC.
+                    let is_told_as = !has.is_iana() && has.is_known() && wanted.name == "UTC";
+                    if is_told_as && has.exact_local(at.timestamp()).is_some() {
                         return zoned_line(name, at, &has, &tzid);
                     }
                 }
                 None if self.clock.home.name == wanted.name => {
-                    return raw_line(name, &[], &local(wanted.local(at.timestamp())));
+                    return raw_line(name, &[], &local(shown));
                 }
                 None => {}
             }
         }
-        let shown = wanted.local(at.timestamp());
-        // The second of a doubled local time can only be said in UTC.
-        if wanted.name == "UTC" || wanted.instant(shown) != Some(at.timestamp()) {
+        if wanted.name == "UTC" || !is_local {
             return utc_line(name, at);
         }
         self.zones.push((wanted.name.clone(), at.timestamp()));

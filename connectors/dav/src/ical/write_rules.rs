@@ -2,7 +2,7 @@
 
 use ical::tree::cst::{IcalCst, IcalItem};
 
-use crate::ical::rules::{is_rule, recurrence_line};
+use crate::ical::rules::{ends_floating, has_days, is_rule, recurrence_line, until_in_utc};
 use crate::ical::write::Writer;
 
 impl Writer<'_> {
@@ -11,13 +11,16 @@ impl Writer<'_> {
         let mut missing: Vec<String> =
             wanted.iter().map(|line| clean(line)).filter(|line| !line.is_empty()).collect();
         let clock = &self.clock;
+        let has_days = has_days(component, clock);
+        let floats = ends_floating(component);
         component.items.retain(|item| {
             let IcalItem::Prop(line) = item else { return true };
             if !is_rule(line.name.get()) {
                 return true;
             }
-            let said = recurrence_line(line, clock);
-            match missing.iter().position(|line| *line == said) {
+            let said = recurrence_line(line, clock, has_days);
+            let told = until_in_utc(&said, clock).filter(|_| floats);
+            match missing.iter().position(|line| *line == said || told.as_ref() == Some(line)) {
                 Some(at) => {
                     missing.remove(at);
                     true

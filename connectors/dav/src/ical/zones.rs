@@ -1,27 +1,26 @@
-//! From TZID to IANA zones: by name, by what the VTIMEZONE says of itself, by its offsets.
+//! From TZID to zones: IANA's by name, by what the VTIMEZONE says of itself, by its offsets; else the VTIMEZONE's own.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use ical::tree::cst::{IcalCst, IcalItem};
-use ical::tz::{IcalTz, IcalTzTransition};
+use ical::tree::cst::IcalCst;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
+use model::calendar::TimeZoneRules;
 
-use crate::ical::lines::{components, line, line_text, raw_line, set_line, text};
+use crate::ical::lines::{components, line, line_text, text};
+use crate::ical::observances::{History, history, is_small};
+use crate::ical::own_zone::OwnZone;
 
 /// Years before and after an event in which a VTIMEZONE has to agree with an IANA zone to be taken for it.
 const AGREEING_YEARS: i64 = 1;
-/// Years before an event from which on the transitions of its VTIMEZONE are known.
-const EARLIER_YEARS: i32 = 10;
-/// Longest way from the beginning of an observance's rule to the year that is asked for, years: Outlook's begin in 1601.
-const MAX_YEARS: i32 = 600;
-/// Most lines of a VTIMEZONE that is read, those of its observances included.
-const MAX_DEFINITION_LINES: usize = 2_000;
-/// Most VTIMEZONEs, each in each year that is asked for, for which an IANA zone is sought in one call.
+/// Years after an event of which a VTIMEZONE's transitions are looked at to find its IANA zone.
+const LATER_YEARS: i16 = 3;
+/// Most VTIMEZONEs, each in each year that is asked for, for which an IANA zone is sought in one call, and, where there is
+/// none, rules for all years.
 const MAX_SOUGHT: usize = 300;
 /// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays tell zones apart.
 const PROBE_S: i64 = 7 * 86_400;
@@ -68,74 +67,75 @@ fn zones<'n>(names: impl Iterator<Item = &'n str>) -> Vec<TimeZone> {
 /// What a TZID stands for.
 #[derive(Clone, Debug)]
 pub struct Zone {
-    /// IANA name; "UTC" where nothing fits, and then only the instants are right.
+    /// IANA name; "UTC" where nothing fits: instants are told in it.
     pub name: String,
-    rules: Rules,
+    clock: TimeZone,
+    own: Option<Own>,
 }
 
+/// What is known of a VTIMEZONE that no IANA zone agrees with.
 #[derive(Clone, Debug)]
-enum Rules {
-    Iana(TimeZone),
-    /// Transitions of a VTIMEZONE that no IANA zone agrees with: instant, offset from then on; and the offset before them all.
-    Own {
-        transitions: Vec<(i64, i64)>,
-        before: i64,
-    },
+struct Own {
+    /// The number of the definition; None: one that is too long to be read.
+    number: Option<usize>,
+    /// None: the clock is right around one year at the most.
+    rules: Option<Rc<TimeZoneRules>>,
 }
 
 impl Zone {
     /// The IANA zone of this name (also Windows names); UTC for an unknown one.
     pub fn named(name: &str) -> Zone {
         match recurrence::zone(name) {
-            Ok(zone) => {
-                let name = zone.iana_name().unwrap_or("UTC").to_owned();
-                Zone { name, rules: Rules::Iana(zone) }
-            }
-            Err(_) => Zone { name: "UTC".into(), rules: Rules::Iana(TimeZone::UTC) },
+            Ok(zone) => Zone::iana(zone),
+            Err(_) => Zone { name: "UTC".into(), clock: TimeZone::UTC, own: None },
         }
+    }
+
+    fn iana(clock: TimeZone) -> Zone {
+        Zone { name: clock.iana_name().unwrap_or("UTC").to_owned(), clock, own: None }
+    }
+
+    fn own(number: Option<usize>, OwnZone { clock, rules }: OwnZone) -> Zone {
+        Zone { name: "UTC".into(), clock, own: Some(Own { number, rules: rules.map(Rc::new) }) }
     }
 
     /// The instant of a local time (RFC 5545 section 3.3.5: the first of two; in a gap the offset before it).
     pub fn instant(&self, local: DateTime) -> Option<Timestamp> {
-        match &self.rules {
-            Rules::Iana(zone) => zone.to_ambiguous_timestamp(local).compatible().ok(),
-            Rules::Own { transitions, before } => {
-                let wall = TimeZone::UTC.to_timestamp(local).ok()?.as_second();
-                let mut offset = *before;
-                for (at, next) in transitions {
-                    // The old offset still reads this wall time as before the change: it holds, also for a doubled time.
-                    if wall - offset < *at {
-                        break;
-                    }
-                    // A time that the change jumps over keeps the old offset, too.
-                    if wall - next >= *at {
-                        offset = *next;
-                    } else {
-                        break;
-                    }
-                }
-                Timestamp::from_second(wall - offset).ok()
-            }
-        }
+        self.clock.to_ambiguous_timestamp(local).compatible().ok()
     }
 
     /// What this zone's clock shows at an instant.
     pub fn local(&self, at: Timestamp) -> DateTime {
-        match &self.rules {
-            Rules::Iana(zone) => zone.to_datetime(at),
-            Rules::Own { transitions, before } => {
-                let second = at.as_second();
-                let last = transitions.iter().rev().find(|(from, _)| *from <= second);
-                let offset = last.map_or(*before, |(_, offset)| *offset);
-                let shifted = Timestamp::from_second(second + offset).unwrap_or(at);
-                TimeZone::UTC.to_datetime(shifted)
-            }
-        }
+        self.clock.to_datetime(at)
+    }
+
+    /// The local time of an instant, where it names that instant and no other: not the second of a doubled time.
+    pub fn exact_local(&self, at: Timestamp) -> Option<DateTime> {
+        Some(self.local(at)).filter(|local| self.instant(*local) == Some(at))
     }
 
     /// Whether the name tells the whole truth: an IANA zone stands behind it.
     pub fn is_iana(&self) -> bool {
-        matches!(self.rules, Rules::Iana(_))
+        self.own.is_none()
+    }
+
+    /// Whether its clock is known in all years, so that a series in it can be expanded and changed.
+    pub fn is_known(&self) -> bool {
+        self.own.as_ref().is_none_or(|own| own.rules.is_some())
+    }
+
+    /// The rules of a zone without an IANA name, as the model has them.
+    pub fn rules(&self) -> Option<&Rc<TimeZoneRules>> {
+        self.own.as_ref()?.rules.as_ref()
+    }
+
+    /// Whether two zones tell the same time. Those that have no IANA name are all called "UTC".
+    pub fn is_same(&self, other: &Zone) -> bool {
+        match (&self.own, &other.own) {
+            (None, None) => self.name == other.name,
+            (Some(one), Some(other)) => one.number.is_some() && one.number == other.number,
+            _ => false,
+        }
     }
 }
 
@@ -152,11 +152,14 @@ pub struct ZoneCache {
 
 /// The VTIMEZONEs of one object by TZID, with their numbers: looked through once, and each written out once.
 #[derive(Default)]
-pub struct Definitions<'c>(OnceCell<HashMap<String, (&'c IcalCst<'c>, OnceCell<usize>)>>);
+pub struct Definitions<'c>(OnceCell<HashMap<String, Numbered<'c>>>);
+
+/// A VTIMEZONE and its number; None: it has more lines than a zone has.
+type Numbered<'c> = (&'c IcalCst<'c>, OnceCell<Option<usize>>);
 
 impl<'c> Definitions<'c> {
-    /// The first one of this TZID; none of one with more lines than a zone has.
-    fn find(&self, calendar: &'c IcalCst<'c>, tzid: &str) -> Option<&(&'c IcalCst<'c>, OnceCell<usize>)> {
+    /// The first one of this TZID.
+    fn find(&self, calendar: &'c IcalCst<'c>, tzid: &str) -> Option<&Numbered<'c>> {
         let all = self.0.get_or_init(|| {
             let mut all = HashMap::new();
             for zone in components(calendar, "VTIMEZONE") {
@@ -166,15 +169,8 @@ impl<'c> Definitions<'c> {
             }
             all
         });
-        all.get(tzid).filter(|(zone, _)| is_small(zone))
+        all.get(tzid)
     }
-}
-
-/// A VTIMEZONE with the history of a zone in it has some hundred lines.
-fn is_small(definition: &IcalCst) -> bool {
-    let below = components(definition, "STANDARD").chain(components(definition, "DAYLIGHT"));
-    let lines = below.map(|observance| observance.items.len()).sum::<usize>();
-    definition.items.len() + lines <= MAX_DEFINITION_LINES
 }
 
 impl ZoneCache {
@@ -190,8 +186,7 @@ impl ZoneCache {
             return zone.clone();
         }
         if let Ok(zone) = recurrence::zone(tzid) {
-            let name = zone.iana_name().unwrap_or("UTC").to_owned();
-            let zone = Rc::new(Zone { name, rules: Rules::Iana(zone) });
+            let zone = Rc::new(Zone::iana(zone));
             self.named.borrow_mut().insert(tzid.to_owned(), zone.clone());
             return zone;
         }
@@ -201,102 +196,47 @@ impl ZoneCache {
         let number = *number.get_or_init(|| {
             let mut texts = self.texts.borrow_mut();
             let next = texts.len();
-            *texts.entry(format!("{tzid}\n{definition}")).or_insert(next)
+            is_small(definition).then(|| *texts.entry(format!("{tzid}\n{definition}")).or_insert(next))
         });
+        let Some(number) = number else { return Rc::new(Zone::own(None, OwnZone::unreadable())) };
         if let Some(zone) = self.defined.borrow().get(&(number, year)) {
             return zone.clone();
         }
         let mut known = self.defined.borrow_mut();
         // Instants stay right without a name, and a name costs a look at every zone that there is.
-        let zone = Rc::new(defined(definition, year, known.len() < MAX_SOUGHT));
+        let zone = Rc::new(defined((definition, number), year, known.len() < MAX_SOUGHT));
         known.insert((number, year), zone.clone());
         zone
     }
 }
 
-/// What a VTIMEZONE means around this year.
-fn defined(definition: &IcalCst, year: i16, is_sought: bool) -> Zone {
+/// What a VTIMEZONE, with its number, means around this year.
+fn defined((definition, number): (&IcalCst, usize), year: i16, is_sought: bool) -> Zone {
     for name in ["X-LIC-LOCATION", "TZID-ALIAS-OF"] {
         if let Some(zone) = text(definition, name).and_then(|location| recurrence::zone(&location).ok()) {
-            return Zone { name: zone.iana_name().unwrap_or("UTC").to_owned(), rules: Rules::Iana(zone) };
+            return Zone::iana(zone);
         }
     }
-    let Some((transitions, before)) = transitions(definition, year) else { return Zone::named("UTC") };
-    let agreeing = if is_sought { agreeing(&transitions, before, year) } else { None };
-    match agreeing {
-        Some(zone) => Zone { name: zone.iana_name().unwrap_or("UTC").to_owned(), rules: Rules::Iana(zone) },
-        None => Zone { name: "UTC".into(), rules: Rules::Own { transitions, before } },
+    let nearby = history(definition, year, i32::from(LATER_YEARS));
+    if let Some(zone) = nearby.as_ref().filter(|_| is_sought).and_then(|nearby| agreeing(nearby, year)) {
+        return Zone::iana(zone);
     }
-}
-
-/// The transitions up to some years after `year` as (instant, offset from then on), and the offset before the first.
-fn transitions(definition: &IcalCst, year: i16) -> Option<(Vec<(i64, i64)>, i64)> {
-    let observances = || components(definition, "STANDARD").chain(components(definition, "DAYLIGHT"));
-    if observances().any(|observance| is_odd(observance, year)) {
-        return None;
-    }
-    let mut recent = definition.clone().into_static();
-    begin_lately(&mut recent, year);
-    let mut calendar = IcalCst::v2();
-    calendar.push_component(recent);
-    let decoded = calendar.decode();
-    let zone = decoded.components.iter().find_map(IcalTz::of_component)?;
-    let all = zone.transitions(i32::from(year) + 3);
-    let before = i64::from(all.first()?.from);
-    let instant = |t: &IcalTzTransition| (t.local.seconds() - i64::from(t.from), i64::from(t.to));
-    Some((all.iter().map(instant).collect(), before))
-}
-
-/// A rule that is not yearly, or that has times of day, is no rule of a time zone, and walking it could take for ever; so could a walk
-/// through thousands of years.
-fn is_odd(observance: &IcalCst, year: i16) -> bool {
-    let Some(rule) = line(observance, "RRULE") else { return false };
-    let rule = rule.raw_value_str().to_ascii_uppercase();
-    let has_times = ["BYHOUR", "BYMINUTE", "BYSECOND"].iter().any(|part| rule.contains(part));
-    let begins_early = first_year(observance).is_none_or(|first| first < i32::from(year) - MAX_YEARS);
-    !rule.contains("FREQ=YEARLY") || has_times || begins_early && !is_endless(&rule)
-}
-
-fn first_year(observance: &IcalCst) -> Option<i32> {
-    line(observance, "DTSTART")?.raw_value_str().trim().get(..4)?.parse().ok()
-}
-
-fn is_endless(rule: &str) -> bool {
-    let is_bound = |part: &str| {
-        ["UNTIL=", "COUNT=", "INTERVAL="].iter().any(|bound| part.starts_with(bound)) && part != "INTERVAL=1"
+    let own = match &nearby {
+        Some(nearby) => OwnZone::of(definition, nearby, (year, LATER_YEARS), is_sought),
+        None => OwnZone::unreadable(),
     };
-    !rule.split(';').any(|part| is_bound(part.trim()))
-}
-
-/// Lets observances that go on for ever begin a few years before `year`: Outlook's begin in 1601, and nobody asks what was
-/// between. The first transition may then be on another day than the rule says; the years that count come after it.
-fn begin_lately(definition: &mut IcalCst<'static>, year: i16) {
-    let first = i32::from(year) - EARLIER_YEARS;
-    for item in &mut definition.items {
-        let IcalItem::Component(observance) = item else { continue };
-        let is_endless = line(observance, "RDATE").is_none()
-            && line(observance, "RRULE")
-                .is_some_and(|rule| is_endless(&rule.raw_value_str().to_ascii_uppercase()));
-        let start = line(observance, "DTSTART").map(|start| start.raw_value_str().trim().to_owned());
-        if let Some((began, rest)) = start.as_deref().and_then(|start| start.split_at_checked(4))
-            && is_endless
-            && began.parse().is_ok_and(|began: i32| began < first)
-        {
-            set_line(observance, raw_line("DTSTART", &[], &format!("{first:04}{rest}")));
-        }
-    }
+    Zone::own(Some(number), own)
 }
 
 /// The IANA zone that has the same offsets around this year.
-fn agreeing(transitions: &[(i64, i64)], before: i64, year: i16) -> Option<TimeZone> {
+fn agreeing(nearby: &History, year: i16) -> Option<TimeZone> {
     let middle = DateTime::new(year, 7, 1, 12, 0, 0, 0).ok()?;
     let middle = TimeZone::UTC.to_timestamp(middle).ok()?.as_second();
     let span = (AGREEING_YEARS * 366 + 183) * 86_400;
     let probes: Vec<(Timestamp, i64)> = (0..=2 * span / PROBE_S)
         .filter_map(|step| {
             let at = middle - span + step * PROBE_S;
-            let last = transitions.iter().rev().find(|(from, _)| *from <= at);
-            Some((Timestamp::from_second(at).ok()?, last.map_or(before, |(_, offset)| *offset)))
+            Some((Timestamp::from_second(at).ok()?, nearby.offset_at(at)))
         })
         .collect();
     let fits = |zone: &TimeZone| {
@@ -365,7 +305,7 @@ mod tests {
             "TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:20000101T000000\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n",
         );
         let zone = home(&odd);
-        assert!(!zone.is_iana());
+        assert!(!zone.is_iana() && zone.is_known());
         let at = zone.instant("2026-03-01T10:17:00".parse().unwrap()).unwrap();
         assert_eq!(at.to_string(), "2026-03-01T10:00:00Z");
         assert_eq!(zone.local(at).to_string(), "2026-03-01T10:17:00");
@@ -376,10 +316,10 @@ mod tests {
         let odd = calendar(
             "TZID:Home\r\nBEGIN:STANDARD\r\nDTSTART:16010101T000000\r\nRRULE:FREQ=SECONDLY\r\nTZOFFSETFROM:+0017\r\nTZOFFSETTO:+0017\r\nEND:STANDARD\r\n",
         );
-        assert_eq!(home(&odd).name, "UTC");
+        assert!(home(&odd).name == "UTC" && !home(&odd).is_known());
         let often = odd.replace("SECONDLY", "YEARLY;BYSECOND=1,2,3");
-        assert_eq!(home(&often).name, "UTC");
+        assert!(home(&often).name == "UTC" && !home(&often).is_known());
         let long = odd.replace("SECONDLY", "YEARLY;UNTIL=99991231T000000Z").replace("1601", "0001");
-        assert_eq!(home(&long).name, "UTC");
+        assert!(home(&long).name == "UTC" && !home(&long).is_known());
     }
 }

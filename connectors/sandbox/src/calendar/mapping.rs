@@ -89,6 +89,7 @@ pub fn event_from(theirs: &native::Event) -> Outcome<Event> {
         end: to.time.ok_or_else(missing)?,
         duration: None,
         end_time_zone: to.zone.clone().filter(|end| !all_day && *end != zone),
+        time_zone_rules: None,
         time_zone: zone,
         all_day,
         start_date: from.day.clone(),

@@ -142,7 +142,11 @@ fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[Stri
             return Err(invalid(Code::InvalidParameter, "allDay", message));
         }
         let length = wanted.end.as_millis() - wanted.start.as_millis();
-        let tz = validate::zone("timeZone", &event.time_zone)?;
+        let tz = match &event.time_zone_rules {
+            // The provider's own zone, whose name is not in `timeZone`.
+            Some(_) => recurrence::zone_of(&event).map_err(|e| instances::refusal(&e.into()))?,
+            None => validate::zone("timeZone", &event.time_zone)?,
+        };
         let local = |i: model::Instant| i.timestamp().to_zoned(tz.clone()).datetime();
         let shift = local(wanted.start).since(local(instance.start)).map_err(anyhow::Error::new)?;
         let moved = local(series.start).checked_add(shift).map_err(anyhow::Error::new)?;

@@ -66,12 +66,16 @@ impl TodoEditor<'_> {
         let todo =
             components_mut(&mut calendar, NAME).nth(at).ok_or_else(|| unreadable("it has no VTODO"))?;
         let start = self.reader.times(todo, &clock).start;
+        let before = self.reader.recurring(todo, &clock);
         writer.apply(todo, task, &changed)?;
         touch(todo, self.now, is_significant(&changed) && organizes(todo, &self.reader.base.selves));
         let moved = changed.has("recurrence") || start != self.reader.times(todo, &clock).start;
         if moved && has_exceptions {
             let why = "changed instances of this recurring task stay as they were";
             writer.base.warn("exceptions_kept", why, "recurrence");
+        }
+        if let Some(before) = &before {
+            writer.carry_dates(todo, before, !changed.has("recurrence"))?;
         }
         self.written(calendar, writer)
     }

@@ -10,6 +10,7 @@
 //! - **Start and due.** One value type for both and the start first (RFC 5545 section 3.8.2.3); strict servers refuse the rest.
 //!   See `times`.
 
+pub mod carry;
 pub mod edit;
 pub mod extra;
 pub mod people;

@@ -17,6 +17,7 @@ use crate::ical::todo::people::assignees;
 use crate::ical::todo::reader::NAME;
 use crate::ical::todo::reminder::reminder;
 use crate::ical::todo::{extra, state};
+use crate::ical::zone_warnings;
 
 pub use crate::ical::todo::reader::TodoReader;
 
@@ -34,12 +35,13 @@ impl TodoReader {
             return Ok(Vec::new());
         };
         let task = self.task(todo, &clock);
+        let ignored = ignored::of_main(selection.copies_of_task().len(), selection.foreign, "task");
         let item = Item {
             external_id: external_id.to_owned(),
             uid: text(todo, "UID"),
             body: JsonText::of(&task).map_err(|error| unreadable(error.to_string()))?,
             provider_data: extra::extra(&calendar, todo, &self.times(todo, &clock), &task),
-            warnings: ignored::of_main(selection.copies_of_task().len(), selection.foreign, "task"),
+            warnings: ignored.into_iter().chain(zone_warnings::of(todo, &clock)).collect(),
             ..Item::default()
         };
         Ok(vec![item])

@@ -34,6 +34,7 @@ impl TodoWriter<'_> {
         let wanted = task.recurrence.iter().any(|line| !line.trim().is_empty());
         let recurs = if changed.has("recurrence") { wanted } else { is_recurring(todo) };
         let anchored = !recurs || self.anchor(&mut new, old);
+        let before = todo.clone();
         self.put(todo, &new, old, changed);
         if changed.has("recurrence") {
             if anchored {
@@ -42,6 +43,7 @@ impl TodoWriter<'_> {
                 self.cannot_keep("recurrence", "a task without start and due date cannot recur");
             }
         }
+        self.base.match_start(todo, Some(&before));
         Ok(())
     }
 
@@ -162,9 +164,11 @@ impl TodoWriter<'_> {
 
     /// A to-do that says how long it takes goes on saying so where that still leads to the due date.
     fn put(&mut self, todo: &mut IcalCst, new: &Times, old: &Times, changed: &Changed) {
-        let zones = &mut self.base.zones;
+        let clock = self.clock();
         match &new.start {
-            Some(start) if new.start != old.start => put_stamp(todo, "DTSTART", start, zones),
+            Some(start) if new.start != old.start => {
+                put_stamp(todo, "DTSTART", start, &clock, &mut self.base.zones);
+            }
             // Also one that could not be read.
             None if changed.has("startDate") => remove(todo, "DTSTART"),
             _ => {}
@@ -181,7 +185,7 @@ impl TodoWriter<'_> {
         }
         remove(todo, "DURATION");
         match &new.due {
-            Some(due) => put_stamp(todo, "DUE", due, &mut self.base.zones),
+            Some(due) => put_stamp(todo, "DUE", due, &clock, &mut self.base.zones),
             None => remove(todo, "DUE"),
         }
     }

@@ -3,7 +3,7 @@
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::line::IcalLine;
 use jiff::Timestamp;
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
 
 use crate::ical::lines::{line, param, put_text, raw_line, set_param};
 use crate::ical::time::{Clock, Moment, date, day_after, is_floating, local, time_after};
@@ -126,20 +126,41 @@ fn stamp(line: &IcalLine, clock: &Clock) -> Option<Stamp> {
     }
 }
 
-/// Sets DTSTART or DUE. Parameters of other clients stay. A zone that the object does not define yet goes into `zones`.
-pub fn put_stamp(todo: &mut IcalCst, name: &str, stamp: &Stamp, zones: &mut Vec<(String, Timestamp)>) {
+/// A time that is told in UTC, on the clock that the to-do has, where that one has no IANA name; and its TZID.
+fn on_own_clock(todo: &IcalCst, name: &str, at: DateTime, clock: &Clock) -> Option<(DateTime, String)> {
+    let shape = line(todo, name).or_else(|| line(todo, "DTSTART"))?;
+    let tzid = param(shape, "TZID")?;
+    let Moment::Time { zone, .. } = clock.read(shape)? else { return None };
+    zone.rules()?;
+    Some((zone.exact_local(jiff::tz::TimeZone::UTC.to_timestamp(at).ok()?)?, tzid))
+}
+
+/// Sets DTSTART or DUE. Parameters of other clients stay, and so does a zone that `clock` knows from the object alone. A zone that the
+/// object does not define yet goes into `zones`.
+pub fn put_stamp(
+    todo: &mut IcalCst,
+    name: &str,
+    stamp: &Stamp,
+    clock: &Clock,
+    zones: &mut Vec<(String, Timestamp)>,
+) {
     let (value, tzid) = match &stamp.time {
         None => (date(stamp.date), None),
         Some((time, place)) => {
-            let value = local(stamp.date.to_datetime(*time));
+            let at = stamp.date.to_datetime(*time);
+            let value = local(at);
             match place {
                 Place::Floating => (value, None),
-                Place::Zone { tzid: Some(tzid), .. } => (value, Some(tzid.as_str())),
-                Place::Zone { name, .. } if name == "UTC" => (format!("{value}Z"), None),
+                Place::Zone { tzid: Some(tzid), .. } => (value, Some(tzid.clone())),
+                Place::Zone { name: zone, .. } if zone == "UTC" => {
+                    match on_own_clock(todo, name, at, clock) {
+                        Some((at, tzid)) => (local(at), Some(tzid)),
+                        None => (format!("{value}Z"), None),
+                    }
+                }
                 Place::Zone { name, .. } => {
-                    let at = Zone::named(name).instant(stamp.date.to_datetime(*time));
-                    zones.extend(at.map(|at| (name.clone(), at)));
-                    (value, Some(name.as_str()))
+                    zones.extend(Zone::named(name).instant(at).map(|at| (name.clone(), at)));
+                    (value, Some(name.clone()))
                 }
             }
         }
@@ -148,11 +169,11 @@ pub fn put_stamp(todo: &mut IcalCst, name: &str, stamp: &Stamp, zones: &mut Vec<
     match todo.items.iter_mut().find(named) {
         Some(IcalItem::Prop(line)) => {
             put_text(line, &value);
-            mark(line, stamp.time.is_none(), tzid);
+            mark(line, stamp.time.is_none(), tzid.as_deref());
         }
         _ => {
             let mut line = raw_line(name, &[], &value);
-            mark(&mut line, stamp.time.is_none(), tzid);
+            mark(&mut line, stamp.time.is_none(), tzid.as_deref());
             todo.push_line(line);
         }
     }

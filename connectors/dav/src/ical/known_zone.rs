@@ -1,0 +1,33 @@
+//! Series in a time zone that nobody knows: nothing is written that depends on when their instances are.
+
+use std::rc::Rc;
+
+use connector_sdk::{Failure, Outcome};
+use ical::tree::cst::IcalCst;
+
+use crate::ical::series::Editor;
+use crate::ical::time::Moment;
+use crate::ical::zones::Zone;
+
+/// What is wrong with a change that depends on the instances of such a series.
+pub fn unknown_zone() -> Failure {
+    Failure::invalid(
+        "timeZone: the definition of the series' time zone at the provider cannot be used, so nobody knows when its instances are; make a new series in an IANA time zone",
+    )
+}
+
+impl Editor<'_> {
+    /// Where the start of a component is told; of a day the calendar's zone.
+    pub fn start_zone(&self, component: &IcalCst) -> Rc<Zone> {
+        let clock = self.reader.clock(self.original);
+        match clock.moment(component, "DTSTART") {
+            Some(Moment::Time { zone, .. }) => zone,
+            _ => clock.home.clone(),
+        }
+    }
+
+    /// Fails where nobody knows when the instances of the series are.
+    pub fn ensure_known_zone(&self, calendar: &IcalCst) -> Outcome<()> {
+        if self.start_zone(self.main(calendar)?).is_known() { Ok(()) } else { Err(unknown_zone()) }
+    }
+}
