@@ -128,6 +128,7 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(api_keys::expire_tokens(tx, now - TOKENS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(token_grants::clean(tx, now - GRANTS_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
+    steps(app, all, move |tx| Box::pin(departures(tx, now - items::RETURN_MS))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::delivered(tx, now - DELIVERED_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::replays(tx, now - LOG_MS, STEP))).await?;
@@ -161,6 +162,11 @@ pub async fn clean(app: &App) -> Result<Removed> {
 
 async fn former_sources(tx: &mut Tx, before: i64) -> Result<i64> {
     let forgotten = items::forget_former_sources(tx, before, STEP).await?;
+    Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
+}
+
+async fn departures(tx: &mut Tx, before: i64) -> Result<i64> {
+    let forgotten = items::forget_departures(tx, before, STEP).await?;
     Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }
 

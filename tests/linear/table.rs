@@ -88,6 +88,7 @@ pub const ROWS: &[Row] = &[
     row("calendars", "ical.todo", &[LINES, FOLDED, EVENT_LINES]),
     row("calendars", "ical.zone", &[ZONES, FOLDED]),
     row("calendars", "ical.zoned", &[EVENT_LINES, ZONED]),
+    row("calendars", "ical.recurrence", &[EVENT_LINES, RULE_LINES, FOLDED]),
     row("calendars", "ical.busy", &[BUSY, FOLDED]),
     row("contacts", "vcard.object", &[CARDS, CARD_LINES, FOLDED]),
     row("contacts", "vcard.lines", &[CARD_LINES, FOLDED, CARDS]),

@@ -14,7 +14,9 @@ use storage::locked::{ConnectionLock, Locked};
 use crate::app::App;
 use crate::log::{self, Note, Origin};
 use crate::resources::bind::bind;
-use crate::resources::differences::{Differences, Quiet, Superseded, differences, merge_renamed};
+use crate::resources::differences::{
+    Differences, Quiet, Superseded, differences, merge_renamed, take_up_departed,
+};
 use crate::resources::mail;
 use crate::resources::prepare::Prepared;
 use crate::resources::{Kind, render};
@@ -30,6 +32,13 @@ pub struct Place {
     /// The collection; empty for what lives directly in the connection.
     pub parent_id: String,
     pub origin: Origin,
+}
+
+impl Place {
+    /// Whether what is written there was read from the provider, and is no write of ours.
+    fn is_read(&self) -> bool {
+        matches!(self.origin, Origin::Provider | Origin::Backfill)
+    }
 }
 
 /// What one item went through.
@@ -127,6 +136,9 @@ async fn all_differences<'l>(
         c.change != Change::Deleted || !(live.contains(&c.item.id) || quiet.contains(&c.item.id))
     });
     merge_renamed(&mut all.changed);
+    if place.is_read() {
+        take_up_departed(tx, app, (lock, place), &mut all.changed).await?;
+    }
     Ok(all)
 }
 
@@ -159,8 +171,7 @@ async fn write_quiet(tx: &mut Tx, app: &App, place: &Place, quiet: Vec<Quiet<'_>
     if quiet.is_empty() {
         return Ok(());
     }
-    let is_read = matches!(place.origin, Origin::Provider | Origin::Backfill);
-    let sequence = match is_read {
+    let sequence = match place.is_read() {
         true => None,
         false => Some(storage::log::next_sequence(tx, &place.tenant, 1).await?),
     };
@@ -184,6 +195,16 @@ async fn leave(tx: &mut Tx, app: &App, before: &Item, item: &Item) -> Result<()>
     }
     let at = (item.sequence, app.now());
     Ok(items::leave_source(tx, &item.connection_id, &before.source_id, at).await?)
+}
+
+/// Keeps the metadata of an item that the provider no longer has: it may come back under another name. What was deleted here is deleted.
+async fn keep_departed(tx: &mut Tx, place: &Place, before: &Locked<'_, Item>, item: &Item) -> Result<()> {
+    let is_kept = place.is_read() && !place.kind.is_mail() && before.deleted_at.is_none();
+    let has_any = before.fingerprint.is_some() && before.metadata != "{}";
+    match item.deleted_at.filter(|_| is_kept && has_any) {
+        Some(left_at) => Ok(items::depart(tx, before, left_at).await?),
+        None => Ok(()),
+    }
 }
 
 async fn write(
@@ -211,6 +232,7 @@ async fn write(
         }
         if let Some(before) = &changed.before {
             leave(tx, app, before, &changed.item).await?;
+            keep_departed(tx, place, before, &changed.item).await?;
         }
         if place.kind.is_mail() {
             mail::put(tx, &place.tenant, changed).await?;

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use base::error::Result;
-use serde::Deserialize;
 use storage::Tx;
 use storage::items::{self, Item};
 use storage::locked::{ConnectionLock, Locked};
@@ -68,23 +67,28 @@ pub async fn differences<'l>(
     let parent_id = place.parent_id.as_str();
     let stored = items::lock_of_source(tx, lock, place.kind.family(), parent_id, &source.source_id).await?;
     let (mut changed, mut quiet) = (Vec::new(), Vec::new());
-    let mut ids: Vec<(String, String)> = Vec::new();
+    let by_name: HashMap<(&str, &str), &Locked<'l, Item>> =
+        stored.iter().map(|i| ((i.kind.as_str(), i.external_id.as_str()), i)).collect();
+    // Ids by the provider's names, whatever the kind: of what is stored, and of what was told by now.
+    let stored_ids: HashMap<&str, &str> =
+        stored.iter().rev().map(|i| (i.external_id.as_str(), i.id.as_str())).collect();
+    let mut told_ids: HashMap<&str, String> = HashMap::with_capacity(source.items.len());
     // Exceptions behind what they are exceptions of, wherever the connector tells of it: they name it.
     let (exceptions, others): (Vec<_>, Vec<_>) =
         source.items.iter().partition(|item| item.series_external_id.is_some());
     for fresh in others.into_iter().chain(exceptions) {
         let kind = fresh.kind.as_str();
-        let mut known = stored.iter().find(|i| i.external_id == fresh.external_id && i.kind == kind).cloned();
+        let mut known = by_name.get(&(kind, fresh.external_id.as_str())).copied().cloned();
         if known.is_none() {
             // It may have been read from another source before: moved, or split off.
             known = items::lock_by_external_id(tx, lock, kind, parent_id, &fresh.external_id).await?;
         }
         let id = known.as_ref().map_or_else(|| app.new_id(fresh.kind.id_kind()), |i| i.id.clone());
-        ids.push((fresh.external_id.clone(), id.clone()));
-        let series_id = fresh.series_external_id.as_ref().and_then(|s| {
-            let new = ids.iter().find(|(external, _)| external == s).map(|(_, id)| id.clone());
-            new.or_else(|| stored.iter().find(|i| i.external_id == *s).map(|i| i.id.clone()))
+        told_ids.entry(&fresh.external_id).or_insert_with(|| id.clone());
+        let series_id = fresh.series_external_id.as_deref().and_then(|series| {
+            told_ids.get(series).map(String::as_str).or_else(|| stored_ids.get(series).copied())
         });
+        let series_id = series_id.map(str::to_owned);
         let row = row(app, place, source, fresh, (id, series_id), known.as_deref());
         let change = match &known {
             Some(known) if is_same(known, &row) => {
@@ -108,9 +112,10 @@ pub async fn differences<'l>(
             places: Vec::new(),
         });
     }
-    let is_kept = |item: &Item| {
-        source.items.iter().any(|i| i.external_id == item.external_id && i.kind.as_str() == item.kind)
-    };
+    drop((by_name, stored_ids));
+    let kept: HashSet<(&str, &str)> =
+        source.items.iter().map(|i| (i.kind.as_str(), i.external_id.as_str())).collect();
+    let is_kept = |item: &Item| kept.contains(&(item.kind.as_str(), item.external_id.as_str()));
     let is_gone =
         |i: &Locked<'_, Item>| i.deleted_at.is_none() && !is_kept(i) && !mail::drafts::is_being_sent(i);
     changed.extend(stored.into_iter().filter(is_gone).map(|item| Changed {
@@ -126,59 +131,112 @@ pub async fn differences<'l>(
     Ok(Differences { changed, quiet, superseded: Superseded::default() })
 }
 
-/// What stays of an item when its object is renamed: its UID, and its name inside the object (nothing; `#…` for an exception).
-type ObjectKey = (Kind, String, String);
+/// Tombstones that are looked at for the new items of a page.
+const MOST_DEPARTED: i64 = 2_000;
 
-/// The UID of an event, which has no column of its own.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct WithUid {
-    i_cal_uid: Option<String>,
+fn is_new(one: &Changed<'_>) -> bool {
+    one.change == Change::Created && one.before.is_none()
 }
 
-fn object_key(changed: &Changed<'_>) -> Option<ObjectKey> {
-    let item = &changed.item;
-    let inner = item.external_id.strip_prefix(item.source_id.as_str())?;
-    let uid = match changed.kind {
-        Kind::Event => serde_json::from_str::<WithUid>(&item.body).ok()?.i_cal_uid,
-        _ => item.uid.clone(),
-    };
-    Some((changed.kind, uid?, inner.to_owned()))
+/// Makes a new item the one that it was under another name. Returns the id that was made for it, and the one that it has.
+fn keep_id<'l>(one: &mut Changed<'l>, before: Locked<'l, Item>) -> (String, String) {
+    let made = std::mem::replace(&mut one.item.id, before.id.clone());
+    one.item.created_at = before.created_at;
+    one.before = Some(before);
+    (made, one.item.id.clone())
+}
+
+/// Names series by the ids that they keep, by those that were made for them as new ones.
+fn keep_series(changed: &mut [Changed<'_>], kept: &HashMap<String, String>) {
+    for one in changed {
+        if let Some(id) = one.item.series_id.as_ref().and_then(|id| kept.get(id)) {
+            one.item.series_id = Some(id.clone());
+        }
+    }
 }
 
 /// Makes one update of a new and a deleted item with the same UID: another client moved the object inside its collection (WebDAV MOVE), or
-/// deleted it and put it again. The item keeps its id and its metadata. Both must be on one page: only because the old name is gone is the
-/// new one known to be no second object with that UID, which some providers take.
+/// deleted it and put it again. The item keeps its id and its metadata. Both are on one page: only because the old name is gone is the
+/// new one known to be no second object with that UID, which some providers take. Where the new name is told first, the old one is asked
+/// for with it (`sync::storing`).
 pub fn merge_renamed(changed: &mut Vec<Changed<'_>>) {
-    let is_new = |one: &Changed<'_>| one.change == Change::Created && one.before.is_none();
     let is_gone = |one: &Changed<'_>| one.change == Change::Deleted;
     if !(changed.iter().any(is_new) && changed.iter().any(is_gone)) {
         return;
     }
     let mut gone = HashMap::new();
     for one in changed.iter().filter(|one| is_gone(one)) {
-        if let (Some(key), Some(before)) = (object_key(one), &one.before) {
-            gone.insert(key, before.clone());
+        if let (Some(print), Some(before)) = (&one.item.fingerprint, &one.before) {
+            gone.insert(print.clone(), before.clone());
         }
     }
-    // The ids that the items keep, by those that were made for them as new ones.
     let mut kept = HashMap::new();
     for one in changed.iter_mut().filter(|one| is_new(one)) {
-        let Some(before) = object_key(one).and_then(|key| gone.remove(&key)) else { continue };
-        let made = std::mem::replace(&mut one.item.id, before.id.clone());
-        kept.insert(made, before.id.clone());
+        let print = one.item.fingerprint.as_deref();
+        let Some(before) = print.and_then(|print| gone.remove(print)) else { continue };
         one.item.metadata.clone_from(&before.metadata);
-        one.item.created_at = before.created_at;
         one.change = Change::Updated;
-        one.before = Some(before);
+        let (made, id) = keep_id(one, before);
+        kept.insert(made, id);
     }
     let updated: HashSet<String> = kept.values().cloned().collect();
     changed.retain(|one| !is_gone(one) || !updated.contains(&one.item.id));
-    for one in changed {
-        if let Some(id) = one.item.series_id.as_ref().and_then(|id| kept.get(id)) {
-            one.item.series_id = Some(id.clone());
+    keep_series(changed, &kept);
+}
+
+/// Gives new items the ids of those that they were until the provider named them as gone, not long ago: an earlier page told the deletion
+/// of the old name, with a commit of its own. So readers learn that the item is there again, under its id. What it had of metadata it has
+/// again, also where it comes back under its own name.
+// Contract silent: for how long an object that is gone is the same one when it comes back. A day.
+pub async fn take_up_departed<'l>(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&'l ConnectionLock, &Place),
+    changed: &mut [Changed<'l>],
+) -> Result<()> {
+    let since = app.now() - items::RETURN_MS;
+    let new = changed.iter().filter(|one| is_new(one));
+    let prints: Vec<&str> = new.filter_map(|one| one.item.fingerprint.as_deref()).collect();
+    let found = items::lock_gone_by_fingerprint(tx, lock, &prints, since, MOST_DEPARTED).await?;
+    // What the page itself tells of a tombstone goes first.
+    let told = changed.iter().filter_map(|one| one.before.as_ref());
+    let told: HashSet<String> = told.map(|before| before.id.clone()).collect();
+    let mut departed: HashMap<String, Locked<'l, Item>> = HashMap::new();
+    for one in found {
+        let is_free = one.parent_id == place.parent_id && !told.contains(&one.id);
+        if let Some(print) = one.fingerprint.clone().filter(|_| is_free) {
+            // The last that went comes first.
+            departed.entry(print).or_insert(one);
         }
     }
+    let mut kept = HashMap::new();
+    for one in changed.iter_mut().filter(|one| is_new(one)) {
+        let print = one.item.fingerprint.as_deref();
+        if let Some(before) = print.and_then(|print| departed.remove(print)) {
+            let (made, id) = keep_id(one, before);
+            kept.insert(made, id);
+        }
+    }
+    keep_series(changed, &kept);
+    let returned = changed.iter().filter(|one| has_returned(one));
+    let ids: Vec<&str> = returned.map(|one| one.item.id.as_str()).collect();
+    let mut metadata = items::departed(tx, &ids).await?;
+    for one in changed.iter_mut().filter(|one| has_returned(one)) {
+        let went_at = one.before.as_ref().and_then(|before| before.deleted_at).filter(|at| *at >= since);
+        if let Some((metadata, left_at)) = metadata.remove(&one.item.id)
+            && went_at == Some(left_at)
+        {
+            one.item.metadata = metadata;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an item is made of the tombstone of the same object.
+fn has_returned(one: &Changed<'_>) -> bool {
+    let is_it =
+        |before: &Locked<'_, Item>| before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint;
+    one.change == Change::Created && one.item.fingerprint.is_some() && one.before.as_ref().is_some_and(is_it)
 }
 
 /// Whether readers see nothing else than before. A series that comes, or goes, changes what is known of its instances, though they are

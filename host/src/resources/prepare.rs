@@ -86,6 +86,9 @@ pub struct Content {
     pub revision: i64,
     /// Of an exception: which instance of its series it is.
     pub instance: Option<i64>,
+    /// Of events: the UID, and of an exception its recurrence id.
+    pub i_cal_uid: Option<String>,
+    pub recurrence_id: Option<String>,
 }
 
 /// A connector's sources, ready to be stored. Each by itself: whatever is wrong with one is an error of that source alone.
@@ -122,7 +125,7 @@ pub fn prepare(kind: Kind, source: Source) -> Prepared {
         return prepared;
     }
     for item in source.items {
-        match item_of(kind, item) {
+        match item_of(kind, &prepared.source_id, item) {
             Ok(item) => prepared.items.push(item),
             Err(e) => {
                 prepared.error =
@@ -144,7 +147,10 @@ const MAX_BODY: usize = 1 << 20;
 /// for what else is in it.
 pub(super) const MAX_NAME: usize = 2_000;
 
-fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
+/// Longest fingerprint in bytes: it is in an index, beside the id of a connection.
+const MAX_FINGERPRINT: usize = 1_000;
+
+fn item_of(kind: Kind, source_id: &str, item: wire::Item) -> Result<PreparedItem, String> {
     let names = [Some(&item.external_id), item.uid.as_ref(), item.series_external_id.as_ref()];
     if names.into_iter().flatten().any(|name| name.contains('\0')) {
         return Err("an id contains U+0000".to_owned());
@@ -176,13 +182,13 @@ fn item_of(kind: Kind, item: wire::Item) -> Result<PreparedItem, String> {
     }
     Ok(storable(PreparedItem {
         kind,
+        fingerprint: fingerprint(kind, source_id, &item, &content),
         uid: uid(kind, &item),
         external_id: item.external_id,
         series_external_id: item.series_external_id,
         hash: hex::encode(&hasher.finalize()[..16]),
         provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
         content,
-        fingerprint: None,
         aside: None,
         partial: None,
     }))
@@ -193,6 +199,21 @@ fn storable(mut item: PreparedItem) -> PreparedItem {
     item.content.sort_text.retain(|c| c != '\0');
     item.content.search_text.retain(|c| c != '\0');
     item
+}
+
+/// What stays when another program gives the item's object another name: the kind, the instance, the name inside the object (nothing; `#…`
+/// for an exception), and the UID. None where there is no UID, or it is no UID that anybody would write. As in
+/// `migrations/0034_item_departures.*.sql`.
+fn fingerprint(kind: Kind, source_id: &str, item: &wire::Item, content: &Content) -> Option<String> {
+    let uid = match kind {
+        Kind::Event => content.i_cal_uid.as_deref(),
+        Kind::Contact | Kind::ContactGroup | Kind::Task => item.uid.as_deref(),
+        _ => None,
+    };
+    let inner = item.external_id.strip_prefix(source_id)?;
+    let instance = content.recurrence_id.as_deref().unwrap_or_default();
+    let print = format!("{}:{instance}{inner}\n{}", kind.as_str(), uid.filter(|uid| !uid.is_empty())?);
+    (print.len() <= MAX_FINGERPRINT && !print.contains('\0')).then_some(print)
 }
 
 /// Events are named by nobody.
@@ -234,6 +255,8 @@ fn event(mut event: Event) -> serde_json::Result<Content> {
         is_series: event.event_type == EventType::Series,
         revision: event.sequence,
         instance: event.original_start.map(Instant::as_millis),
+        i_cal_uid: event.i_cal_uid.clone(),
+        recurrence_id: event.recurrence_id.clone(),
         sort_at,
         until_at,
         body: serde_json::to_string(&event)?,

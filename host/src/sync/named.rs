@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use anyhow::Context;
 use base::error::Result;
 use model::wire::{ItemError as WireError, Source, SourceName, Sources, SourcesGet};
-use runtime::{self, Blame, Verb};
+use runtime::{self, Blame, Code, Verb};
 use storage::items;
 use storage::sync_states::{self as table, Batch, ItemError, SyncState};
 
@@ -128,7 +128,7 @@ impl Pull<'_> {
 
     /// What these names stand for: a source for each of them. What the listing told as deleted is asked for too, because it may have come
     /// back since.
-    async fn content(&self, names: &[SourceName]) -> Result<Vec<Source>, runtime::Error> {
+    pub(super) async fn content(&self, names: &[SourceName]) -> Result<Vec<Source>, runtime::Error> {
         let (bad, asked): (Vec<&SourceName>, Vec<&SourceName>) =
             names.iter().partition(|name| is_bad_name(&name.external_id));
         let mut sources: Vec<Source> = bad.into_iter().map(source).collect();
@@ -150,8 +150,8 @@ impl Pull<'_> {
         Ok(sources)
     }
 
-    /// The answer; of a batch that stopped the connector, what its sources say one by one. `held` others of the batch were read before:
-    /// the connector works.
+    /// The answer; of a batch that stopped the connector, what its parts say. `held` others of the batch were read before: the connector
+    /// works.
     async fn answered(
         &self,
         state: &SyncState,
@@ -163,17 +163,57 @@ impl Pull<'_> {
             Err(e) if e.blame != Blame::Connector => return Err(Failed::Provider(Box::new(e))),
             Err(e) => e,
         };
-        let (app, connection, scope) = (self.app, self.connection, self.scope);
-        tracing::warn!(connection = %connection.id, scope = %scope.scope_id, sources = names.len(),
-            "a batch of the provider's data stopped the connector, its sources are read one by one");
-        let named = names.iter().map(source).collect();
-        let read = unreadable::one_by_one(app, connection, scope, state, named, self.background).await?;
-        let read = read.map_err(|e| Failed::Provider(Box::new(e)))?;
+        tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, sources = names.len(),
+            "a batch of the provider's data stopped the connector, it is read in parts");
+        self.in_halves(state, (names, held), error).await
+    }
+
+    /// Reads what stopped the connector as a whole with this error, or was more than an answer holds: in halves, and what fails in halves
+    /// again, until it is one source. So a batch that is too large costs a few calls more, and one bad source among many some dozen.
+    /// `held` others were read before. Fails with the error where nothing can be read: then it is the connector that is broken.
+    pub(super) async fn in_halves(
+        &self,
+        state: &SyncState,
+        (names, held): (&[SourceName], usize),
+        error: runtime::Error,
+    ) -> Result<Vec<Source>, Failed> {
+        let mut read: Vec<Source> = Vec::with_capacity(names.len());
+        let mut waiting: Vec<&[SourceName]> = match self.takes_names() {
+            true => halves(names).into(),
+            false => names.chunks(1).rev().collect(),
+        };
+        while let Some(some) = waiting.pop() {
+            if some.len() > 1 {
+                match self.content(some).await {
+                    Ok(sources) => {
+                        read.extend(sources);
+                        continue;
+                    }
+                    Err(e) if e.blame == Blame::Connector => {
+                        waiting.extend(halves(some));
+                        continue;
+                    }
+                    // Of this connector sources are asked for one by one.
+                    Err(e) if matches!(e.code, Code::Unsupported | Code::UnsupportedSurface) => {}
+                    Err(e) => return Err(Failed::Provider(Box::new(e))),
+                }
+            }
+            let alone = some.iter().map(source).collect();
+            let (app, connection, scope) = (self.app, self.connection, self.scope);
+            let found = unreadable::one_by_one(app, connection, scope, state, alone, self.background).await?;
+            read.extend(found.map_err(|e| Failed::Provider(Box::new(e)))?);
+        }
         if held == 0 && read.len() >= HOPELESS && read.iter().all(|source| source.error.is_some()) {
             return Err(Failed::Provider(Box::new(error)));
         }
         Ok(read)
     }
+}
+
+/// The second and the first half.
+fn halves(names: &[SourceName]) -> [&[SourceName]; 2] {
+    let (first, second) = names.split_at(names.len() / 2);
+    [second, first]
 }
 
 /// What was answered of each name that was asked for. One without an answer is gone where the listing said so, else it is an error of

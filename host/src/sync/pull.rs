@@ -3,7 +3,7 @@
 //! been read is what no page named taken for gone, so that a partial scan never deletes.
 
 use base::error::{Error, Result};
-use model::wire::{ChangesRequest, Source, Sources};
+use model::wire::{ChangesRequest, Source, SourceName, Sources};
 use runtime::{self, Blame};
 use storage::connections::Connection;
 use storage::log;
@@ -255,8 +255,8 @@ impl Pull<'_> {
         self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
 
-    /// A page that killed the connector, read source by source. What killed it is among them and kept out; or it is the
-    /// connector that fails at everything, and then the first error stands.
+    /// A page that killed the connector, or was more than an answer holds, read in parts. What killed it is among them and kept out; or it
+    /// is the connector that fails at everything, and then the first error stands.
     async fn rescued(
         &self,
         state: &SyncState,
@@ -266,16 +266,12 @@ impl Pull<'_> {
         let Ok(mut reply) = self.page(cursor, PageOf::Names).await else {
             return Err(Failed::Provider(Box::new(error)));
         };
-        let (app, connection, scope) = (self.app, self.connection, self.scope);
         let named = std::mem::take(&mut reply.body.sources);
-        tracing::warn!(connection = %connection.id, scope = %scope.scope_id, sources = named.len(),
-            "a page of the provider's data stopped the connector, its sources are read one by one");
-        let read = unreadable::one_by_one(app, connection, scope, state, named, self.background).await?;
-        let read = read.map_err(|e| Failed::Provider(Box::new(e)))?;
-        if read.len() >= HOPELESS && read.iter().all(|source| source.error.is_some()) {
-            return Err(Failed::Provider(Box::new(error)));
-        }
-        reply.body.sources = read;
+        tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, sources = named.len(),
+            "a page of the provider's data stopped the connector, it is read in parts");
+        let name = |s: Source| SourceName { external_id: s.external_id, etag: s.etag, deleted: s.deleted };
+        let names: Vec<SourceName> = named.into_iter().map(name).collect();
+        reply.body.sources = self.in_halves(state, (&names, 0), error).await?;
         Ok(reply)
     }
 

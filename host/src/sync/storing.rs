@@ -1,10 +1,13 @@
 //! What a pull read, made ready and written.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 
 use base::error::{Error, Result};
 use futures::FutureExt;
-use model::wire::Source;
+use model::wire::{Source, SourceName};
+use runtime::{self, Blame};
+use storage::items::{self, Printed};
 use storage::sync_states::SyncState;
 
 use crate::log::Origin;
@@ -14,6 +17,36 @@ use crate::supervise::said;
 use crate::sync::page::{Mode, Named, Page, sweep_ahead, write_page};
 use crate::sync::pull::{Failed, Pull, Read, is_initial};
 use crate::sync::{mailbox, reread, unreadable};
+
+/// Stored items that are looked at for a page of so many, which find themselves too. Where there are more, the provider has no use for
+/// UIDs.
+fn most_former(items: usize) -> usize {
+    100 + 2 * items
+}
+
+/// The names of stored objects that may be those of the new items of a page under an older name: not on the page, and the only ones of
+/// their UID, because of several nothing tells which.
+fn former_names(page: &[Prepared], found: &[Printed], collection_id: &str) -> Vec<SourceName> {
+    let mut stored: HashMap<&str, Vec<&str>> = HashMap::new();
+    for one in found.iter().filter(|one| one.parent_id == collection_id) {
+        stored.entry(&one.fingerprint).or_default().push(&one.source_id);
+    }
+    let told: HashSet<&str> = page.iter().map(|source| source.source_id.as_str()).collect();
+    let prints = page.iter().flat_map(|source| &source.items).filter_map(|item| item.fingerprint.as_deref());
+    let alone = prints.filter_map(|print| match stored.get(print).map(Vec::as_slice) {
+        Some([alone]) => Some(*alone),
+        _ => None,
+    });
+    let names: BTreeSet<&str> = alone.filter(|name| !told.contains(name)).collect();
+    let name = |name: &str| SourceName { external_id: name.to_owned(), etag: None, deleted: false };
+    names.into_iter().map(name).collect()
+}
+
+/// Whether a connector, or its provider, has no answer to a question about many sources.
+fn is_no_answer(e: &runtime::Error) -> bool {
+    use runtime::Code::{Invalid, NotFound, Unsupported, UnsupportedSurface};
+    matches!(e.code, Invalid | NotFound | Unsupported | UnsupportedSurface)
+}
 
 impl Pull<'_> {
     /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
@@ -28,7 +61,42 @@ impl Pull<'_> {
             let completed = mailbox::complete(self.app, self.connection, &mut ready, self.background).await;
             completed.map_err(|e| Failed::Provider(Box::new(e)))?;
         }
+        self.add_former(&mut ready).await?;
         Ok(ready)
+    }
+
+    /// Adds to a page what the provider has now under the names that its new items may have had until now: those of stored items that are
+    /// the same by their UID. A provider can tell the new name of an object pages before it tells that the old one is gone, and where
+    /// everything is enumerated it tells that never. With both on one page the item keeps its id (`merge_renamed`). An old name that is
+    /// still there is a second object with that UID.
+    async fn add_former(&self, ready: &mut Vec<Prepared>) -> Result<(), Failed> {
+        let (app, connection, scope) = (self.app, self.connection, self.scope);
+        if !self.takes_names() {
+            return Ok(());
+        }
+        let new = ready.iter().flat_map(|source| &source.items);
+        let prints: Vec<&str> = new.filter_map(|item| item.fingerprint.as_deref()).collect();
+        let most = most_former(prints.len());
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        let found = items::live_by_fingerprint(app.db.reader(), &connection.id, &prints, limit).await?;
+        let names = former_names(ready, &found, &scope.scope_id);
+        if names.is_empty() || found.len() >= most {
+            return Ok(());
+        }
+        match self.content(&names).await {
+            Ok(sources) => {
+                // One that cannot be read says nothing of being gone.
+                let sources = sources.into_iter().filter(|source| source.error.is_none()).collect();
+                ready.extend(prepared(scope.kind, sources));
+                Ok(())
+            }
+            Err(e) if e.blame == Blame::Connector || is_no_answer(&e) => {
+                tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e,
+                    "the former names of new items cannot be asked for, they are taken for other items");
+                Ok(())
+            }
+            Err(e) => Err(Failed::Provider(Box::new(e))),
+        }
     }
 
     /// Writes a page: items, log lines, state, cursor.
@@ -186,5 +254,49 @@ impl Pull<'_> {
             self.write_alone(&mut state, prepared(self.scope.kind, sources), as_of, Vec::new()).await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resources::Kind;
+    use crate::resources::prepare::{Content, PreparedItem};
+
+    fn source(name: &str, fingerprint: &str) -> Prepared {
+        let item = PreparedItem {
+            kind: Kind::Event,
+            external_id: name.to_owned(),
+            uid: None,
+            series_external_id: None,
+            hash: String::new(),
+            provider_data: None,
+            content: Content::default(),
+            fingerprint: Some(fingerprint.to_owned()),
+            aside: None,
+            partial: None,
+        };
+        Prepared { items: vec![item], deleted: false, ..Prepared::gone(name) }
+    }
+
+    fn stored(fingerprint: &str, parent: &str, source: &str) -> Printed {
+        Printed { fingerprint: fingerprint.into(), parent_id: parent.into(), source_id: source.into() }
+    }
+
+    #[test]
+    fn only_what_may_be_an_older_name_is_asked_for() {
+        let page = [source("new", "a"), source("known", "b"), source("moved", "c"), source("double", "d")];
+        let found = [
+            stored("a", "cal", "old"),
+            stored("a", "other", "elsewhere"),
+            stored("b", "cal", "known"),
+            // Both names are on the page.
+            stored("c", "cal", "double"),
+            stored("d", "cal", "one"),
+            stored("d", "cal", "two"),
+        ];
+        let names: Vec<String> =
+            former_names(&page, &found, "cal").into_iter().map(|name| name.external_id).collect();
+        assert_eq!(names, ["old"]);
     }
 }

@@ -57,6 +57,14 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (31, "resumed scans", Sql::Both(include_str!("../../../migrations/0031_resumed_scans.sql"))),
     (32, "provider throttling", Sql::Both(include_str!("../../../migrations/0032_provider_throttling.sql"))),
     (33, "sync names", Sql::Both(include_str!("../../../migrations/0033_sync_names.sql"))),
+    (
+        34,
+        "item departures",
+        Sql::Each {
+            sqlite: include_str!("../../../migrations/0034_item_departures.sqlite.sql"),
+            postgres: include_str!("../../../migrations/0034_item_departures.postgres.sql"),
+        },
+    ),
     (40, "api key families", Sql::Both(include_str!("../../../migrations/0040_api_key_families.sql"))),
     (
         41,

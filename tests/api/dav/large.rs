@@ -217,3 +217,41 @@ async fn what_is_held_is_not_read_again_when_all_is_listed_anew() {
         api.delete(calendar).send().await.expect(204);
     }
 }
+
+/// Objects that are long only as JSON: what they say are quotes. A page of them is more than a connector may answer.
+const HEAVY: usize = 26;
+
+/// What is too much for one answer is read in halves: a few calls more, and nothing is left out or set aside.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_that_is_too_much_is_read_in_halves() {
+    for (name, url) in servers() {
+        let wire = Wire::to(&url, usize::MAX).await;
+        let server = server().await;
+        let api = server.client().await;
+        let connection = connect(&api, &wire.origin, "t01").await;
+        let new = json!({ "connectionId": connection["id"], "name": "Heavy" });
+        let calendar = api.post("/v1/calendars", new).send().await.expect(201);
+        let href = calendar["externalId"].as_str().expect("an external id");
+        let path = format!("/v1/calendars/{}", calendar["id"].as_str().expect("an id"));
+        let quotes = format!("{}\n ", "\"".repeat(60)).repeat(3_400);
+        for n in 0..HEAVY {
+            let text = format!(
+                "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//x//EN\nBEGIN:VEVENT\nUID:heavy-{n}-{}\nDTSTAMP:20260101T000000Z\n\
+                 DTSTART:20270302T090000Z\nDTEND:20270302T100000Z\nSUMMARY:Heavy {n}\nDESCRIPTION:{quotes}end\nEND:VEVENT\n\
+                 END:VCALENDAR\n",
+                path.trim_start_matches("/v1/calendars/")
+            );
+            put(&url, "t01", href, &format!("heavy-{n}.ics"), ("text/calendar; charset=utf-8", &text)).await;
+        }
+        wire.seen(|seen| seen.multigets = 0);
+        let events = api.all(&format!("{path}/events?limit=10")).await;
+        assert_eq!(events.len(), HEAVY, "{name}");
+        let is_whole = |event: &Value| {
+            let text = event["description"].as_str().unwrap_or_default();
+            text.len() == 60 * 3_400 + 3 && text.ends_with("end")
+        };
+        assert!(events.iter().all(is_whole), "{name}");
+        wire.seen(|seen| assert!(seen.multigets <= 10, "{name}: {}", seen.multigets));
+        api.delete(path).send().await.expect(204);
+    }
+}

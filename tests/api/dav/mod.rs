@@ -1,6 +1,7 @@
 //! The main job on real CalDAV and CardDAV servers, through the HTTP API and the sandboxed connector: what the sandbox provider's
 //! tests show, nobody's own server can vouch for.
 
+mod across_pages;
 mod calendars;
 mod contacts;
 mod foreign_exceptions;

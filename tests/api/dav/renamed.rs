@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::dav::{connect, put, server, servers};
 
 const CALENDAR: &str = "text/calendar; charset=utf-8";
-const USER: &str = "t18";
+pub const USER: &str = "t18";
 
 /// A series with one instance that was changed.
 const SERIES: &str = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Renamed//EN\nBEGIN:VEVENT\nUID:renamed\nDTSTAMP:20260101T000000Z\n\
@@ -15,12 +15,12 @@ const SERIES: &str = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Renamed//EN\nBEGIN
     UID:renamed\nDTSTAMP:20260101T000000Z\nRECURRENCE-ID:20270302T090000Z\nDTSTART:20270302T110000Z\nDTEND:20270302T120000Z\n\
     SUMMARY:Changed\nEND:VEVENT\nEND:VCALENDAR\n";
 
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+pub fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value:#}"))
 }
 
 /// What another client asks of a server.
-async fn ask(url: &str, method: &str, href: &str, destination: Option<&str>) {
+pub async fn ask(url: &str, method: &str, href: &str, destination: Option<&str>) {
     let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
     let whole = |href: &str| format!("{}{href}", url.trim_end_matches('/'));
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
@@ -39,7 +39,7 @@ async fn events(api: &Actor, path: &str) -> Vec<Value> {
 }
 
 /// What a feed tells from a cursor on, sorted: what happened, and to which item. And the cursor after it.
-async fn news(api: &Actor, feed: &str, cursor: Option<&str>) -> (Vec<(String, String)>, String) {
+pub async fn news(api: &Actor, feed: &str, cursor: Option<&str>) -> (Vec<(String, String)>, String) {
     let path = cursor.map_or_else(|| feed.to_owned(), |cursor| format!("{feed}?cursor={cursor}"));
     let page = api.get(path).header("cache-control", "no-cache").send().await.expect(200);
     let changes = page["data"].as_array().expect("a list").iter();

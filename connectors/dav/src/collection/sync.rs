@@ -25,6 +25,11 @@ const MAX_PAGE: usize = 1_000;
 /// memory of a call.
 const MAX_NAMES: usize = 20_000;
 
+/// Bytes of the names in one answer: well below what the host takes of a call, 8 MiB.
+const NAMES_BYTES: usize = 4 << 20;
+/// Bytes of a name beside its id and its etag.
+const NAME_BYTES: usize = 64;
+
 /// Where to go on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -50,6 +55,13 @@ struct Cursor {
     /// All of the round was named: there is nothing to ask the server for before the next one.
     #[serde(rename = "n", skip_serializing_if = "std::ops::Not::not")]
     named: bool,
+    /// Changes that the server is asked for at once in this round, since it has shown that more are too many; 0: as many as are wanted.
+    #[serde(rename = "l", skip_serializing_if = "is_zero")]
+    most: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One thing that a round says: here (with its etag) or gone.
@@ -64,7 +76,7 @@ impl Cursor {
     fn ended(self) -> (Cursor, bool) {
         let next = Cursor { scan: self.scan, from: self.to, ..Cursor::default() };
         match self.truncated {
-            true => (Cursor { enumeration: self.enumeration, ..next }, true),
+            true => (Cursor { enumeration: self.enumeration, most: self.most, ..next }, true),
             false => (next, false),
         }
     }
@@ -81,8 +93,9 @@ struct Wish {
 
 impl Wish {
     /// Changes that the server is asked for at once.
-    fn listed(self) -> usize {
-        if self.names_first { MAX_NAMES } else { self.limit }
+    fn listed(self, cursor: &Cursor) -> usize {
+        let wanted = if self.names_first { MAX_NAMES } else { self.limit };
+        if cursor.most == 0 { wanted } else { wanted.min(cursor.most) }
     }
 }
 
@@ -110,16 +123,25 @@ impl<R: Content> Session<'_, R> {
         if cursor.scan {
             return self.scan(&collection, wish, cursor);
         }
-        match self.report(&collection, wish.listed(), cursor.from.as_deref())? {
-            Some(answer) => self.round(&collection, wish, cursor, answer),
+        let wanted = wish.listed(&cursor);
+        match self.report(&collection, wanted, cursor.from.as_deref())? {
+            Some((answer, listed)) => {
+                let most = if listed < wanted { listed } else { cursor.most };
+                self.round(&collection, wish, Cursor { most, ..cursor }, answer)
+            }
             None => {
                 self.scan(&collection, wish, Cursor { scan: true, enumeration: true, ..Cursor::default() })
             }
         }
     }
 
-    /// sync-collection from a token; none where the server does not have it.
-    fn report(&self, collection: &Url, limit: usize, token: Option<&str>) -> Outcome<Option<Multistatus>> {
+    /// sync-collection from a token, and how many changes the server was asked for in the end; none where it does not have the report.
+    fn report(
+        &self,
+        collection: &Url,
+        mut limit: usize,
+        token: Option<&str>,
+    ) -> Outcome<Option<(Multistatus, usize)>> {
         let body = |limit: Option<usize>| {
             let token = text_element((DAV, "sync-token"), token.unwrap_or_default());
             let limit =
@@ -136,12 +158,14 @@ impl<R: Content> Session<'_, R> {
             // Section 3.6: a server that cannot cut its answer refuses the limit.
             response = ask(None)?;
         }
-        if limit > PAGE && (response.truncated || is_over_the_limit(&response)) {
-            // More than it sends, or than is read, at once: piece by piece.
-            response = ask(Some(PAGE))?;
+        while limit > PAGE && (response.truncated || is_over_the_limit(&response)) {
+            // More than it sends, or than is read, at once: fewer of them, down to what any server sends.
+            limit = (limit / 4).max(PAGE);
+            drop(response);
+            response = ask(Some(limit))?;
         }
         match (response.status, token) {
-            (207, _) => Multistatus::read(&response, "asking what changed").map(Some),
+            (207, _) => Ok(Some((Multistatus::read(&response, "asking what changed")?, limit))),
             // Section 3.2 names 403 with valid-sync-token; servers also say it in other ways. If it was something else, the new
             // start will show it.
             (400 | 403 | 409 | 410 | 412, Some(_)) => Err(Failure::new(
@@ -271,8 +295,23 @@ impl<R: Content> Session<'_, R> {
     }
 }
 
-/// The round by its names. What the server has cut off is listed when these were read.
-fn all_named(cursor: Cursor, changes: Vec<Change>) -> Answer<Sources> {
+/// How many of the first changes are named in one answer; one at the least.
+fn fitting(changes: &[Change]) -> usize {
+    let mut bytes = 0;
+    let fits = |change: &&Change| {
+        // An etag has quotes, which are escaped.
+        bytes += NAME_BYTES + change.id.len() + 2 * change.etag.as_ref().map_or(0, String::len);
+        bytes <= NAMES_BYTES
+    };
+    changes.iter().take_while(fits).count().max(1)
+}
+
+/// The round by its names, or as many of them as an answer holds: the others are listed when these were read, and so is what the server
+/// has cut off.
+fn all_named(cursor: Cursor, mut changes: Vec<Change>) -> Answer<Sources> {
+    let fitting = fitting(&changes);
+    let last = changes.get(fitting - 1).map(|change| change.id.clone()).filter(|_| fitting < changes.len());
+    changes.truncate(fitting);
     let name = |change: Change| SourceName {
         external_id: change.id,
         etag: change.etag.filter(|etag| !etag.is_empty()),
@@ -280,9 +319,10 @@ fn all_named(cursor: Cursor, changes: Vec<Change>) -> Answer<Sources> {
     };
     let named = changes.into_iter().map(name).collect();
     let body = Sources { named, enumeration: cursor.enumeration, ..Sources::default() };
-    let next = match cursor.truncated {
-        true => cursor.ended().0,
-        false => Cursor { named: true, after: None, ..cursor },
+    let next = match (last, cursor.truncated) {
+        (Some(last), _) => Cursor { after: Some(last), ..cursor },
+        (None, true) => cursor.ended().0,
+        (None, false) => Cursor { named: true, after: None, ..cursor },
     };
     answer(body, (next, true))
 }

@@ -5,6 +5,7 @@
 mod row;
 
 mod collection;
+mod departures;
 mod former;
 mod keys;
 mod list;
@@ -27,6 +28,7 @@ pub use collection::{
     Family, exceptions, exceptions_of, ids_of_source, list_top, live_sources, lock_by_external_id,
     lock_of_source, snapshot, snapshot_of_connection,
 };
+pub use departures::{Printed, RETURN_MS, depart, departed, forget_departures, live_by_fingerprint};
 pub use former::{forget_former_sources, leave_source, left_sources};
 pub use keys::{Key, set_keys};
 pub use list::{List, MAX_WORDS, Seen, Within, like, read_list};

@@ -37,7 +37,7 @@ struct Family {
     row: &'static str,
 }
 
-const PHASES: [Phase; 18] = [
+const PHASES: [Phase; 19] = [
     Phase::Rows(
         "delete from sync_states where (connection_id, surface, scope_id) in \
          (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
@@ -110,6 +110,10 @@ const PHASES: [Phase; 18] = [
     // The number of a phase is in the table: a new one comes last, so that hosts of two versions agree on those before it.
     Phase::Rows(
         "delete from jobs where id in (select id from jobs where connection_id = $1 order by kind limit $2)",
+    ),
+    Phase::Rows(
+        "delete from item_departures where item_id in \
+         (select item_id from item_departures where connection_id = $1 order by item_id limit $2)",
     ),
 ];
 

@@ -275,6 +275,8 @@ async fn read_states(db: &Db) -> Result<()> {
     sync_states::item_errors_among(reader, &of_one, &["s10", "s11"]).await?;
     let events = (["event", "event", "event", "event"], "cal_0_2");
     assert_eq!(items::held_versions(reader, EVENTS, events, &["s50000", "none"]).await?.len(), 1);
+    let prints = ["print-50030", "print-50031"];
+    items::live_by_fingerprint(reader, MAIL, &prints, 50).await?;
     connections::throttled_until(reader, tenant, EVENTS).await?;
     log::last_sequence(reader, tenant).await?;
     log::floor(reader, tenant).await?;
@@ -342,6 +344,9 @@ async fn write_items(tx: &mut Tx) -> Result<()> {
     items::leave_source(tx, EVENTS, "s50000", (1, 1)).await?;
     items::left_sources(tx, EVENTS, &["s50000", "s50001"], 0).await?;
     items::forget_former_sources(tx, 1, 50).await?;
+    items::depart(tx, &event, 1).await?;
+    assert_eq!(items::departed(tx, &[event.id.as_str(), "none"]).await?.len(), 1);
+    items::forget_departures(tx, 2, 50).await?;
     items::set_keys(tx, tenant, &contact, &[Key { name: "email", value: "one@example.test".into() }]).await?;
     items::set_refs(tx, &task, &["uid-49900".to_owned()]).await?;
     items::has_refs(tx, "lbl_0_0").await?;

@@ -20,8 +20,8 @@ fn lengths() -> Vec<(bool, i64)> {
     [false, true].into_iter().flat_map(|is_series| lengths.map(|days| (is_series, days * DAY_MS))).collect()
 }
 
-#[test]
-fn what_was_there_is_classed_and_counted() {
+/// A database of an early version, with one connection.
+fn with_a_connection() -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     apply(&connection, 1..=19);
     connection
@@ -33,6 +33,12 @@ fn what_was_there_is_classed_and_counted() {
              values ('c', 'o', 'a', 'p', '1', 'active', 0, 'x', '', '', '', '', '', '', '', 1, '', '', '', 0, 0)",
         )
         .unwrap();
+    connection
+}
+
+#[test]
+fn what_was_there_is_classed_and_counted() {
+    let connection = with_a_connection();
     let item = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, source_id, etag, hash, \
                 body, metadata, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at, sort_text, is_open) \
                 values (?1, 'o', 'a', 'c', ?2, 'p', ?1, ?1, '', '', ?3, '{\"own\":1}', ?4, 0, ?5, 1, 0, 0, ?6, ?7, ?8)";
@@ -72,4 +78,39 @@ fn what_was_there_is_classed_and_counted() {
     let mut expected: Vec<(String, i64)> = days.iter().map(|day| (date(day * DAY_MS), 2)).collect();
     expected.sort();
     assert_eq!(counted, expected);
+}
+
+/// What is found again under another name is found by what this version calls it, whichever version stored it.
+#[test]
+fn what_was_there_is_known_by_its_uid() {
+    let connection = with_a_connection();
+    apply(&connection, 20..=33);
+    let item = "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, source_id, etag, hash, \
+                body, metadata, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at, uid) \
+                values (?1, 'o', 'a', 'c', ?2, 'p', ?3, ?4, '', '', ?5, '{}', 0, 0, 0, 1, 0, 0, ?6, ?7)";
+    let long = format!("{{\"iCalUid\":\"{}\"}}", "x".repeat(1_000));
+    let (live, gone) = (None::<i64>, Some(1));
+    let rows = [
+        ("series", "event", "/a.ics", "/a.ics", r#"{"iCalUid":"u","recurrenceId":null}"#, live, None),
+        ("once", "event", "/a.ics#2026", "/a.ics", r#"{"iCalUid":"u","recurrenceId":"2026"}"#, live, None),
+        ("nameless", "event", "/b.ics", "/b.ics", "{}", live, None),
+        ("moved", "event", "elsewhere", "/c.ics", r#"{"iCalUid":"u"}"#, live, None),
+        ("long", "event", "/d.ics", "/d.ics", long.as_str(), live, None),
+        ("gone", "event", "/e.ics", "/e.ics", r#"{"iCalUid":"u"}"#, gone, None),
+        ("card", "contact", "/a.vcf", "/a.vcf", "{}", live, Some("u")),
+        ("unnamed", "task", "/t.ics", "/t.ics", "{}", live, Some("/t.ics")),
+    ];
+    for (id, kind, external, source, body, deleted_at, uid) in rows {
+        connection.execute(item, (id, kind, external, source, body, deleted_at, uid)).unwrap();
+    }
+    apply(&connection, 34..=34);
+    let mut sql = connection.prepare("select id, fingerprint from items order by id").unwrap();
+    let found = sql.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let found: Vec<(String, Option<String>)> = found.map(Result::unwrap).collect();
+    let known: Vec<(&str, &str)> =
+        found.iter().filter_map(|(id, print)| Some((id.as_str(), print.as_deref()?))).collect();
+    assert_eq!(
+        known,
+        [("card", "contact:\nu"), ("once", "event:2026#2026\nu"), ("series", "event:\nu")]
+    );
 }

@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
+use connector_dav::ical::rules::recurrence_lines;
 use connector_dav::ical::todo::read::TodoReader;
+use connector_dav::ical::write::Writer;
 use connector_dav::ical::{freebusy, html, resource};
 
 use crate::Parser;
@@ -40,6 +42,7 @@ pub const ALL: &[Parser] = &[
         let head = format!("{ZONE}{OBSERVANCE}END:VTIMEZONE\r\n{}", EVENT.trim_start_matches(CALENDAR));
         event(&text_within(&head, input, "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"));
     }),
+    ("ical.recurrence", |input| recurs(&text_within(EVENT, input, "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"))),
     ("ical.busy", |input| {
         let head = format!("{CALENDAR}BEGIN:VFREEBUSY\r\n");
         drop(black_box(freebusy::busy(&text_within(&head, input, "\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n"))));
@@ -66,6 +69,19 @@ fn event(data: &str) {
 
 fn todo(data: &str) {
     drop(black_box(TodoReader::new(selves(), Some("Europe/Berlin")).items("t", data)));
+}
+
+/// A change of what recurs: half of the lines stay, the others come anew.
+fn recurs(data: &str) {
+    let Ok(calendar) = resource::parse(data) else { return };
+    let reader = Reader::new(selves(), Some("Europe/Berlin"));
+    let Some(event) = resource::events(&calendar).first().copied() else { return };
+    let mut wanted = recurrence_lines(event, &reader.clock(&calendar));
+    wanted.iter_mut().step_by(2).for_each(|line| line.push_str(",20270301T090000Z"));
+    wanted.reverse();
+    let mut changed = event.clone();
+    Writer::new(&reader, &calendar, model::Instant::from_millis(0)).set_recurrence(&mut changed, &wanted);
+    black_box(changed.items.len());
 }
 
 /// What an edit does to the text beside its change.

@@ -1,0 +1,88 @@
+//! Items whose object has another name at the provider than before. They are found by what stays (`Item::fingerprint`), and what a
+//! client wrote beside those that went is kept for a while. Table: `migrations/0034_item_departures.*.sql`.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+
+use crate::Tx;
+use crate::dialect::among;
+use crate::items::row::Item;
+use crate::locked::Locked;
+use crate::sql::{Reader, query};
+
+/// How long what went may come back under another name as the item that it was, milliseconds.
+pub const RETURN_MS: i64 = 24 * 3_600_000;
+
+/// A live item by what stays when it is renamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    pub fingerprint: String,
+    pub parent_id: String,
+    pub source_id: String,
+}
+
+/// Live items of a connection with these fingerprints, in no order; at most so many.
+pub async fn live_by_fingerprint(
+    reader: &Reader,
+    connection_id: &str,
+    fingerprints: &[&str],
+    most: i64,
+) -> Result<Vec<Printed>> {
+    if fingerprints.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = among!(
+        reader,
+        "select fingerprint, parent_id, source_id from items where connection_id = $1 and deleted_at is null and fingerprint in ",
+        "$2",
+        " limit $3"
+    );
+    query(sql)
+        .bind(connection_id)
+        .bind(serde_json::to_string(fingerprints)?)
+        .bind(most)
+        .fetch_all(reader, |row| {
+            Ok(Printed {
+                fingerprint: row.get("fingerprint")?,
+                parent_id: row.get("parent_id")?,
+                source_id: row.get("source_id")?,
+            })
+        })
+        .await
+}
+
+/// Keeps the metadata of an item whose tombstone is written with this `deleted_at`.
+pub async fn depart(tx: &mut Tx, before: &Locked<'_, Item>, left_at: i64) -> Result<()> {
+    let sql = "insert into item_departures (item_id, connection_id, metadata, left_at) values ($1, $2, $3, $4) \
+               on conflict (item_id) do update set metadata = excluded.metadata, left_at = excluded.left_at";
+    query(sql)
+        .bind(&before.id)
+        .bind(&before.connection_id)
+        .bind(&before.metadata)
+        .bind(left_at)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// What is kept of items that went: metadata, and when that was (ms), by id.
+pub async fn departed(tx: &mut Tx, ids: &[&str]) -> Result<HashMap<String, (String, i64)>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql =
+        among!(tx, "select item_id, metadata, left_at from item_departures where item_id in ", "$1", "");
+    let found: Vec<(String, (String, i64))> = query(sql)
+        .bind(serde_json::to_string(ids)?)
+        .fetch_all(&mut *tx, |row| Ok((row.get("item_id")?, (row.get("metadata")?, row.get("left_at")?))))
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Forgets what is kept of at most so many items that went before this time, in milliseconds. Returns how many it forgot.
+pub async fn forget_departures(tx: &mut Tx, before: i64, limit: i64) -> Result<u64> {
+    let sql = "delete from item_departures where item_id in (select item_id from item_departures \
+               where left_at < $1 order by left_at limit $2)";
+    query(sql).bind(before).bind(limit).execute(&mut *tx).await
+}
