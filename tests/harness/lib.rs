@@ -5,6 +5,7 @@ pub mod browser;
 pub mod door;
 pub mod imap;
 pub mod receiver;
+pub mod stored;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,16 @@
-//! What one request may cost in memory: three times its body at most, whatever is in it. The allocator of this program counts, so its
-//! tests run one after the other.
+//! What one request may cost in memory: three times its body at most, whatever is in it, and a small multiple of what its answer may have,
+//! whatever is stored. The allocator of this program counts, so its tests run one after the other.
 
 use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use axum::body::{Body, Bytes};
 use futures::stream;
+use harness::stored::store_event;
 use harness::{Actor, TestServer};
 use http_body_util::BodyExt;
+use model::Instant;
+use model::calendar::{Event, EventType};
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -26,19 +29,37 @@ const CHUNK: usize = 64 << 10;
 /// Sends a body piece by piece, and nothing else, to the service; the status and the most bytes that were held beside what was held
 /// before. The body itself is one piece that is sent again and again, so that it counts once: where the service keeps it.
 async fn peak(server: &TestServer, api: &Actor, path: &str, body: Parts) -> (u16, usize) {
-    let router = switchboard::api::service(server.app.clone());
     let request = http::Request::post(path)
         .header("authorization", format!("Bearer {}", api.key.as_deref().expect("a key")))
         .header("content-type", "application/json")
         .header("content-length", body.len())
         .body(body.stream())
         .expect("a request");
+    let (status, _, peak) = measure(server, request).await;
+    (status, peak)
+}
+
+/// The status of an answer, its length, and the most bytes that were held for it.
+async fn measure(server: &TestServer, request: http::Request<Body>) -> (u16, usize, usize) {
+    let router = switchboard::api::service(server.app.clone());
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
     let response = router.oneshot(request).await.expect("an answer");
     let status = response.status().as_u16();
-    response.into_body().collect().await.expect("a whole answer");
-    (status, ALLOCATOR.peak_usage().saturating_sub(before))
+    let answer = response.into_body().collect().await.expect("a whole answer").to_bytes();
+    (status, answer.len(), ALLOCATOR.peak_usage().saturating_sub(before))
+}
+
+/// A request without a body, or with this one.
+fn request(api: &Actor, method: http::Method, path: &str, body: &Value) -> http::Request<Body> {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Bearer {}", api.key.as_deref().expect("a key")))
+        .header("content-type", "application/json")
+        .body(Body::from(body))
+        .expect("a request")
 }
 
 /// A body of a head, a piece that is repeated, and a tail.
@@ -135,4 +156,78 @@ async fn a_message_with_large_files_costs_three_times_its_body() {
         assert_eq!(got, status, "{path}");
         assert!(peak <= 3 * len + FIXED, "{path}: {peak} bytes for a body of {len}");
     }
+}
+
+/// A connection, a calendar of it, and the id of an appointment in the calendar.
+async fn calendar(api: &Actor) -> (String, String, String) {
+    let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
+    let connection = id(&api.connect_sandbox().await);
+    let body = json!({ "connectionId": connection, "name": "Crowded", "timeZone": "UTC" });
+    let calendar = id(&api.post("/v1/calendars", body).send().await.expect(201));
+    let body = json!({ "title": "Dentist", "start": "2026-02-02T09:00:00Z", "end": "2026-02-02T10:00:00Z" });
+    let path = format!("/v1/calendars/{calendar}/events");
+    let appointment = id(&api.post(&path, body).send().await.expect(201));
+    api.all(&path).await;
+    (connection, calendar, appointment)
+}
+
+/// An hourly series of ten minutes, from so many minutes after the first hour of 2 March 2026 on.
+fn hourly(minute: i64, description: usize) -> Event {
+    let start = "2026-03-02T00:00:00Z".parse::<Instant>().expect("an instant").as_millis() + minute * 60_000;
+    Event {
+        event_type: EventType::Series,
+        title: Some("Pulse".to_owned()),
+        description: Some("x".repeat(description)),
+        start: Instant::from_millis(start),
+        end: Instant::from_millis(start + 600_000),
+        time_zone: "UTC".to_owned(),
+        recurrence: vec!["RRULE:FREQ=HOURLY".to_owned()],
+        busy: true,
+        ..Event::default()
+    }
+}
+
+/// Two hundred instances of a series would have a hundred megabytes: it costs what a page may have, twice while it is put together, and
+/// the series itself.
+#[tokio::test]
+async fn a_page_of_long_instances_costs_what_a_page_may_have() {
+    let _one = MEASURING.lock().await;
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let (_, calendar, appointment) = calendar(&api).await;
+    let description = 500_000;
+    store_event(&server, &appointment, &hourly(0, description)).await;
+    let range = "expand=true&limit=200&start=2026-03-02T00:00:00Z&end=2026-06-02T00:00:00Z";
+    let path = format!("/v1/calendars/{calendar}/events?{range}");
+    let (status, length, peak) =
+        measure(&server, request(&api, http::Method::GET, &path, &Value::Null)).await;
+    assert_eq!(status, 200);
+    assert!((7 * description..=4 * MIB + 4_096).contains(&length), "{length} bytes");
+    assert!(peak <= 2 * length + 12 * description + FIXED, "{peak} bytes for an answer of {length}");
+}
+
+/// The same calendar fifty times: what is read and answered is read and answered once.
+#[tokio::test]
+async fn busy_times_cost_no_more_where_their_calendar_is_named_again() {
+    let _one = MEASURING.lock().await;
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let (connection, calendar, appointment) = calendar(&api).await;
+    for quarter in 0..4 {
+        store_event(&server, &appointment, &hourly(15 * quarter, 0)).await;
+    }
+    let target = json!({ "connectionId": connection, "calendarIds": [calendar] });
+    let query = |count: usize| {
+        let targets = vec![target.clone(); count];
+        let body =
+            json!({ "start": "2026-03-02T00:00:00Z", "end": "2026-06-02T00:00:00Z", "targets": targets });
+        request(&api, http::Method::POST, "/v1/calendars/freebusy/query", &body)
+    };
+    let (status, once, least) = measure(&server, query(1)).await;
+    assert_eq!(status, 200);
+    let (status, length, peak) = measure(&server, query(50)).await;
+    assert_eq!(status, 200);
+    assert!(length < once + 10_000, "{length} and {once} bytes");
+    assert!(peak <= least + FIXED / 4, "{peak} bytes, and {least} where it is named once");
+    assert!(peak <= 8 * length + FIXED, "{peak} bytes for an answer of {length}");
 }

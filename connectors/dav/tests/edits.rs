@@ -125,6 +125,25 @@ fn a_later_series_keeps_its_zone_its_holes_and_its_exceptions() {
     assert!(difference.lines().all(is_told), "{difference}");
 }
 
+/// Another zone at the same instants: what is said of single instances is said of the same ones.
+#[test]
+fn a_series_in_another_zone_keeps_its_holes_and_its_exceptions() {
+    let mut event = read(FAITHFUL).remove(0);
+    event.time_zone = "America/New_York".into();
+    let new = edit(FAITHFUL, |editor| editor.update_main(&event, &Changed(&changed(&["timeZone"])))).unwrap();
+    assert!(new.warnings.is_empty(), "{:?}", new.warnings);
+    let text = new.text.unwrap();
+    for line in [
+        "DTSTART;TZID=America/New_York:20260105T033000",
+        "EXDATE;TZID=America/New_York:20260119T033000",
+        "RECURRENCE-ID;TZID=America/New_York:20260112T033000",
+        "DTSTART;TZID=America/New_York:20260112T043000",
+        "DTEND;TZID=America/New_York:20260112T051500",
+    ] {
+        assert!(text.contains(&format!("{line}\r\n")), "{line}\n{text}");
+    }
+}
+
 /// A new exception is a copy of the series without its rules, at its original time, after the other VEVENTs.
 #[test]
 fn an_instance_gets_a_vevent_of_its_own() {

@@ -65,25 +65,40 @@ fn holes_move_with_the_task() {
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY", holes]);
     assert!(written.text.contains("DTSTART;TZID=Europe/Berlin:20260303T090000\r\n"), "{}", written.text);
 
-    let days =
-        todo("DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260302|RRULE:FREQ=WEEKLY;BYDAY=MO|EXDATE;VALUE=DATE:20260316");
+    let days = todo(
+        "DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260302|RRULE:FREQ=WEEKLY;BYDAY=MO|EXDATE;VALUE=DATE:20260316",
+    );
     let (written, recurrence) = changed(&days, on("2026-03-04"), &["startDate", "dueDate"]);
     assert!(told(&written).is_empty(), "{:?}", written.warnings);
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY;BYDAY=WE", "EXDATE;VALUE=DATE:20260318"]);
 
     // Where there is no start, the due date is what the dates count from.
-    let due = todo("DUE;TZID=Europe/Berlin:20260302T100000|RRULE:FREQ=WEEKLY|EXDATE;TZID=Europe/Berlin:20260316T100000");
+    let due = todo(
+        "DUE;TZID=Europe/Berlin:20260302T100000|RRULE:FREQ=WEEKLY|EXDATE;TZID=Europe/Berlin:20260316T100000",
+    );
     let later = |task: &mut Task| task.due_time = Some("11:30".to_owned());
     let (written, recurrence) = changed(&due, later, &["dueTime"]);
     assert_eq!(told(&written), [("start_added", "startDate")]);
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY", "EXDATE;TZID=Europe/Berlin:20260316T113000"]);
 }
 
+/// Times without a zone are the list's; a task that gets a zone keeps the local times of its holes, as it keeps its own.
+#[test]
+fn holes_go_along_into_a_zone() {
+    let floating = todo("DUE:20260302T100000|RRULE:FREQ=WEEKLY|EXDATE:20260316T100000");
+    let there = |task: &mut Task| task.time_zone = Some("America/New_York".to_owned());
+    let (written, recurrence) = changed(&floating, there, &["timeZone"]);
+    assert_eq!(told(&written), [("start_added", "startDate")]);
+    assert!(written.text.contains("DTSTART;TZID=America/New_York:20260302T100000\r\n"), "{}", written.text);
+    assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY", "EXDATE;TZID=America/New_York:20260316T100000"]);
+}
+
 /// A task that begins later on its own days has the holes where they were; so has one of which something else is changed.
 #[test]
 fn holes_stay_where_the_days_do() {
-    let text =
-        todo("DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260303|RRULE:FREQ=WEEKLY|EXDATE;VALUE=DATE:20260316");
+    let text = todo(
+        "DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260303|RRULE:FREQ=WEEKLY|EXDATE;VALUE=DATE:20260316",
+    );
     let lines = task(&text).recurrence;
     let later = |task: &mut Task| {
         (task.start_date, task.due_date) = (Some("2026-03-09".to_owned()), Some("2026-03-10".to_owned()));
@@ -98,8 +113,9 @@ fn holes_stay_where_the_days_do() {
 /// Another rule on another day: nothing tells which instance is which, so the hole that is gone is told.
 #[test]
 fn a_hole_without_a_place_is_told() {
-    let text =
-        todo("DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260302|RRULE:FREQ=WEEKLY|EXDATE;VALUE=DATE:20260316");
+    let text = todo(
+        "DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260302|RRULE:FREQ=WEEKLY|EXDATE;VALUE=DATE:20260316",
+    );
     let monthly = |task: &mut Task| {
         (task.start_date, task.due_date) = (Some("2026-03-04".to_owned()), Some("2026-03-04".to_owned()));
         task.recurrence = vec!["RRULE:FREQ=MONTHLY".to_owned(), "EXDATE;VALUE=DATE:20260316".to_owned()];

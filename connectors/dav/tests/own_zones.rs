@@ -385,6 +385,9 @@ fn hostile() -> Vec<(&'static str, String)> {
     let one = |start: &str, lines: &str| zone("Company", &[observance("STANDARD", start, odd, lines)]);
     let years = (1..=5_000).map(|year| observance("DAYLIGHT", &format!("{year:04}0101T000000"), odd, ""));
     let weekdays = (0..350).map(|_| yearly("STANDARD", "16010101T000000", odd, "BYDAY=MO,TU,WE,TH,FR"));
+    let never = "BYMONTH=2;BYMONTHDAY=30;UNTIL=99991231T000000Z";
+    let never: Vec<String> = (0..390).map(|_| yearly("STANDARD", "16010101T000000", odd, never)).collect();
+    let long = format!("RRULE:FREQ=YEARLY;BYMONTHDAY={}", vec!["1"; 500].join(","));
     let day = |n: usize| format!("{:04}{:02}{:02}T000000", 2000 + n / 336, 1 + n / 28 % 12, 1 + n % 28);
     let days: Vec<String> = (0..6_000).map(day).collect();
     let hours: Vec<String> = (0..24).map(|hour| format!("20260101T{hour:02}0000")).collect();
@@ -399,6 +402,11 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("no observance", zone("Company", &[])),
         ("every second", one("16010101T000000", "RRULE:FREQ=SECONDLY")),
         ("seconds of each year", one("16010101T000000", "RRULE:FREQ=YEARLY;BYSECOND=1,2,3")),
+        ("a second rule", one("16010101T000000", "RRULE:FREQ=YEARLY|RRULE:FREQ=SECONDLY")),
+        ("a second frequency", one("16010101T000000", "RRULE:FREQ=YEARLY;FREQ=SECONDLY;BYSETPOS=2")),
+        ("no second of any year", one("16010101T000000", "RRULE:FREQ=YEARLY|EXRULE:FREQ=SECONDLY")),
+        ("a long rule", one("16010101T000000", &long)),
+        ("days that never come", zone("Company", &never)),
         ("a rule that is none", one("16010101T000000", "RRULE:often")),
         ("all years", one("00010101T000000", "RRULE:FREQ=YEARLY;UNTIL=99991231T000000Z")),
         ("thousands of observances", zone("Company", &years.collect::<Vec<_>>())),
@@ -494,13 +502,8 @@ impl Dice {
 
 /// A zone with daylight saving time at any time of the year.
 fn any_zone(dice: &mut Dice) -> String {
-    let offsets = [
-        ("-0930", "-0830"),
-        ("-0500", "-0400"),
-        ("+0017", "+0117"),
-        ("+0100", "+0200"),
-        ("+1030", "+1100"),
-    ];
+    let offsets =
+        [("-0930", "-0830"), ("-0500", "-0400"), ("+0017", "+0117"), ("+0100", "+0200"), ("+1030", "+1100")];
     let (winter, summer) = offsets[dice.below(offsets.len())];
     let first = 1 + dice.below(6);
     let last = first + 3 + dice.below(4);

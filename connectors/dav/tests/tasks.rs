@@ -184,6 +184,8 @@ fn same_but_for_derived(mut read: Task, wanted: &Task, what: &str) -> Task {
     // An alarm that counts from the due date goes along with it.
     if what.starts_with("due") {
         read.reminder_at = wanted.reminder_at;
+        // So do the dates of what recurs and counts from it.
+        read.recurrence.clone_from(&wanted.recurrence);
         // What recurs has a start.
         if wanted.start_date.is_none() && !wanted.recurrence.is_empty() {
             read.start_date = None;
@@ -695,6 +697,8 @@ proptest! {
             let excused = targets(&written).contains(&field) || match field {
                 // An alarm that counts from a date goes along with it.
                 "reminderAt" => times && !has(field),
+                // The rule's days and the dates of a task that recurs go along with its start.
+                "recurrence" => times && !has(field),
                 "completedAt" => has("status"),
                 "percentComplete" => has("status") && !has(field),
                 // Whoever stays keeps a name that is not given anew.

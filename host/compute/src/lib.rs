@@ -48,6 +48,11 @@ impl Compute {
         if bytes <= INLINE_BYTES {
             return work();
         }
+        self.run_heavy(tenant, work).await
+    }
+
+    /// Runs `work` for a tenant that may take long, whatever the length of its input: it always waits for a place.
+    pub async fn run_heavy<T: Send>(&self, tenant: &str, work: impl FnOnce() -> T + Send) -> T {
         let _place = self.place(tenant).await;
         off_worker(work)
     }
@@ -124,6 +129,15 @@ mod tests {
         assert!(!heavy.is_finished(), "it is at work all the time");
         drop(end);
         assert!(heavy.await.expect("it ends").1);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn work_of_unknown_length_runs_on_the_threads_for_it() {
+        let name = || std::thread::current().name().map(str::to_owned);
+        let heavy = Compute::new(2).run_heavy("a", name).await;
+        let small = Compute::new(2).run("a", 0, name).await;
+        assert_eq!(heavy.as_deref(), Some("compute"));
+        assert_ne!(small, heavy);
     }
 
     #[cfg(target_os = "linux")]

@@ -225,6 +225,10 @@ impl Sandbox {
                 self.with_log(error, state)
             }
         };
+        if error.is_transient() {
+            // Connectors that make an error of their own of a provider's answer need not repeat what its header says.
+            error.retry_after_ms = error.retry_after_ms.or(stats.provider_retry_after_ms);
+        }
         error.stats = stats;
         Err(error)
     }
@@ -304,7 +308,11 @@ fn figures(state: &State) -> CallStats {
         cpu_us: micros(state.cpu.used()),
         peak_memory: state.memory.peak as u64,
         http_requests: state.egress.meter.requests(),
-        provider_retry_after_ms: state.egress.meter.retry_after_ms(),
+        provider_retry_after_ms: state
+            .egress
+            .meter
+            .retry_after_ms((state.now)())
+            .map(|ms| ms.min(LONGEST_WAIT_MS)),
     }
 }
 

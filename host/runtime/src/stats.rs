@@ -20,7 +20,8 @@ pub struct CallStats {
     pub peak_memory: u64,
     /// HTTP requests that left the host.
     pub http_requests: u32,
-    /// Longest `Retry-After` (ms) of the provider's 429 and 503 answers: the next call for this account should wait so long.
+    /// Longest `Retry-After` (ms) of the provider's answers 429 and 5xx, at most a day: the next call for this account should wait so
+    /// long.
     pub provider_retry_after_ms: Option<u64>,
 }
 

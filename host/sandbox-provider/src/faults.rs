@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -25,6 +25,8 @@ pub struct Fault {
     pub status: Option<u16>,
     /// Seconds for `Retry-After`.
     pub retry_after_s: Option<u32>,
+    /// The whole value of `Retry-After`, instead of seconds: for example a date (RFC 9110, section 10.2.3).
+    pub retry_after: Option<String>,
     /// Waits first, at most 120,000.
     pub delay_ms: u64,
     /// Does the request, then waits before it answers, at most 120,000.
@@ -83,6 +85,7 @@ impl Default for Fault {
         Fault {
             status: None,
             retry_after_s: None,
+            retry_after: None,
             delay_ms: 0,
             answer_delay_ms: 0,
             held_answer: false,
@@ -104,6 +107,9 @@ impl Fault {
     pub fn check(&self) -> Result<(), Problem> {
         if self.status.is_some_and(|s| !(400..600).contains(&s)) {
             return Err(Problem::field("status", "status must be 400 to 599"));
+        }
+        if self.retry_after.as_deref().is_some_and(|text| HeaderValue::from_str(text).is_err()) {
+            return Err(Problem::field("retryAfter", "retryAfter must be text that fits into a header"));
         }
         for (field, ms) in [("delayMs", self.delay_ms), ("answerDelayMs", self.answer_delay_ms)] {
             if ms > MAX_DELAY_MS {
@@ -161,7 +167,9 @@ impl Fault {
             _ => "injected",
         };
         let message = "this failure was asked for with a sandbox fault";
-        Some(Problem { retry_after_s: self.retry_after_s, ..Problem::new(status, code, message) })
+        let (retry_after_s, retry_after) =
+            (self.retry_after_s, self.retry_after.clone().map(String::into_boxed_str));
+        Some(Problem { retry_after_s, retry_after, ..Problem::new(status, code, message) })
     }
 }
 

@@ -17,13 +17,23 @@ pub struct Problem {
     pub field: Option<String>,
     /// Seconds for `Retry-After`.
     pub retry_after_s: Option<u32>,
+    /// The whole value of `Retry-After`, instead of seconds.
+    pub retry_after: Option<Box<str>>,
     /// The current ETag, where the given one is stale.
     pub etag: Option<String>,
 }
 
 impl Problem {
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Problem { status, code, message: message.into(), field: None, retry_after_s: None, etag: None }
+        Problem {
+            status,
+            code,
+            message: message.into(),
+            field: None,
+            retry_after_s: None,
+            retry_after: None,
+            etag: None,
+        }
     }
 
     /// 404.
@@ -84,6 +94,9 @@ impl IntoResponse for Problem {
         let headers = answer.headers_mut();
         if let Some(seconds) = self.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(value) = self.retry_after.and_then(|text| HeaderValue::from_str(&text).ok()) {
+            headers.insert(RETRY_AFTER, value);
         }
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"sandbox\", Bearer"));

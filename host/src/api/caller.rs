@@ -1,7 +1,7 @@
 //! The API key: where it stands in the request, whether it is valid, and what it may do.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request};
 use base::error::{Code, Result, refuse};
@@ -9,17 +9,14 @@ use base::keyring::Keyring;
 use base::tenant::Tenant;
 use http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
-use quick_cache::unsync::Cache;
-use storage::api_keys::{self, ApiKey};
+use storage::api_keys::ApiKey;
 
+use crate::api::key_lookups::KeyLookups;
 use crate::app::App;
 
 /// The other form of carrying the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// Keys that are remembered as valid.
-const MAX_KNOWN_KEYS: usize = 100_000;
 
 /// Who calls: extractable by handlers through the request's extensions.
 #[derive(Clone, Debug)]
@@ -63,35 +60,12 @@ pub fn presented(headers: &HeaderMap) -> Result<Option<&str>> {
     }
 }
 
-/// Keys that were found valid lately, by hash: who presents one of these is let through to the store, which says whether it still
-/// is, however many others ask from the same address for keys that do not exist.
-pub struct KnownKeys(Mutex<Cache<String, ()>>);
-
-impl Default for KnownKeys {
-    fn default() -> Self {
-        KnownKeys(Mutex::new(Cache::new(MAX_KNOWN_KEYS)))
-    }
-}
-
-impl KnownKeys {
-    fn contains(&self, hash: &str) -> bool {
-        self.0.lock().is_ok_and(|known| known.get(hash).is_some())
-    }
-
-    fn insert(&self, hash: String) {
-        if let Ok(mut known) = self.0.lock() {
-            known.insert(hash, ());
-        }
-    }
-}
-
-/// The caller behind a key. `may_look_up` is asked before the store is asked for a key that is not known.
+/// The caller behind a key. What is no key by its form is refused without a look at the store.
 pub async fn authenticate(
     app: &App,
-    known: &KnownKeys,
+    lookups: &KeyLookups,
     headers: &HeaderMap,
     ip: IpAddr,
-    may_look_up: impl FnOnce() -> Result<()>,
 ) -> Result<Caller> {
     let now = app.now();
     let Some(text) = presented(headers)? else {
@@ -107,15 +81,9 @@ pub async fn authenticate(
     let key = match app.keys.get(&hash, now) {
         Some(key) => key,
         None => {
-            if !known.contains(&hash) {
-                may_look_up()?;
-            }
-            let found = Box::pin(api_keys::by_hash(app.db.reader(), &hash)).await?;
+            let found = lookups.find(app, &hash, ip).await?;
             let key =
                 Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
-            if key.revoked_at.is_none() {
-                known.insert(hash.clone());
-            }
             app.keys.put(hash, key.clone(), now);
             key
         }

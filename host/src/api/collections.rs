@@ -26,10 +26,10 @@ pub async fn list<C: Collection>(
     let mut items = collections::list(&app, &asker, C::KIND, connection_id, &after, limit + 1).await?;
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
     let raw = params.with_provider_data();
     let texts = counts::page(app.db.reader(), &asker.tenant, &items, &[], raw).await?;
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
+    Ok(Answer::ok(page::cut(&texts, more, cursor)))
 }
 
 pub async fn create<C: Collection>(

@@ -59,8 +59,11 @@ pub fn parts_page<T: serde::Serialize>(
     let start = start.min(all.len());
     let end = all.len().min(start.saturating_add(limit));
     let texts = all[start..end].iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-    let next = (end < all.len()).then(|| binding.cursor(&app.keyring, &(ids[end - 1], end - 1)));
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    let cursor = |last: usize| {
+        let last = start + last;
+        binding.cursor(&app.keyring, &(ids.get(last), last))
+    };
+    Ok(Answer::ok(page::cut(&texts, end < all.len(), cursor)))
 }
 
 /// Handlers of contacts and groups, whose paths do not name their book.

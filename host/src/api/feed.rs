@@ -112,15 +112,18 @@ pub async fn changes(
     };
     let page = changes::page(app, &asker.tenant, &state, feed, position, limit, with_resource).await?;
     let cursor = binding.cursor(&app.keyring, &page.position);
-    let body = json!({
-        "data": page.data,
+    let rest = json!({
         "next_cursor": page.has_more.then_some(&cursor),
         "sync_cursor": cursor,
         "epoch": state.epoch,
         "has_more": page.has_more,
         "sync_status": state.status,
     });
-    Ok(Answer::ok(body.to_string()))
+    let mut body = format!("{{\"data\":[{}]", page.data.join(","));
+    // An object like the other: what follows its brace goes on.
+    let rest = rest.to_string();
+    body.extend([",", rest.strip_prefix('{').unwrap_or("}")]);
+    Ok(Answer::ok(body))
 }
 
 /// What is in a collection of this kind.

@@ -101,8 +101,8 @@ pub async fn places(app: &App, asker: &Asker, params: &Params, kind: Kind) -> Re
     let mut items = folders::list(app, asker, kind, connection_id, (&after, limit + 1)).await?;
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = items.last().filter(|_| more).map(|i| binding.cursor(&app.keyring, &i.id));
     let raw = params.with_provider_data();
     let texts = folders::printed(app, &items, raw).await?;
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
+    Ok(Answer::ok(page::cut(&texts, more, cursor)))
 }

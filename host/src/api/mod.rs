@@ -17,6 +17,7 @@ pub mod fingerprint;
 pub mod form;
 pub mod idempotency;
 pub mod json;
+pub mod key_lookups;
 pub mod key_restrictions;
 pub mod mail;
 pub mod metrics;
@@ -45,10 +46,10 @@ use axum::response::{IntoResponse, Response};
 use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::api::body::{Bodies, Read, Whose};
+use crate::api::body::{Bodies, Read};
 use crate::api::caller::Caller;
-use crate::api::caller::KnownKeys;
 use crate::api::error::{ApiError, Pending};
+use crate::api::key_lookups::KeyLookups;
 use crate::api::operation::Operation;
 use crate::api::operations::Operations;
 use crate::api::rate_limit::{Class, Limiters, Standing};
@@ -65,7 +66,7 @@ struct Gate {
     app: App,
     operations: Operations,
     limiters: Arc<Limiters>,
-    known_keys: Arc<KnownKeys>,
+    key_lookups: Arc<KeyLookups>,
     bodies: Arc<Bodies>,
 }
 
@@ -76,8 +77,8 @@ pub fn service(app: App) -> Router {
     let outside = system::routes(&operations, limiters.clone(), &app);
     let track = track::routes(limiters.clone());
     let book = book::routes(limiters.clone());
-    let (known_keys, bodies) = Default::default();
-    let gate = Gate { app: app.clone(), operations, limiters, known_keys, bodies };
+    let (key_lookups, bodies) = Default::default();
+    let gate = Gate { app: app.clone(), operations, limiters, key_lookups, bodies };
     let v1 = routes
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
@@ -173,17 +174,14 @@ async fn admit(
     }
     let with_password = operation.filter(|o| o.oauth_errors).map(|_| client_auth::as_key(headers));
     let headers = with_password.as_deref().unwrap_or(headers);
-    let mut taken = None;
-    let known = caller::authenticate(app, &gate.known_keys, headers, ip, || {
-        // Nobody knows this key yet: whether it exists is asked of the store only within the address's budget.
-        let standing = *taken.insert(anonymous());
-        within(standing)
-    });
-    let caller = match known.await {
+    let caller = match caller::authenticate(app, &gate.key_lookups, headers, ip).await {
         Ok(caller) => caller,
+        // The store says nothing of this key now, which is nobody's failure.
+        Err(e) if e.code() == Some(Code::Overloaded) => return Err(e),
         Err(e) => {
-            // Floods without a key are limited by address; the headers tell that budget.
-            seen.standing = taken.unwrap_or_else(anonymous);
+            // Floods without a valid key are limited by address; the headers tell that budget. It is asked when the key has failed, and
+            // so costs keys that are valid nothing, whoever else sends from there.
+            seen.standing = anonymous();
             within(seen.standing)?;
             return Err(e);
         }
@@ -239,8 +237,8 @@ async fn run(
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
         return finished(next.run(request).await, seen);
     };
-    let whose = Whose { key_id: caller.key.budget_id(), application_id: &caller.tenant().application_id };
-    match body::read(&gate.bodies, &app.compute, whose, operation.max_body, request).await {
+    let tenant = &caller.tenant().application_id;
+    match body::read(&gate.bodies, &app.compute, tenant, operation.max_body, request).await {
         Err(e) => error::response(e, &seen.request_id),
         Ok(read) if operation.is_write() => Box::pin(write(app, caller, seen, read, next)).await,
         Ok(Read { request, held, .. }) => {

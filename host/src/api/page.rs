@@ -10,6 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::pages;
+
 /// What a list answers when nothing is said.
 pub const DEFAULT_LIMIT: i64 = 50;
 /// More is clamped to it.
@@ -67,6 +69,15 @@ impl Binding {
         }
         Ok(Some(sealed.p))
     }
+}
+
+/// A page of already rendered items, cut where their bytes end it. `has_more`: the list goes on after them. `cursor` is that of the page
+/// after the item with this number.
+pub fn cut(items: &[String], has_more: bool, cursor: impl FnOnce(usize) -> String) -> String {
+    let count = pages::fitting(items);
+    let has_more = has_more || count < items.len();
+    let next = count.checked_sub(1).filter(|_| has_more).map(cursor);
+    page(items.get(..count).unwrap_or(items), next.as_deref())
 }
 
 /// A page of already rendered items.

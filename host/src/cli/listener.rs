@@ -14,6 +14,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use compute::named_semaphores::Shares;
 use http::Request;
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -150,7 +151,11 @@ async fn connection(
     let service = service_fn(move |request: Request<Incoming>| {
         asks.store(true, Ordering::Relaxed);
         let mut service = service.clone();
-        let mut request = request.map(|body| Body::new(TimeoutBody::new(BODY_PAUSE, body)));
+        // `TimeoutBody` does not say that it is empty, and a request without a body would count as one of unknown size.
+        let mut request = request.map(|body| match body.is_end_stream() {
+            true => Body::empty(),
+            false => Body::new(TimeoutBody::new(BODY_PAUSE, body)),
+        });
         request.extensions_mut().insert(ConnectInfo(peer));
         async move { Ok::<_, Infallible>(service.call(request).await.unwrap_or_else(|never| match never {})) }
     });

@@ -1,6 +1,6 @@
-//! A provider that answers 429 with Retry-After wants to be left alone for so long. That holds for everything that the connection does,
-//! pulls, sends and requests that somebody waits for, on every host: nothing asks the provider before the time is over. Other connections
-//! are not concerned.
+//! A provider that answers 429, or 503 and others of 5xx, with Retry-After wants to be left alone for so long. That holds for everything
+//! that the connection does, pulls, sends and requests that somebody waits for, on every host: nothing asks the provider before the time is
+//! over. Other connections are not concerned.
 
 use base::error::Result;
 use base::tenant::Tenant;
@@ -49,7 +49,7 @@ pub async fn refusal_of(app: &App, target: &Target<'_>) -> Option<runtime::Error
 
 fn held(app: &App, until: i64) -> runtime::Error {
     let mut error = runtime::Error::new(Code::RateLimited, format!("{HELD}{until}"));
-    error.message = "the provider wants fewer requests and is not asked before it allows it".to_owned();
+    error.message = "the provider asked to be left alone for a while and is not asked before that".to_owned();
     error.retry_after_ms = u64::try_from(until - app.now()).ok();
     error
 }
@@ -62,8 +62,11 @@ pub fn is_held(e: &runtime::Error) -> bool {
 /// Keeps what a call says of how long the provider wants to be left alone. An answer without a Retry-After says nothing of that.
 pub async fn note(app: &App, target: &Target<'_>, outcome: &Result<Answer, runtime::Error>) {
     let Err(e) = outcome else { return };
+    // Other errors that pass may have a time to wait that is not the provider's, such as that of a token endpoint.
+    let is_asked =
+        e.code == Code::RateLimited || (e.is_transient() && e.stats.provider_retry_after_ms.is_some());
     let asked = e.retry_after_ms.or(e.stats.provider_retry_after_ms).filter(|ms| *ms > 0);
-    let Some(wait) = asked.filter(|_| e.code == Code::RateLimited) else { return };
+    let Some(wait) = asked.filter(|_| is_asked) else { return };
     let until = app.now() + i64::try_from(wait).unwrap_or(LONGEST_MS).min(LONGEST_MS);
     let (tenant, id) = (target.tenant.clone(), target.connection_id.to_owned());
     let written: anyhow::Result<()> = app

@@ -20,6 +20,8 @@ use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexp
 use crate::resources::Asker;
 
 const MINUTE_MS: i64 = 60_000;
+/// What one busy time costs a search, beside a start of one member, which costs 1.
+const BUSY_COST: usize = 8;
 /// All periods together.
 const MAX_RANGE_MS: i64 = 62 * DAY_MS;
 const MAX_PERIODS: usize = 50;
@@ -57,18 +59,24 @@ pub async fn answer(app: &App, asker: &Asker, query: &AvailabilityQuery) -> Resu
     };
     let targets = plan.targets();
     let answers = gather::busy_of(app, asker, &question, &targets).await;
-    let busy_of =
-        |whose: &Whose| targets.iter().position(|t| t == whose).and_then(|i| answers[i].as_ref().ok());
-    let search = plan.search(app.now(), busy_of);
-    let times = match query.response_format {
-        AvailabilityFormat::Slots => slots::slots(&search, Layout::Apart),
-        AvailabilityFormat::OverlappingSlots => slots::slots(&search, Layout::Overlapping),
-        AvailabilityFormat::Periods => slots::stretches(&search),
+    let now = app.now();
+    let busy_count = answers.iter().flatten().map(Vec::len).sum();
+    let find = || {
+        let busy_of =
+            |whose: &Whose| targets.iter().position(|t| t == whose).and_then(|i| answers[i].as_ref().ok());
+        let search = plan.search(now, busy_of);
+        let times = match query.response_format {
+            AvailabilityFormat::Slots => slots::slots(&search, Layout::Apart),
+            AvailabilityFormat::OverlappingSlots => slots::slots(&search, Layout::Overlapping),
+            AvailabilityFormat::Periods => slots::stretches(&search),
+        };
+        (times, slots::order(&search))
     };
+    let (times, order) = app.compute.run(&asker.tenant.application_id, plan.cost(busy_count), find).await;
     let unavailable = unavailable(&targets, &answers);
     Ok(AvailabilityAnswer {
         data: times.into_iter().map(available).collect(),
-        order: slots::order(&search),
+        order,
         complete: unavailable.is_empty(),
         unavailable,
         warnings: warnings(&targets, &answers, &question.ranges),
@@ -171,6 +179,13 @@ impl Plan {
             notice_ms: notice * MINUTE_MS,
             limit: usize::try_from(limit.min(MAX_LIMIT)).unwrap_or(usize::MAX),
         })
+    }
+
+    /// What the search costs, as `Compute::run` counts: each start is looked at for each member, and each of so many busy times.
+    fn cost(&self, busy_count: usize) -> usize {
+        let starts = usize::try_from(self.periods.len_ms() / self.step_ms.max(1)).unwrap_or(usize::MAX);
+        let members: usize = self.groups.iter().map(|(people, _)| people.len()).sum();
+        starts.saturating_mul(members).saturating_add(busy_count.saturating_mul(BUSY_COST))
     }
 
     /// Everybody who is to be asked, each once.

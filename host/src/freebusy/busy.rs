@@ -1,5 +1,7 @@
 //! Which events block time, how long, and how busy times are put together. Pure.
 
+use std::sync::Arc;
+
 use jiff::civil::Date;
 use model::Instant;
 use model::calendar::{Event, EventStatus, ResponseStatus, ShowAs};
@@ -13,7 +15,7 @@ pub struct Busy {
     pub at: Interval,
     pub show_as: ShowAs,
     pub event_id: Option<String>,
-    pub title: Option<String>,
+    pub title: Option<Arc<str>>,
     /// Why nobody knows when in this stretch the event takes place; none: it does, from start to end.
     pub unexpanded: Option<String>,
 }
@@ -99,6 +101,44 @@ pub fn span(
 /// Strongest first.
 const STRENGTHS: [ShowAs; 4] = [ShowAs::Oof, ShowAs::Busy, ShowAs::WorkingElsewhere, ShowAs::Tentative];
 
+/// Busy times without details, those that overlap or touch each other and show as the same joined into one, so that a crowded calendar costs
+/// no more than its time has parts. A series that cannot be expanded stays by itself, for its warning.
+pub fn joined(busy: Vec<Busy>) -> Vec<Busy> {
+    let (mut known, unknown): (Vec<Busy>, Vec<Busy>) =
+        busy.into_iter().filter(|b| !b.at.is_empty()).partition(|b| b.unexpanded.is_none());
+    known.sort_unstable_by_key(|b| (STRENGTHS.iter().position(|s| *s == b.show_as), b.at));
+    let mut out: Vec<Busy> = Vec::new();
+    for next in known {
+        match out.last_mut() {
+            Some(last) if last.show_as == next.show_as && next.at.start <= last.at.end => {
+                last.at.end = last.at.end.max(next.at.end);
+            }
+            _ => out.push(next),
+        }
+    }
+    out.extend(unknown);
+    out
+}
+
+/// The first `most` of busy times that are sorted by their start. Where there are more, the last one reaches over all that are left out, and
+/// the instant is told from which on that is so.
+pub fn limited(mut times: Vec<BusyTime>, most: usize) -> (Vec<BusyTime>, Option<Instant>) {
+    let rest = times.split_off(times.len().min(most));
+    let (Some(last), Some(end)) = (times.last_mut(), rest.iter().map(|time| time.end).max()) else {
+        return (times, None);
+    };
+    // Contract silent: what is told of a target that has more busy times than an answer can have. Never free, so all of the rest is busy.
+    *last = BusyTime {
+        start: last.start,
+        end: last.end.max(end),
+        show_as: ShowAs::Busy,
+        event_id: None,
+        title: None,
+    };
+    let from = last.start;
+    (times, Some(from))
+}
+
 /// Busy times as they are answered: sorted, inside `range`, without overlap.
 // Contract silent: what shows where an appointment and a tentative one overlap. The stronger one, so that no two intervals
 // overlap and each still tells what it is.
@@ -133,7 +173,7 @@ pub fn detailed(busy: Vec<Busy>, range: Interval) -> Vec<BusyTime> {
         end: Instant::from_millis(b.at.end),
         show_as: b.show_as,
         event_id: b.event_id,
-        title: b.title,
+        title: b.title.as_deref().map(str::to_owned),
     };
     out.into_iter().map(time).collect()
 }
@@ -141,6 +181,7 @@ pub fn detailed(busy: Vec<Busy>, range: Interval) -> Vec<BusyTime> {
 #[cfg(test)]
 mod tests {
     use model::calendar::{Attendee, Person};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -248,5 +289,73 @@ mod tests {
         let one_by_one = detailed(all.to_vec(), range);
         let ids: Vec<&str> = one_by_one.iter().filter_map(|t| t.event_id.as_deref()).collect();
         assert_eq!(ids, ["a", "b", "c", "d", "e"]);
+    }
+
+    #[test]
+    fn what_cannot_be_expanded_is_joined_with_nothing() {
+        let unknown = Busy { unexpanded: Some("why".into()), ..busy(0, 100, ShowAs::Busy, "b") };
+        let all = vec![
+            busy(40, 60, ShowAs::Busy, "c"),
+            unknown.clone(),
+            busy(0, 40, ShowAs::Busy, "a"),
+            busy(60, 80, ShowAs::Oof, "d"),
+            busy(70, 70, ShowAs::Oof, "e"),
+        ];
+        let found = joined(all);
+        let shown: Vec<(i64, i64, ShowAs)> =
+            found.iter().map(|b| (b.at.start, b.at.end, b.show_as)).collect();
+        assert_eq!(shown, [(60, 80, ShowAs::Oof), (0, 60, ShowAs::Busy), (0, 100, ShowAs::Busy)]);
+        assert_eq!(found.last(), Some(&unknown));
+    }
+
+    #[test]
+    fn what_is_too_much_is_one_busy_time_to_the_last_end() {
+        let all = [
+            busy(0, 10, ShowAs::Oof, "a"),
+            busy(20, 90, ShowAs::Tentative, "b"),
+            busy(30, 40, ShowAs::Oof, "c"),
+            busy(50, 60, ShowAs::Oof, "d"),
+        ];
+        let times = detailed(all.to_vec(), Interval::new(0, 100));
+        let (kept, from) = limited(times.clone(), 3);
+        let shown: Vec<(i64, i64, Option<&str>)> =
+            kept.iter().map(|t| (t.start.as_millis(), t.end.as_millis(), t.event_id.as_deref())).collect();
+        assert_eq!(shown, [(0, 10, Some("a")), (20, 90, Some("b")), (30, 60, None)]);
+        assert_eq!((kept[2].show_as, from), (ShowAs::Busy, Some(Instant::from_millis(30))));
+        let (kept, from) = limited(times.clone(), 2);
+        assert_eq!((kept.len(), kept[1].end, from), (2, times[1].end, Some(times[1].start)));
+        assert_eq!(limited(times.clone(), 4), (times, None));
+    }
+
+    proptest! {
+        /// Compared with the plain definition: each minute shows the strongest that it has, and equal neighbours are one.
+        #[test]
+        fn merging_is_what_each_minute_shows(
+            found in prop::collection::vec((0_i64..200, 0_i64..30, 0_usize..4), 0..60),
+            (from, length) in (0_i64..150, 1_i64..100),
+        ) {
+            let all: Vec<Busy> =
+                found.iter().map(|(at, length, n)| busy(*at, at + length, STRENGTHS[*n], "x")).collect();
+            let range = Interval::new(from, from + length);
+            let mut expected: Vec<(i64, i64, ShowAs)> = Vec::new();
+            for minute in from..from + length {
+                let runs = |(at, length, _): &&(i64, i64, usize)| (*at..at + length).contains(&minute);
+                let Some(strongest) = found.iter().filter(runs).map(|(.., n)| *n).min() else { continue };
+                let show_as = STRENGTHS[strongest];
+                match expected.last_mut() {
+                    Some(last) if last.1 == minute && last.2 == show_as => last.1 += 1,
+                    _ => expected.push((minute, minute + 1, show_as)),
+                }
+            }
+            for times in [merged(&all, range), merged(&joined(all.clone()), range)] {
+                let shown: Vec<(i64, i64, ShowAs)> =
+                    times.iter().map(|t| (t.start.as_millis(), t.end.as_millis(), t.show_as)).collect();
+                prop_assert_eq!(&shown, &expected);
+            }
+            let parts = joined(all);
+            for (a, b) in parts.iter().zip(parts.iter().skip(1)) {
+                prop_assert!(a.show_as != b.show_as || a.at.end < b.at.start, "{a:?} {b:?}");
+            }
+        }
     }
 }

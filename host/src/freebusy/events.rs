@@ -1,21 +1,24 @@
 //! Busy times out of stored events: single ones, and the instances of series.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use base::error::Result;
 use model::calendar::{Event, ShowAs};
 use recurrence::{Error, Place, Source};
 use scheduling::interval::Interval;
-use storage::items::{Item, Shape};
+use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
 use crate::freebusy::busy::{self, Busy, Rules};
 use crate::freebusy::gather::Question;
 use crate::resources::Asker;
 use crate::resources::events::Instance;
-use crate::resources::events::instances::{rows, series_between};
+use crate::resources::events::instances::{MAX_EVENTS, series_between, too_many};
 use crate::resources::events::series::{Budget, Series, Start, Unexpanded};
 
+/// Single events read at a time.
+const ROWS: i64 = 500;
 /// Busy times that the series of one calendar may have in a range.
 const MAX_BUSY: usize = 50_000;
 
@@ -28,22 +31,69 @@ pub async fn busy_between(
     range: (i64, i64),
 ) -> Result<Vec<Busy>> {
     let mut found = Times { question, rules, all: Vec::new(), budget: Budget::default() };
-    for item in rows(app, asker, &calendar.id, range, Shape::Plain).await? {
-        if item.series_id.is_none() {
-            let event = serde_json::from_str(&item.body)?;
-            found.add_event(Instance { id: item.id.clone(), event, stored: Some(item) });
-        }
-    }
+    add_events(app, asker, calendar, range, &mut found).await?;
     let (series, exceptions) = series_between(app, asker, calendar, range).await?;
-    let bytes = series.iter().map(|row| row.body.len()).sum();
+    if series.is_empty() {
+        return Ok(found.all);
+    }
     let expand = || {
         for row in &series {
             let own = exceptions.get(&row.id).map_or(&[][..], Vec::as_slice);
-            found.add_series(&Series::read(row, own)?, range);
+            found.add_series(&Series::read(row, own)?.without_texts(), range);
         }
         Ok(found.all)
     };
-    app.compute.run(&asker.tenant.application_id, bytes, expand).await
+    // A rule of one line can have any number of instances.
+    app.compute.run_heavy(&asker.tenant.application_id, expand).await
+}
+
+/// Adds the single events of a range, some at a time: of an event no more is kept than its busy time.
+async fn add_events(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    range: (i64, i64),
+    found: &mut Times<'_>,
+) -> Result<()> {
+    let mut after = None;
+    let mut count = 0;
+    loop {
+        let window = Window {
+            parent_id: &calendar.id,
+            from: Some(range.0),
+            to: range.1,
+            shape: Shape::Plain,
+            after: after.take(),
+            limit: ROWS,
+        };
+        let read = |row: Shown<'_>| {
+            let body = row.series_id.is_none().then(|| row.body.to_owned());
+            Ok((After { sort_at: row.sort_at, id: row.id.to_owned() }, body))
+        };
+        let chunk = items::read_window(app.db.reader(), &asker.tenant, &window, false, read).await?;
+        let is_last = chunk.is_last;
+        count += chunk.rows.len();
+        after = chunk.rows.last().map(|(place, _)| place.clone());
+        let bytes = chunk.rows.iter().filter_map(|(_, body)| body.as_ref()).map(String::len).sum();
+        let add = || -> Result<()> {
+            for (place, body) in chunk.rows {
+                if let Some(body) = body {
+                    let event = serde_json::from_str(&body)?;
+                    found.add_event(Instance { id: place.id, event, stored: None });
+                }
+            }
+            Ok(())
+        };
+        app.compute.run(&asker.tenant.application_id, bytes, add).await?;
+        if is_last {
+            return Ok(());
+        }
+        if count > MAX_EVENTS {
+            return Err(too_many());
+        }
+        // Others have their turn between the steps of a long read.
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Busy times as they are gathered.
@@ -60,12 +110,12 @@ impl Times<'_> {
             return;
         }
         if let Some((at, show_as)) = busy::of_event(&instance.event, self.rules) {
-            self.add(at, show_as, || (instance.id, instance.event.title));
+            self.add(at, show_as, || (instance.id, instance.event.title.map(Arc::<str>::from)));
         }
     }
 
     /// Adds a stretch. Without details it is one with the last where it goes on from it.
-    fn add(&mut self, at: Interval, show_as: ShowAs, what: impl FnOnce() -> (String, Option<String>)) {
+    fn add(&mut self, at: Interval, show_as: ShowAs, what: impl FnOnce() -> (String, Option<Arc<str>>)) {
         if at.is_empty() {
             return;
         }
@@ -95,11 +145,14 @@ impl Times<'_> {
         if shown.is_none() && !series.has_exceptions() {
             return;
         }
+        let title = series.event.title.as_deref().map(Arc::<str>::from);
         let most = MAX_BUSY.max(self.all.len() + 1);
         let mut stopped_at = None;
         let mut budget = std::mem::take(&mut self.budget);
         let unexpanded = series.visit(range, Start::Before, &mut budget, &mut |place| {
-            if self.all.len() >= most {
+            let is_occurrence = matches!(place.source, Source::Occurrence(_));
+            let is_free = is_occurrence && place.follows.is_none() && shown.is_none();
+            if !is_free && self.all.len() >= most {
                 stopped_at = Some(place.start.as_millis());
                 return false;
             }
@@ -108,7 +161,9 @@ impl Times<'_> {
                     self.add_event(series.instance(place));
                 }
                 (Source::Exception(_), _) => self.add_event(series.instance(place)),
-                (Source::Occurrence(_), Some(show_as)) => self.add_occurrence(series, &place, show_as),
+                (Source::Occurrence(_), Some(show_as)) => {
+                    self.add_occurrence((series, title.as_ref()), &place, show_as);
+                }
                 (Source::Occurrence(_), None) => {}
             }
             true
@@ -118,12 +173,19 @@ impl Times<'_> {
             let error = Error::TooManyInstances(MAX_BUSY);
             stopped_at.and_then(|at| series.unexpanded(range, at, error))
         };
+        // A series that shows as free was stopped at busy exceptions: others of them may follow.
+        let shown = shown.or(stopped_at.map(|_| ShowAs::Busy));
         if let (Some(unexpanded), Some(show_as)) = (unexpanded.or_else(stopped), shown) {
             self.add_unexpanded(&series.event, &series.row.id, &unexpanded, show_as);
         }
     }
 
-    fn add_occurrence(&mut self, series: &Series<'_>, place: &Place, show_as: ShowAs) {
+    fn add_occurrence(
+        &mut self,
+        (series, title): (&Series<'_>, Option<&Arc<str>>),
+        place: &Place,
+        show_as: ShowAs,
+    ) {
         let Source::Occurrence(occurrence) = &place.source else { return };
         let ignored = &self.question.ignored;
         if !ignored.is_empty() && ignored.contains(&series.id_of(place)) {
@@ -131,7 +193,7 @@ impl Times<'_> {
         }
         let days = (occurrence.start_date.as_deref(), occurrence.end_date.as_deref());
         let at = busy::span(series.event.all_day, (place.start, place.end), days, &self.rules.zone);
-        self.add(at, show_as, || (series.id_of(place), series.event.title.clone()));
+        self.add(at, show_as, || (series.id_of(place), title.cloned()));
     }
 
     // Contract silent: what shows where nobody knows whether a series takes place. As the series itself does, so never as free, with a
@@ -147,7 +209,7 @@ impl Times<'_> {
             at,
             show_as,
             event_id: details.then(|| id.to_owned()),
-            title: event.title.clone().filter(|_| details),
+            title: event.title.as_deref().filter(|_| details).map(Arc::<str>::from),
             unexpanded: Some(unexpanded.error.to_string()),
         });
     }
@@ -203,6 +265,11 @@ mod tests {
     }
 
     fn march(event: &Event, details: bool) -> Vec<Busy> {
+        added(event, &[], details, Vec::new())
+    }
+
+    /// Busy times that are known, and those of a series in March.
+    fn added(event: &Event, exceptions: &[Item], details: bool, all: Vec<Busy>) -> Vec<Busy> {
         let question = Question {
             ranges: Intervals::default(),
             zone: Zone::utc(),
@@ -211,10 +278,9 @@ mod tests {
             ignored: HashSet::new(),
         };
         let rules = Rules { attending: false, is_owned: true, zone: Zone::utc(), tentative_as_busy: true };
-        let mut times =
-            Times { question: &question, rules: &rules, all: Vec::new(), budget: Budget::default() };
+        let mut times = Times { question: &question, rules: &rules, all, budget: Budget::default() };
         let row = row(event);
-        let series = Series::read(&row, &[]).unwrap();
+        let series = Series::read(&row, exceptions).unwrap();
         times.add_series(&series, (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z")));
         times.all
     }
@@ -259,5 +325,28 @@ mod tests {
         let each = march(&series("RRULE:FREQ=SECONDLY"), true);
         assert_eq!(each.len(), MAX_BUSY + 1);
         assert!(each[MAX_BUSY].unexpanded.as_ref().is_some_and(|reason| reason.contains("50000")));
+    }
+
+    #[test]
+    fn busy_exceptions_of_a_free_series_are_not_free_where_there_is_too_much() {
+        let changed = ["2026-03-05T09:00:00Z", "2026-03-09T09:00:00Z"].map(|start| {
+            let (start, end) = (at(start), at(start) + 1_800_000);
+            let (start, end) = (Instant::from_millis(start), Instant::from_millis(end));
+            row(&Event { start, end, original_start: Some(start), recurrence: Vec::new(), ..series("") })
+        });
+        let other = Busy {
+            at: Interval::new(0, 1),
+            show_as: ShowAs::Busy,
+            event_id: None,
+            title: None,
+            unexpanded: None,
+        };
+        let free = Event { show_as: ShowAs::Free, ..series("RRULE:FREQ=DAILY") };
+        let found = added(&free, &changed, true, vec![other; MAX_BUSY]);
+        let [first, rest] = &found[MAX_BUSY..] else { panic!("{} busy times", found.len()) };
+        assert_eq!((first.at.start, &first.unexpanded), (at("2026-03-05T09:00:00Z"), &None));
+        let unknown = Interval::new(at("2026-03-09T09:00:00Z"), at("2026-04-01T00:00:00Z"));
+        assert_eq!((rest.at, rest.show_as), (unknown, ShowAs::Busy));
+        assert!(rest.unexpanded.is_some());
     }
 }

@@ -1,9 +1,13 @@
 //! Reads busy times: of the connections' own calendars from their events, of calendars that show nothing else and of other
 //! people from the provider's own answer. What cannot be read is an error of that one target and never free.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base::error::{Code, Error, Result, not_found, refuse};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use model::Instant;
 use model::calendar::{AccessRole, BusyInterval, Calendar, IncludeInAvailability};
@@ -14,12 +18,14 @@ use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
 use storage::connections::Connection;
 use storage::items::{self, Item};
+use tokio::sync::OnceCell;
 
 use crate::app::App;
 use crate::connections;
 use crate::freebusy::DAY_MS;
-use crate::freebusy::busy::{Busy, Rules};
+use crate::freebusy::busy::{self, Busy, Rules};
 use crate::freebusy::events;
+use crate::resources::events::instances::too_many;
 use crate::resources::{Asker, Kind, collections, fetch};
 use crate::sync::{self, Scope};
 
@@ -27,6 +33,10 @@ use crate::sync::{self, Scope};
 const CONCURRENT_TARGETS: usize = 8;
 /// Calendars of one target that are read at once.
 const CONCURRENT_CALENDARS: usize = 4;
+/// What it costs to join one busy time with others, as `Compute::run` counts: as reading so many bytes.
+const BUSY_COST: usize = 8;
+/// Busy times that one request holds, those of each calendar and of each target: about 100 MB.
+const MAX_HELD: usize = 1_000_000;
 /// Calendars read from the database at a time.
 const PAGE: i64 = 200;
 
@@ -53,26 +63,90 @@ pub struct Question {
     pub ignored: HashSet<String>,
 }
 
-/// One answer per target, in their order; neither sorted nor merged.
+/// What one request has read by its name, so that what several targets name is read once, and once failed stays so.
+struct Readings<T>(Mutex<HashMap<String, Reading<T>>>);
+
+type Reading<T> = Arc<OnceCell<Result<Arc<T>, TargetError>>>;
+
+impl<T> Default for Readings<T> {
+    fn default() -> Self {
+        Readings(Mutex::default())
+    }
+}
+
+impl<T> Readings<T> {
+    /// What has this name. The first caller reads it, and others wait for that. `read` is boxed, because a reading that is large would make
+    /// all futures around it as large.
+    async fn get(&self, name: &str, read: BoxFuture<'_, Result<T>>) -> Result<Arc<T>, TargetError> {
+        let reading = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.entry(name.to_owned()).or_default().clone()
+        };
+        let read = async { read.await.map(Arc::new).map_err(|e| target_error(&e)) };
+        reading.get_or_init(|| read).await.clone()
+    }
+}
+
+/// The calendars of a connection.
+struct Opened {
+    connection: Connection,
+    calendars: Vec<(Item, Calendar)>,
+}
+
+/// What the targets of one request share.
+#[derive(Default)]
+struct Shared {
+    connections: Readings<Opened>,
+    /// By their ids.
+    calendars: Readings<Vec<Busy>>,
+    /// Busy times that were read and copied.
+    held: AtomicUsize,
+}
+
+impl Shared {
+    /// Counts busy times that are held from now on, up to what a request may have.
+    fn hold(&self, count: usize) -> Result<()> {
+        let held = self.held.fetch_add(count, Ordering::Relaxed).saturating_add(count);
+        if held > MAX_HELD { Err(too_many()) } else { Ok(()) }
+    }
+}
+
+/// One answer per target, in their order; not sorted, and joined where details are not asked for. A calendar that several targets name is
+/// read once.
 pub async fn busy_of(
     app: &App,
     asker: &Asker,
     question: &Question,
     targets: &[Whose],
 ) -> Vec<Result<Vec<Busy>, TargetError>> {
+    let shared = Shared::default();
     // Collected first: a stream over a closure that borrows would not be `Send`.
-    let answers: Vec<_> = targets.iter().map(|whose| one(app, asker, question, whose)).collect();
+    let answers: Vec<_> = targets.iter().map(|whose| one(app, asker, question, &shared, whose)).collect();
     stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await
 }
 
-async fn one(app: &App, asker: &Asker, question: &Question, whose: &Whose) -> Result<Vec<Busy>, TargetError> {
+async fn one(
+    app: &App,
+    asker: &Asker,
+    question: &Question,
+    shared: &Shared,
+    whose: &Whose,
+) -> Result<Vec<Busy>, TargetError> {
     let found = match whose {
         Whose::Calendars { connection_id, calendar_ids } => {
-            of_connection(app, asker, question, connection_id, calendar_ids.as_deref()).await
+            let named = (connection_id.as_str(), calendar_ids.as_deref());
+            of_connection(app, asker, question, shared, named).await?
         }
-        Whose::Person { email, connection_id } => of_person(app, asker, question, email, connection_id).await,
+        Whose::Person { email, connection_id } => {
+            let found = of_person(app, asker, question, email, connection_id).await;
+            found.map_err(|e| target_error(&e))?
+        }
     };
-    found.map_err(|e| target_error(&e))
+    if question.details {
+        return Ok(found);
+    }
+    let cost = found.len().saturating_mul(BUSY_COST);
+    Ok(app.compute.run(&asker.tenant.application_id, cost, || busy::joined(found)).await)
 }
 
 /// An error as the target's status.
@@ -116,29 +190,49 @@ async fn of_connection(
     app: &App,
     asker: &Asker,
     question: &Question,
-    connection_id: &str,
-    calendar_ids: Option<&[String]>,
-) -> Result<Vec<Busy>> {
+    shared: &Shared,
+    (connection_id, calendar_ids): (&str, Option<&[String]>),
+) -> Result<Vec<Busy>, TargetError> {
+    let open = open(app, asker, question, connection_id).boxed();
+    let opened = shared.connections.get(connection_id, open).await?;
+    let connection = &opened.connection;
+    let chosen = chosen(&opened.calendars, calendar_ids).map_err(|e| target_error(&e))?;
+    let (hidden, readable): (Vec<_>, Vec<_>) =
+        chosen.into_iter().partition(|(_, body)| body.access_role == AccessRole::FreeBusyReader);
+    let answers: Vec<_> = readable
+        .into_iter()
+        .map(|(item, body)| {
+            let read = async move {
+                let found = of_calendar(app, asker, connection, question, item, body).await?;
+                shared.hold(found.len())?;
+                Ok::<_, Error>(found)
+            };
+            shared.calendars.get(&item.id, read.boxed())
+        })
+        .collect();
+    let read: Vec<Arc<Vec<Busy>>> =
+        stream::iter(answers).buffered(CONCURRENT_CALENDARS).try_collect().await?;
+    let count = read.iter().map(|busy| busy.len()).sum();
+    shared.hold(count).map_err(|e| target_error(&e))?;
+    let mut busy: Vec<Busy> = read.iter().flat_map(|busy| busy.iter().cloned()).collect();
+    if !hidden.is_empty() {
+        let collections = hidden.into_iter().map(|(item, _)| item.external_id.clone()).collect();
+        let request = FreeBusyRequest { collections, ..FreeBusyRequest::default() };
+        let found = from_provider(app, asker, connection, question, request).await;
+        busy.extend(found.map_err(|e| target_error(&e))?);
+    }
+    Ok(busy)
+}
+
+/// A connection that may be asked, with its calendars as fresh as a read.
+async fn open(app: &App, asker: &Asker, question: &Question, connection_id: &str) -> Result<Opened> {
     let connection = asker.connection(app, connection_id, scope(question)).await?;
     let asked_at = app.now();
     let list = Scope::collections(Kind::Calendar);
     sync::ensure_fresh(app, &connection, &list, asker.no_cache).await?;
     must_be_fresh(app, &connection, &list, asked_at)?;
-    let chosen = chosen(all_calendars(app, asker, &connection).await?, calendar_ids)?;
-    let (hidden, readable): (Vec<_>, Vec<_>) =
-        chosen.into_iter().partition(|(_, body)| body.access_role == AccessRole::FreeBusyReader);
-    let answers: Vec<_> = readable
-        .iter()
-        .map(|(item, body)| of_calendar(app, asker, &connection, question, item, body))
-        .collect();
-    let mut busy: Vec<Busy> =
-        stream::iter(answers).buffered(CONCURRENT_CALENDARS).try_collect::<Vec<_>>().await?.concat();
-    if !hidden.is_empty() {
-        let collections = hidden.into_iter().map(|(item, _)| item.external_id).collect();
-        let request = FreeBusyRequest { collections, ..FreeBusyRequest::default() };
-        busy.extend(from_provider(app, asker, &connection, question, request).await?);
-    }
-    Ok(busy)
+    let calendars = all_calendars(app, asker, &connection).await?;
+    Ok(Opened { connection, calendars })
 }
 
 /// An older copy serves readers while the provider is down; here it could tell a time as free that is not.
@@ -175,16 +269,16 @@ async fn all_calendars(app: &App, asker: &Asker, connection: &Connection) -> Res
 /// The calendars that are meant.
 // Contract silent: what `includeInAvailability` means for a calendar that is named. `none` keeps it out of "all calendars" and no
 // more; `attending` says which of its events count, and holds either way.
-fn chosen(all: Vec<(Item, Calendar)>, ids: Option<&[String]>) -> Result<Vec<(Item, Calendar)>> {
+fn chosen<'a>(all: &'a [(Item, Calendar)], ids: Option<&[String]>) -> Result<Vec<&'a (Item, Calendar)>> {
     let Some(ids) = ids else {
         let counts =
-            |(_, body): &(Item, Calendar)| body.include_in_availability != IncludeInAvailability::None;
-        return Ok(all.into_iter().filter(counts).collect());
+            |(_, body): &&(Item, Calendar)| body.include_in_availability != IncludeInAvailability::None;
+        return Ok(all.iter().filter(counts).collect());
     };
     if ids.iter().any(|id| !all.iter().any(|(item, _)| item.id == *id)) {
         return Err(not_found("calendar in this connection"));
     }
-    Ok(all.into_iter().filter(|(item, _)| ids.contains(&item.id)).collect())
+    Ok(all.iter().filter(|(item, _)| ids.contains(&item.id)).collect())
 }
 
 async fn of_calendar(
@@ -242,4 +336,17 @@ fn of_interval(busy: &BusyInterval, tentative_as_busy: bool) -> Option<Busy> {
     };
     let at = Interval::new(busy.start.as_millis(), busy.end.as_millis());
     counts.then_some(Busy { at, show_as: busy.show_as, event_id: None, title: None, unexpanded: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_holds_no_more_busy_times_than_it_may() {
+        let shared = Shared::default();
+        assert!(shared.hold(MAX_HELD - 1).is_ok() && shared.hold(1).is_ok());
+        let refused = shared.hold(1).err().and_then(|e| e.code());
+        assert_eq!(refused, Some(Code::RangeTooLarge));
+    }
 }

@@ -3,19 +3,27 @@
 use std::collections::HashSet;
 
 use base::error::{Code, Result, invalid};
-use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery, FreeBusyResult, FreeBusyTarget, TargetStatus};
+use model::Instant;
+use model::calendar_query::{FreeBusyQuery, FreeBusyResult, FreeBusyTarget, TargetError, TargetStatus};
 use scheduling::hours::Zone;
-use scheduling::interval::Intervals;
-use serde_json::{Map, Value};
+use scheduling::interval::{Interval, Intervals};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
+use crate::answer::Answer;
 use crate::app::App;
 use crate::freebusy::gather::{self, Question, Whose};
 use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, unexpanded, zone};
+use crate::pages;
 use crate::resources::Asker;
 
 /// Longest range.
 const MAX_RANGE_MS: i64 = 92 * DAY_MS;
 const MAX_TARGETS: usize = 50;
+/// Busy times of one target in an answer: three months of appointments with a break every quarter of an hour have less than half of it.
+const MAX_TIMES: usize = 20_000;
+/// About how many bytes a busy time has in an answer, without its event.
+const TIME_BYTES: usize = 88;
 /// RFC 5321 section 4.5.3.1.3.
 const MAX_EMAIL: usize = 254;
 
@@ -24,15 +32,28 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     require(body, "", &["start", "end", "targets"])
 }
 
-/// Answers a query.
-pub async fn answer(app: &App, asker: &Asker, query: FreeBusyQuery) -> Result<FreeBusyAnswer> {
+/// The answer, as it is rendered: `FreeBusyAnswer` with the warnings of the query before its own.
+#[derive(Serialize)]
+struct Rendered {
+    data: Vec<FreeBusyResult>,
+    complete: bool,
+    warnings: Vec<Value>,
+}
+
+/// Answers a query. `warnings` are those of its body.
+pub async fn answer(
+    app: &App,
+    asker: &Asker,
+    query: FreeBusyQuery,
+    mut warnings: Vec<Value>,
+) -> Result<Answer> {
     let range = range(("start", query.start), ("end", query.end))?;
     if range.len_ms() > MAX_RANGE_MS {
         let message = "start and end may be at most 92 days apart; ask for a shorter range";
         return Err(invalid(Code::RangeTooLarge, "end", message));
     }
     let zone = zone("timeZone", query.time_zone.as_deref())?.unwrap_or_else(Zone::utc);
-    let targets = checked(&query.targets)?;
+    let distinct = Distinct::of(checked(&query.targets)?);
     let question = Question {
         ranges: Intervals::from(range),
         zone,
@@ -40,25 +61,114 @@ pub async fn answer(app: &App, asker: &Asker, query: FreeBusyQuery) -> Result<Fr
         details: query.include_details,
         ignored: HashSet::new(),
     };
-    let answers = gather::busy_of(app, asker, &question, &targets).await;
-    let complete = answers.iter().all(Result::is_ok);
-    let warnings = |(i, answer): (usize, &Result<Vec<busy::Busy>, _>)| {
-        let found = answer.as_ref().map(Vec::as_slice).unwrap_or_default();
-        unexpanded(found, &question.ranges, &format!("targets[{i}]"))
-    };
-    let warnings = answers.iter().enumerate().flat_map(warnings).collect();
-    let result = |(target, answer): (FreeBusyTarget, Result<Vec<busy::Busy>, _>)| match answer {
-        Ok(found) => {
-            let busy =
-                if question.details { busy::detailed(found, range) } else { busy::merged(&found, range) };
-            FreeBusyResult { target, status: TargetStatus::Ok, busy, error: None }
+    let answers = gather::busy_of(app, asker, &question, &distinct.whose).await;
+    warnings.extend(distinct.warnings);
+    let bytes = answers.iter().flatten().map(|found| bytes_of(found)).fold(0, usize::saturating_add);
+    let answers = distinct.numbers.into_iter().zip(answers).collect();
+    let render = || render(&query.targets, answers, (&question, range), warnings);
+    let text = app.compute.run(&asker.tenant.application_id, bytes, render).await?;
+    Ok(Answer::ok(text))
+}
+
+/// What a query asks for, each target once.
+// Contract silent: what is answered for a target that is named twice. It is answered once, where it stands first, with a warning at each of
+// the others: an answer is not longer than what there is to tell.
+#[derive(Debug, Default)]
+struct Distinct {
+    /// The first target that names each, by its number in the query.
+    numbers: Vec<usize>,
+    whose: Vec<Whose>,
+    warnings: Vec<Value>,
+}
+
+impl Distinct {
+    fn of(targets: Vec<Whose>) -> Distinct {
+        let mut out = Distinct::default();
+        for (number, whose) in targets.into_iter().enumerate() {
+            let known = out.whose.iter().position(|known| *known == whose);
+            match known.and_then(|known| out.numbers.get(known).copied()) {
+                None => {
+                    out.numbers.push(number);
+                    out.whose.push(whose);
+                }
+                Some(first) => {
+                    let target = format!("targets[{number}]");
+                    let message = format!("{target} is the same as targets[{first}], and is answered there");
+                    let code = "duplicate_target";
+                    out.warnings.push(json!({ "code": code, "message": message, "target": target }));
+                }
+            }
         }
-        Err(error) => {
-            FreeBusyResult { target, status: TargetStatus::Error, busy: Vec::new(), error: Some(error) }
-        }
+        out
+    }
+}
+
+/// About how many bytes busy times have in an answer.
+fn bytes_of(found: &[busy::Busy]) -> usize {
+    let one = |b: &busy::Busy| {
+        let title = b.title.as_ref().map_or(0, |title| title.len());
+        TIME_BYTES + b.event_id.as_ref().map_or(0, String::len) + title
     };
-    let data = query.targets.into_iter().zip(answers).map(result).collect();
-    Ok(FreeBusyAnswer { data, complete, warnings })
+    found.iter().map(one).fold(0, usize::saturating_add)
+}
+
+/// The text of an answer, of the distinct targets by their numbers.
+fn render(
+    targets: &[FreeBusyTarget],
+    answers: Vec<(usize, Result<Vec<busy::Busy>, TargetError>)>,
+    (question, range): (&Question, Interval),
+    mut warnings: Vec<Value>,
+) -> Result<String> {
+    let complete = answers.iter().all(|(_, answer)| answer.is_ok());
+    let mut data = Vec::with_capacity(answers.len());
+    let mut bytes = 0_usize;
+    for (number, answer) in answers {
+        let target = targets.get(number).cloned().unwrap_or_default();
+        let name = format!("targets[{number}]");
+        let mut found = match answer {
+            Ok(found) => found,
+            Err(error) => {
+                let (status, busy, error) = (TargetStatus::Error, Vec::new(), Some(error));
+                data.push(FreeBusyResult { target, status, busy, error });
+                continue;
+            }
+        };
+        // More was read than was asked for: days to each side.
+        found.retain(|busy| !busy.at.clip(range).is_empty());
+        for warning in unexpanded(&found, &question.ranges, &name) {
+            warnings.push(serde_json::to_value(warning)?);
+        }
+        let times = match question.details {
+            // Each has a title of its own in the answer, and until then those of a series share one: looked at before it is written out.
+            true => {
+                bytes = room_for(bytes, bytes_of(&found))?;
+                busy::detailed(found, range)
+            }
+            false => busy::merged(&found, range),
+        };
+        let (busy, from) = busy::limited(times, MAX_TIMES);
+        if !question.details {
+            bytes = room_for(bytes, busy.len().saturating_mul(TIME_BYTES))?;
+        }
+        warnings.extend(from.map(|from| joined_warning(from, &name)));
+        data.push(FreeBusyResult { target, status: TargetStatus::Ok, busy, error: None });
+    }
+    Ok(serde_json::to_string(&Rendered { data, complete, warnings })?)
+}
+
+fn joined_warning(from: Instant, target: &str) -> Value {
+    let message = format!("there are more than {MAX_TIMES} busy times; from {from} on they are told as one");
+    json!({ "code": "busy_times_joined", "message": message, "target": target })
+}
+
+/// The bytes of an answer with so many more.
+fn room_for(bytes: usize, more: usize) -> Result<usize> {
+    let bytes = bytes.saturating_add(more);
+    if bytes <= pages::MAX_BYTES {
+        return Ok(bytes);
+    }
+    let message = "too many busy times for one answer; ask for a shorter range, or for fewer targets";
+    Err(invalid(Code::RangeTooLarge, "end", message))
 }
 
 fn checked(targets: &[FreeBusyTarget]) -> Result<Vec<Whose>> {
@@ -95,7 +205,12 @@ fn whose(path: &str, target: &FreeBusyTarget) -> Result<Whose> {
                 ));
             }
             check_calendar_ids(&format!("{path}.calendarIds"), target.calendar_ids.as_deref())?;
-            let calendar_ids = target.calendar_ids.clone();
+            let mut calendar_ids = target.calendar_ids.clone();
+            if let Some(ids) = &mut calendar_ids {
+                // The order says nothing: lists of the same calendars are the same.
+                ids.sort_unstable();
+                ids.dedup();
+            }
             Ok(Whose::Calendars { connection_id: connection_id.clone(), calendar_ids })
         }
         (None, Some(email)) => {
@@ -174,6 +289,55 @@ mod tests {
             ..FreeBusyTarget::default()
         };
         assert_eq!(fault(none), (Code::InvalidParameter, "targets[1].calendarIds".into()));
+    }
+
+    #[test]
+    fn what_is_named_twice_is_asked_once() {
+        let of = |calendars: &[&str]| FreeBusyTarget {
+            connection_id: Some("conn_1".into()),
+            calendar_ids: Some(calendars.iter().map(ToString::to_string).collect()),
+            ..FreeBusyTarget::default()
+        };
+        let all = FreeBusyTarget { connection_id: Some("conn_1".into()), ..FreeBusyTarget::default() };
+        let targets = [of(&["a", "b"]), all.clone(), of(&["b", "a", "b"]), of(&["a"]), all];
+        let distinct = Distinct::of(checked(&targets).unwrap());
+        assert_eq!((distinct.numbers, distinct.whose.len()), (vec![0, 1, 3], 3));
+        let warned: Vec<&str> = distinct.warnings.iter().filter_map(|w| w["target"].as_str()).collect();
+        assert_eq!(warned, ["targets[2]", "targets[4]"]);
+        assert!(distinct.warnings[1]["message"].as_str().unwrap().contains("targets[1]"));
+    }
+
+    #[test]
+    fn an_answer_with_details_is_measured_before_they_are_written_out() {
+        let title: std::sync::Arc<str> = "x".repeat(500_000).into();
+        let busy = |hour: i64| busy::Busy {
+            at: Interval::new(hour * 3_600_000, (hour + 1) * 3_600_000),
+            show_as: model::calendar::ShowAs::Busy,
+            event_id: Some(format!("evt_1_{hour}")),
+            title: Some(title.clone()),
+            unexpanded: None,
+        };
+        let question = |details| Question {
+            ranges: Intervals::default(),
+            zone: Zone::utc(),
+            tentative_as_busy: true,
+            details,
+            ignored: HashSet::new(),
+        };
+        let range = Interval::new(0, 100 * 3_600_000);
+        let rendered = |hours: i64, details| {
+            let answers = vec![(0, Ok((0..hours).map(busy).collect()))];
+            render(&[FreeBusyTarget::default()], answers, (&question(details), range), Vec::new())
+        };
+        assert!(rendered(8, true).unwrap().len() > 4_000_000);
+        assert!(matches!(rendered(9, true), Err(Error::Refused(r)) if r.code == Code::RangeTooLarge));
+        assert!(rendered(9, false).unwrap().len() < 1_000);
+        // What lies beside the range costs nothing.
+        let answers = vec![(0, Ok((0..20).map(busy).collect()))];
+        let first = Interval::new(0, 2 * 3_600_000);
+        let text =
+            render(&[FreeBusyTarget::default()], answers, (&question(true), first), Vec::new()).unwrap();
+        assert!((1_000_000..1_100_000).contains(&text.len()), "{}", text.len());
     }
 
     #[test]

@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::items::{self, Item, List, Seen, Shown};
 use storage::log;
+use storage::sql::Chunk;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::pages::Room;
 use crate::resources::collections::{self, Opened};
 use crate::resources::commit::Change;
 use crate::resources::settle::{Done, commit, commit_deletion, conflict, done, gone};
@@ -232,33 +234,38 @@ pub async fn list(
     (after, limit, raw): (Option<Place>, i64, bool),
     admits: impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync,
 ) -> Result<(Vec<String>, Option<Place>)> {
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
     loop {
         // One more than wanted tells whether anything comes after.
-        let rows = scan(app, asker, list, place.as_ref(), limit + 1, raw, &admits).await?;
+        let chunk = scan(app, asker, list, place.as_ref(), limit + 1, raw, &admits).await?;
         if scanned > 0 {
             // Others have their turn between the steps of a long search.
             tokio::task::yield_now().await;
         }
-        let is_last = rows.len() <= wanted;
-        scanned += rows.len();
-        let mut left = 0;
-        for (number, (at, text)) in rows.iter().enumerate().take(wanted) {
-            place = Some(at.clone());
-            found.extend(text.clone());
-            left = rows.len() - number - 1;
-            if found.len() == wanted {
-                break;
+        scanned += chunk.rows.len();
+        let mut rows = chunk.rows.into_iter();
+        while !room.is_full()
+            && let Some((at, text)) = rows.next()
+        {
+            if let Some(text) = text {
+                if !room.take(text.len()) {
+                    return Ok((found, place));
+                }
+                found.push(text);
             }
+            place = Some(at);
         }
-        if is_last && left == 0 {
+        if chunk.is_last && rows.as_slice().is_empty() {
             return Ok((found, None));
         }
-        if found.len() == wanted || scanned >= MAX_SCANNED {
-            return Ok((found, place));
+        if room.is_full() || scanned >= MAX_SCANNED {
+            // The row that tells whether anything comes after may have been taken.
+            let is_end = rows.as_slice().is_empty()
+                && scan(app, asker, list, place.as_ref(), 1, raw, &admits).await?.rows.is_empty();
+            return Ok((found, place.filter(|_| !is_end)));
         }
     }
 }
@@ -272,7 +279,7 @@ async fn scan(
     limit: i64,
     raw: bool,
     admits: &(impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync),
-) -> Result<Vec<(Place, Option<String>)>> {
+) -> Result<Chunk<(Place, Option<String>)>> {
     let start = Place::default();
     let after = after.unwrap_or(&start);
     let list = List { after: (&after.sort_text, &after.id), limit, ..list.clone() };

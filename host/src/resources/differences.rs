@@ -118,17 +118,23 @@ pub async fn differences<'l>(
     let is_kept = |item: &Item| kept.contains(&(item.kind.as_str(), item.external_id.as_str()));
     let is_gone =
         |i: &Locked<'_, Item>| i.deleted_at.is_none() && !is_kept(i) && !mail::drafts::is_being_sent(i);
-    changed.extend(stored.into_iter().filter(is_gone).map(|item| Changed {
+    let now = app.now();
+    changed.extend(stored.into_iter().filter(is_gone).map(|item| deleted(item, place, now)));
+    Ok(Differences { changed, quiet, superseded: Superseded::default() })
+}
+
+/// The change of an item that its source does not have any more.
+fn deleted<'l>(item: Locked<'l, Item>, place: &Place, now: i64) -> Changed<'l> {
+    Changed {
         kind: Kind::parse(&item.kind).unwrap_or(place.kind),
-        item: Item { deleted_at: Some(app.now()), updated_at: app.now(), ..Item::clone(&item) },
+        item: Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) },
         change: Change::Deleted,
         before: Some(item),
         inserted: None,
         refs: Vec::new(),
         keys: Vec::new(),
         places: Vec::new(),
-    }));
-    Ok(Differences { changed, quiet, superseded: Superseded::default() })
+    }
 }
 
 /// Tombstones that are looked at for the new items of a page.

@@ -11,10 +11,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use storage::items::{self, Item};
 use storage::log::{self, Entry, Types};
+use storage::sql::Chunk;
 use storage::sync_states::SyncState;
 
 use crate::app::App;
+use crate::pages::Room;
 use crate::resources::{Kind, render};
+
+/// About how many bytes a change has without its resource.
+const LINE_BYTES: usize = 400;
 
 /// A place in a feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +76,7 @@ impl Feed<'_> {
         kind: Kind,
         (sequence, after): (i64, &str),
         limit: i64,
-    ) -> Result<Vec<Item>> {
+    ) -> Result<Chunk<Item>> {
         let (reader, kind) = (app.db.reader(), kind.as_str());
         Ok(match self {
             Feed::Collection { id, .. } => {
@@ -84,7 +89,7 @@ impl Feed<'_> {
         })
     }
 
-    async fn entries(&self, app: &App, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Entry>> {
+    async fn entries(&self, app: &App, tenant: &Tenant, after: i64, limit: i64) -> Result<Chunk<Entry>> {
         let reader = app.db.reader();
         Ok(match self {
             Feed::Collection { id, .. } => log::of_collection(reader, tenant, id, after, limit).await?,
@@ -100,7 +105,8 @@ impl Feed<'_> {
 
 /// One page of the feed.
 pub struct Page {
-    pub data: Vec<Value>,
+    /// Its changes, rendered.
+    pub data: Vec<String>,
     /// Where to go on.
     pub position: Position,
     pub has_more: bool,
@@ -146,38 +152,37 @@ async fn snapshot(
     with_resource: bool,
 ) -> Result<Page> {
     let mut data = Vec::new();
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
     while let Some(kind) = feed.kinds().get(position.kind) {
-        let room = limit - data.len() as i64;
-        let rows = feed.snapshot(app, tenant, *kind, (position.sequence, &after), room + 1).await?;
-        let has_more = rows.len() as i64 > room;
-        for item in rows.iter().take(wanted - data.len()) {
-            let resource = match with_resource {
-                true => serde_json::from_str(&render::item(item, &[], false))?,
-                false => Value::Null,
-            };
-            after.clone_from(&item.id);
-            data.push(json!({
+        let left = limit - data.len() as i64;
+        let chunk = feed.snapshot(app, tenant, *kind, (position.sequence, &after), left + 1).await?;
+        for item in &chunk.rows {
+            let resource = with_resource.then(|| render::item(item, &[], false));
+            let change = json!({
                 "sequence": item.sequence.min(position.sequence),
                 "changeType": "created",
                 "resourceType": kind.resource_type(),
                 "resourceId": item.id,
                 "changedAt": Instant::from_millis(item.updated_at),
                 "etag": item.etag,
-                "resource": resource,
-            }));
+            });
+            let line = line(&change, resource.as_deref());
+            if !room.take(line.len()) {
+                position.snapshot_after = Some(after);
+                return Ok(Page { data, position, has_more: true });
+            }
+            after.clone_from(&item.id);
+            data.push(line);
         }
-        if has_more {
-            position.snapshot_after = Some(after);
-            return Ok(Page { data, position, has_more });
+        if chunk.is_last {
+            position.kind += 1;
+            after.clear();
         }
-        position.kind += 1;
-        after.clear();
     }
     // What happened while the snapshot was walked is on the pages that follow.
     let newest = log::last_sequence(app.db.reader(), tenant).await?;
     let waiting = feed.entries(app, tenant, position.sequence, 1).await?;
-    let has_more = !waiting.is_empty();
+    let has_more = !waiting.rows.is_empty();
     let sequence = if has_more { position.sequence } else { position.sequence.max(newest) };
     let position = Position { sequence, snapshot_after: None, kind: 0, ..position };
     Ok(Page { data, position, has_more })
@@ -195,29 +200,44 @@ async fn tail(
     // commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its last
     // line and that number.
     let newest = log::last_sequence(app.db.reader(), tenant).await?;
-    let entries = feed.entries(app, tenant, position.sequence, limit + 1).await?;
-    let has_more = entries.len() as i64 > limit;
-    let read = &entries[..entries.len().min(usize::try_from(limit).unwrap_or(usize::MAX))];
+    let chunk = feed.entries(app, tenant, position.sequence, limit + 1).await?;
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let length = |entry: &Entry| {
+        let resource = entry.resource.as_ref().filter(|_| with_resource);
+        LINE_BYTES + resource.map_or(0, String::len)
+    };
+    let count = chunk.rows.iter().take_while(|entry| room.take(length(entry))).count();
+    let has_more = count < chunk.rows.len() || !chunk.is_last;
+    let read = chunk.rows.get(..count).unwrap_or(&chunk.rows);
     let told = read.last().map_or(position.sequence, |e| e.sequence);
     // A quiet feed keeps up with the log all the same: its cursor must not be from before what the log has forgotten.
     let sequence = if has_more { told } else { told.max(newest) };
     let mut data = Vec::new();
     for (change, entry) in coalesced(read) {
-        let resource = match (&entry.resource, with_resource) {
-            (Some(text), true) if change != "deleted" => serde_json::from_str(text)?,
-            _ => Value::Null,
-        };
-        data.push(json!({
+        let resource = entry.resource.as_deref().filter(|_| with_resource && change != "deleted");
+        let change = json!({
             "sequence": entry.sequence,
             "changeType": change,
             "resourceType": entry.resource_type,
             "resourceId": entry.resource_id,
             "changedAt": Instant::from_millis(entry.at),
             "etag": entry.etag,
-            "resource": resource,
-        }));
+        });
+        data.push(line(&change, resource));
     }
     Ok(Page { data, position: Position { sequence, ..position }, has_more })
+}
+
+/// A change, which is an object, with its resource as it is rendered: nothing is parsed and printed again.
+fn line(change: &Value, resource: Option<&str>) -> String {
+    let resource = resource.unwrap_or("null");
+    let mut line = change.to_string();
+    line.truncate(line.len() - 1);
+    line.reserve(resource.len() + 16);
+    line.push_str(",\"resource\":");
+    line.push_str(resource);
+    line.push('}');
+    line
 }
 
 /// One line per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created +

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::sql::{Reader, Row, query};
+use crate::sql::{Chunk, Reader, Row, query};
 
 use base::tenant::Tenant;
 
@@ -180,14 +180,14 @@ fn entry(row: &Row<'_>) -> Result<Entry> {
     })
 }
 
-/// Lines about the items of one collection after `sequence`, oldest first.
+/// Lines about the items of one collection after `sequence`, oldest first, as many as a chunk holds.
 pub async fn of_collection(
     reader: &Reader,
     tenant: &Tenant,
     parent_id: &str,
     after: i64,
     limit: i64,
-) -> Result<Vec<Entry>> {
+) -> Result<Chunk<Entry>> {
     let sql = select!(
         "and parent_id = $3 and parent_id <> '' and sequence > $4 and change_type <> 'state' order by sequence limit $5"
     );
@@ -197,18 +197,18 @@ pub async fn of_collection(
         .bind(parent_id)
         .bind(after)
         .bind(limit)
-        .fetch_all(reader, entry)
+        .fetch_chunk(reader, limit, entry)
         .await
 }
 
-/// Lines about the resources of these types in one connection after `sequence`, oldest first.
+/// Lines about the resources of these types in one connection after `sequence`, oldest first, as many as a chunk holds.
 pub async fn of_connection(
     reader: &Reader,
     tenant: &Tenant,
     (connection_id, types): (&str, Types),
     after: i64,
     limit: i64,
-) -> Result<Vec<Entry>> {
+) -> Result<Chunk<Entry>> {
     // The lines of each type stand together in their order: so many of each at most are looked at, whatever else the connection has.
     let sql = concat!(
         of_type!("$6", "a"),
@@ -226,7 +226,7 @@ pub async fn of_connection(
         .bind(connection_id)
         .bind(after)
         .bind(limit);
-    each_once(types).fold(statement, |q, name| q.bind(name)).fetch_all(reader, entry).await
+    each_once(types).fold(statement, |q, name| q.bind(name)).fetch_chunk(reader, limit, entry).await
 }
 
 fn light(row: &Row<'_>) -> Result<Light> {

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Error, Result};
+use futures::TryStreamExt;
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{PgExecutor, PgPool, Postgres};
@@ -47,11 +48,25 @@ fn prepared<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArgument
     })
 }
 
-/// Every row of an answer.
+/// Every row of an answer, or those up to the query's bytes: what the server sends after them is dropped row by row.
 pub async fn rows<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<Vec<PgRow>> {
     #[cfg(test)]
     crate::tests::recorder::note_postgres(&query);
-    prepared(query).fetch_all(on).await.map_err(failed)
+    let max_bytes = query.max_bytes;
+    if max_bytes == usize::MAX {
+        return prepared(query).fetch_all(on).await.map_err(failed);
+    }
+    let mut stream = prepared(query).fetch(on);
+    let mut found = Vec::new();
+    let mut bytes = 0_usize;
+    while let Some(row) = stream.try_next().await.map_err(failed)? {
+        bytes = bytes.saturating_add(Row::Postgres(&row).bytes());
+        found.push(row);
+        if bytes >= max_bytes {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// The rows, each through `read`.

@@ -11,6 +11,18 @@ use crate::transaction::{self, LockRank};
 
 pub use crate::statement::{Column, Columns, Query, Row, Value, query};
 
+/// Bytes after which a read of resources ends, whatever number of rows it may have: what a page shows is not more, and what a read holds
+/// is this and one row.
+pub const CHUNK_BYTES: usize = 4 << 20;
+
+/// The first rows of an answer that ends by their number or by their bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chunk<T> {
+    pub rows: Vec<T>,
+    /// Whether nothing comes after them. Where the last row of all ended the read by its bytes it is false, and the next read has no rows.
+    pub is_last: bool,
+}
+
 /// Where queries that change nothing run. Cheap to clone.
 #[derive(Clone)]
 pub enum Reader {
@@ -156,6 +168,21 @@ impl<'q> Query<'q> {
                 postgres::read(&Box::pin(postgres::rows(&mut **tx, self)).await?, &mut read)
             }
         }
+    }
+
+    /// The rows of a statement with this limit, as many as have `CHUNK_BYTES` together, and at least one; each through `read`, which may see
+    /// the first rows twice.
+    pub async fn fetch_chunk<T>(
+        mut self,
+        on: impl Into<On<'_>>,
+        limit: i64,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Chunk<T>> {
+        self.max_bytes = CHUNK_BYTES;
+        let counted = self.fetch_all(on, |row| Ok((row.bytes(), read(row)?))).await?;
+        let bytes = counted.iter().fold(0_usize, |sum, (bytes, _)| sum.saturating_add(*bytes));
+        let is_last = bytes < CHUNK_BYTES && (counted.len() as i64) < limit;
+        Ok(Chunk { rows: counted.into_iter().map(|(_, row)| row).collect(), is_last })
     }
 
     /// The first row, if there is one.

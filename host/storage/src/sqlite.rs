@@ -306,8 +306,16 @@ pub fn rows<T>(
     let mut statement = prepare(connection, query)?;
     let mut rows = statement.raw_query();
     let mut found = Vec::new();
+    let mut bytes = 0_usize;
     while let Some(row) = rows.next()? {
-        found.push(read(&Row::Sqlite(row))?);
+        let row = Row::Sqlite(row);
+        found.push(read(&row)?);
+        if query.max_bytes < usize::MAX {
+            bytes = bytes.saturating_add(row.bytes());
+            if bytes >= query.max_bytes {
+                break;
+            }
+        }
     }
     drop(rows);
     #[cfg(test)]
@@ -363,6 +371,17 @@ mod tests {
         };
         let found = rows(&connection, &query, &mut { row }).unwrap();
         assert_eq!(found, [(None, "a".to_owned(), 7, "a".to_owned())]);
+    }
+
+    #[test]
+    fn a_read_ends_with_the_row_that_reaches_its_bytes() {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql = "select column1 as t from (values ('aaaa'), ('bbbb'), ('cccc'), ('dddd'))";
+        let read = |max_bytes| {
+            let query = Query { max_bytes, ..query(sql) };
+            rows(&connection, &query, &mut |row: &Row<'_>| row.get::<String>("t")).unwrap().len()
+        };
+        assert_eq!([0, 4, 5, 12, 13, 99, usize::MAX].map(read), [1, 1, 2, 3, 4, 4, 4]);
     }
 
     #[test]

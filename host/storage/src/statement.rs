@@ -82,6 +82,28 @@ impl<'r> Row<'r> {
         }
     }
 
+    /// The bytes of its columns as they lie there.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Row::Sqlite(row) => {
+                let length = |at: usize| match row.get_ref(at) {
+                    Ok(rusqlite::types::ValueRef::Text(text)) => text.len(),
+                    Ok(_) | Err(_) => 0,
+                };
+                let statement: &rusqlite::Statement<'_> = row.as_ref();
+                (0..statement.column_count()).map(length).sum()
+            }
+            Row::Postgres(row) => {
+                let length = |at: usize| match row.try_get_raw(at) {
+                    // A null has none.
+                    Ok(value) => value.as_bytes().map_or(0, |bytes| bytes.len()),
+                    Err(_) => 0,
+                };
+                (0..row.len()).map(length).sum()
+            }
+        }
+    }
+
     /// The columns one after the other, for rows that are read by the hundred.
     pub fn columns(&self) -> Columns<'_, 'r> {
         Columns { row: self, next: 0 }
@@ -134,11 +156,13 @@ pub struct Query<'q> {
     pub(crate) values: Vec<Value<'q>>,
     /// Whether it may take as long as it takes.
     pub(crate) is_endless: bool,
+    /// The read ends with the row that reaches so many bytes.
+    pub(crate) max_bytes: usize,
 }
 
 /// A statement: `$1` stands for the first parameter.
 pub fn query<'q>(sql: &'static str) -> Query<'q> {
-    Query { sql, values: Vec::with_capacity(8), is_endless: false }
+    Query { sql, values: Vec::with_capacity(8), is_endless: false, max_bytes: usize::MAX }
 }
 
 impl<'q> Query<'q> {

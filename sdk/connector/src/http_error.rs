@@ -32,14 +32,14 @@ impl Failure {
     }
 }
 
-/// RFC 9110 section 10.2.3: delta seconds or an HTTP date.
+/// RFC 9110 section 10.2.3: delta seconds or an HTTP date. What is further away than the type can say, 49 days, is as far.
 fn retry_after_ms(value: &str, now_ms: i64) -> Option<u32> {
     let value = value.trim();
-    let ms = match value.parse::<u32>() {
-        Ok(seconds) => i64::from(seconds) * 1000,
+    let ms = match value.parse::<u64>() {
+        Ok(seconds) => i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000),
         Err(_) => rfc2822::parse(value).ok().map(|date| Timestamp::from(date).as_millisecond() - now_ms)?,
     };
-    u32::try_from(ms.max(0)).ok()
+    Some(u32::try_from(ms.max(0)).unwrap_or(u32::MAX))
 }
 
 impl From<http::SendError> for Failure {
@@ -89,5 +89,8 @@ mod tests {
         assert_eq!(retry_after_ms("Thu, 01 Jan 1970 00:00:10 GMT", 4000), Some(6000));
         assert_eq!(retry_after_ms("Thu, 01 Jan 1970 00:00:01 GMT", 4000), Some(0));
         assert_eq!(retry_after_ms("soon", 0), None);
+        for far in ["5000000", "18446744073709551615", "Wed, 01 Jan 2200 00:00:00 GMT"] {
+            assert_eq!(retry_after_ms(far, 0), Some(u32::MAX), "{far}");
+        }
     }
 }

@@ -134,7 +134,7 @@ impl Default for FreeBusyQuery {
     }
 }
 
-/// One answer per target. A target that failed is never reported as free, and never fails the others.
+/// One answer per target; one that is named twice has it where it stands first, and a warning `duplicate_target`. A target that failed is never reported as free, and never fails the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyAnswer {
@@ -151,7 +151,8 @@ pub struct FreeBusyAnswer {
 pub struct FreeBusyResult {
     pub target: FreeBusyTarget,
     pub status: TargetStatus,
-    /// Sorted and clipped to the range that was asked for. Merged: where times overlap, the strongest of `oof`, `busy`,
+    /// Sorted and clipped to the range that was asked for, at most 20,000: of more the rest is told as one, with the warning
+    /// `busy_times_joined`. Merged: where times overlap, the strongest of `oof`, `busy`,
     /// `workingElsewhere`, `tentative` is told. With `includeDetails` not merged: one per event.
     pub busy: Vec<BusyTime>,
     pub error: Option<TargetError>,

@@ -13,6 +13,7 @@ use crate::Error;
 use crate::date::{Basic, DAY, basic, basic_date, recurrence_id};
 use crate::line::{Line, ListedDate, Moment};
 use crate::query::{Caps, occurs_at};
+use crate::retold::{new_clock, retold};
 use crate::rule::Repeat;
 use crate::series::{Found, Series};
 use crate::set::RecurrenceSet;
@@ -260,12 +261,13 @@ impl Carrier<'_> {
         let mut alike: Vec<String> = Vec::with_capacity(dates.len());
         let (mut instants, mut days) = (Vec::new(), Vec::new());
         for (text, date) in dates {
-            let Some(date) = date.filter(|date| self.concerns(line, date.at)) else {
+            let clock = new_clock(text, own.as_ref(), (self.before, self.after));
+            let Some(date) = date.filter(|date| self.concerns(line, date.at, clock.is_some())) else {
                 alike.push(text.to_owned());
                 continue;
             };
             let spelt = match self.way {
-                Way::Unknown => self.kept(line, date.at).then(|| Spelt::Alike(text.to_owned())),
+                Way::Unknown => self.kept(line, date.at).then(|| Spelt::Alike(retold(text, date, clock))),
                 Way::Stay => self.spelt((text, date), line, own.as_ref(), 0),
                 Way::Shift(by) => self.spelt((text, date), line, own.as_ref(), by),
             };
@@ -293,8 +295,8 @@ impl Carrier<'_> {
     }
 
     /// Whether a date is one that was there before the change. What the caller wrote anew is what the caller wants; an exclusion
-    /// that was there, and that excludes nothing where it stands now, is none of that.
-    fn concerns(&mut self, line: &Line, at: Moment) -> bool {
+    /// that was there, and that excludes nothing where it stands now, is none of that. `is_bare`: it has no zone, and stands on the new clock.
+    fn concerns(&mut self, line: &Line, at: Moment, is_bare: bool) -> bool {
         if self.is_kept {
             return true;
         }
@@ -307,7 +309,7 @@ impl Carrier<'_> {
         };
         let was_there = self.before.is_excluded(&Found { epoch, local, by_rule: true, end: None });
         let new_grid = self.new_grid;
-        let (from, to) = self.reach(at, self.after);
+        let (from, to) = self.reach(at, if is_bare { self.before } else { self.after });
         was_there && !self.has(new_grid, from, to)
     }
 

@@ -48,6 +48,7 @@ mod line;
 mod occurrence;
 mod own_zone;
 mod query;
+mod retold;
 mod rule;
 mod series;
 mod set;

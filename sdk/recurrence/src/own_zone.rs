@@ -31,7 +31,8 @@ pub fn zone_by_rules(rules: &TimeZoneRules) -> Result<TimeZone, Invalid> {
     if let Some(posix) = &rules.posix {
         let is_short = posix.len() <= MAX_POSIX;
         let zone = is_short.then(|| TimeZone::posix(posix).ok()).flatten();
-        return zone.ok_or_else(|| invalid("posix is not a POSIX TZ string, such as STD5DST4,M4.1.0,M10.5.0"));
+        return zone
+            .ok_or_else(|| invalid("posix is not a POSIX TZ string, such as STD5DST4,M4.1.0,M10.5.0"));
     }
     if rules.transitions.len() > MAX_TRANSITIONS {
         return Err(invalid("lists more than 400 transitions"));

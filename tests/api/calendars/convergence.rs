@@ -379,7 +379,16 @@ impl World {
     /// Whoever reads every single line, as webhooks do, is told of no deletion that never was, either.
     async fn check_log(&self) {
         let (reader, tenant) = (self.server.app.db.reader(), self.tenant().await);
-        let lines = log::of_collection(reader, &tenant, &self.calendar, 0, 10_000).await.expect("a query");
+        let (mut lines, mut after) = (Vec::new(), 0);
+        loop {
+            let read = log::of_collection(reader, &tenant, &self.calendar, after, 10_000).await;
+            let chunk = read.expect("a query");
+            after = chunk.rows.last().map_or(after, |line| line.sequence);
+            lines.extend(chunk.rows);
+            if chunk.is_last {
+                break;
+            }
+        }
         let mut externals = BTreeMap::new();
         for line in lines {
             if let Some(resource) = &line.resource {

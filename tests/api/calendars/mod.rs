@@ -2,6 +2,7 @@
 
 mod availability;
 mod convergence;
+mod cost;
 mod events;
 mod freebusy;
 mod recurrence;

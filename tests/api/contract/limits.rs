@@ -35,29 +35,31 @@ async fn one_key_does_not_use_up_anothers_budget() {
     other.get("/v1/connections").send().await.expect(200);
 }
 
-/// Keys that do not exist are looked for within the address's budget; a key that is known from there goes on working.
+/// Keys that do not exist are refused within the address's budget. Valid keys cost nothing of it, and go on working whatever else is sent
+/// from there: one that was used before, and one whose first request this is.
 #[tokio::test]
-async fn invented_keys_do_not_reach_the_store() {
+async fn invented_keys_use_up_their_addresss_budget_and_nobody_elses() {
     let server = TestServer::builder().config(|c| c.anonymous_per_minute = 5).start().await;
-    let known = server.client().await;
+    let (known, fresh) = (server.client().await, server.client().await);
     known.get("/v1/connections").send().await.expect(200);
-    let fresh = server.client().await;
     let mut invented = server.anonymous();
     for i in 0..20 {
         invented.key = Some(server.app.keyring.new_api_key().key);
         let answer = invented.get("/v1/connections").send().await;
-        // The first of them was the known key's own first use.
         match i {
-            0..4 => answer.refused(401, "invalid_api_key"),
+            0..5 => answer.refused(401, "invalid_api_key"),
             _ => answer.refused(429, "rate_limited"),
         };
     }
-    fresh.get("/v1/connections").send().await.refused(429, "rate_limited");
-    // What was looked up lately is believed for a second; beyond that the store is asked again, whatever others do.
+    invented.key = Some("uc_live_malformed".to_owned());
+    invented.get("/v1/connections").send().await.refused(429, "rate_limited");
+    // What was looked up lately is believed for a second; beyond that the store is asked again.
     server.clock.advance_ms(5_000);
     known.get("/v1/connections").send().await.expect(200);
-    server.clock.advance_ms(60_000);
     fresh.get("/v1/connections").send().await.expect(200);
+    invented.get("/v1/connections").send().await.refused(429, "rate_limited");
+    server.clock.advance_ms(55_000);
+    invented.get("/v1/connections").send().await.refused(401, "invalid_api_key");
 }
 
 /// Probes ask the store at most once a second, and an address asks them a bounded number of times.

@@ -1,5 +1,6 @@
 //! Promises of the contract that cut across operations.
 
+mod fairness;
 mod feeds;
 mod hostile;
 mod idempotency;
@@ -8,6 +9,7 @@ mod keys;
 mod limits;
 mod odd_items;
 mod operations;
+mod page_bytes;
 mod quarantine;
 mod races;
 mod scans;

@@ -1,6 +1,8 @@
 //! A provider's Retry-After holds for all that its connection does, and for no other connection. Requests to the provider are counted.
 
 use harness::Actor;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
 use serde_json::{Value, json};
 use switchboard::sync::poll;
 
@@ -107,4 +109,71 @@ async fn nobody_is_left_alone_for_more_than_an_hour() {
     refused.refused(429, "provider_rate_limited");
     mailbox.server.clock.advance_ms(1_000);
     mailbox.api.post("/v1/email/drafts", new).send().await.expect(201);
+}
+
+/// A provider that is down and says for how long is left alone as one that has had enough: 503 and others of 5xx with Retry-After, in
+/// seconds or as a date (RFC 9110, section 10.2.3).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outage_with_a_retry_after_holds_for_the_connection() {
+    let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
+    let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
+    start(&mailbox).await;
+    let message = mailbox.send(json!({ "subject": "Before" })).await;
+    let star = |is: bool| mailbox.patch(&message["id"], json!({ "starred": is }));
+    let date = |seconds: i64| {
+        let at = Timestamp::from_millisecond(mailbox.server.clock.now_ms() + seconds * 1_000);
+        DateTimePrinter::new().timestamp_to_rfc9110_string(&at.expect("a time")).expect("a date")
+    };
+    for (number, (status, is_date)) in [(503, false), (502, false), (503, true)].into_iter().enumerate() {
+        let mut outage = json!({ "status": status, "method": "PATCH" });
+        match is_date {
+            true => outage["retryAfter"] = json!(date(120)),
+            false => outage["retryAfterS"] = json!(120),
+        }
+        sandbox.post("/sandbox/faults", outage).send().await.expect(201);
+        let is_starred = number % 2 == 0;
+        let refused = star(is_starred).send().await;
+        assert_eq!(wait(&refused), 120);
+        let error = refused.refused(503, "provider_unavailable");
+        assert_eq!(error["retryable"], true);
+
+        let before = requests(&mailbox.api).await;
+        mailbox.server.clock.advance_ms(30_000);
+        let refused = star(is_starred).send().await;
+        assert_eq!(wait(&refused), 90, "what is left of it");
+        refused.refused(429, "provider_rate_limited");
+        let list = format!("/v1/email/messages?connection_id={}", mailbox.connection);
+        let listed = mailbox.get(list).send().await.expect(200);
+        assert_eq!(listed["data"].as_array().map(Vec::len), Some(1), "the copy is served");
+        for _ in 0..4 {
+            mailbox.server.clock.advance_ms(20_000);
+            poll::tick(&mailbox.server.app).await.expect("a round");
+            mailbox.server.hand_over().await;
+        }
+        assert_eq!(requests(&mailbox.api).await, before, "nothing asks the provider");
+        mailbox.server.clock.advance_ms(11_000);
+        let starred = star(is_starred).send().await.expect(200);
+        assert_eq!(starred["starred"], is_starred);
+    }
+}
+
+/// What the host reads by itself waits as long as the provider wants, and not as long as it would by its own rule.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_waits_as_long_as_a_provider_that_is_down_wants() {
+    let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
+    let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
+    start(&mailbox).await;
+    mailbox.list("").await;
+    let down = json!({ "status": 503, "retryAfterS": 600, "method": "GET" });
+    sandbox.post("/sandbox/faults", down).send().await.expect(201);
+    mailbox.list("").await;
+    let before = requests(&mailbox.api).await;
+    for _ in 0..5 {
+        mailbox.server.clock.advance_ms(100_000);
+        poll::tick(&mailbox.server.app).await.expect("a round");
+    }
+    assert_eq!(requests(&mailbox.api).await, before);
+    mailbox.server.clock.advance_ms(101_000);
+    poll::tick(&mailbox.server.app).await.expect("a round");
+    assert!(requests(&mailbox.api).await > before);
 }

@@ -169,7 +169,11 @@ async fn on_pages_of_a_round(shelf: &Shelf<'_>, before: &Value, cursor: &str) ->
         shelf.rename(from, to).await;
         shelf.stir(&format!("To {to}")).await;
         let after = shelf.find("Renamed").await.expect("it is there");
-        assert_eq!((&after["id"], &after["metadata"]), (&before["id"], &before["metadata"]), "{from} to {to}");
+        assert_eq!(
+            (&after["id"], &after["metadata"]),
+            (&before["id"], &before["metadata"]),
+            "{from} to {to}"
+        );
         assert!(text(&after, "externalId").ends_with(&shelf.named(to)), "{after:#}");
         let (told, next) = shelf.told(id, &cursor).await;
         assert_eq!(told, ["updated"], "{from} to {to}");
@@ -190,7 +194,11 @@ async fn in_rounds_of_their_own(shelf: &Shelf<'_>, before: &Value, cursor: &str)
         assert_eq!(told, ["deleted"], "{old}");
         shelf.put(new, "renamed", "Renamed").await;
         let after = shelf.find("Renamed").await.expect("it is there again");
-        assert_eq!((&after["id"], &after["metadata"]), (&before["id"], &before["metadata"]), "{old} to {new}");
+        assert_eq!(
+            (&after["id"], &after["metadata"]),
+            (&before["id"], &before["metadata"]),
+            "{old} to {new}"
+        );
         let (told, next) = shelf.told(id, &next).await;
         assert_eq!(told, ["created"], "{old} to {new}");
         cursor = next;

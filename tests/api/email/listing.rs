@@ -14,6 +14,7 @@ on_every_mailbox!(
     a_fresh_mailbox_is_listed_while_it_is_read,
     how_much_is_shown,
     words_in_the_text,
+    long_texts_on_several_pages,
     what_a_list_refuses,
 );
 
@@ -206,6 +207,43 @@ async fn words_in_the_text(mailbox: Mailbox) {
     assert!(alone.status == 200 || alone.status == 400, "{alone}");
     let found = mailbox.all("/v1/email/messages?q=report").await;
     assert!(subjects(&found).contains(&"Report"));
+}
+
+/// Twenty messages whose texts have more than a page may have: each is listed once, on pages that end by their bytes. What a search finds at
+/// once at the provider is on several pages, too.
+async fn long_texts_on_several_pages(mailbox: Mailbox) {
+    const COUNT: usize = 20;
+    const MAX_PAGE: usize = (4 << 20) + 4_096;
+    let line = format!("{}\r\n", "x".repeat(70));
+    let body = format!("zanzibar\r\n{}", line.repeat(3_400));
+    for n in 0..COUNT {
+        let letter = written(&format!("Long {n}"), &format!("long{n}@x.test"), "", &body);
+        mailbox.there.deliver(&letter).await;
+    }
+    until("the texts are indexed", async || (mailbox.list("q=zanzibar").await.len() == COUNT).then_some(()))
+        .await;
+    let list = format!("/v1/email/messages?connection_id={}&fields=full", mailbox.connection);
+    for query in ["", "&q=zanzibar"] {
+        // The pages after the first are asked for with another limit.
+        let (mut pages, mut found, mut cursor) = (0, Vec::new(), "&limit=200".to_owned());
+        loop {
+            let page = mailbox.get(format!("{list}{query}{cursor}")).send().await;
+            assert!(page.text.len() <= MAX_PAGE, "{query}: {} bytes", page.text.len());
+            let page = page.expect(200);
+            let messages = page["data"].as_array().expect("a list");
+            assert!(messages.iter().all(|m| text(&m["body"]["text"]).len() > 200_000), "each has its text");
+            found.extend(messages.iter().map(|message| text(&message["subject"])));
+            pages += 1;
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            assert!(!messages.is_empty(), "a page with nothing on it");
+            cursor = format!("&limit=2&cursor={next}");
+        }
+        assert!(pages > 1, "{query}: all of it on one page");
+        found.sort_unstable();
+        let mut expected: Vec<String> = (0..COUNT).map(|n| format!("Long {n}")).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{query}");
+    }
 }
 
 async fn what_a_list_refuses(mailbox: Mailbox) {

@@ -13,6 +13,9 @@ use tokio::task::JoinSet;
 
 use crate::http::Client;
 use crate::server::Server;
+use crate::storm::costly::{self, Costly};
+use crate::storm::invented;
+use crate::storm::tenants;
 use crate::storm::wire::{connect, exchange, request};
 
 /// Where they come from.
@@ -28,10 +31,13 @@ const HTML_BYTES: usize = 800 << 10;
 pub struct Attacker {
     server: SocketAddr,
     key: String,
+    /// Another key of the same tenant.
+    other_key: String,
     connection: String,
     calendar: String,
     message: String,
     revoked: Arc<[String]>,
+    costly: Costly,
     tarpit: SocketAddr,
 }
 
@@ -39,7 +45,7 @@ pub struct Attacker {
 pub type Attack = (&'static str, fn(Arc<Attacker>) -> JoinSet<()>);
 
 /// All of them, in their order: the last one ends the attacker's own account.
-pub const ATTACKS: [Attack; 11] = [
+pub const ATTACKS: [Attack; 15] = [
     ("bodies of 1.9 MB: a long name over a long list", |a| {
         let body = format!("{{\"{}\":[{}0]}}", "k".repeat(300_000), "0,".repeat(800_000));
         repeat(16, &a, a.post("/v1/connections", &[], &body))
@@ -47,6 +53,12 @@ pub const ATTACKS: [Attack; 11] = [
     ("bodies of 39 MB with an Idempotency-Key", |a| {
         let body = format!("{{\"a\":[{}0]}}", "0,".repeat(19_500_000));
         repeat(8, &a, a.post("/v1/email/send", &["idempotency-key: storm"], &body))
+    }),
+    ("bodies of 39 MB with two keys of one tenant", |a| {
+        let body = format!("{{\"a\":[{}0]}}", "0,".repeat(19_500_000));
+        let mut both = repeat(8, &a, a.post("/v1/email/send", &[], &body));
+        spawn(&mut both, 8, &a, request("POST", "/v1/email/send", &a.other_key, &[], &body));
+        both
     }),
     ("100 bodies of 39 MB that trickle in", |a| repeat_trickle(100, &a)),
     ("connections that say nothing whole", hoard),
@@ -62,6 +74,15 @@ pub const ATTACKS: [Attack; 11] = [
         let mut both = repeat(8, &a, usage);
         spawn(&mut both, 8, &a, request("GET", &path, &a.key, &[], ""));
         both
+    }),
+    ("free/busy of 50 times one calendar of hourly series, 8 at once", |a| {
+        repeat(8, &a, a.post("/v1/calendars/freebusy/query", &[], &a.costly.free_busy))
+    }),
+    ("a series with 0.5 MB of description expanded, 8 at once", |a| {
+        repeat(8, &a, request("GET", &a.costly.expansion, &a.key, &[], ""))
+    }),
+    ("a provider that is down and says for how long", |a| {
+        repeat(32, &a, a.post(&a.costly.down, &[], &costly::event(0).to_string()))
     }),
     ("one Idempotency-Key, 64 times at once", |a| {
         let path = format!("/v1/calendars/{}/events", a.calendar);
@@ -80,12 +101,27 @@ pub const ATTACKS: [Attack; 11] = [
     }),
 ];
 
+/// After the server was started again, so that it knows nobody's key: keys that look right and were never given to anybody, and keys that
+/// do not even look right, from the addresses of the well-behaved.
+pub const AFTER_RESTART: Attack = ("invented keys from everybody's address after a restart", |attacker| {
+    let mut set = JoinSet::new();
+    for number in 0..tenants::TENANTS {
+        for _ in 0..2 {
+            set.spawn(send_invented_keys(attacker.server, tenants::address(number)));
+        }
+    }
+    set
+});
+
 impl Attacker {
     /// Makes its account, what is in that, and the mail server that never answers.
     pub fn make(server: &Server, tarpit: SocketAddr) -> Result<Attacker> {
-        let (_, made) = server
-            .create_key(SCOPES, &["--application", "attacker", "--rate-limit-per-minute", "1000000"])?;
-        let key = made["key"].as_str().context("no key was printed")?.to_owned();
+        let new_key = || {
+            let application = ["--application", "attacker", "--rate-limit-per-minute", "1000000"];
+            let (_, made) = server.create_key(SCOPES, &application)?;
+            Ok::<_, anyhow::Error>(made["key"].as_str().context("no key was printed")?.to_owned())
+        };
+        let (key, other_key) = (new_key()?, new_key()?);
         let client = Client::new(&server.url, &key);
         let post = |path: &str, body: &Value, status: u16| {
             client.send("POST", path, &[], Some(body))?.expect(&[status])
@@ -116,7 +152,9 @@ impl Attacker {
             Ok(made["key"].as_str().context("no key")?.to_owned())
         });
         let revoked = revoked.collect::<Result<Vec<_>>>()?.into();
-        Ok(Attacker { server: server.options.listen, key, connection, calendar, message, revoked, tarpit })
+        let costly = Costly::make(server, &client, &connection)?;
+        let server = server.options.listen;
+        Ok(Attacker { server, key, other_key, connection, calendar, message, revoked, costly, tarpit })
     }
 
     fn post(&self, path: &str, headers: &[&str], body: &str) -> Vec<u8> {
@@ -192,6 +230,24 @@ fn hoard(attacker: Arc<Attacker>) -> JoinSet<()> {
         });
     }
     set
+}
+
+async fn send_invented_keys(server: SocketAddr, from: IpAddr) {
+    let mut stream = None;
+    loop {
+        let request = request("GET", "/v1/connections", &invented::key(), &[], "");
+        if stream.is_none() {
+            stream = connect(server, from).await.ok();
+        }
+        let is_answered = match &mut stream {
+            Some(open) => exchange(open, &request).await.is_ok(),
+            None => false,
+        };
+        if !is_answered {
+            stream = None;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
 }
 
 fn revoked_keys(attacker: Arc<Attacker>) -> JoinSet<()> {

@@ -3,6 +3,8 @@
 //! no part of `cargo xtask test`.
 
 mod attackers;
+mod costly;
+mod invented;
 mod tenants;
 mod wire;
 
@@ -17,7 +19,7 @@ use crate::bench::memory::{forget_peak, peak_mib};
 use crate::connectors;
 use crate::project;
 use crate::server::{self, Build, Options, Server};
-use crate::storm::attackers::{ATTACKS, Attacker};
+use crate::storm::attackers::{AFTER_RESTART, ATTACKS, Attack, Attacker};
 use crate::storm::tenants::{Seen, quantile_ms};
 
 /// How much slower the slowest of a hundred requests may be than without an attacker.
@@ -51,7 +53,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let listen = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
     // The mail server that never finishes is on this machine.
     let egress_allow = vec!["127.0.0.1/32".to_owned()];
-    let server = Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })?;
+    let start = || {
+        let (binary, data_dir, egress_allow) = (binary.clone(), data_dir.clone(), egress_allow.clone());
+        Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })
+    };
+    let mut server = start()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let attackers = attackers::runtime()?;
     let tarpit = attackers.block_on(attackers::tarpit())?;
@@ -63,11 +69,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut calm = runtime.block_on(tenants::work(listen, &tenants, length * 2))?;
     let baseline = Line::of("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
     let mut lines = vec![baseline];
-    for (name, attack) in ATTACKS {
-        if arguments.only.as_ref().is_some_and(|only| !name.contains(only)) {
-            continue;
-        }
+    let limit = baseline_limit(lines[0].p99_ms);
+    let is_chosen = |name: &str| arguments.only.as_ref().is_none_or(|only| name.contains(only));
+    let attacks: Vec<(Attack, bool)> =
+        ATTACKS.into_iter().map(|attack| (attack, false)).chain([(AFTER_RESTART, true)]).collect();
+    for ((name, attack), restarts) in attacks.iter().filter(|((name, _), _)| is_chosen(name)) {
         project::step(name);
+        if *restarts {
+            server.stop()?;
+            server = start()?;
+        }
         let (mut seen, mib) = runtime.block_on(async {
             forget_peak(server.pid())?;
             let mut callers = {
@@ -78,7 +89,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             callers.shutdown().await;
             Ok::<_, anyhow::Error>((seen?, peak_mib(server.pid())?))
         })?;
-        let limit = baseline_limit(lines[0].p99_ms);
         lines.push(Line::of(name, &mut seen, mib, Some(limit)));
     }
     let text = table(&lines);
@@ -89,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     server.stop()?;
     match lines.iter().filter(|line| !line.missed.is_empty()).count() {
         0 => Ok(()),
-        missed => bail!("{missed} of {} attacks harm others", ATTACKS.len()),
+        missed => bail!("{missed} of {} attacks harm others", attacks.len()),
     }
 }
 
@@ -138,7 +148,7 @@ impl Line {
 fn table(lines: &[Line]) -> String {
     let limit = lines.first().map_or(f64::NAN, |line| baseline_limit(line.p99_ms));
     let mut text = format!(
-        "# Storm\n\n`cargo xtask storm`: ten tenants at 20 requests a second each, and one attacker after the other. The slowest of a \
+        "# Storm\n\n`cargo xtask storm`: ten tenants at 20 requests a second each, one of 20 with a body of 100 KB, and one attacker after the other. The slowest of a \
          hundred of their requests may take {limit:.1} ms (twice what it takes when nobody attacks, or twice {NOISE_MS} ms), of `/healthz` \
          {HEALTH_MS} ms; the server may have {MEMORY_MIB} MiB; nothing of theirs may fail.\n\n\
          | Attack | Requests | Failed | p50 | p99 | `/healthz` p99 | Memory | |\n|---|---|---|---|---|---|---|---|\n"

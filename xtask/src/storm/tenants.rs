@@ -23,6 +23,8 @@ const PERIOD: Duration = Duration::from_millis(50);
 const CONNECTIONS: usize = 4;
 /// Events that each has.
 const EVENTS: usize = 40;
+/// Bytes of the body of every other of their writes: an upload, without its weight at the provider.
+const UPLOAD: usize = 100 << 10;
 const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,usage.read";
 
 /// A tenant with a calendar.
@@ -79,8 +81,12 @@ fn one(server: &Server, number: usize) -> Result<Tenant> {
         Ok(made["id"].as_str().context("no id")?.to_owned())
     });
     let events = events.collect::<Result<Vec<_>>>()?.into();
-    let last = u8::try_from(number + 1).unwrap_or(u8::MAX);
-    Ok(Tenant { key, calendar, events, from: IpAddr::from([127, 0, 1, last]) })
+    Ok(Tenant { key, calendar, events, from: address(number) })
+}
+
+/// Where the tenant with this number sends from.
+pub fn address(number: usize) -> IpAddr {
+    IpAddr::from([127, 0, 1, u8::try_from(number + 1).unwrap_or(u8::MAX)])
 }
 
 fn event(number: usize) -> Value {
@@ -97,7 +103,10 @@ impl Tenant {
         match number % 10 {
             0 => {
                 let keyed = [format!("idempotency-key: storm-{number}")];
-                let body = event(usize::try_from(number).unwrap_or(0)).to_string();
+                let mut body = event(usize::try_from(number).unwrap_or(0)).to_string();
+                if number.is_multiple_of(20) {
+                    body += &" ".repeat(UPLOAD);
+                }
                 (wire::request("POST", &events, &self.key, &keyed, &body), 201)
             }
             1 | 2 => ask(&format!("{events}?limit=50")),

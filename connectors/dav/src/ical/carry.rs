@@ -5,8 +5,8 @@ use std::rc::Rc;
 use connector_sdk::{Failure, Outcome};
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::line::IcalLine;
-use jiff::SignedDuration;
-use jiff::civil::{DateTime, Time};
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{SignedDuration, Timestamp};
 use model::Instant;
 use recurrence::{Caps, Carried, Series};
 
@@ -17,10 +17,12 @@ use crate::ical::lines::{line, param, set_line, set_param};
 use crate::ical::people::organizes;
 use crate::ical::resource::{events_mut, remove_events, touch};
 use crate::ical::series::Editor;
-use crate::ical::time::{Clock, Moment, date, local, utc_line, zoned_line};
+use crate::ical::time::{Clock, Moment, date, is_floating, local, utc, utc_line, zoned_line};
 use crate::ical::write::Writer;
 use crate::ical::zones::Zone;
 
+/// Seconds of a day.
+const DAY_S: i64 = 86_400;
 /// Most dates and instances that are named one by one as gone.
 const MAX_NAMED: usize = 50;
 
@@ -79,11 +81,13 @@ impl Editor<'_> {
         let start = line(series, "DTSTART").map(|start| like(start, "DTSTART", start.raw_value_str().trim()));
         let Some(start) = start else { return Ok(()) };
         let way = Move { start: &start, by: carried.shift(), from, to };
-        if way.by != 0 && before.is_kept {
+        let is_moved = way.by != 0 && before.is_kept;
+        if is_moved {
             // In their place: so a line keeps the name that another client gave its zone.
             way.move_dates(series, &clock);
         }
-        if carried.lines != body.recurrence {
+        if is_moved || carried.lines != body.recurrence {
+            // Lines that say it by now stay as they are.
             writer.set_recurrence(series, &carried.lines);
         }
         let mut gone = carried.dropped.clone();
@@ -147,9 +151,8 @@ impl Move<'_> {
             if name != "EXDATE" && name != "RDATE" {
                 continue;
             }
-            let moved = |value: &str| match self.moved(&like(line, &name, value.trim()), &name, clock) {
-                Some(moved) => moved.raw_value_str().into_owned(),
-                None => value.to_owned(),
+            let moved = |value: &str| {
+                self.date(&like(line, &name, value.trim()), clock).unwrap_or_else(|| value.to_owned())
             };
             let values: Vec<String> = line.raw_value_str().split(',').map(moved).collect();
             let moved = like(line, &name, &values.join(","));
@@ -157,32 +160,64 @@ impl Move<'_> {
         }
     }
 
+    /// An excluded or added date, moved: in the zone that its line names, and where that names none in the series'.
+    fn date(&self, existing: &IcalLine, clock: &Clock) -> Option<String> {
+        let (at, zone) = match clock.read(existing)? {
+            Moment::Day(day) => return self.day(day),
+            Moment::Time { local, zone } => (local, zone),
+        };
+        if is_utc(existing) {
+            return Some(utc(Instant::from(self.instant(zone.instant(at)?)?)));
+        }
+        if self.from.is_same(&self.to) {
+            return Some(local(at.checked_add(SignedDuration::from_secs(self.by)).ok()?));
+        }
+        let (was, is) = if is_floating(existing) { (&self.from, &self.to) } else { (&zone, &zone) };
+        Some(local(is.local(self.instant(was.instant(at)?)?)))
+    }
+
     /// A time of a changed instance, moved with its series. Told in the series' zone where it was so before.
     fn moved(&self, existing: &IcalLine, name: &str, clock: &Clock) -> Option<IcalLine<'static>> {
-        let by = SignedDuration::from_secs(self.by);
         match clock.read(existing)? {
-            Moment::Day(day) => {
-                let moved = day.to_datetime(Time::midnight()).checked_add(by).ok()?;
-                Some(like(existing, name, &date(moved.date())))
-            }
+            Moment::Day(day) => Some(like(existing, name, &self.day(day)?)),
             Moment::Time { local: at, zone } => {
-                let is_utc = existing.raw_value_str().trim().ends_with(['Z', 'z']);
-                if is_utc || (zone.is_same(&self.from) && !self.from.is_same(&self.to)) {
-                    let at = self.from.local(zone.instant(at)?).checked_add(by).ok()?;
-                    return self.told(name, at, is_utc);
+                let is_utc = is_utc(existing);
+                let stays = self.from.is_same(&self.to);
+                if is_utc || (zone.is_same(&self.from) && !stays) {
+                    return self.told(name, self.instant(zone.instant(at)?)?, is_utc);
                 }
-                Some(like(existing, name, &local(at.checked_add(by).ok()?)))
+                let moved = match stays {
+                    true => at.checked_add(SignedDuration::from_secs(self.by)).ok()?,
+                    false => zone.local(self.instant(zone.instant(at)?)?),
+                };
+                Some(like(existing, name, &local(moved)))
             }
         }
     }
 
-    fn told(&self, name: &str, at: DateTime, is_utc: bool) -> Option<IcalLine<'static>> {
-        let at = Instant::from(self.to.instant(at)?);
+    /// An instant, moved: so much later on the series' clock as it was, and read on the clock that it has now.
+    fn instant(&self, at: Timestamp) -> Option<Timestamp> {
+        let moved = self.from.local(at).checked_add(SignedDuration::from_secs(self.by)).ok()?;
+        self.to.instant(moved)
+    }
+
+    /// A day, moved by whole days: what stands for all of a day does not go to another one with an hour.
+    fn day(&self, day: Date) -> Option<String> {
+        let by = SignedDuration::from_secs(self.by / DAY_S * DAY_S);
+        Some(date(day.to_datetime(Time::midnight()).checked_add(by).ok()?.date()))
+    }
+
+    fn told(&self, name: &str, at: Timestamp, is_utc: bool) -> Option<IcalLine<'static>> {
+        let at = Instant::from(at);
         let tzid = param(self.start, "TZID").filter(|_| !is_utc);
         Some(match tzid {
             Some(tzid) => zoned_line(name, at, &self.to, &tzid),
-            None if is_utc || self.start.raw_value_str().trim().ends_with(['Z', 'z']) => utc_line(name, at),
+            None if is_utc || self::is_utc(self.start) => utc_line(name, at),
             None => like(self.start, name, &local(self.to.local(at.timestamp()))),
         })
     }
+}
+
+fn is_utc(line: &IcalLine) -> bool {
+    line.raw_value_str().trim().ends_with(['Z', 'z'])
 }

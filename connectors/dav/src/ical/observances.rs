@@ -1,9 +1,10 @@
 //! The observances of a VTIMEZONE (RFC 5545 section 3.6.5) as the changes of its clock, in bounded time whatever they say.
 
 use ical::tree::cst::{IcalCst, IcalItem};
+use ical::tree::line::IcalLine;
 use ical::tz::IcalTz;
 
-use crate::ical::lines::{components, line, raw_line, set_line};
+use crate::ical::lines::{components, line, lines, raw_line, set_line};
 
 /// Years before an event from which on the transitions of its VTIMEZONE are known.
 const EARLIER_YEARS: i32 = 10;
@@ -15,6 +16,12 @@ const MAX_DEFINITION_LINES: usize = 2_000;
 const MAX_OBSERVANCES: usize = 400;
 /// Most onsets that all observances of a VTIMEZONE may have together.
 const MAX_ONSETS: usize = 5_000;
+/// Longest rule of an observance, bytes: one that lists seven days of a month has some 80.
+const MAX_RULE_BYTES: usize = 300;
+/// Years that the rules of all observances of a VTIMEZONE may be walked through together.
+const MAX_WALKED_YEARS: i32 = 3_000;
+/// The last year that a date can have.
+const LAST_YEAR: i32 = 9_999;
 /// Furthest from UTC, seconds. The zones that there are reach from -15:14 to +15:13.
 const MAX_OFFSET_S: i64 = 18 * 3_600;
 
@@ -56,11 +63,12 @@ pub fn history(definition: &IcalCst, year: i16, later: i32) -> Option<History> {
     }
     let mut recent = definition.clone().into_static();
     begin_lately(&mut recent, year);
+    let through = i32::from(year) + later;
+    end_soon(&mut recent, (through + 1).min(LAST_YEAR))?;
     let mut calendar = IcalCst::v2();
     calendar.push_component(recent);
     let decoded = calendar.decode();
     let zone = decoded.components.iter().find_map(IcalTz::of_component)?;
-    let through = i32::from(year) + later;
     let mut onsets: Vec<(i64, i64, i64)> = Vec::new();
     for observance in &zone.observances {
         let (from, to) = (i64::from(observance.from), i64::from(observance.to));
@@ -86,11 +94,15 @@ pub fn history(definition: &IcalCst, year: i16, later: i32) -> Option<History> {
 /// A rule that is not yearly, or that has times of day, is no rule of a time zone, and walking it could take for ever; so could a walk
 /// through thousands of years.
 fn is_odd(observance: &IcalCst, year: i16) -> bool {
-    let Some(rule) = line(observance, "RRULE") else { return false };
-    let rule = rule.raw_value_str().to_ascii_uppercase();
-    let has_times = ["BYHOUR", "BYMINUTE", "BYSECOND"].iter().any(|part| rule.contains(part));
     let begins_early = first_year(observance).is_none_or(|first| first < i32::from(year) - MAX_YEARS);
-    !rule.contains("FREQ=YEARLY") || has_times || begins_early && !is_endless(&rule)
+    let is_odd = |rule: &IcalLine| {
+        let rule = rule.raw_value_str().to_ascii_uppercase();
+        let has_times = ["BYHOUR", "BYMINUTE", "BYSECOND"].iter().any(|part| rule.contains(part));
+        // Of a part that comes twice the last one counts.
+        let is_yearly = rule.contains("FREQ=YEARLY") && rule.matches("FREQ").count() == 1;
+        rule.len() > MAX_RULE_BYTES || !is_yearly || has_times || begins_early && !is_endless(&rule)
+    };
+    line(observance, "EXRULE").is_some() || lines(observance, "RRULE").any(is_odd)
 }
 
 fn first_year(observance: &IcalCst) -> Option<i32> {
@@ -121,4 +133,34 @@ fn begin_lately(definition: &mut IcalCst<'static>, year: i16) {
             set_line(observance, raw_line("DTSTART", &[], &format!("{first:04}{rest}")));
         }
     }
+}
+
+/// Ends the rules of all observances with the last year that is asked for: one that names a day that never comes would be walked to the
+/// year 9999. None where that is too long a walk.
+fn end_soon(definition: &mut IcalCst<'static>, through: i32) -> Option<()> {
+    let mut years = 0;
+    for item in &mut definition.items {
+        let IcalItem::Component(observance) = item else { continue };
+        let first = first_year(observance).unwrap_or(through);
+        for item in &mut observance.items {
+            let IcalItem::Prop(line) = item else { continue };
+            if !line.name.get().eq_ignore_ascii_case("RRULE") {
+                continue;
+            }
+            let rule = line.raw_value_str().trim().to_owned();
+            let last = until_year(&rule).filter(|until| *until <= through);
+            if last.is_none() {
+                // Of two the last one counts.
+                *line = raw_line("RRULE", &[], &format!("{rule};UNTIL={through:04}1231T235959"));
+            }
+            years += (last.unwrap_or(through) - first).max(0) + 1;
+        }
+    }
+    (years <= MAX_WALKED_YEARS).then_some(())
+}
+
+fn until_year(rule: &str) -> Option<i32> {
+    let mut parts = rule.split(';').filter_map(|part| part.split_once('='));
+    let (_, until) = parts.rfind(|(name, _)| name.trim().eq_ignore_ascii_case("UNTIL"))?;
+    until.trim().get(..4)?.parse().ok()
 }

@@ -97,7 +97,9 @@ fn onset(observance: &IcalCst) -> Option<String> {
             "WKST" => {}
             "BYMONTH" => months = values().collect(),
             "BYDAY" => days = values().collect(),
-            "BYMONTHDAY" => month_days = values().map(|day| day.parse::<i64>().ok()).collect::<Option<_>>()?,
+            "BYMONTHDAY" => {
+                month_days = values().map(|day| day.parse::<i64>().ok()).collect::<Option<_>>()?
+            }
             _ => return None,
         }
     }

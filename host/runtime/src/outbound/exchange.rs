@@ -211,12 +211,12 @@ impl CallEgress {
     }
 
     fn note_retry_after(&self, response: &Answer) {
-        let slow_down =
-            matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-        let seconds =
-            response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.trim().parse::<u64>().ok());
-        if let (true, Some(seconds)) = (slow_down, seconds) {
-            self.meter.retry_after_ms.fetch_max(seconds.saturating_mul(1_000), Ordering::Relaxed);
+        // Of other statuses it says something else: when a place that moved may be asked for (RFC 9110 section 10.2.3).
+        let asks_to_wait =
+            response.status() == StatusCode::TOO_MANY_REQUESTS || response.status().is_server_error();
+        let value = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        if let Some(value) = value.filter(|_| asks_to_wait) {
+            self.meter.note_retry_after(value);
         }
     }
 

@@ -19,7 +19,7 @@ mod tests;
 pub(crate) mod wasi_http;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -277,7 +277,10 @@ pub(crate) struct Meter {
     coded_bytes: AtomicU64,
     /// Of `wasi:http`: request bodies in memory.
     held_bytes: AtomicU64,
+    /// Of `Retry-After` in seconds.
     retry_after_ms: AtomicU64,
+    /// Of `Retry-After` as a date, ms since 1970.
+    retry_at_ms: AtomicI64,
     /// Lines that the guest asked for.
     lines: AtomicU64,
     in_flight: AtomicUsize,
@@ -288,9 +291,21 @@ impl Meter {
         u32::try_from(self.sent.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
     }
 
-    /// The longest `Retry-After` seen.
-    pub(crate) fn retry_after_ms(&self) -> Option<u64> {
-        Some(self.retry_after_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0)
+    /// Notes a provider's `Retry-After`: seconds, or a date (RFC 9110 section 10.2.3). Anything else says nothing.
+    fn note_retry_after(&self, value: &str) {
+        let value = value.trim();
+        if let Ok(seconds) = value.parse::<u64>() {
+            self.retry_after_ms.fetch_max(seconds.saturating_mul(1_000), Ordering::Relaxed);
+        } else if let Ok(date) = jiff::fmt::rfc2822::parse(value) {
+            self.retry_at_ms.fetch_max(date.timestamp().as_millisecond(), Ordering::Relaxed);
+        }
+    }
+
+    /// The longest `Retry-After` seen, from `now` (ms since 1970).
+    pub(crate) fn retry_after_ms(&self, now: i64) -> Option<u64> {
+        let until_date = self.retry_at_ms.load(Ordering::Relaxed).saturating_sub(now);
+        let until_date = u64::try_from(until_date).unwrap_or_default();
+        Some(self.retry_after_ms.load(Ordering::Relaxed).max(until_date)).filter(|ms| *ms > 0)
     }
 
     /// Counts a request as under way until the guard is dropped.

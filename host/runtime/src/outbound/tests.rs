@@ -306,3 +306,16 @@ async fn what_a_provider_has_not_begun_is_sent_again() {
         assert_eq!(streams.load(Ordering::Relaxed), sent, "{refused} refused");
     }
 }
+
+#[test]
+fn a_retry_after_is_seconds_or_a_date_and_the_longest_counts() {
+    let meter = Meter::default();
+    meter.note_retry_after("soon");
+    assert_eq!(meter.retry_after_ms(0), None);
+    meter.note_retry_after("Thu, 01 Jan 1970 00:00:10 GMT");
+    assert_eq!(meter.retry_after_ms(4_000), Some(6_000));
+    assert_eq!(meter.retry_after_ms(10_000), None, "it is over");
+    meter.note_retry_after(" 7 ");
+    meter.note_retry_after("3");
+    assert_eq!((meter.retry_after_ms(1_000), meter.retry_after_ms(4_000)), (Some(9_000), Some(7_000)));
+}

@@ -33,8 +33,7 @@ pub fn webhook(notification: &Value) -> Value {
 
 /// Everything that is referred to, with these schemas.
 pub fn components(schemas: Map<String, Value>) -> Value {
-    let header =
-        |description: &str, kind: &str| json!({ "description": description, "schema": { "type": kind } });
+    let header = |text: &str, kind: &str| json!({ "description": text, "schema": { "type": kind } });
     let error = |description: &str| {
         json!({
             "description": description,
@@ -48,8 +47,8 @@ pub fn components(schemas: Map<String, Value>) -> Value {
             json!({ "$ref": format!("#{SCHEMAS}/OAuthError") });
         response
     };
-    let mut unknown_client =
-        oauth_error("`invalid_client`: the API key is missing, wrong, expired or revoked");
+    let unknown = "`invalid_client`: the API key is missing, wrong, expired or revoked";
+    let mut unknown_client = oauth_error(unknown);
     unknown_client["headers"]["WWW-Authenticate"] = json!({ "$ref": "#/components/headers/WwwAuthenticate" });
     let mut limited =
         error("The key's budget, or the provider's, is used up: `rate_limited`, `provider_rate_limited`");
@@ -62,12 +61,13 @@ pub fn components(schemas: Map<String, Value>) -> Value {
         } },
         "parameters": {
             "Limit": {
-                "name": "limit", "in": "query", "description": "Page size; above 200 is taken as 200",
+                "name": "limit", "in": "query",
+                "description": "Page size; above 200 is taken as 200. A page is shorter where its items have more than 4 MiB: `next_cursor` alone tells whether it is the last",
                 "schema": { "type": "integer", "minimum": 1, "default": 50 },
             },
             "Cursor": {
-                "name": "cursor", "in": "query", "description": "`next_cursor` of the page before",
-                "schema": { "type": "string" },
+                "name": "cursor", "in": "query", "schema": { "type": "string" },
+                "description": "`next_cursor` of the page before",
             },
             "IdempotencyKey": {
                 "name": "Idempotency-Key", "in": "header",

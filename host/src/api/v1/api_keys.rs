@@ -108,9 +108,9 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
         table::list(app.db.reader(), caller.tenant(), family(&caller), kind, (&after, limit + 1)).await?;
     let more = (keys.len() as i64) > limit;
     keys.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = keys.last().filter(|_| more).map(|k| binding.cursor(&app.keyring, &k.id));
     let items: Vec<String> = keys.iter().map(|k| k.json().to_string()).collect();
-    Ok(Answer::ok(page::page(&items, next.as_deref())))
+    let cursor = |last: usize| binding.cursor(&app.keyring, &keys.get(last).map(|k| &k.id));
+    Ok(Answer::ok(page::cut(&items, more, cursor)))
 }
 
 async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {

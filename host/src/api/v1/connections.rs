@@ -80,13 +80,13 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
     }
     let more = (found.len() as i64) > limit;
     found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = found.last().filter(|_| more).map(|c| binding.cursor(&app.keyring, &c.id));
     let mut items = Vec::with_capacity(found.len());
     for connection in &found {
         let states = sync_states::of_connection(app.db.reader(), &connection.id).await?;
         items.push(view::json(&app, connection, &states).to_string());
     }
-    Ok(Answer::ok(page::page(&items, next.as_deref())))
+    let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|c| &c.id));
+    Ok(Answer::ok(page::cut(&items, more, cursor)))
 }
 
 async fn find(app: &App, asker: &Asker, id: &str) -> Result<table::Connection> {

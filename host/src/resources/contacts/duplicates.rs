@@ -6,12 +6,13 @@ use std::sync::Arc;
 use base::error::{Code, Error, Result, invalid, refuse};
 use base::input::validate::{self, fault};
 use merging::{Engine, Filter, Position, Ranking, suggestion};
-use model::contacts::{Contact, MergeSuggestion, MergeSuggestionQuery};
+use model::contacts::{Contact, MergeSuggestionQuery};
 use model::resource::Resource;
 use storage::items::{self, List, Seen, Shown, Within};
 use storage::log;
 
 use crate::app::App;
+use crate::pages::Room;
 use crate::resources::contacts::find;
 use crate::resources::contents::Place;
 use crate::resources::{Asker, Kind, render};
@@ -32,29 +33,38 @@ pub fn valid(query: &MergeSuggestionQuery) -> Result<()> {
     validate::length("contactIds", query.contact_ids.len(), MAX_NAMED)
 }
 
-/// A page of suggestions, and where the next begins.
+/// A page of rendered suggestions, and where the next begins.
 pub async fn page(
     app: &App,
     asker: &Asker,
     query: &MergeSuggestionQuery,
     (after, limit): (Option<Position>, usize),
-) -> Result<(Vec<MergeSuggestion>, Option<Position>)> {
+) -> Result<(Vec<String>, Option<Position>)> {
     freshen(app, asker, query).await?;
     let ranking = ranking(app, asker, query).await?;
     let ranked = ranking.page(after.as_ref(), limit + 1);
-    let more = ranked.len() > limit;
-    let shown = &ranked[..ranked.len().min(limit)];
-    let mut found = Vec::with_capacity(shown.len());
-    for one in shown {
+    let mut room = Room::new(limit);
+    let mut found = Vec::new();
+    let mut last = None;
+    for (number, one) in ranked.iter().enumerate() {
+        if number == limit {
+            return Ok((found, last));
+        }
         let mut members = Vec::with_capacity(one.contact_ids.len());
         for id in &one.contact_ids {
             members.extend(contact(app, asker, id).await?);
         }
         // A member that went since the ranking takes its suggestion along.
-        found.extend(suggestion(one, &members, None));
+        if let Some(suggestion) = suggestion(one, &members, None) {
+            let text = serde_json::to_string(&suggestion)?;
+            if !room.take(text.len()) {
+                return Ok((found, last));
+            }
+            found.push(text);
+        }
+        last = Some(one.position());
     }
-    let next = shown.last().filter(|_| more).map(|last| last.position());
-    Ok((found, next))
+    Ok((found, None))
 }
 
 async fn freshen(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Result<()> {
@@ -141,8 +151,8 @@ async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine)
             let contact = shown.map(|shown| serde_json::from_str::<Contact>(shown.body)).transpose()?;
             Ok((Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, contact))
         };
-        let rows = items::read_list(app.db.resources(), &asker.tenant, &list, false, take).await?;
-        for (place, contact) in &rows {
+        let chunk = items::read_list(app.db.resources(), &asker.tenant, &list, false, take).await?;
+        for (place, contact) in &chunk.rows {
             if let Some(contact) = contact {
                 engine.add(&place.id, contact);
             }
@@ -151,8 +161,8 @@ async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine)
             let message = format!("more than {MOST} contacts; name a connection or books");
             return Err(refuse(Code::RangeTooLarge, message));
         }
-        let is_last = (rows.len() as i64) < ROWS;
-        match rows.into_iter().next_back() {
+        let is_last = chunk.is_last;
+        match chunk.rows.into_iter().next_back() {
             Some((last, _)) if !is_last => after = last,
             _ => return Ok(()),
         }

@@ -1,26 +1,44 @@
-//! A page of a calendar with instances in the place of series. Of every series only as many are computed as the page can have; one
-//! that cannot be expanded is listed as it is stored, with a warning that says why, and changes nothing for the others.
+//! A page of a calendar with instances in the place of series. Of every series only as many are computed as the page can have, and of each
+//! no more than its place: an event is made of it when it is rendered, one after the other, until the page is full. A series that cannot be
+//! expanded is listed as it is stored, with a warning that says why, and changes nothing for the others.
+
+use std::collections::HashMap;
 
 use base::error::Result;
 use model::calendar::Event;
 use recurrence::Source;
 use serde_json::Value;
-use storage::items::{Item, Shape};
+use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
+use crate::pages::{self, Room};
 use crate::resources::events::instances;
-use crate::resources::events::read::{Page, Place, Query};
+use crate::resources::events::read::{Page, Place, Query, is_listed};
 use crate::resources::events::series::{Budget, Series, Start};
 use crate::resources::{Asker, render};
 
 /// A stretch that is expanded at a time.
 const STEP_MS: i64 = 31 * 86_400_000;
 
-/// What is listed: where, and the row to be printed.
+/// Single events that are read at a time at least, however few of them a page can have: a filter may leave most of them out.
+const MIN_ROWS: i64 = 100;
+
+/// What is listed, as far as it is known before it is rendered.
 struct Listed {
     at: i64,
-    item: Item,
-    warnings: Vec<Value>,
+    id: String,
+    /// About how many it has when it is rendered.
+    bytes: usize,
+    what: What,
+}
+
+enum What {
+    /// A single event, rendered.
+    Event(String),
+    /// An instance of the series with this number.
+    Instance(usize, recurrence::Place),
+    /// The series with this number itself, and why it is not expanded.
+    Series(usize, Value),
 }
 
 /// The first of what was found, as many as a page can have and one more, which tells that there is another page.
@@ -32,18 +50,24 @@ struct Found {
 impl Found {
     /// Sorts, and forgets what is past the limit.
     fn cut(&mut self) {
-        self.all.sort_by(|a, b| (a.at, &a.item.id).cmp(&(b.at, &b.item.id)));
+        self.all.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         self.all.truncate(self.limit);
     }
 
     /// The part of a range that can still have something: what begins after the last of a full page has no place on it.
     fn bound(&mut self, (from, to): (i64, i64)) -> (i64, i64) {
-        if self.all.len() < 4 * self.limit {
+        if self.all.len() < self.limit.saturating_mul(4) {
             return (from, to);
         }
         self.cut();
         let last = self.all.last().map_or(to, |last| last.at.max(from) + 1);
         (from, to.min(last))
+    }
+
+    /// Whether what begins later has no place on the page.
+    fn is_full(&self) -> bool {
+        let bytes = self.all.iter().fold(0_usize, |sum, listed| sum.saturating_add(listed.bytes));
+        self.all.len() >= self.limit || bytes > pages::MAX_BYTES
     }
 }
 
@@ -64,8 +88,23 @@ impl Stretch<'_> {
         is_new && self.after.is_none_or(|place| (at, id) > (place.sort_at, place.id.as_str()))
     }
 
+    fn is_recent(&self, updated_at: i64) -> bool {
+        self.query.updated_after.is_none_or(|after| updated_at >= after)
+    }
+
     fn admits(&self, item: &Item, event: &Event) -> bool {
-        self.query.updated_after.is_none_or(|after| item.updated_at >= after) && self.query.admits(event)
+        self.is_recent(item.updated_at) && self.query.admits(event)
+    }
+
+    /// The place in the list that its single events come after.
+    fn first(&self) -> Option<After> {
+        match self.after {
+            Some(place) if self.start == Start::Before || place.sort_at >= self.from => {
+                Some(After { sort_at: place.sort_at, id: place.id.clone() })
+            }
+            _ if self.start == Start::Inside => Some(After { sort_at: self.from, id: String::new() }),
+            _ => None,
+        }
     }
 }
 
@@ -80,73 +119,123 @@ pub async fn page(
 ) -> Result<Page> {
     let (start, end) = (query.start.unwrap_or_default(), query.end.unwrap_or_default());
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let tenant = &asker.tenant.application_id;
     let (rows, exceptions) = instances::series_between(app, asker, calendar, (start, end)).await?;
-    let own = |row: &Item| exceptions.get(&row.id).map_or(&[][..], Vec::as_slice);
-    let bytes = rows.iter().map(|row| row.body.len()).sum::<usize>();
-    let mut series: Vec<(Series<'_>, bool)> = Vec::with_capacity(rows.len());
-    for row in &rows {
-        series.push((Series::read(row, own(row))?, false));
-    }
+    let mut series = match rows.is_empty() {
+        true => Vec::new(),
+        false => app.compute.run_heavy(tenant, || read(&rows, &exceptions)).await?,
+    };
     let mut from = after.as_ref().map_or(start, |p| p.sort_at.max(start));
     let mut budget = Budget::default();
     let mut found = Found { all: Vec::new(), limit: wanted.saturating_add(1) };
-    while from < end && found.all.len() <= wanted {
+    while from < end && !found.is_full() {
         let to = (from + STEP_MS).min(end);
         let kind = if from == start { Start::Before } else { Start::Inside };
-        let stretch = Stretch { query, after: after.as_ref(), from, to, start: kind };
-        for row in instances::rows(app, asker, &calendar.id, (from, to), Shape::Plain).await? {
-            if row.series_id.is_none() {
-                let event: Event = serde_json::from_str(&row.body)?;
-                let at = event.start.as_millis();
-                if stretch.has(at, &row.id) && stretch.admits(&row, &event) {
-                    found.all.push(Listed { at, item: row, warnings: Vec::new() });
+        let mut stretch = Stretch { query, after: after.as_ref(), from, to, start: kind };
+        stretch.to = add_events(app, asker, calendar, &stretch, &mut found).await?;
+        if !series.is_empty() {
+            let expand = || {
+                for (number, one) in series.iter_mut().enumerate() {
+                    expand(number, one, &stretch, (&mut found, &mut budget));
                 }
+            };
+            app.compute.run_heavy(tenant, expand).await;
+        }
+        found.cut();
+        from = stretch.to;
+    }
+    let has_more = from < end;
+    let is_light = series.is_empty();
+    let finish = move || rendered(found.all, &series, (wanted, has_more, query.with_provider_data));
+    if is_light { finish() } else { app.compute.run_heavy(tenant, finish).await }
+}
+
+/// Each series, and that nothing was told of it yet.
+fn read<'a>(rows: &'a [Item], exceptions: &'a HashMap<String, Vec<Item>>) -> Result<Vec<(Series<'a>, bool)>> {
+    let mut series = Vec::with_capacity(rows.len());
+    for row in rows {
+        let own = exceptions.get(&row.id).map_or(&[][..], Vec::as_slice);
+        series.push((Series::read(row, own)?, false));
+    }
+    Ok(series)
+}
+
+/// Adds the single events of a stretch, in order, up to the first for which a page has no room. Returns the end of the part of the stretch in
+/// which all of them are found.
+async fn add_events(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    stretch: &Stretch<'_>,
+    found: &mut Found,
+) -> Result<i64> {
+    let query = stretch.query;
+    let raw = query.with_provider_data;
+    let mut room = Room::new(found.limit);
+    let mut after = stretch.first();
+    loop {
+        let window = Window {
+            parent_id: &calendar.id,
+            from: Some(stretch.from),
+            to: stretch.to,
+            shape: Shape::Plain,
+            after: after.take(),
+            limit: i64::try_from(found.limit).unwrap_or(i64::MAX).max(MIN_ROWS),
+        };
+        let print = |row: Shown<'_>| {
+            let is_here = row.series_id.is_none() && stretch.has(row.sort_at, row.id);
+            let is_asked = is_here && stretch.is_recent(row.updated_at) && is_listed(query, row.body)?;
+            let text = is_asked.then(|| render::shown(&row, &[], raw));
+            Ok((After { sort_at: row.sort_at, id: row.id.to_owned() }, text))
+        };
+        let chunk = items::read_window(app.db.resources(), &asker.tenant, &window, raw, print).await?;
+        after = chunk.rows.last().map(|(place, _)| place.clone());
+        for (place, text) in chunk.rows {
+            let Some(text) = text else { continue };
+            let (at, bytes) = (place.sort_at, text.len());
+            found.all.push(Listed { at, id: place.id, bytes, what: What::Event(text) });
+            if !room.take(bytes) {
+                return Ok(stretch.to.min(at.max(stretch.from) + 1));
             }
         }
-        let expand = || {
-            for (one, told) in &mut series {
-                expand(one, told, &stretch, (&mut found, &mut budget));
-            }
-        };
-        app.compute.run(&asker.tenant.application_id, bytes, expand).await;
-        found.cut();
-        from = to;
+        if chunk.is_last {
+            return Ok(stretch.to);
+        }
+        // Others have their turn between the steps of a long search.
+        tokio::task::yield_now().await;
     }
-    let more = found.all.len() > wanted;
-    found.all.truncate(wanted);
-    let place = found.all.last().filter(|_| more);
-    let place = place.map(|listed| Place { sort_at: listed.at, id: listed.item.id.clone() });
-    let print = |listed: &Listed| render::item(&listed.item, &listed.warnings, query.with_provider_data);
-    Ok((found.all.iter().map(print).collect(), place))
 }
 
 /// Adds what a series has in a stretch. `told`: what keeps it from being expanded stands in the list.
 fn expand(
-    series: &Series<'_>,
-    told: &mut bool,
+    number: usize,
+    (series, told): &mut (Series<'_>, bool),
     stretch: &Stretch<'_>,
     (found, budget): (&mut Found, &mut Budget),
 ) {
     // Its occurrences differ from it in their times only, but for those that follow an exception: what is asked about anything else is
-    // answered once.
+    // answered once, and once of each exception.
     let is_admitted = stretch.admits(series.row, &series.event);
     if !is_admitted && !series.has_exceptions() {
         return;
     }
-    let warnings = series.warnings();
+    let mut admitted: HashMap<(usize, bool), bool> = HashMap::new();
     let range = found.bound((stretch.from, stretch.to));
     let most = found.all.len().saturating_add(found.limit);
     let unexpanded = series.visit(range, stretch.start, budget, &mut |place| {
-        let at = place.start.as_millis();
-        let is_occurrence = matches!(place.source, Source::Occurrence(_));
-        let is_plain = is_occurrence && place.follows.is_none();
-        if (is_admitted || !is_plain) && stretch.has(at, &series.id_of(&place)) {
-            let instance = series.instance(place);
-            let item = instance.item(series.row);
-            if is_plain || stretch.admits(&item, &instance.event) {
-                let warnings = if is_occurrence { warnings.clone() } else { Vec::new() };
-                found.all.push(Listed { at, item, warnings });
-            }
+        let (at, id) = (place.start.as_millis(), series.id_of(&place));
+        let row = series.stored(&place).unwrap_or(series.row);
+        let is_shown = stretch.has(at, &id)
+            && match series.changed_by(&place) {
+                None => is_admitted,
+                Some((index, event)) => {
+                    let is_occurrence = matches!(place.source, Source::Occurrence(_));
+                    *admitted.entry((index, is_occurrence)).or_insert_with(|| stretch.admits(row, event))
+                }
+            };
+        if is_shown {
+            let bytes = row.body.len();
+            found.all.push(Listed { at, id, bytes, what: What::Instance(number, place) });
         }
         found.all.len() < most
     });
@@ -161,7 +250,52 @@ fn expand(
         _ => (unexpanded.range.0, !(unexpanded.is_invalid() && own_start < stretch.from)),
     };
     if is_new && stretch.has(at, &series.row.id) {
-        let warnings = vec![unexpanded.warning()];
-        found.all.push(Listed { at, item: series.row.clone(), warnings });
+        let (id, bytes) = (series.row.id.clone(), series.row.body.len());
+        found.all.push(Listed { at, id, bytes, what: What::Series(number, unexpanded.warning()) });
     }
+}
+
+/// What fits on the page, rendered, and the place of its last where the list goes on after it. `has_more`: not all of the range was looked at.
+fn rendered(
+    all: Vec<Listed>,
+    series: &[(Series<'_>, bool)],
+    (wanted, has_more, raw): (usize, bool, bool),
+) -> Result<Page> {
+    let mut room = Room::new(wanted);
+    let mut texts = Vec::new();
+    let mut place = None;
+    for Listed { at, id, what, .. } in all {
+        if room.is_full() {
+            return Ok((texts, place));
+        }
+        let of = |number: usize| series.get(number).map(|(series, _)| series);
+        let text = match what {
+            What::Event(text) => Some(text),
+            What::Instance(number, found) => {
+                of(number).map(|series| instance(series, &id, found, raw)).transpose()?
+            }
+            What::Series(number, warning) => {
+                of(number).map(|series| render::item(series.row, &[warning], raw))
+            }
+        };
+        let Some(text) = text else { continue };
+        if !room.take(text.len()) {
+            return Ok((texts, place));
+        }
+        texts.push(text);
+        place = Some(Place { sort_at: at, id });
+    }
+    Ok((texts, place.filter(|_| has_more)))
+}
+
+/// An instance of a series: as it is stored, or the series' row with the event that takes place there. Its version is the series': that is
+/// what a change of it changes.
+fn instance(series: &Series<'_>, id: &str, place: recurrence::Place, raw: bool) -> Result<String> {
+    if let Some(stored) = series.stored(&place) {
+        return Ok(render::item(stored, &[], raw));
+    }
+    let body = serde_json::to_string(&series.instance(place).event)?;
+    let row = Shown::from(series.row);
+    let shown = Shown { id, series_id: Some(row.id), body: &body, ..row };
+    Ok(render::shown(&shown, &series.warnings(), raw))
 }

@@ -16,7 +16,9 @@ use crate::resources::{Asker, Kind};
 /// Rows read at a time.
 const PAGE: i64 = 500;
 /// Most events of one calendar that a query over a range looks at.
-const MAX_EVENTS: usize = 50_000;
+pub const MAX_EVENTS: usize = 50_000;
+/// Most bytes of events of one shape that a query over a range holds.
+const MAX_BYTES: usize = 64 << 20;
 
 /// An event as it takes place.
 #[derive(Clone, Debug)]
@@ -61,7 +63,7 @@ pub fn refusal(e: &recurrence::Error) -> Error {
 }
 
 /// All rows of a shape in a window.
-pub async fn rows(
+async fn rows(
     app: &App,
     asker: &Asker,
     calendar_id: &str,
@@ -69,6 +71,7 @@ pub async fn rows(
     shape: Shape,
 ) -> Result<Vec<Item>> {
     let mut found: Vec<Item> = Vec::new();
+    let mut bytes = 0_usize;
     let mut after = None;
     loop {
         let window = Window {
@@ -79,17 +82,27 @@ pub async fn rows(
             after: after.take(),
             limit: PAGE,
         };
-        let page = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
-        let is_last = (page.len() as i64) < PAGE;
-        after = page.last().map(|i| items::After { sort_at: i.sort_at, id: i.id.clone() });
-        found.extend(page);
-        if is_last {
+        let chunk = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
+        after = chunk.rows.last().map(|i| items::After { sort_at: i.sort_at, id: i.id.clone() });
+        for mut item in chunk.rows {
+            // What is not shown of an event, and can be as long as it.
+            item.search_text = String::new();
+            let raw = item.provider_data.as_ref().map_or(0, String::len);
+            bytes = bytes.saturating_add(item.body.len() + raw);
+            found.push(item);
+        }
+        if chunk.is_last {
             return Ok(found);
         }
-        if found.len() > MAX_EVENTS {
-            return Err(refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one"));
+        if found.len() > MAX_EVENTS || bytes > MAX_BYTES {
+            return Err(too_many());
         }
     }
+}
+
+/// 400: a range has more events than a query looks at.
+pub fn too_many() -> Error {
+    refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one")
 }
 
 /// Series that take place in a range, and their exceptions. An exception may have been moved to where its series has nothing else, beyond

@@ -9,9 +9,11 @@ use model::calendar::Event;
 use serde::{Deserialize, Serialize};
 use storage::connections::Connection;
 use storage::items::{self, After, Item, Shape, Shown, Window};
+use storage::sql::Chunk;
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::pages::Room;
 use crate::resources::events::{expanded, named};
 use crate::resources::{Asker, Kind, collections, render};
 
@@ -135,29 +137,34 @@ pub async fn list(
 }
 
 async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
     loop {
         // One more than wanted tells whether anything comes after.
-        let rows = scan(app, asker, query, place.as_ref(), limit + 1).await?;
-        let is_last = rows.len() <= wanted;
-        scanned += rows.len();
-        for (at, text) in rows.into_iter().take(wanted) {
-            place = Some(at);
-            found.extend(text);
-            if found.len() == wanted {
-                break;
+        let chunk = scan(app, asker, query, place.as_ref(), limit + 1).await?;
+        scanned += chunk.rows.len();
+        let mut rows = chunk.rows.into_iter();
+        while !room.is_full()
+            && let Some((at, text)) = rows.next()
+        {
+            if let Some(text) = text {
+                if !room.take(text.len()) {
+                    return Ok((found, place));
+                }
+                found.push(text);
             }
+            place = Some(at);
         }
-        let full = found.len() == wanted;
-        if is_last && !full {
+        if chunk.is_last && rows.as_slice().is_empty() {
             return Ok((found, None));
         }
-        if full || scanned >= MAX_SCANNED {
-            let ended = is_last && full && scan(app, asker, query, place.as_ref(), 1).await?.is_empty();
-            return Ok((found, if ended { None } else { place }));
+        if room.is_full() || scanned >= MAX_SCANNED {
+            // The row that tells whether anything comes after may have been taken.
+            let is_end = rows.as_slice().is_empty()
+                && scan(app, asker, query, place.as_ref(), 1).await?.rows.is_empty();
+            return Ok((found, place.filter(|_| !is_end)));
         }
     }
 }
@@ -169,7 +176,7 @@ async fn scan(
     query: &Query,
     after: Option<&Place>,
     limit: i64,
-) -> Result<Vec<(Place, Option<String>)>> {
+) -> Result<Chunk<(Place, Option<String>)>> {
     let window = Window {
         parent_id: &query.calendar_id,
         from: query.start,
@@ -188,7 +195,8 @@ async fn scan(
     Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
 }
 
-fn is_listed(query: &Query, body: &str) -> serde_json::Result<bool> {
+/// Whether an event with this body is listed.
+pub fn is_listed(query: &Query, body: &str) -> serde_json::Result<bool> {
     if query.is_plain() && query.show_cancelled {
         return Ok(true);
     }

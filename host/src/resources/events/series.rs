@@ -61,6 +61,15 @@ impl<'a> Series<'a> {
         Ok(Series { row, event, exceptions, changed, rules })
     }
 
+    /// The same without its long texts, for whoever asks when it takes place and not what it is about.
+    pub fn without_texts(mut self) -> Self {
+        for event in self.changed.iter_mut().chain([&mut self.event]) {
+            event.description = None;
+            event.description_html = None;
+        }
+        self
+    }
+
     /// Whether some of its instances were changed by themselves.
     pub fn has_exceptions(&self) -> bool {
         !self.changed.is_empty()
@@ -178,6 +187,16 @@ impl<'a> Series<'a> {
             Source::Exception(index) => self.exceptions.get(index),
             Source::Occurrence(_) => None,
         }
+    }
+
+    /// The exception whose fields an instance has but for its times, by its number: its own, or the one that it follows. None: it has the
+    /// series'.
+    pub fn changed_by(&self, place: &Place) -> Option<(usize, &Event)> {
+        let index = match place.source {
+            Source::Exception(index) => index,
+            Source::Occurrence(_) => place.follows?,
+        };
+        Some((index, self.changed.get(index)?))
     }
 
     /// The event that takes place there.

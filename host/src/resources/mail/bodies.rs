@@ -15,6 +15,7 @@ use storage::log;
 
 use crate::app::App;
 use crate::log::Origin;
+use crate::pages::Room;
 use crate::resources::apply;
 use crate::resources::commit::place;
 use crate::resources::mail::filter::Query;
@@ -63,7 +64,7 @@ impl Content {
     }
 }
 
-/// The rows as they are shown, with what the query wants of them.
+/// The rows as they are shown, with what the query wants of them: the first ones where a page has no room for all.
 pub async fn printed(
     app: &App,
     asker: &Asker,
@@ -71,24 +72,33 @@ pub async fn printed(
     rows: Vec<Row>,
     query: &Query,
 ) -> Result<Vec<String>> {
+    let mut room = Room::new(rows.len());
     if query.fields == Fields::Summary {
-        return Ok(rows.into_iter().map(|row| row.text).collect());
-    }
-    let mut contents: HashMap<String, Content> = HashMap::new();
-    for connection in connections {
-        let of = rows.iter().filter(|r| r.wanted.connection_id == connection.id);
-        let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
-        for chunk in wanted.chunks(AT_ONCE) {
-            let read = ask(app, asker, connection, chunk, query.fields, MAX_LISTED_BODY).await?;
-            contents.extend(content_of(app, asker, chunk, &read.sources).await);
-        }
+        let texts = rows.into_iter().map(|row| row.text);
+        return Ok(texts.take_while(|text| room.take(text.len())).collect());
     }
     let mut texts = Vec::with_capacity(rows.len());
-    for row in rows {
-        texts.push(match contents.remove(&row.id) {
-            Some(content) => shown(app, &asker.tenant, &row.text, content, query.with_images).await?,
-            None => row.text,
-        });
+    // Some at a time: what had no room on the page is then not asked for, but for the rest of its part.
+    for part in rows.chunks(AT_ONCE) {
+        let mut contents: HashMap<String, Content> = HashMap::new();
+        for connection in connections {
+            let of = part.iter().filter(|r| r.wanted.connection_id == connection.id);
+            let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
+            if !wanted.is_empty() {
+                let read = ask(app, asker, connection, &wanted, query.fields, MAX_LISTED_BODY).await?;
+                contents.extend(content_of(app, asker, &wanted, &read.sources).await);
+            }
+        }
+        for row in part {
+            let text = match contents.remove(&row.id) {
+                Some(content) => shown(app, &asker.tenant, &row.text, content, query.with_images).await?,
+                None => row.text.clone(),
+            };
+            if !room.take(text.len()) {
+                return Ok(texts);
+            }
+            texts.push(text);
+        }
     }
     Ok(texts)
 }

@@ -13,6 +13,7 @@ use storage::mail as table;
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::pages::Room;
 use crate::resources::mail::filter::{self, Query};
 use crate::resources::mail::list;
 use crate::resources::mail::threads;
@@ -62,7 +63,7 @@ pub async fn list(
     };
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut place = after.unwrap_or(Place { at: i64::MAX, id: String::new() });
-    let (mut texts, mut scanned) = (Vec::new(), 0);
+    let (mut texts, mut scanned, mut room) = (Vec::new(), 0, Room::new(wanted));
     loop {
         let (reader, tenant) = (app.db.reader(), &asker.tenant);
         let before = (place.at, place.id.as_str());
@@ -78,12 +79,16 @@ pub async fn list(
                 break;
             }
             scanned += 1;
-            place = Place { at: thread.latest_at, id: thread.id.clone() };
             let messages = messages.remove(&thread.id).unwrap_or_default();
             if is_listed(query, &messages)? {
                 let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
-                texts.push(printed(own, &thread.id, &messages)?.0);
+                let text = printed(own, &thread.id, &messages)?.0;
+                if !room.take(text.len()) {
+                    return Ok((texts, Some(place)));
+                }
+                texts.push(text);
             }
+            place = Place { at: thread.latest_at, id: thread.id };
             if is_last && number + 1 == count {
                 return Ok((texts, None));
             }

@@ -10,6 +10,7 @@ use storage::connections::Connection;
 use storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
 
 use crate::app::App;
+use crate::pages::Room;
 use crate::resources::collections::readable_connections;
 use crate::resources::contents::words;
 use crate::resources::mail::bodies::{self, Wanted};
@@ -33,6 +34,10 @@ pub enum Place {
     /// Of a search at the provider: the connector's cursor.
     #[serde(rename = "s")]
     Search(String),
+    /// In a page of a search at the provider that had no room on one of ours: after the message with this id, which was its `at`th, of the
+    /// page of at most `limit` that the connector's cursor, or none, leads to.
+    #[serde(rename = "w")]
+    Within { cursor: Option<String>, id: String, at: usize, limit: i64 },
 }
 
 /// A message of a page.
@@ -41,6 +46,8 @@ pub struct Row {
     pub at: i64,
     pub text: String,
     pub wanted: Wanted,
+    /// Where the list goes on after it.
+    pub place: Place,
 }
 
 /// Whose mail is listed.
@@ -133,7 +140,13 @@ pub async fn list(
         (None, None, _) => local(app, asker, query, &opened, (after, limit)).await?,
         _ => search::list(app, asker, query, &opened, (after, limit)).await?,
     };
+    let places: Vec<Place> = rows.iter().map(|row| row.place.clone()).collect();
     let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
+    // What had no room begins the next page.
+    let place = match texts.len() < places.len() {
+        true => texts.len().checked_sub(1).and_then(|last| places.into_iter().nth(last)),
+        false => place,
+    };
     Ok((texts, place))
 }
 
@@ -158,6 +171,7 @@ pub async fn local(
     let (mask, flags) = bits(query);
     let deadline = tokio::time::Instant::now() + PATIENCE;
     let mut rows: Vec<Row> = Vec::new();
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
     loop {
         let bound = bound(app, &opened.connections).await?;
         let filter = Filter {
@@ -171,8 +185,7 @@ pub async fn local(
             before: (0, ""),
             limit: 0,
         };
-        let (found, place) =
-            scan(app, asker, (query, opened), &filter, &narrow, (before, limit - rows.len() as i64)).await?;
+        let (found, place) = scan(app, asker, (query, opened), &filter, &narrow, (before, &mut room)).await?;
         rows.extend(found);
         if let Some(place) = place {
             return Ok((rows, Some(Place::Before(place.0, place.1))));
@@ -232,44 +245,47 @@ async fn scan(
     (query, opened): (&Query, &Opened),
     filter: &Filter<'_>,
     narrow: &Narrow,
-    (mut before, wanted): ((i64, String), i64),
+    (mut before, room): ((i64, String), &mut Room),
 ) -> Result<(Vec<Row>, Option<(i64, String)>)> {
     let mut rows = Vec::new();
     let mut scanned = 0;
-    let count = usize::try_from(wanted).unwrap_or(usize::MAX);
+    // One more than wanted tells whether anything comes after.
+    let limit = i64::try_from(room.items_left()).unwrap_or(MAX_SCANNED) + 1;
     loop {
-        let step = Filter { before: (before.0, &before.1), limit: wanted + 1, ..filter.clone() };
+        let step = Filter { before: (before.0, &before.1), limit, ..filter.clone() };
         let read = |seen: Seen<'_>| {
             let listed = match seen.found {
                 Some(found) => admits(asker, query, opened, narrow, &found)
                     .map_err(|e| anyhow::anyhow!(e.to_string()))?
-                    .then(|| row(&found, query.with_provider_data)),
+                    .then(|| row(&found, seen.sort_at, query.with_provider_data)),
                 None => None,
             };
             Ok(((seen.sort_at, seen.id.to_owned()), listed))
         };
         let reader = app.db.resources();
-        let found =
+        let chunk =
             table::list_messages(reader, &asker.tenant, &step, query.with_provider_data, read).await?;
-        let is_last = (found.len() as i64) <= wanted;
         if scanned > 0 {
             // Others have their turn between the steps of a long search.
             tokio::task::yield_now().await;
         }
-        scanned += found.len() as i64;
-        let mut left = found.len();
-        for (place, row) in found {
-            if rows.len() == count {
-                break;
+        scanned += chunk.rows.len() as i64;
+        let mut found = chunk.rows.into_iter();
+        while !room.is_full()
+            && let Some((place, row)) = found.next()
+        {
+            if let Some(row) = row {
+                if !room.take(row.text.len()) {
+                    return Ok((rows, Some(before)));
+                }
+                rows.push(row);
             }
             before = place;
-            rows.extend(row);
-            left -= 1;
         }
-        if is_last && left == 0 {
+        if chunk.is_last && found.as_slice().is_empty() {
             return Ok((rows, None));
         }
-        if rows.len() >= count || scanned >= MAX_SCANNED {
+        if room.is_full() || scanned >= MAX_SCANNED {
             return Ok((rows, Some(before)));
         }
     }
@@ -284,8 +300,9 @@ fn admits(asker: &Asker, query: &Query, opened: &Opened, narrow: &Narrow, found:
     Ok(is_in(query, shown.body)? && narrow.admits(shown.body)?)
 }
 
-fn row(found: &Found<'_>, with_provider_data: bool) -> Row {
+fn row(found: &Found<'_>, sort_at: i64, with_provider_data: bool) -> Row {
     Row {
+        place: Place::Before(sort_at, found.shown.id.to_owned()),
         id: found.shown.id.to_owned(),
         at: found.shown.sort_at,
         text: render::shown(&found.shown, &[], with_provider_data),

@@ -35,15 +35,17 @@ pub async fn list(
             }
         };
     };
-    let cursor = match after {
+    // What is asked of the connector: the page that was begun, where one was, whatever number of its messages is wanted now.
+    let (cursor, last_shown, most) = match after {
         // It was the copy that was searched.
         Some(Place::Before(..)) => return local(app, asker, query, opened, (after, limit)).await,
-        Some(Place::Search(cursor)) => Some(cursor),
-        None => None,
+        Some(Place::Search(cursor)) => (Some(cursor), None, limit),
+        Some(Place::Within { cursor, id, at, limit }) => (cursor, Some((id, at)), limit),
+        None => (None, None, limit),
     };
     // Folders first: what is found names them.
     mailbox::ensure(app, connection, false).await?;
-    let args = arguments(app, asker, query, limit).await?;
+    let args = arguments(app, asker, query, most).await?;
     let as_of = bodies::now(app, asker).await?;
     let asked = ask(app, asker, connection, &args, cursor.clone()).await;
     let reply = match asked {
@@ -66,7 +68,20 @@ pub async fn list(
             item.flags & mask == flags && is_in(query, &item.body)? && narrow.admits(&item.body)?;
         let is_kind = !query.drafts || item.kind == Kind::EmailDraft.as_str();
         if is_listed && is_kind {
-            rows.push(row(&item, query.with_provider_data));
+            let (cursor, id, at) = (cursor.clone(), item.id.clone(), rows.len());
+            let place = Place::Within { cursor, id, at, limit: most };
+            rows.push(row(&item, place, query.with_provider_data));
+        }
+    }
+    if let Some((id, at)) = last_shown {
+        // Where the last one shown is gone, what followed it has taken its place.
+        let start = rows.iter().position(|row| row.id == id).map_or(at, |at| at + 1);
+        rows.drain(..start.min(rows.len()));
+        let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+        if rows.len() > wanted {
+            rows.truncate(wanted);
+            let place = rows.last().map(|row| row.place.clone());
+            return Ok((rows, place));
         }
     }
     let next = reply.cursor.filter(|next| reply.more && Some(next) != cursor.as_ref());
@@ -121,8 +136,9 @@ async fn arguments(app: &App, asker: &Asker, query: &Query, limit: i64) -> Resul
     Ok(args)
 }
 
-fn row(item: &Item, with_provider_data: bool) -> Row {
+fn row(item: &Item, place: Place, with_provider_data: bool) -> Row {
     Row {
+        place,
         id: item.id.clone(),
         at: item.sort_at,
         text: render::item(item, &[], with_provider_data),

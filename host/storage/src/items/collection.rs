@@ -7,7 +7,7 @@ use crate::Tx;
 use crate::dialect::among;
 use crate::items::row::{Item, item, locked};
 use crate::locked::{ConnectionLock, Locked};
-use crate::sql::{On, Reader, query};
+use crate::sql::{Chunk, On, Reader, query};
 
 /// Kinds that are read together, some of them perhaps twice.
 pub type Family = [&'static str; 4];
@@ -122,7 +122,7 @@ pub async fn exceptions_of(reader: &Reader, series_ids: &[&str]) -> Result<Vec<I
     query(sql).bind(serde_json::to_string(series_ids)?).fetch_all(reader, item).await
 }
 
-/// Items of a collection for a snapshot of its feed: live, or deleted only after `sequence`; in id order.
+/// Items of a collection for a snapshot of its feed: live, or deleted only after `sequence`; in id order, as many as a chunk holds.
 pub async fn snapshot(
     reader: &Reader,
     tenant: &Tenant,
@@ -130,7 +130,7 @@ pub async fn snapshot(
     sequence: i64,
     after_id: &str,
     limit: i64,
-) -> Result<Vec<Item>> {
+) -> Result<Chunk<Item>> {
     let sql = select!(
         "where organization_id = $1 and application_id = $2 and parent_id = $3 and kind = $4 and parent_id <> '' \
                and (deleted_at is null or sequence > $5) and id > $6 order by id limit $7"
@@ -143,7 +143,7 @@ pub async fn snapshot(
         .bind(sequence)
         .bind(after_id)
         .bind(limit)
-        .fetch_all(reader, item)
+        .fetch_chunk(reader, limit, item)
         .await
 }
 
@@ -170,7 +170,8 @@ pub async fn live_sources(
     Ok(found)
 }
 
-/// Items of one kind of a whole connection for a snapshot of its feed: live, or deleted only after `sequence`; in id order.
+/// Items of one kind of a whole connection for a snapshot of its feed: live, or deleted only after `sequence`; in id order, as many as a
+/// chunk holds.
 pub async fn snapshot_of_connection(
     reader: &Reader,
     tenant: &Tenant,
@@ -178,7 +179,7 @@ pub async fn snapshot_of_connection(
     sequence: i64,
     after_id: &str,
     limit: i64,
-) -> Result<Vec<Item>> {
+) -> Result<Chunk<Item>> {
     let sql = select!(
         "where organization_id = $1 and application_id = $2 and connection_id = $3 and kind = $4 \
                and (deleted_at is null or sequence > $5) and id > $6 order by id limit $7"
@@ -191,6 +192,6 @@ pub async fn snapshot_of_connection(
         .bind(sequence)
         .bind(after_id)
         .bind(limit)
-        .fetch_all(reader, item)
+        .fetch_chunk(reader, limit, item)
         .await
 }

@@ -5,7 +5,7 @@ use base::tenant::Tenant;
 
 use crate::items::keys::Key;
 use crate::items::row::{Shown, shown_from, shown_if_any};
-use crate::sql::{Query, Reader, query};
+use crate::sql::{Chunk, Query, Reader, query};
 
 /// Words that one search looks for; each is a pattern of the statement.
 pub const MAX_WORDS: usize = 8;
@@ -178,17 +178,17 @@ pub fn like(word: &str) -> String {
     pattern
 }
 
-/// What `read` makes of each row that is looked at, where it lies. Fewer than `limit` are the last.
+/// What `read` makes of each row that is looked at, where it lies; as many as a chunk holds.
 pub async fn read_list<T>(
     reader: &Reader,
     tenant: &Tenant,
     list: &List<'_>,
     with_provider_data: bool,
     mut read: impl FnMut(Seen<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
+) -> Result<Chunk<T>> {
     let is_whole = list.is_whole();
     bind_list(tenant, list, with_provider_data)
-        .fetch_all(reader, |row| {
+        .fetch_chunk(reader, list.limit, |row| {
             let mut column = row.columns();
             if is_whole {
                 let found = shown_from(&mut column)?;

@@ -8,7 +8,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::items::row::{Item, Shown, item, shown};
-use crate::sql::{Query, Reader, query};
+use crate::sql::{Chunk, Query, Reader, query};
 
 /// Where a page of live items begins: after this sort key and id.
 #[derive(Clone, Debug)]
@@ -164,10 +164,10 @@ fn bind_window<'q>(
     })
 }
 
-/// Live events of a calendar in a window.
-pub async fn list_window(reader: &Reader, tenant: &Tenant, window: &Window<'_>) -> Result<Vec<Item>> {
+/// Live events of a calendar in a window, as many as a chunk holds.
+pub async fn list_window(reader: &Reader, tenant: &Tenant, window: &Window<'_>) -> Result<Chunk<Item>> {
     let sql = statement!(window, select!(""));
-    bind_window(sql, tenant, window, true).fetch_all(reader, item).await
+    bind_window(sql, tenant, window, true).fetch_chunk(reader, window.limit, item).await
 }
 
 /// What `read` makes of each, where it lies.
@@ -177,9 +177,10 @@ pub async fn read_window<T>(
     window: &Window<'_>,
     with_provider_data: bool,
     mut read: impl FnMut(Shown<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
+) -> Result<Chunk<T>> {
     let sql = statement!(window, shown_columns!("$4"));
-    bind_window(sql, tenant, window, with_provider_data).fetch_all(reader, |row| read(shown(row)?)).await
+    let query = bind_window(sql, tenant, window, with_provider_data);
+    query.fetch_chunk(reader, window.limit, |row| read(shown(row)?)).await
 }
 
 #[cfg(test)]

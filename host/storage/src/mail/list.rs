@@ -4,7 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::items::{Shown, like};
-use crate::sql::{Reader, Row, query};
+use crate::sql::{Chunk, Reader, Row, query};
 
 /// Words that one search looks for; each is a pattern of the statement.
 pub const MAX_WORDS: usize = 8;
@@ -48,14 +48,14 @@ pub struct Seen<'a> {
     pub found: Option<Found<'a>>,
 }
 
-/// What `read` makes of each message of a place that is looked at, newest first, where it lies. Fewer than `limit` are the last.
+/// What `read` makes of each message of a place that is looked at, newest first, where it lies; as many as a chunk holds.
 pub async fn list_messages<T>(
     reader: &Reader,
     tenant: &Tenant,
     filter: &Filter<'_>,
     with_provider_data: bool,
     mut read: impl FnMut(Seen<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
+) -> Result<Chunk<T>> {
     // The messages are looked up one by one in the order of the place: what is not asked for comes as nulls, and counts for the limit.
     let sql = "select p.sort_at, p.item_id, i.id, i.connection_id, i.kind, i.parent_id, i.external_id, i.series_id, i.etag, i.body, \
                i.metadata, i.sort_at, i.sort_text, i.created_at, i.updated_at, \
@@ -87,7 +87,7 @@ pub async fn list_messages<T>(
         statement = statement.bind(word(n));
     }
     statement = statement.bind(filter.limit).bind(i64::from(with_provider_data)).bind(word(6)).bind(word(7));
-    statement.fetch_all(reader, |row| read(seen(row)?)).await
+    statement.fetch_chunk(reader, filter.limit, |row| read(seen(row)?)).await
 }
 
 fn seen<'a>(row: &'a Row<'_>) -> Result<Seen<'a>> {

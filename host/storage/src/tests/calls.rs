@@ -147,10 +147,11 @@ async fn read_collections(db: &Db) -> Result<()> {
     assert_eq!(items::list_top(reader, tenant, None, "calendar", "cal_0_1", 50).await?.len(), 50);
     items::exceptions(reader, "evt_1000240").await?;
     assert!(!items::exceptions_of(reader, &["evt_1000240", "evt_1000480"]).await?.is_empty());
-    assert_eq!(items::snapshot(reader, tenant, ("cal_0_0", "event"), 50_000, "", 100).await?.len(), 100);
+    let walked = items::snapshot(reader, tenant, ("cal_0_0", "event"), 50_000, "", 100).await?;
+    assert_eq!((walked.rows.len(), walked.is_last), (100, false));
     let within = (MAIL, "email_message");
     let walked = items::snapshot_of_connection(reader, tenant, within, 50_000, "msg_1050000", 100).await?;
-    assert_eq!(walked.len(), 100);
+    assert_eq!((walked.rows.len(), walked.is_last), (100, false));
     let family = ["event", "event", "event", "event"];
     items::ids_of_source(reader, (EVENTS, family, "cal_0_0", "s50000")).await?;
     let counts = items::counts(reader, tenant, ("contact_book", "contact"), ("lst_0_0", "lst_0_2")).await?;
@@ -181,9 +182,11 @@ async fn read_windows(db: &Db) -> Result<()> {
     ];
     for window in windows {
         let found = items::list_window(reader, tenant, &window).await?;
+        assert_eq!(found.is_last, found.rows.len() < 51, "{window:?}");
+        let found = found.rows;
         assert!(!found.is_empty() || window.shape == Shape::Exceptions, "{window:?}");
         let again = items::read_window(reader, tenant, &window, true, |row| Ok(row.id.to_owned())).await?;
-        assert_eq!(again, found.iter().map(|item| item.id.clone()).collect::<Vec<_>>());
+        assert_eq!(again.rows, found.iter().map(|item| item.id.clone()).collect::<Vec<_>>());
     }
     Ok(())
 }
@@ -213,6 +216,7 @@ async fn read_lists(db: &Db) -> Result<()> {
         ];
         for (list, seen, shown) in lists {
             let found = items::read_list(reader, tenant, &list, true, |row| Ok(row.shown.is_some())).await?;
+            let found = found.rows;
             assert_eq!(found.len(), seen, "{list:?}");
             assert!(found.iter().filter(|shown| **shown).count() >= shown, "{list:?}");
         }
@@ -283,11 +287,11 @@ async fn read_states(db: &Db) -> Result<()> {
     assert!(log::last_in(reader, tenant, "cal_0_0").await?.is_some());
     let none = ["contact_book", "contact_group", "contact", "contact"];
     assert_eq!(log::last_of(reader, tenant, MAIL, none).await?, None);
-    assert_eq!(log::of_collection(reader, tenant, "cal_0_0", 50_000, 100).await?.len(), 100);
+    assert_eq!(log::of_collection(reader, tenant, "cal_0_0", 50_000, 100).await?.rows.len(), 100);
     // A connection that has much to tell, and nothing of these.
-    assert_eq!(log::of_connection(reader, tenant, (MAIL, none), 10, 100).await?.len(), 0);
+    assert_eq!(log::of_connection(reader, tenant, (MAIL, none), 10, 100).await?.rows.len(), 0);
     let types = ["email.folder", "email.label", "email.draft", "email.message"];
-    assert_eq!(log::of_connection(reader, tenant, (MAIL, types), 50_000, 100).await?.len(), 100);
+    assert_eq!(log::of_connection(reader, tenant, (MAIL, types), 50_000, 100).await?.rows.len(), 100);
     Ok(())
 }
 

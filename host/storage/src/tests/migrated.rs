@@ -109,8 +109,5 @@ fn what_was_there_is_known_by_its_uid() {
     let found: Vec<(String, Option<String>)> = found.map(Result::unwrap).collect();
     let known: Vec<(&str, &str)> =
         found.iter().filter_map(|(id, print)| Some((id.as_str(), print.as_deref()?))).collect();
-    assert_eq!(
-        known,
-        [("card", "contact:\nu"), ("once", "event:2026#2026\nu"), ("series", "event:\nu")]
-    );
+    assert_eq!(known, [("card", "contact:\nu"), ("once", "event:2026#2026\nu"), ("series", "event:\nu")]);
 }

@@ -102,6 +102,41 @@ fn a_series_in_another_zone_keeps_its_holes() {
     assert!(all.renames() && all.shift() == 0);
 }
 
+/// The first of each month at two in Berlin is the evening before in New York: no rule of there says so, and dates without a zone are
+/// written anew, to mean what they meant.
+#[test]
+fn a_date_without_a_zone_keeps_its_instant_in_another_zone() {
+    let lines = [
+        "RRULE:FREQ=MONTHLY;BYMONTHDAY=1",
+        "EXDATE:20261201T020000,20270101T020000",
+        "RDATE:20261215T100000",
+        "RDATE;VALUE=PERIOD:20261216T100000/PT2H",
+        "RDATE;TZID=Europe/Berlin:20261217T100000",
+    ];
+    let before = timed("Europe/Berlin", "2026-12-01T02:00:00", &lines);
+    let all = carry(&before, &timed("America/New_York", "2026-11-30T20:00:00", &lines));
+    let expected = [
+        lines[0],
+        "EXDATE:20261130T200000",
+        "RDATE:20261215T040000",
+        "RDATE;VALUE=PERIOD:20261216T040000/PT7200S",
+        lines[4],
+    ];
+    assert_eq!(all.lines, expected);
+    assert_eq!(all.dropped, ["2027-01-01T02:00:00"]);
+}
+
+/// What the caller writes without a zone is on the clock that the series has by then.
+#[test]
+fn an_exclusion_without_a_zone_that_excludes_something_now_stays() {
+    let hole = "EXDATE:20261203T100000";
+    let before = timed("Europe/Berlin", "2026-12-01T10:00:00", &["RRULE:FREQ=DAILY", hole]);
+    let lines = ["RRULE:FREQ=WEEKLY;BYDAY=WE,TH", hole];
+    let after = timed("America/New_York", "2026-12-02T10:00:00", &lines);
+    let all = carried(&before, &after, false, Caps::default()).unwrap();
+    assert_eq!((all.lines, all.dropped), (lines.map(str::to_owned).to_vec(), Vec::new()));
+}
+
 #[test]
 fn what_still_has_its_original_start_stays() {
     let lines = ["RRULE:FREQ=DAILY", "EXDATE;TZID=Europe/Berlin:20261207T100000"];

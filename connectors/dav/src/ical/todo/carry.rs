@@ -66,7 +66,8 @@ impl TodoWriter<'_> {
         let zone = |stamp: &Stamp| Rc::new(Zone::named(self.reader.zone_name(stamp)));
         let (from, to) = (zone(&before.anchor), zone(&after.anchor));
         let way = Move { start: &start, by: carried.shift(), from, to };
-        if way.by != 0 && is_kept {
+        let is_moved = way.by != 0 && is_kept;
+        if is_moved {
             // In their place: so a line keeps the name that another client gave its zone.
             way.move_dates(todo, &clock);
         }
@@ -75,7 +76,7 @@ impl TodoWriter<'_> {
             Some(Moment::Time { zone, .. }) => zone.is_iana(),
             Some(Moment::Day(_)) | None => true,
         };
-        if carried.lines != after.lines && is_named {
+        if (is_moved || carried.lines != after.lines) && is_named {
             self.base.set_recurrence(todo, &carried.lines);
         }
         warn_of_dropped(&mut self.base, carried.dropped);

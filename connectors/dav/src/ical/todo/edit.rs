@@ -45,6 +45,7 @@ impl TodoEditor<'_> {
         let mut changed = changed.to_vec();
         changed.push("status".into());
         writer.apply(&mut todo, task, &Changed(&changed))?;
+        writer.base.match_start(&mut todo, None);
         calendar.push_component(todo);
         self.written(calendar, writer)
     }
@@ -66,7 +67,7 @@ impl TodoEditor<'_> {
         let todo =
             components_mut(&mut calendar, NAME).nth(at).ok_or_else(|| unreadable("it has no VTODO"))?;
         let start = self.reader.times(todo, &clock).start;
-        let before = self.reader.recurring(todo, &clock);
+        let (before, was) = (self.reader.recurring(todo, &clock), todo.clone());
         writer.apply(todo, task, &changed)?;
         touch(todo, self.now, is_significant(&changed) && organizes(todo, &self.reader.base.selves));
         let moved = changed.has("recurrence") || start != self.reader.times(todo, &clock).start;
@@ -77,6 +78,8 @@ impl TodoEditor<'_> {
         if let Some(before) = &before {
             writer.carry_dates(todo, before, !changed.has("recurrence"))?;
         }
+        // Behind that, because a date without a zone means another instant in the form of the new start.
+        writer.base.match_start(todo, Some(&was));
         self.written(calendar, writer)
     }
 

@@ -34,7 +34,6 @@ impl TodoWriter<'_> {
         let wanted = task.recurrence.iter().any(|line| !line.trim().is_empty());
         let recurs = if changed.has("recurrence") { wanted } else { is_recurring(todo) };
         let anchored = !recurs || self.anchor(&mut new, old);
-        let before = todo.clone();
         self.put(todo, &new, old, changed);
         if changed.has("recurrence") {
             if anchored {
@@ -43,7 +42,6 @@ impl TodoWriter<'_> {
                 self.cannot_keep("recurrence", "a task without start and due date cannot recur");
             }
         }
-        self.base.match_start(todo, Some(&before));
         Ok(())
     }
 

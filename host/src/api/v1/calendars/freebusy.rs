@@ -11,7 +11,6 @@ use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::reply::with_warnings;
 use crate::app::App;
 use crate::freebusy::query;
 use crate::resources::Asker;
@@ -20,7 +19,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Free and busy")
         .post("/v1/calendars/freebusy/query", "calendar.freebusy", Mvp, ask)
         .summary("Ask when people are busy")
-        .description("Up to 50 targets over at most 92 days. Each target is answered for itself: one that failed has `status` `error`, is never reported as free, and makes `complete` false. `includeDetails` needs the scope `calendar.read`.")
+        .description("Up to 50 targets over at most 92 days. A target that is named twice is answered once, with the warning `duplicate_target`. Each target is answered for itself: one that failed has `status` `error`, is never reported as free, and makes `complete` false. `includeDetails` needs the scope `calendar.read`.")
         .body::<FreeBusyQuery>()
         .returns::<FreeBusyAnswer>()
 }
@@ -40,6 +39,5 @@ async fn ask(
         let message = "includeDetails needs the scope calendar.read, which this API key lacks";
         return Err(ApiError(refuse(Code::InsufficientScope, message)));
     }
-    let answer = query::answer(&app, &asker, asked).await?;
-    Ok(with_warnings(&answer, warnings)?)
+    Ok(query::answer(&app, &asker, asked, warnings).await?)
 }

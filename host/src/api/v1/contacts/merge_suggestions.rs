@@ -5,7 +5,6 @@ use http::HeaderMap;
 use merging::Position;
 use model::contacts::{MergeSuggestion, MergeSuggestionQuery};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::answer::Answer;
 use crate::api::error::ApiError;
@@ -52,5 +51,5 @@ async fn query(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, next) = duplicates::page(&app, &asker, &query, (after, limit)).await?;
     let next = next.map(|p| binding.cursor(&app.keyring, &Place { score: p.score.0, id: p.id }));
-    Ok(Answer::ok(json!({ "data": found, "next_cursor": next }).to_string()).warned(&warnings))
+    Ok(Answer::ok(page::page(&found, next.as_deref())).warned(&warnings))
 }

@@ -48,12 +48,12 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
     let mut found = event_types::list(&app, &asker, &after, limit + 1).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
-    let next = found.last().filter(|_| has_more).map(|e| binding.cursor(&app.keyring, &e.row.id));
     let mut items = Vec::with_capacity(found.len());
     for stored in &found {
         items.push(view::event_type(&stored.row, &stored.body)?.to_string());
     }
-    Ok(Answer::ok(page::page(&items, next.as_deref())))
+    let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|e| &e.row.id));
+    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
 }
 
 async fn create(

@@ -62,12 +62,12 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     let mut found = subscription::list(&app, &caller.key, &after, limit + 1).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
-    let next = found.last().filter(|_| has_more).map(|w| binding.cursor(&app.keyring, &w.id));
     let mut items = Vec::with_capacity(found.len());
     for webhook in &found {
         items.push(view::json(&app, webhook)?.to_string());
     }
-    Ok(Answer::ok(page::page(&items, next.as_deref())))
+    let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|w| &w.id));
+    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
 }
 
 async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
