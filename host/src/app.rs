@@ -19,7 +19,6 @@ use storage::api_keys::ApiKey;
 use storage::connections::Connection;
 use storage::items::Item;
 use storage::{Db, Options, installation};
-use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
 use crate::config::Config;
@@ -51,8 +50,6 @@ pub struct Handles {
     pub runtime: Runtime,
     pub locks: Locks,
     pub freshness: Freshness,
-    /// Rings when there is something to send.
-    pub outbox: Notify,
     /// Who waits for a mailbox to be read further back.
     pub coverage: Coverage,
     /// Providers that tell of changes by themselves.
@@ -110,7 +107,6 @@ impl App {
             runtime,
             locks: Locks::default(),
             freshness: Freshness::default(),
-            outbox: Notify::new(),
             coverage: Coverage::default(),
             watches: Watches::default(),
             opened: Recent::default(),

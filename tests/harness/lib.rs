@@ -175,9 +175,10 @@ impl TestServer {
 
     /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
-        switchboard::outbox::tick(&self.app).await.expect("the outbox is worked on");
-        let kinds = [switchboard::jobs::reports::REPORT];
-        switchboard::jobs::runner::drain(&self.app, &kinds).await.expect("the jobs are run");
+        use switchboard::jobs::{reports::REPORT, runner, send::SEND};
+        for kind in [SEND, REPORT] {
+            runner::drain(&self.app, &[kind]).await.expect("the jobs are run");
+        }
     }
 
     /// Delivers to webhooks what is due, as the service does by itself.

@@ -413,7 +413,7 @@ fn sent_and_found(live: &Live, draft: MessageRef) {
     assert_eq!(states, [(true, false), (false, false), (false, true)], "{:?}", sent.recipients);
     assert!(sent.recipients[1].reply.as_deref().unwrap().starts_with("550"));
     assert_eq!(sent.warnings, []);
-    assert_eq!(*live.reached.borrow(), ["handed-over"]);
+    assert_eq!(*live.reached.borrow(), ["handed-over", "accepted"]);
     let copy = sent.sources.iter().find(|source| !source.deleted).unwrap();
     assert!(!body(&copy.items[0]).unread);
     assert!(sent.sources.iter().any(|source| source.deleted), "the draft is gone");
@@ -424,7 +424,7 @@ fn sent_and_found(live: &Live, draft: MessageRef) {
     let refused = MessageSend { recipients: vec!["reject@example.test".into()], draft: None, ..sending };
     let sent = Imap::send(&live.cx().keyed("r"), refused).unwrap();
     assert!(!sent.recipients[0].accepted && sent.sources.is_empty());
-    assert_eq!(live.reached.borrow().len(), 1);
+    assert_eq!(live.reached.borrow().len(), 2);
 }
 
 #[test]

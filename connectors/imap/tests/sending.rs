@@ -59,7 +59,7 @@ fn every_recipient_has_an_answer_of_its_own() {
             ]
         );
         assert_eq!(sent.recipients[1].enhanced_status.as_deref(), Some("5.1.1"));
-        assert_eq!(*script.reached.borrow(), ["handed-over"]);
+        assert_eq!(*script.reached.borrow(), ["handed-over", "accepted"]);
         assert_eq!(script.notes.borrow().len(), 1, "the line is kept");
     }
 }
@@ -80,6 +80,7 @@ fn what_the_server_says_at_the_end_is_said_of_all() {
         );
         let sent = send(&script, &["a@x"], "x\r\n").unwrap();
         assert_eq!(outcomes(&sent), [(false, temporary, reply.trim())]);
+        assert_eq!(*script.reached.borrow(), ["handed-over"], "nobody was accepted");
     }
 }
 

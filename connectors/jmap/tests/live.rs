@@ -560,7 +560,7 @@ fn sending(session: &Session, draft: &Source) {
     };
     session.host.steps.borrow_mut().clear();
     let sent = Jmap::send(&session.cx().keyed("k"), args.clone()).unwrap();
-    assert_eq!(*session.host.steps.borrow(), ["handed-over"]);
+    assert_eq!(*session.host.steps.borrow(), ["handed-over", "accepted"]);
     assert!(
         sent.recipients.iter().all(|one| one.accepted)
             && sent.recipients.len() == 2

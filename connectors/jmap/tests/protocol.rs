@@ -642,7 +642,7 @@ fn a_message_that_was_not_sent_leaves_nothing() {
 fn the_host_is_told_right_before_the_message_is_handed_over() {
     let (server, session) = open();
     send(&session, &["a@x.test"], true).unwrap();
-    assert_eq!(*session.host.steps.borrow(), ["handed-over"]);
+    assert_eq!(*session.host.steps.borrow(), ["handed-over", "accepted"]);
     let calls = server.borrow().calls.clone();
     assert_eq!(
         calls,

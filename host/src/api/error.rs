@@ -66,6 +66,7 @@ pub fn status(code: Code) -> StatusCode {
         | IdempotencyInProgress
         | InvalidState
         | DraftAlreadySent
+        | AlreadySent
         | SlotUnavailable
         | BookingLimitReached
         | SyncResetRequired

@@ -21,7 +21,6 @@ use crate::cli::store;
 use crate::cli::threads::block_on;
 use crate::config::Config;
 use crate::jobs;
-use crate::outbox;
 use crate::retention;
 use crate::supervise::{Backoff, supervised};
 use crate::sync::{listen, poll};
@@ -110,7 +109,6 @@ async fn serve(resolved: Resolved) -> Result<()> {
     let poll = in_background(&app, &stopping, "poll", poll::run);
     let listening = in_background(&app, &stopping, "listen", listen::run);
     let forgetting = in_background(&app, &stopping, "retention", retention::run);
-    let mut sending = in_background(&app, &stopping, "outbox", outbox::run);
     let mut working = in_background(&app, &stopping, "jobs", jobs::run);
     if let Some(listener) = metrics_listener {
         tracing::info!("metrics on http://{}/metrics", listener.address()?);
@@ -148,8 +146,7 @@ async fn serve(resolved: Resolved) -> Result<()> {
     serving.abort();
     [poll, listening, forgetting].iter().for_each(|task| task.abort());
     // A message that is being handed over right now is not left half-way if it can be helped, and jobs that have not ended are given back.
-    let _ = tokio::time::timeout_at(deadline, async { tokio::join!(&mut sending, &mut working) }).await;
-    sending.abort();
+    let _ = tokio::time::timeout_at(deadline, &mut working).await;
     working.abort();
     renewed(&app, &mut signals, deadline + RENEW).await;
     close(&app, deadline.max(Instant::now() + CLOSE)).await;

@@ -1,5 +1,8 @@
 //! What a kind of job is, what a turn of it is given, and how a turn ends.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use base::error::Result;
 use futures::future::BoxFuture;
 use storage::jobs::Job;
@@ -21,7 +24,7 @@ pub struct JobKind {
     /// When a job that failed is tried again.
     pub retry: RetryDelay,
     /// One turn. A turn can be dropped at any await, and can be repeated after a crash: what it did without a trace in the database it does
-    /// again.
+    /// again. When the process ends it is dropped, see `Turn::must_finish`.
     pub run: for<'a> fn(&'a Turn) -> BoxFuture<'a, Result<Next>>,
 }
 
@@ -32,6 +35,9 @@ pub struct Turn {
     pub job: Job,
     /// Whether the job is given up when this turn fails.
     pub is_last: bool,
+    /// The turn sets it while it does what must not be left half-done: when the process ends, it is then not dropped at once, and has five
+    /// seconds more.
+    pub must_finish: Arc<AtomicBool>,
 }
 
 /// How a turn ended that did not fail. All times are milliseconds since 1970.

@@ -7,10 +7,12 @@ pub mod deliver;
 pub mod fanout;
 pub mod kind;
 pub mod lease;
+mod permits;
 pub mod refresh;
 pub mod reports;
 pub mod revoke;
 pub mod runner;
+pub mod send;
 mod turn;
 
 use tokio::sync::watch;
@@ -23,6 +25,7 @@ pub const KINDS: &[JobKind] = &[
     reports::REPORT,
     refresh::REFRESH,
     revoke::REVOKE,
+    send::SEND,
     fanout::FANOUT,
     deliver::DELIVER,
     booking_event::BOOKING_EVENT,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use futures::future::join_all;
-use storage::jobs::{self, Candidate, Claim, Fence, Job};
+use storage::jobs::{self, Busy, Candidate, Claim, Fence, Job};
 use storage::wakes::JobClass;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -14,26 +14,31 @@ use tokio::task::JoinSet;
 use crate::app::App;
 use crate::jobs::kind::JobKind;
 use crate::jobs::lease::HostLease;
+use crate::jobs::permits::{Permit, Permits};
 use crate::jobs::turn;
 
 /// How long the runner sleeps at most, ms: what other hosts enqueue, and what a lost wake would have told, is found then.
 const SWEEP_MS: i64 = 5_000;
 /// Hints that are read at a time.
 const WINDOW: i64 = 256;
+/// How long the runner waits for its turns when the process ends: as long as they may go on, and the time to write down how they ended.
+const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(Duration::from_secs(1));
 /// How long the runner waits after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Turns of a class that run at a time.
-fn permits(class: JobClass) -> usize {
+fn most_turns(class: JobClass) -> usize {
     match class {
         // One turn works on one endpoint, and mostly waits for it.
         JobClass::Deliver => 32,
+        // Fewer than the runtime runs in the background: those of one provider leave room for others there too.
+        JobClass::Send => 24,
         _ => 6,
     }
 }
 
-/// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended and gives their jobs back. Jobs of
-/// other kinds are left to hosts that know them.
+/// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended (those that must not be left
+/// half-done a little later) and gives their jobs back. Jobs of other kinds are left to hosts that know them.
 pub async fn run(app: App, kinds: &'static [JobKind], mut stop: watch::Receiver<bool>) {
     let mut classes: Vec<JobClass> = Vec::new();
     for kind in kinds {
@@ -69,7 +74,7 @@ pub async fn run(app: App, kinds: &'static [JobKind], mut stop: watch::Receiver<
 pub async fn drain(app: &App, kinds: &[JobKind]) -> Result<u64> {
     let mut turns = 0;
     while let Some((kind, job)) = claim_next(app, kinds).await? {
-        turn::run(app.clone(), kind, job).await;
+        turn::run(app.clone(), kind, job, None).await;
         turns += 1;
     }
     Ok(turns)
@@ -79,7 +84,7 @@ async fn claim_next(app: &App, kinds: &[JobKind]) -> Result<Option<(JobKind, Job
     let now = app.now();
     let mut due: Vec<(i64, String, JobKind)> = Vec::new();
     for kind in kinds {
-        let hints = jobs::candidates(app.db.reader(), kind.class, now, WINDOW).await?;
+        let hints = jobs::candidates(app.db.reader(), kind.class, (now, WINDOW), &Busy::default()).await?;
         let own = hints.into_iter().filter(|hint| hint.kind == kind.name);
         due.extend(own.map(|hint| (hint.due_at, hint.id, *kind)));
     }
@@ -102,8 +107,9 @@ async fn work(
 ) {
     // Dropped with this future: then its tasks are aborted.
     let mut turns = JoinSet::new();
+    let permits = Permits::new(class);
     while !*stop.borrow() {
-        let wait = match begin_turns(app, lease, (class, kinds), &mut turns).await {
+        let wait = match begin_turns(app, lease, (class, kinds), (&mut turns, &permits, &stop)).await {
             Ok(wait) => wait,
             Err(e) => {
                 tracing::error!(class = class.as_str(), error = %format!("{e:#}"), "jobs cannot be claimed");
@@ -119,7 +125,10 @@ async fn work(
             changed = stop.changed() => if changed.is_err() { break },
         }
     }
-    turns.shutdown().await;
+    let ended = async { while turns.join_next().await.is_some() {} };
+    if tokio::time::timeout(STOPS_WITHIN, ended).await.is_err() {
+        turns.shutdown().await;
+    }
 }
 
 /// Claims what is due, as much as there are permits for, and begins its turns. Returns how long there is nothing more to begin.
@@ -127,10 +136,10 @@ async fn begin_turns(
     app: &App,
     lease: &HostLease,
     (class, kinds): (JobClass, &[JobKind]),
-    turns: &mut JoinSet<()>,
+    (turns, permits, stop): (&mut JoinSet<()>, &Permits, &watch::Receiver<bool>),
 ) -> Result<Duration> {
     let sweep = Duration::from_millis(u64::try_from(SWEEP_MS).unwrap_or(0));
-    let free = permits(class).saturating_sub(turns.len());
+    let free = most_turns(class).saturating_sub(turns.len());
     if free == 0 {
         return Ok(sweep);
     }
@@ -139,29 +148,43 @@ async fn begin_turns(
         return Ok(AFTER_FAILURE);
     }
     let now = app.now();
-    let hints = jobs::candidates(app.db.reader(), class, now + SWEEP_MS, WINDOW).await?;
+    let hints = jobs::candidates(app.db.reader(), class, (now + SWEEP_MS, WINDOW), &permits.busy()).await?;
+    let is_full = i64::try_from(hints.len()).is_ok_and(|count| count >= WINDOW);
     let next_at = hints.iter().map(|hint| hint.due_at).find(|due_at| *due_at > now);
     let due = hints.into_iter().filter(|hint| hint.due_at <= now);
-    for (name, ids) in by_kind(due, kinds, free) {
+    let mut begun = 0;
+    for (name, mut chosen) in by_kind(due, kinds, (permits, free)) {
         let Some(kind) = kinds.iter().find(|kind| kind.name == name) else { continue };
+        let ids = chosen.keys().cloned().collect();
         for job in claim(app, lease.id(), kind, ids).await? {
-            turns.spawn(turn::run(app.clone(), *kind, job));
+            begun += 1;
+            let permit = chosen.remove(&job.id);
+            let turn = turn::run(app.clone(), *kind, job, Some(stop.clone()));
+            turns.spawn(async move {
+                turn.await;
+                drop(permit);
+            });
         }
+    }
+    if is_full && begun > 0 && begun < free {
+        // Behind those that have as many turns as they may, others may wait.
+        return Ok(Duration::ZERO);
     }
     Ok(next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0))))
 }
 
-/// The ids of the first `most` hints of known kinds, by the name of the kind.
+/// At most `free` hints of known kinds that get a permit, by the name of the kind and by id, each with its permit.
 fn by_kind(
     hints: impl Iterator<Item = Candidate>,
     kinds: &[JobKind],
-    most: usize,
-) -> BTreeMap<String, Vec<String>> {
-    let mut ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for hint in hints.filter(|hint| kinds.iter().any(|kind| kind.name == hint.kind)).take(most) {
-        ids.entry(hint.kind).or_default().push(hint.id);
+    (permits, free): (&Permits, usize),
+) -> BTreeMap<String, BTreeMap<String, Permit>> {
+    let mut chosen: BTreeMap<String, BTreeMap<String, Permit>> = BTreeMap::new();
+    let known = hints.filter(|hint| kinds.iter().any(|kind| kind.name == hint.kind));
+    for (permit, hint) in known.filter_map(|hint| Some((permits.take(&hint)?, hint))).take(free) {
+        chosen.entry(hint.kind).or_default().insert(hint.id, permit);
     }
-    ids
+    chosen
 }
 
 /// Claims jobs of one kind; those that nobody else got before.

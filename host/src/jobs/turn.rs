@@ -1,10 +1,13 @@
 //! One turn of a job: it is run under its deadline, its panic is caught, and how it ended is written down.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use base::error::{Code, Error};
 use storage::jobs::{self, End, Job, LostLease};
+use tokio::sync::watch;
 
 use crate::app::App;
 use crate::jobs::kind::{JobKind, Next, Turn};
@@ -13,6 +16,8 @@ use crate::supervise::caught;
 /// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
 /// another one, finds it overdue.
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
+/// How long a turn goes on when the process ends, that must not be left half-done (`Turn::must_finish`).
+pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
 /// Most bytes of an error's text that are kept.
 const MAX_ERROR: usize = 500;
 
@@ -41,12 +46,17 @@ impl Outcome {
     }
 }
 
-/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row.
-pub async fn run(app: App, kind: JobKind, job: Job) {
+/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row. When `stop` says that the process ends,
+/// the turn is dropped and nothing is written: its host gives the job back.
+pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
-    let turn = Turn { app, job, is_last };
+    let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)) };
     let began = Instant::now();
-    let outcome = attempt(&turn, &kind).await;
+    let outcome = tokio::select! {
+        biased;
+        outcome = attempt(&turn, &kind) => outcome,
+        () = time_is_up(&turn, stop) => return,
+    };
     turn.app.metrics.observe_turn(kind.name, outcome.name(is_last), began.elapsed());
     let id = &turn.job.id;
     let end = match outcome {
@@ -69,6 +79,20 @@ pub async fn run(app: App, kind: JobKind, job: Job) {
             return;
         };
         tokio::time::sleep(Duration::from_millis(*wait)).await;
+    }
+}
+
+/// Waits until the turn has to be dropped because the process ends.
+async fn time_is_up(turn: &Turn, stop: Option<watch::Receiver<bool>>) {
+    let Some(mut stop) = stop else { return std::future::pending().await };
+    while !*stop.borrow() {
+        // An error: whoever could say stop is gone.
+        if stop.changed().await.is_err() {
+            break;
+        }
+    }
+    if turn.must_finish.load(Ordering::Acquire) {
+        tokio::time::sleep(FINISHES_WITHIN).await;
     }
 }
 

@@ -1,17 +1,19 @@
 //! One message handed over to its provider, or looked for where an earlier attempt ended nobody knows how.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use ::mail::address::wire;
 use async_trait::async_trait;
-use base::error::Result;
-use model::email::RecipientStatus;
+use base::error::{Error, Result};
 use model::email::{EmailAddress, EmailMessage, RecipientDelivery};
 use model::wire::email::{MessageFind, MessageSend, MessageUpdate, Sent};
 use model::wire::{Mutated, Sources};
 use runtime::{self, Blobs, Progress, Surface, Verb};
-use storage::connections::Connection;
+use storage::connections::{self as connection_table, Connection};
 use storage::items;
+use storage::jobs::{Job, LostLease};
 use storage::log;
 use storage::outbox::{self as table, Outgoing};
 
@@ -19,36 +21,90 @@ use crate::app::App;
 use crate::connections;
 use crate::connections::call::{self, Op, Options as CallOptions, Reply, Target};
 use crate::connections::throttle;
-use crate::outbox::Options;
 use crate::outbox::outcome::{self, Outcome};
+use crate::outbox::{Options, is_open};
 use crate::resources::mail::drafts::is_gone;
 use crate::resources::mail::write::reference;
 use crate::resources::mail::{bodies, is_only_here};
 use crate::resources::{Kind, failed};
 
-/// How long a claim lasts: longer than any call.
-const CLAIM_MS: i64 = 180_000;
 /// The step after which the provider may have the message (`wit/tcp.wit`, `progress`).
 const HANDED_OVER: &str = "handed-over";
+/// The step that the provider took it.
+const ACCEPTED: &str = "accepted";
+/// Waits between attempts to write what became of a message, ms.
+const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
+/// When a message is looked at again that was another's at the last moment, ms.
+const LOOK_AGAIN_MS: i64 = 5_000;
 
-/// Works on one message, if nobody else does.
-pub async fn one(app: &App, id: &str) -> Result<()> {
-    let fence = format!("{}/{}", app.boot, app.new_id(base::ids::Kind::Request));
-    let Some(row) = claim(app, id, &fence).await? else { return Ok(()) };
-    let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
-    let outcome = match connections::find(app, &row.tenant, &row.connection_id).await {
-        Err(e) => Outcome::Failed { code: "connection_inactive".into(), message: e.to_string() },
-        Ok(connection) => match row.handed_over_at {
-            Some(_) => look(app, &connection, &row).await,
-            None => attempt(app, &connection, &row, &fence).await?,
-        },
+/// How the turn of a message ended.
+pub enum Ended {
+    /// Nothing is to be done on the message any more.
+    Settled,
+    /// It could not be tried; another turn is due then, in milliseconds since 1970.
+    Waits(i64),
+    /// What became of it is written, and with it the end of the turn.
+    Committed,
+}
+
+/// Works on the message of a job. `must_finish` is set while the provider may have it and what became of it is not written.
+pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<Ended> {
+    let Some(row) = table::find(app.db.reader(), &job.tenant, job.key()).await? else {
+        return Ok(Ended::Settled);
     };
+    match row.next_attempt_at {
+        None => return Ok(Ended::Settled),
+        Some(at) if at > app.now() => return Ok(Ended::Waits(at)),
+        Some(_) => {}
+    }
+    let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
+    // What is left of an account that was disconnected goes by itself.
+    let Some(connection) = found else { return Ok(Ended::Settled) };
+    if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id).await? {
+        // The provider wants to be left alone: the message waits, and has not been tried.
+        return Ok(Ended::Waits(until));
+    }
+    let Some(row) = begin(app, job).await? else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
+    let outcome = match row.handed_over_at {
+        None => {
+            let mark = Mark { app: app.clone(), job: job.clone(), must_finish: must_finish.clone() };
+            attempt(app, &connection, &row, mark).await?
+        }
+        Some(_) if row.is_accepted() => Some(Outcome::Accepted),
+        Some(_) => Some(look(app, &connection, &row).await?),
+    };
+    let Some(outcome) = outcome else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
     let is_taken = matches!(&outcome, Outcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
-    outcome::keep(app, row.clone(), (&fence, as_of), outcome).await?;
+    let is_kept = keep(app, &row, (job, as_of), outcome).await?;
+    must_finish.store(false, Ordering::Release);
+    if !is_kept {
+        return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS));
+    }
     if is_taken && let Err(e) = mark_original(app, &row).await {
         tracing::warn!(message = %row.id, error = %e, "the message that was answered could not be marked");
     }
-    Ok(())
+    Ok(Ended::Committed)
+}
+
+async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
+    let (id, fence, now) = (job.key().to_owned(), job.fence, app.now());
+    app.db.write(move |tx| Box::pin(async move { Ok(table::begin(tx, &id, fence, now).await?) })).await
+}
+
+/// Writes what became of an attempt, and again where the database fails: nobody could find that out afterwards.
+async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Outcome) -> Result<bool> {
+    for wait in WRITE_AGAIN_AFTER_MS {
+        match outcome::keep(app, row, (job, as_of), outcome.clone()).await {
+            Err(Error::Internal(e)) if e.is::<LostLease>() => return Err(Error::Internal(e)),
+            Err(e) => {
+                tracing::warn!(message = %row.id, error = %e, "what became of a message cannot be written yet")
+            }
+            kept => return kept,
+        }
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+    }
+    outcome::keep(app, row, (job, as_of), outcome).await
 }
 
 /// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not tried again.
@@ -83,68 +139,79 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
     }
 }
 
-async fn claim(app: &App, id: &str, fence: &str) -> Result<Option<Outgoing>> {
-    let (id, fence, now) = (id.to_owned(), fence.to_owned(), app.now());
-    // On SQLite there is one process at a time: what another one claimed it will not finish.
-    let boot = app.db.is_shared().then(String::new).unwrap_or_else(|| app.boot.clone());
-    let is_dead = move |by: &str| !boot.is_empty() && !by.starts_with(&boot);
-    let Some(row) = table::find_due(app.db.reader(), &id, now).await? else { return Ok(None) };
-    let held_until = throttle::until(app, &row.tenant, &row.connection_id).await?;
-    let claimed = app.db.write(move |tx| {
-        Box::pin(async move {
-            match held_until {
-                None => table::claim(tx, &id, (&fence, now + CLAIM_MS, now), is_dead).await,
-                // The provider wants to be left alone: the message waits, and has not been tried.
-                Some(until) => table::postpone(tx, &id, now, until).await.map(|()| None),
-            }
-        })
-    });
-    Ok(claimed.await?)
-}
-
-/// Notes on disk that the provider may have the message.
+/// Notes on disk how far the provider has the message.
 struct Mark {
     app: App,
-    id: String,
-    fence: String,
+    job: Job,
+    must_finish: Arc<AtomicBool>,
+}
+
+impl Mark {
+    /// The provider is about to get the message. Fails when it must not.
+    async fn handed_over(&self) -> anyhow::Result<()> {
+        // First, so that a stop that comes now waits.
+        self.must_finish.store(true, Ordering::Release);
+        let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
+        let noted: anyhow::Result<bool> = self
+            .app
+            .db
+            .write(move |tx| Box::pin(async move { table::handed_over(tx, &id, fence, now).await }))
+            .await;
+        let is_ours = matches!(noted, Ok(true));
+        self.must_finish.store(is_ours, Ordering::Release);
+        anyhow::ensure!(noted?, "the message was taken back, or another attempt has it");
+        Ok(())
+    }
+
+    /// The provider has said that it took the message. That this cannot be kept is no reason to leave the rest undone.
+    async fn accepted(&self) {
+        let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
+        let noted: anyhow::Result<bool> = self
+            .app
+            .db
+            .write(move |tx| Box::pin(async move { table::accepted(tx, &id, fence, now).await }))
+            .await;
+        if let Err(e) = noted {
+            tracing::warn!(job = %self.job.id, error = %format!("{e:#}"), "that a message was taken cannot be kept yet");
+        }
+    }
 }
 
 #[async_trait]
 impl Progress for Mark {
     async fn reached(&self, step: &str) -> anyhow::Result<()> {
-        if step != HANDED_OVER {
-            return Ok(());
+        match step {
+            HANDED_OVER => self.handed_over().await,
+            ACCEPTED => {
+                self.accepted().await;
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        let (id, fence, now) = (self.id.clone(), self.fence.clone(), self.app.now());
-        let noted: anyhow::Result<bool> = self
-            .app
-            .db
-            .write(move |tx| Box::pin(async move { table::handed_over(tx, &id, &fence, now).await }))
-            .await;
-        anyhow::ensure!(noted?, "another attempt has the message");
-        Ok(())
     }
 }
 
-/// Hands it over.
-async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str) -> Result<Outcome> {
+/// Hands it over. None: it was taken back meanwhile, or another attempt has it.
+async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark) -> Result<Option<Outcome>> {
     if let Err(e) = connections::usable(connection) {
         let (code, message) = ("connection_inactive".into(), e.to_string());
-        return Ok(Outcome::Later { code, message, retry_after_ms: None });
+        return Ok(Some(Outcome::Later { code, message, retry_after_ms: None }));
     }
     let options: Options = serde_json::from_str(&row.options)?;
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
-    let waits =
-        |r: &&RecipientDelivery| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred);
-    let to: Vec<String> = recipients.iter().filter(waits).map(|r| wire(&r.email).into_owned()).collect();
+    let open = recipients.iter().filter(|recipient| is_open(recipient));
+    let to: Vec<String> = open.map(|recipient| wire(&recipient.email).into_owned()).collect();
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
-    let no_room = || Outcome::Later {
-        code: "overloaded".into(),
-        message: "there is no room for the message now".into(),
-        retry_after_ms: None,
+    if message.is_empty() {
+        // Either it was taken back a moment ago, which the outcome finds out, or its bytes are lost.
+        let (code, message) = ("empty_message".into(), "the message has no content and was not sent".into());
+        return Ok(Some(Outcome::Failed { code, message }));
+    }
+    let Some(blob) = blobs.create(message.as_bytes(), mime()) else {
+        let message = "there is no room for the message now".into();
+        return Ok(Some(Outcome::Later { code: "overloaded".into(), message, retry_after_ms: None }));
     };
-    let Some(blob) = blobs.create(message.as_bytes(), mime()) else { return Ok(no_room()) };
     let sent_blob = sent_copy(app, row, (&options, &message), &blobs).await?;
     let draft = match &row.draft_id {
         None => None,
@@ -165,7 +232,7 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
         0 => row.id.clone(),
         rounds => format!("{}/{rounds}", row.id),
     };
-    let mark = Mark { app: app.clone(), id: row.id.clone(), fence: fence.to_owned() };
+    let fence = mark.job.fence.to_string();
     let call_options = CallOptions {
         idempotency_key: Some(key),
         background: true,
@@ -179,15 +246,20 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, fence: &str
     match reply {
         Ok(reply) => {
             connections::state::note(app, connection, Ok(())).await;
-            Ok(Outcome::Told(Box::new(reply.body)))
+            Ok(Some(Outcome::Told(Box::new(reply.body))))
         }
-        Err(e) if throttle::is_held(&e) => Ok(Outcome::Held { retry_after_ms: e.retry_after_ms }),
+        Err(e) if throttle::is_held(&e) => Ok(Some(Outcome::Held { retry_after_ms: e.retry_after_ms })),
         Err(e) => {
+            let now = table::find(app.db.reader(), &row.tenant, &row.id).await?;
+            let Some(now) = now.filter(|now| now.claimed_by.as_deref() == Some(fence.as_str())) else {
+                // That the call was ended is not the provider's fault.
+                return Ok(None);
+            };
             let error = failed(app, connection, &e).await;
-            let is_handed_over = table::find(app.db.reader(), &row.tenant, &row.id)
-                .await?
-                .is_some_and(|r| r.handed_over_at.is_some());
-            Ok(outcome::of_error(&e, &error, is_handed_over))
+            match now.is_accepted() {
+                true => Ok(Some(Outcome::Accepted)),
+                false => Ok(Some(outcome::of_error(&e, &error, now.handed_over_at.is_some()))),
+            }
         }
     }
 }
@@ -216,16 +288,21 @@ async fn sent_copy(
 }
 
 /// Looks for a message that an earlier attempt may have handed over.
-async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Outcome {
+async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<Outcome> {
+    let kept: Options = serde_json::from_str(&row.options)?;
+    if !kept.save_to_sent {
+        // What an earlier attempt has left would be found just as well.
+        return Ok(Outcome::NotFound { message: "no copy of it was to be kept".into() });
+    }
     let args = MessageFind { internet_message_id: row.internet_message_id.clone() };
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.find" };
     let target = match Target::of(app, connection) {
         Ok(target) => target,
-        Err(e) => return Outcome::NotFound { message: e.to_string() },
+        Err(e) => return Ok(Outcome::NotFound { message: e.to_string() }),
     };
     let options = CallOptions { background: true, ..CallOptions::default() };
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
-    match reply {
+    Ok(match reply {
         Ok(reply) => {
             let is_sent = |source: &model::wire::Source| {
                 source.items.iter().any(|item| item.body.read::<EmailMessage>().is_ok_and(|m| !m.draft))
@@ -238,5 +315,5 @@ async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Outcome {
         }
         Err(e) if throttle::is_held(&e) => Outcome::Held { retry_after_ms: e.retry_after_ms },
         Err(e) => Outcome::NotFound { message: e.message },
-    }
+    })
 }

@@ -1,31 +1,29 @@
 //! Sending. A message is on disk before anything is said to the provider, so that it is sent once whatever happens: `submit` writes it down
-//! with the answer to the caller, `dispatch` hands it over, `outcome` keeps what became of it.
+//! with the answer to the caller and a job, whose turn (`jobs::send`) hands it over by `dispatch`; `outcome` keeps what became of it, and
+//! `cancel` takes it back while nobody has it.
 //!
 //! One step cannot be undone: when the provider has the message. The connector says so right before (`Progress`), and that is on disk before
-//! it goes on. A process that dies earlier leaves a message that is sent again; one that dies later leaves a message that is looked for.
-//! Where it is not found nobody knows, and it is not sent again.
+//! it goes on. A process that dies earlier leaves a message that is sent again; one that dies later leaves a message that is looked for,
+//! unless the connector could still say that the provider took it. Where it is not found nobody knows, and it is not sent again.
+//!
+//! Each of these steps is one statement on the message's row with its whole condition (`storage::outbox`): of a cancellation and a turn that
+//! want the same row at the same time, one finds that the other was first.
 
-mod dispatch;
+pub mod cancel;
+pub mod dispatch;
 mod outcome;
 pub mod submit;
 
-use std::time::Duration;
-
-use anyhow::Result;
-use futures::StreamExt;
 use model::email::{DeliveryState, EmailAddress, RecipientDelivery, RecipientStatus};
 use serde::{Deserialize, Serialize};
-use storage::outbox as table;
+use serde_json::Value;
+use storage::connections::Connection;
+use storage::jobs::NewJob;
+use storage::outbox::Outgoing;
+use storage::wakes::JobClass;
 
-use crate::app::App;
-use crate::supervise::guarded;
-
-/// How often the outbox is looked at when nobody rings.
-const TICK_MS: u64 = 1_000;
-/// Messages handed over at a time.
-const CONCURRENT: usize = 8;
-/// Messages begun in one round.
-const BATCH: i64 = 100;
+/// The kind of the jobs that send; the key is the message's id.
+pub const SEND_JOB: &str = "send";
 
 /// What a row keeps of how a message is to be sent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -44,32 +42,39 @@ pub struct Options {
     pub is_forward: bool,
 }
 
-/// Runs until `stop` resolves.
-pub async fn run(app: App, mut stop: tokio::sync::watch::Receiver<bool>) {
-    while !*stop.borrow() {
-        let rung = app.outbox.notified();
-        if let Err(e) = tick(&app).await {
-            tracing::error!(error = %format!("{e:#}"), "the outbox stumbled");
-        }
-        tokio::select! {
-            () = rung => {}
-            () = tokio::time::sleep(Duration::from_millis(TICK_MS)) => {}
-            _ = stop.changed() => {}
-        }
+/// The job that sends a message, due when the message is.
+pub fn send_job<'a>(row: &'a Outgoing, target: &'a str) -> NewJob<'a> {
+    NewJob {
+        kind: SEND_JOB,
+        key: &row.id,
+        class: JobClass::Send,
+        tenant: &row.tenant,
+        connection_id: Some(&row.connection_id),
+        target,
+        due_at: row.next_attempt_at,
+        args: None,
     }
 }
 
-/// One round: everything that is due to be sent.
-pub async fn tick(app: &App) -> Result<()> {
-    let due = table::due(app.db.reader(), app.now(), BATCH).await?;
-    let work = due.into_iter().map(|id| async move {
-        // One message's fault is no other's; its claim ends by itself, and then it is looked for.
-        if let Err(e) = guarded(&app.metrics, "dispatch", dispatch::one(app, &id)).await {
-            tracing::warn!(message = %id, error = %e, "a message could not be sent");
-        }
+/// The server that a connection's messages go to, host:port, as its settings name it; where they name none, the provider's name. Messages
+/// to one server share a bound on how many are handed over at a time.
+fn target(connection: &Connection) -> String {
+    let setting = |name: &str| connection.settings.get(name);
+    let smtp = setting("smtp").and_then(|server| {
+        let host = server.get("host").and_then(Value::as_str)?;
+        let port = server.get("port").and_then(Value::as_u64).unwrap_or_default();
+        Some(format!("{}:{port}", host.to_ascii_lowercase()))
     });
-    futures::stream::iter(work).buffer_unordered(CONCURRENT).collect::<()>().await;
-    Ok(())
+    let server = || {
+        let url = url::Url::parse(setting("serverUrl")?.as_str()?).ok()?;
+        Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+    };
+    smtp.or_else(server).unwrap_or_else(|| connection.provider.clone())
+}
+
+/// Whether this recipient still waits for the message.
+fn is_open(recipient: &RecipientDelivery) -> bool {
+    matches!(recipient.status, RecipientStatus::Queued | RecipientStatus::Deferred)
 }
 
 /// Where a message stands as a whole, by what its recipients say. `is_over`: it will not be tried again.
@@ -81,9 +86,7 @@ fn state_of(recipients: &[RecipientDelivery], is_over: bool) -> DeliveryState {
         )
     };
     let taken = recipients.iter().filter(is_taken).count();
-    let waits =
-        recipients.iter().any(|r| matches!(r.status, RecipientStatus::Queued | RecipientStatus::Deferred));
-    if waits && !is_over {
+    if recipients.iter().any(is_open) && !is_over {
         return DeliveryState::Queued;
     }
     match taken {

@@ -1,4 +1,4 @@
-//! What became of an attempt, kept with the message, its draft and its log lines in one transaction.
+//! What became of an attempt, kept with the message, its draft, its log lines and the end of its job in one transaction.
 
 use base::error::{Error, Result};
 use model::Instant;
@@ -9,6 +9,7 @@ use model::wire::email::{RecipientOutcome, Sent};
 use serde_json::{Value, json};
 use storage::Tx;
 use storage::items::{self, Item};
+use storage::jobs::{self, End, Job};
 use storage::locked::ConnectionLock;
 use storage::mail::remove_places;
 use storage::outbox::{self as table, Outgoing};
@@ -16,7 +17,7 @@ use storage::tracking;
 
 use crate::app::App;
 use crate::log::Origin;
-use crate::outbox::{Options, state_of, word};
+use crate::outbox::{Options, is_open, state_of, word};
 use crate::resources::Kind;
 use crate::resources::apply::{self, Place};
 use crate::resources::differences::Superseded;
@@ -31,6 +32,10 @@ const LOOK_AFTER_S: [i64; 4] = [5, 30, 120, 600];
 
 /// The longest that a message waits because the provider said so.
 const LONGEST_WAIT_MS: i64 = 3_600_000;
+/// The shortest that it waits where the provider was not asked at all, ms.
+const SHORTEST_HOLD_MS: i64 = 1_000;
+/// The error of a message of which nobody knows whether its provider has it.
+pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
 /// How an attempt ended.
 #[derive(Clone)]
@@ -39,6 +44,8 @@ pub enum Outcome {
     Told(Box<Sent>),
     /// It had been handed over: here it is.
     Found(Vec<Source>),
+    /// It had been handed over, and the provider had said that it takes it. Which recipients it named is lost: all that waited for it count.
+    Accepted,
     /// It may have been handed over, and is not to be found so far.
     NotFound { message: String },
     /// It was not handed over, and may be later.
@@ -79,13 +86,25 @@ struct Verdict {
     error: Option<SendError>,
     next_attempt_at: Option<i64>,
     handed_over_at: Option<i64>,
+    accepted_at: Option<i64>,
     sources: Vec<Source>,
     options: Options,
     attempts: i64,
 }
 
-/// Keeps what became of an attempt. `as_of`: the log's last sequence before the provider was asked.
-pub async fn keep(app: &App, row: Outgoing, (fence, as_of): (&str, i64), outcome: Outcome) -> Result<()> {
+/// What a message needs after its outcome was written.
+enum Kept {
+    /// Nothing any more.
+    Over,
+    /// Another turn then, in milliseconds since 1970; after the error, if there was one.
+    Until(i64, Option<SendError>),
+    /// Nothing was written: the turn no longer has the message.
+    Lost,
+}
+
+/// Keeps what became of an attempt, and ends the turn of its job. `as_of`: the log's last sequence before the provider was asked. Returns
+/// false, and nothing is kept, when the turn no longer has the message.
+pub async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Outcome) -> Result<bool> {
     let place = Place {
         tenant: row.tenant.clone(),
         connection_id: row.connection_id.clone(),
@@ -93,10 +112,22 @@ pub async fn keep(app: &App, row: Outgoing, (fence, as_of): (&str, i64), outcome
         parent_id: String::new(),
         origin: Origin::System,
     };
-    let (app, fence) = (app.clone(), fence.to_owned());
+    let (app, job) = (app.clone(), job.clone());
     let db = app.db.clone();
     db.write(move |tx| {
-        Box::pin(async move { write(tx, &app, &place, &row.id, (&fence, as_of), outcome).await })
+        Box::pin(async move {
+            let now = app.now();
+            match write(tx, &app, &place, (&job, as_of), outcome).await? {
+                Kept::Lost => return Ok(false),
+                Kept::Over => jobs::complete(tx, &job, now).await?,
+                Kept::Until(due_at, error) => {
+                    let last_error = error.map(|e| jobs::error((&e.code, &e.message), now));
+                    let end = End { due_at: Some(due_at), last_error, ..End::default() };
+                    jobs::reschedule(tx, &job, &end, now).await?;
+                }
+            }
+            Ok::<_, Error>(true)
+        })
     })
     .await
 }
@@ -116,6 +147,7 @@ fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
         error: None,
         next_attempt_at: None,
         handed_over_at: row.handed_over_at,
+        accepted_at: row.accepted_at,
         sources: Vec::new(),
         options,
         attempts: row.attempts,
@@ -123,13 +155,11 @@ fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
     match outcome {
         Outcome::Told(sent) => told(app, row, &mut verdict, *sent),
         Outcome::Found(sources) => {
-            for recipient in verdict.recipients.iter_mut().filter(|r| r.status == RecipientStatus::Queued) {
-                (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
-            }
-            verdict.state = state_of(&verdict.recipients, true);
+            taken(&mut verdict, now);
             verdict.sources = sources;
         }
-        Outcome::NotFound { message } => match LOOK_AFTER_S.get(verdict.options.looks as usize) {
+        Outcome::Accepted => taken(&mut verdict, now),
+        Outcome::NotFound { message } => match look_after_s(&verdict.options) {
             Some(seconds) => {
                 verdict.options.looks += 1;
                 verdict.state = DeliveryState::Sending;
@@ -137,18 +167,18 @@ fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
                 verdict.next_attempt_at = Some(app.now() + seconds * 1_000);
             }
             None => {
-                verdict.state = DeliveryState::Failed;
+                verdict.state = state_of(&verdict.recipients, true);
                 let why = format!(
                     "the connection broke while the message was handed over, and it is not to be found: it may have been delivered ({message})"
                 );
-                verdict.error = Some(error("outcome_unknown", &why));
+                verdict.error = Some(error(OUTCOME_UNKNOWN, &why));
             }
         },
         Outcome::Held { retry_after_ms } => {
-            verdict.attempts -= 1;
-            verdict.next_attempt_at = Some(app.now() + wait_ms(retry_after_ms));
-            if row.handed_over_at.is_some() {
-                verdict.state = DeliveryState::Sending;
+            verdict.next_attempt_at = Some(app.now() + wait_ms(retry_after_ms).max(SHORTEST_HOLD_MS));
+            match row.handed_over_at {
+                Some(_) => verdict.state = DeliveryState::Sending,
+                None => verdict.attempts -= 1,
             }
         }
         Outcome::Later { code, message, retry_after_ms } => {
@@ -170,6 +200,19 @@ fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
     Ok(verdict)
 }
 
+/// It is with the provider: so it is for everybody who still waited for it.
+fn taken(verdict: &mut Verdict, now: Instant) {
+    for recipient in verdict.recipients.iter_mut().filter(|r| is_open(r)) {
+        (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
+    }
+    verdict.state = state_of(&verdict.recipients, true);
+}
+
+/// When a message is looked for the next time, in seconds. None: never, also because there is no copy of this attempt to be found.
+fn look_after_s(options: &Options) -> Option<i64> {
+    LOOK_AFTER_S.get(options.looks as usize).filter(|_| options.save_to_sent).copied()
+}
+
 /// How long the provider wants to be left alone.
 fn wait_ms(retry_after_ms: Option<u64>) -> i64 {
     retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0).min(LONGEST_WAIT_MS)
@@ -189,7 +232,7 @@ fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
         sent.recipients.iter().find(|r| r.email.eq_ignore_ascii_case(&asked))
     };
     for recipient in &mut verdict.recipients {
-        let is_open = matches!(recipient.status, RecipientStatus::Queued | RecipientStatus::Deferred);
+        let is_open = is_open(recipient);
         let Some(outcome) = of(&recipient.email).filter(|_| is_open) else { continue };
         recipient.status = status(outcome);
         recipient.smtp_reply.clone_from(&outcome.reply);
@@ -214,6 +257,7 @@ fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
     if sent.recipients.iter().any(|r| r.accepted) {
         // There is a copy, or there shall be none.
         verdict.options.save_to_sent = false;
+        verdict.accepted_at = verdict.accepted_at.max(Some(app.now()));
     }
     verdict.sources = sent.sources;
 }
@@ -230,14 +274,13 @@ async fn write(
     tx: &mut Tx,
     app: &App,
     place: &Place,
-    id: &str,
-    (fence, as_of): (&str, i64),
+    (job, as_of): (&Job, i64),
     outcome: Outcome,
-) -> Result<()> {
+) -> Result<Kept> {
     // An account that was disconnected meanwhile leaves nothing to be kept.
     let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
-    let Some(lock) = lock else { return Ok(()) };
-    let Some(row) = table::lock_outgoing(tx, &lock, id).await? else { return Ok(()) };
+    let Some(lock) = lock else { return Ok(Kept::Over) };
+    let Some(row) = table::lock_outgoing(tx, &lock, job.key()).await? else { return Ok(Kept::Over) };
     // What a report said of the recipients while the message was handed over stays.
     let verdict = verdict(app, &row, outcome)?;
     let is_over = verdict.next_attempt_at.is_none();
@@ -247,14 +290,19 @@ async fn write(
         options: serde_json::to_string(&verdict.options)?,
         next_attempt_at: verdict.next_attempt_at,
         handed_over_at: verdict.handed_over_at,
+        accepted_at: verdict.accepted_at,
         attempts: verdict.attempts,
         updated_at: app.now(),
         ..Outgoing::clone(&row)
     };
-    if !table::settle(tx, &row, &settled, fence).await? {
-        // Somebody else took it over: what they find counts.
-        return Ok(());
+    if !table::settle(tx, &row, &settled, job.fence).await? {
+        // It was taken back, or another turn has it: what that one finds counts.
+        return Ok(Kept::Lost);
     }
+    let kept = match verdict.next_attempt_at {
+        Some(at) => Kept::Until(at, verdict.error.clone()),
+        None => Kept::Over,
+    };
     let is_sent = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Accepted);
     if is_over {
         table::forget_contents(tx, &row.id).await?;
@@ -268,10 +316,8 @@ async fn write(
     let sources = named(&row, verdict.sources);
     let superseded = apply::apply_read(tx, app, (&lock, place), &sources, as_of).await?.superseded;
     note_superseded(tx, app, place, &superseded).await?;
-    let Some(item) = items::lock_item(tx, &lock, &row.id).await? else { return Ok(()) };
-    if item.deleted_at.is_some() {
-        return Ok(());
-    }
+    let item = items::lock_item(tx, &lock, &row.id).await?;
+    let Some(item) = item.filter(|item| item.deleted_at.is_none()) else { return Ok(kept) };
     let delivery = MessageDelivery {
         state: verdict.state,
         send_at: row.send_at.map(Instant::from_millis),
@@ -280,7 +326,7 @@ async fn write(
         error: verdict.error,
     };
     own::set(tx, app, place, item, &[("delivery", json!(delivery))], event(verdict.state, is_over)).await?;
-    Ok(())
+    Ok(kept)
 }
 
 /// Has the next pull look for a draft in its mailbox.

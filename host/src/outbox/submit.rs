@@ -1,7 +1,7 @@
-//! Messages into the outbox, and out of it while that is possible.
+//! Messages into the outbox.
 
 use ::mail::read::message as read_message;
-use base::error::{Code, Error, Result, invalid, not_found, refuse};
+use base::error::{Code, Error, Result, invalid};
 use model::Instant;
 use model::email::draft::{DraftStatus, ReplyMode};
 use model::email::{
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use storage::Tx;
 use storage::connections::Connection;
 use storage::items::{self, Item};
+use storage::jobs;
 use storage::locked::{ConnectionLock, Locked};
 use storage::outbox::{self as table, Outgoing};
 use storage::tracking::{self as tracking_table, Record};
@@ -19,13 +20,12 @@ use storage::tracking::{self as tracking_table, Record};
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::log::Origin;
-use crate::outbox::Options;
-use crate::outbox::outcome::look_again;
+use crate::outbox::{Options, send_job, target};
 use crate::resources::apply::{self, Place};
 use crate::resources::commit::place;
 use crate::resources::mail::compose::Composed;
 use crate::resources::mail::prepare::{content, hash};
-use crate::resources::mail::{OUTGOING, is_only_here, own, settle};
+use crate::resources::mail::{OUTGOING, own, settle};
 use crate::resources::prepare::{Prepared, PreparedItem};
 use crate::resources::{Kind, render};
 use crate::tracking;
@@ -92,6 +92,7 @@ pub async fn submit(
         next_attempt_at: Some(later.map_or(app.now(), Instant::as_millis)),
         attempts: 0,
         handed_over_at: None,
+        accepted_at: None,
         claimed_by: None,
         claimed_until: None,
         created_at: app.now(),
@@ -99,10 +100,9 @@ pub async fn submit(
     };
     let source = prepared(&message_id, rendered.shown)?;
     let record = rendered.tracked.map(|t| t.record(app, connection));
-    let written = Written { row, message: rendered.message, copy: rendered.copy, source, record };
-    let answer = store(app, connection, written, submission, attempt).await?;
-    app.outbox.notify_one();
-    Ok(answer)
+    let target = target(connection);
+    let written = Written { row, message: rendered.message, copy: rendered.copy, source, record, target };
+    store(app, connection, written, submission, attempt).await
 }
 
 /// A message as it is sent, kept and shown.
@@ -155,6 +155,8 @@ struct Written {
     copy: Option<String>,
     source: Prepared,
     record: Option<Record>,
+    /// The server that it goes to, for its job.
+    target: String,
 }
 
 fn text(bytes: Vec<u8>) -> Result<String> {
@@ -298,7 +300,7 @@ async fn store(
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            let Written { row, message, copy, source, record } = written;
+            let Written { row, message, copy, source, record, target } = written;
             let lock = apply::lock(tx, &place).await?;
             apply::apply(tx, &app, &lock, &place, std::slice::from_ref(&source)).await?;
             let mut item = settle::of_source(tx, &lock, &source.source_id).await?;
@@ -323,6 +325,7 @@ async fn store(
             if let Some(record) = record {
                 tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
             }
+            jobs::enqueue(tx, &send_job(&row, &target), app.now()).await?;
             let text = render::item(&item, &submission.warnings, false);
             let answer =
                 Answer::accepted(text).etag(&item.etag).header("location", Kind::EmailMessage.path(&item));
@@ -340,60 +343,4 @@ async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, id: &str) -> R
     let item = found.ok_or_else(|| base::error::not_found("draft"))?;
     crate::resources::mail::drafts::is_open(&item)?;
     Ok(item)
-}
-
-/// Takes back a message that waits to be sent: it is gone, and the draft that it was is a draft again.
-pub async fn cancel(app: &App, connection: &Connection, item: &Item, attempt: &Attempt) -> Result<Answer> {
-    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
-    let (app, attempt, id) = (app.clone(), attempt.clone(), item.id.clone());
-    let db = app.db.clone();
-    db.write(move |tx| {
-        Box::pin(async move {
-            let lock = apply::lock(tx, &place).await?;
-            let item = items::lock_item(tx, &lock, &id).await?.filter(|item| item.deleted_at.is_none());
-            let item = item.ok_or_else(|| not_found("message"))?;
-            if !is_only_here(&item.source_id) {
-                // It was sent while the caller looked at it.
-                return Err(too_late());
-            }
-            let source_id = item.source_id.clone();
-            let row = table::lock_outgoing(tx, &lock, &id).await?;
-            if let Some(row) = row.filter(|r| r.next_attempt_at.is_some()) {
-                if !table::cancel(tx, &row, app.now()).await? {
-                    return Err(too_late());
-                }
-                table::forget_contents(tx, &id).await?;
-                cancelled(tx, &app, (&lock, &place), item, row.draft_id.as_deref()).await?;
-            }
-            apply::apply(tx, &app, &lock, &place, &[Prepared::gone(&source_id)]).await?;
-            let answer = Answer::no_content();
-            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-            Ok::<_, Error>(answer)
-        })
-    })
-    .await
-}
-
-fn too_late() -> Error {
-    refuse(Code::InvalidState, "the message is being sent: it can no longer be taken back")
-}
-
-async fn cancelled(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &Place),
-    item: Locked<'_, Item>,
-    draft_id: Option<&str>,
-) -> Result<()> {
-    let message: EmailMessage = serde_json::from_str(&item.body)?;
-    let delivery =
-        MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
-    own::set(tx, app, place, item, &[("delivery", json!(delivery))], "updated").await?;
-    let Some(draft_id) = draft_id else { return Ok(()) };
-    if let Some(draft) = items::lock_item(tx, lock, draft_id).await?.filter(|d| d.deleted_at.is_none()) {
-        let fields = [("status", json!(DraftStatus::Draft)), ("sentMessageId", Value::Null)];
-        let draft = own::set(tx, app, place, draft, &fields, "updated").await?;
-        look_again(tx, app, place, &draft).await?;
-    }
-    Ok(())
 }

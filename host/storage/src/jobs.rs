@@ -33,6 +33,13 @@ impl Fence {
     }
 }
 
+/// As text, for rows of other tables that keep it.
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// The error of an outcome whose fence is not the job's any more. The transaction has to be rolled back, and nothing has to be done: another
 /// host has the job, or it was called off.
 #[derive(Debug)]
@@ -174,10 +181,25 @@ pub struct Candidate {
     pub due_at: i64,
 }
 
-/// At most `limit` queued jobs of a class that are due by `until`, in the order of their times.
-pub async fn candidates(reader: &Reader, class: JobClass, until: i64, limit: i64) -> Result<Vec<Candidate>> {
-    let sql = "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
-               where class = $1 and state = 'queued' and due_at <= $2 order by due_at limit $3";
+/// Those who have as many turns as they may: their jobs are no candidates.
+#[derive(Clone, Debug, Default)]
+pub struct Busy {
+    /// Ids.
+    pub connections: Vec<String>,
+    pub targets: Vec<String>,
+    /// Ids.
+    pub applications: Vec<String>,
+}
+
+/// At most `limit` queued jobs of a class that are due by `until`, in the order of their times, without those of who is busy: however many
+/// they are, they hide no others.
+pub async fn candidates(
+    reader: &Reader,
+    class: JobClass,
+    (until, limit): (i64, i64),
+    busy: &Busy,
+) -> Result<Vec<Candidate>> {
+    let sql = reader.dialect().candidates();
     let candidate = |row: &Row<'_>| {
         Ok(Candidate {
             id: row.get("id")?,
@@ -189,7 +211,15 @@ pub async fn candidates(reader: &Reader, class: JobClass, until: i64, limit: i64
             due_at: row.get("due_at")?,
         })
     };
-    query(sql).bind(class.as_str()).bind(until).bind(limit).fetch_all(reader, candidate).await
+    query(sql)
+        .bind(class.as_str())
+        .bind(until)
+        .bind(limit)
+        .bind(serde_json::to_string(&busy.connections)?)
+        .bind(serde_json::to_string(&busy.targets)?)
+        .bind(serde_json::to_string(&busy.applications)?)
+        .fetch_all(reader, candidate)
+        .await
 }
 
 /// Who claims, and for how long.

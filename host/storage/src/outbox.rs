@@ -1,14 +1,18 @@
-//! Messages on their way out. Tables: `migrations/0013_outbox.sql`.
+//! Messages on their way out. Tables: `migrations/0013_outbox.sql` and `0051_sending.sql`. A message that is due has a job, whose turn names
+//! its fence in each step; a step that changes no row says that the message is no longer that turn's.
 
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::jobs::Fence;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Reader, Row, query};
 
 /// Characters of a piece of a message.
 const PIECE: usize = 256 << 10;
+/// For so long a host of the version before leaves a message alone that a turn works on, ms: it knows of no jobs and goes by `claimed_until`.
+const LEFT_ALONE_MS: i64 = 180_000;
 
 /// A message on its way.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,11 +31,22 @@ pub struct Outgoing {
     pub send_at: Option<i64>,
     pub next_attempt_at: Option<i64>,
     pub attempts: i64,
+    /// When the provider was about to get it, in the attempt whose outcome is open.
     pub handed_over_at: Option<i64>,
+    /// When the provider last said that it took the message for at least one recipient.
+    pub accepted_at: Option<i64>,
+    /// The fence of the turn that works on it.
     pub claimed_by: Option<String>,
     pub claimed_until: Option<i64>,
     pub created_at: i64,
     pub updated_at: i64,
+}
+
+impl Outgoing {
+    /// Whether the provider took the message in the attempt whose outcome is open.
+    pub fn is_accepted(&self) -> bool {
+        self.handed_over_at.is_some_and(|handed_over| self.accepted_at >= Some(handed_over))
+    }
 }
 
 fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
@@ -51,6 +66,7 @@ fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
         next_attempt_at: row.get("next_attempt_at")?,
         attempts: row.get("attempts")?,
         handed_over_at: row.get("handed_over_at")?,
+        accepted_at: row.get("accepted_at")?,
         claimed_by: row.get("claimed_by")?,
         claimed_until: row.get("claimed_until")?,
         created_at: row.get("created_at")?,
@@ -118,8 +134,8 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too: whoever claims it holds no connection's
-/// lock.
+/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too: a turn that begins an attempt holds no
+/// connection's lock.
 pub async fn lock_outgoing<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -164,69 +180,43 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Ids of what is to be tried by now.
-pub async fn due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<String>> {
-    let sql = "select id from outbox where next_attempt_at <= $1 and exists (select 1 from connections c \
-               where c.id = outbox.connection_id and c.deleted_at is null) order by next_attempt_at limit $2";
-    query(sql).bind(now).bind(limit).fetch_all(reader, |row| row.get("id")).await
-}
-
-/// A row that is to be tried by now, whosever: the outbox works for all applications.
-pub async fn find_due(reader: &Reader, id: &str, now: i64) -> Result<Option<Outgoing>> {
-    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2";
-    query(sql).bind(id).bind(now).fetch_optional(reader, outgoing).await
-}
-
-/// Puts a due row off until then, which is no attempt.
-pub async fn postpone(tx: &mut Tx, id: &str, now: i64, until: i64) -> Result<()> {
-    let sql =
-        "update outbox set next_attempt_at = $1, updated_at = $2 where id = $3 and next_attempt_at <= $2";
-    query(sql).bind(until).bind(now).bind(id).execute(&mut *tx).await?;
-    Ok(())
-}
-
-/// Takes a due row for `fence`, if nobody has it. A claim whose time is over is nobody's; nor is one of a process that
-/// `is_dead` says is gone.
-pub async fn claim(
-    tx: &mut Tx,
-    id: &str,
-    (fence, until, now): (&str, i64, i64),
-    is_dead: impl Fn(&str) -> bool,
-) -> Result<Option<Outgoing>> {
-    let sql = "select * from outbox where id = $1 and next_attempt_at <= $2 and exists (select 1 from connections c \
-               where c.id = outbox.connection_id and c.deleted_at is null)";
-    let Some(row) = query(sql).bind(id).bind(now).fetch_optional(&mut *tx, outgoing).await? else {
-        return Ok(None);
-    };
-    let is_taken = row.claimed_by.as_deref().is_some_and(|by| !is_dead(by))
-        && row.claimed_until.is_some_and(|until| until > now);
-    if is_taken {
-        return Ok(None);
-    }
-    let sql = "update outbox set claimed_by = $1, claimed_until = $2, state = 'sending', attempts = attempts + 1, \
-               updated_at = $3 where id = $4 and coalesce(claimed_by, '') = $5";
-    let taken = query(sql)
-        .bind(fence)
-        .bind(until)
+/// Begins an attempt of a due message for the turn with this fence, whoever had it before: its host is gone, or it has given the job back. A
+/// message that was handed over already is looked for, which is no attempt. Returns None when there is nothing to do on it: it is not due, it
+/// was taken back or settled, or its account was disconnected.
+pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<Outgoing>> {
+    let sql = "update outbox set state = 'sending', claimed_by = $1, claimed_until = $2, \
+               attempts = attempts + case when handed_over_at is null then 1 else 0 end, updated_at = $3 \
+               where id = $4 and next_attempt_at <= $3 and state in ('queued', 'sending') and exists (select 1 from connections c \
+               where c.id = outbox.connection_id and c.deleted_at is null) returning *";
+    query(sql)
+        .bind(fence.to_string())
+        .bind(now + LEFT_ALONE_MS)
         .bind(now)
         .bind(id)
-        .bind(row.claimed_by.as_deref().unwrap_or_default())
-        .execute(&mut *tx)
-        .await?;
-    let claimed = Outgoing { claimed_by: Some(fence.to_owned()), attempts: row.attempts + 1, ..row };
-    Ok((taken == 1).then_some(claimed))
+        .fetch_optional(&mut *tx, outgoing)
+        .await
 }
 
-/// Notes that the provider may have the message from now on. False: the claim is lost.
-pub async fn handed_over(tx: &mut Tx, id: &str, fence: &str, now: i64) -> Result<bool> {
-    let sql = "update outbox set handed_over_at = $1, updated_at = $1 where id = $2 and claimed_by = $3";
-    Ok(query(sql).bind(now).bind(id).bind(fence).execute(&mut *tx).await? == 1)
+/// Notes that the provider may have the message from now on. False: the turn no longer has the message, which was taken back or is
+/// another's; then the provider must not get it.
+pub async fn handed_over(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<bool> {
+    // After the acceptance by an earlier attempt, whatever the clock says: `is_accepted` compares the two.
+    let sql = "update outbox set handed_over_at = case when accepted_at >= $1 then accepted_at + 1 else $1 end, updated_at = $1 \
+               where id = $2 and claimed_by = $3 and next_attempt_at is not null";
+    Ok(query(sql).bind(now).bind(id).bind(fence.to_string()).execute(&mut *tx).await? == 1)
 }
 
-/// Writes what became of it, and lets it go. False: the claim is lost, and somebody else says what became of it.
-pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fence: &str) -> Result<bool> {
+/// Notes that the provider took the message for at least one recipient. False: the turn no longer has the message.
+pub async fn accepted(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<bool> {
+    let sql = "update outbox set accepted_at = case when handed_over_at > $1 then handed_over_at else $1 end, updated_at = $1 \
+               where id = $2 and claimed_by = $3 and handed_over_at is not null";
+    Ok(query(sql).bind(now).bind(id).bind(fence.to_string()).execute(&mut *tx).await? == 1)
+}
+
+/// Writes what became of an attempt, and lets the message go. False: the turn no longer has the message, and nothing was written.
+pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fence: Fence) -> Result<bool> {
     let sql = "update outbox set state = $1, recipients = $2, next_attempt_at = $3, handed_over_at = $4, \
-               claimed_by = null, claimed_until = null, updated_at = $5, options = $8, attempts = $9 \
+               claimed_by = null, claimed_until = null, updated_at = $5, options = $8, attempts = $9, accepted_at = $10 \
                where id = $6 and claimed_by = $7";
     let written = query(sql)
         .bind(&o.state)
@@ -235,9 +225,10 @@ pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fe
         .bind(o.handed_over_at)
         .bind(o.updated_at)
         .bind(&before.id)
-        .bind(fence)
+        .bind(fence.to_string())
         .bind(&o.options)
         .bind(o.attempts)
+        .bind(o.accepted_at)
         .execute(&mut *tx)
         .await?;
     Ok(written == 1)
@@ -260,9 +251,11 @@ pub async fn set_recipients(
     Ok(())
 }
 
-/// Takes back what nobody works on. False: it is being sent, or is done.
-pub async fn cancel(tx: &mut Tx, before: &Locked<'_, Outgoing>, now: i64) -> Result<bool> {
-    let sql = "update outbox set state = 'cancelled', next_attempt_at = null, updated_at = $1 where id = $2 \
-               and next_attempt_at is not null and claimed_by is null and handed_over_at is null";
-    Ok(query(sql).bind(now).bind(&before.id).execute(&mut *tx).await? == 1)
+/// Takes a message back that nobody has got, also from a turn that prepares it: the turn finds out before the provider gets the message.
+/// Returns the row as it is now. None, and nothing is changed: it was handed over, some recipients have it, or it is settled.
+pub async fn cancel(tx: &mut Tx, lock: &ConnectionLock, id: &str, now: i64) -> Result<Option<Outgoing>> {
+    let sql = "update outbox set state = 'cancelled', next_attempt_at = null, claimed_by = null, claimed_until = null, updated_at = $1 \
+               where id = $2 and connection_id = $3 and next_attempt_at is not null and handed_over_at is null and accepted_at is null \
+               returning *";
+    query(sql).bind(now).bind(id).bind(&lock.id).fetch_optional(&mut *tx, outgoing).await
 }

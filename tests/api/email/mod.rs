@@ -29,12 +29,14 @@ macro_rules! on_every_mailbox {
 }
 
 mod appending;
+mod cancelling;
 mod changing;
 mod connecting;
 mod convergence;
 mod conversation;
 mod drafts;
 mod isolation;
+mod leaving;
 mod listing;
 mod marked_deleted;
 mod of_others;

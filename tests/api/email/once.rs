@@ -1,18 +1,25 @@
 //! A message is sent once, wherever the line breaks and whenever the service dies. A relay stands between the service and Exim, and stops
 //! at each step of the protocol; the service is killed there (SIGKILL) and started again, and what arrived is counted.
 
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Client;
 use serde_json::{Value, json};
+use storage::jobs;
+use switchboard::jobs::kind::JobKind;
+use switchboard::jobs::runner;
+use switchboard::jobs::send::SEND;
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 use crate::crash::{Stubborn, key, serve};
 use crate::email::mailbox::{Mailbox, Provider, There, imap_accounts, port, text, until};
 use crate::email::relay::{Relay, Step};
+
+static KINDS: [JobKind; 1] = [SEND];
 
 /// A service of its own process, with a mailbox on Dovecot and the relays that it is reached through.
 struct Service {
@@ -204,6 +211,54 @@ async fn the_line_breaks_when_the_message_is_handed_over() {
         mailbox.other.arrived(&text(&another["internetMessageId"])).await;
         assert_eq!(mailbox.other.folders_of(&id).await.len(), wanted, "{step:?}");
     }
+}
+
+/// A service that is told to end (SIGTERM) gives back at once what Exim cannot have; it is sent after the start, once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigterm_gives_the_send_back_at_once() {
+    let Some(mut service) = Service::start().await else { return };
+    for step in [Step::Connect, Step::Line("DATA")] {
+        let stopped = service.smtp.stop_at(step);
+        let message = service.submit(&format!("{step:?}"), &json!([])).await;
+        reached(stopped).await;
+        let killed = Command::new("kill").args(["-TERM", &service.child.id().to_string()]).status();
+        assert!(killed.expect("a signal is sent").success());
+        let ended = service.child.wait().expect("it ends");
+        assert!(ended.success(), "{step:?}: it stopped in order");
+        service.smtp.cut();
+        service.imap.cut();
+        service.child = serve(service.data.path(), service.port);
+        service.api.ready().await;
+        service.until_sent(&message).await;
+        service.other.arrived(&text(&message["internetMessageId"])).await;
+        assert_eq!(service.count(&service.other, &message).await, 1, "{step:?}");
+    }
+}
+
+/// The same seen from within: the turn is dropped, and its job is queued as if it had not been tried. Another host need not wait for a lease.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_gives_the_send_back_at_once() {
+    let Some((mailbox, _imap, relay)) = behind_relays().await else { return };
+    let app = &mailbox.server.app;
+    let stopped = relay.stop_at(Step::Connect);
+    let (stop, stopping) = watch::channel(false);
+    let running = tokio::spawn(runner::run(app.clone(), &KINDS, stopping));
+    let sent = mailbox.submit(json!({ "subject": "Back" })).await;
+    reached(stopped).await;
+    stop.send_replace(true);
+    // Exim is still silent: the runner does not wait for it.
+    running.await.expect("the runner ends");
+    let job = jobs::find(app.db.reader(), &format!("send:{}", text(&sent["id"]))).await;
+    let job = job.expect("a query").expect("it is there");
+    assert_eq!((job.state.as_str(), job.attempts, job.owner), ("queued", 0, None));
+    assert_eq!((job.due_at, job.crashes), (Some(app.now()), 0));
+    let beside = mailbox.server.beside().await;
+    let next = beside.as_ref().map_or(app, |host| &host.app);
+    assert_eq!(runner::drain(next, &KINDS).await.expect("the jobs are run"), 1);
+    assert_eq!(mailbox.read(&sent["id"]).await["delivery"]["state"], "sent");
+    let id = text(&sent["internetMessageId"]);
+    mailbox.other.arrived(&id).await;
+    assert_eq!(mailbox.other.folders_of(&id).await, ["inbox"]);
 }
 
 /// The line breaks before: it is tried again, and arrives once.

@@ -571,7 +571,7 @@ fn sends() {
     };
     let (sent, steps) = post("s2", &["Bob@sandbox.test", "reject@x.test", "defer@x.test"], Some(&draft));
     let sent = sent.unwrap();
-    assert_eq!(steps, ["handed-over", "POST /mail/send"]);
+    assert_eq!(steps, ["handed-over", "POST /mail/send", "accepted"]);
     let outcomes: Vec<_> = sent
         .recipients
         .iter()
@@ -605,8 +605,9 @@ fn sends() {
     assert!(got.iter().any(|source| message(source).internet_message_id.as_deref() == Some("s2@x.test")
         && message(source).unread));
 
-    let (nobody, _) = post("s3", &["reject@x.test"], None);
+    let (nobody, steps) = post("s3", &["reject@x.test"], None);
     assert!(nobody.unwrap().sources.is_empty());
+    assert_eq!(steps, ["handed-over", "POST /mail/send"], "nobody was accepted");
     api.fault(json!({ "lostAnswer": true, "method": "POST" }));
     refused(post("s4", &["bob@sandbox.test"], None).0, code::UNAVAILABLE);
     let left = find(&api, "s4@x.test");

@@ -292,6 +292,9 @@ impl Smtp {
             Failure::unavailable(message).with_detail(detail)
         })?;
         settle(outcomes, &reply);
+        if outcomes.iter().any(|outcome| outcome.accepted) {
+            cx.reached("accepted");
+        }
         Ok(())
     }
 }

@@ -67,6 +67,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
         refused.extend(invalid);
         earlier = Some(submitted);
     };
+    cx.reached("accepted");
     Ok(finish(&client, &args, sender, &submitted, &refused))
 }
 

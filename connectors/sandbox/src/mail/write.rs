@@ -145,6 +145,9 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     if posted.outcomes.len() != args.recipients.len() {
         return Err(Failure::unavailable("the provider does not say what became of each recipient"));
     }
+    if posted.outcomes.iter().any(|told| told.accepted) {
+        context.reached("accepted");
+    }
     let outcome = |(mail, told): (&String, &Told)| outcome(mail, told);
     let mut sources: Vec<Source> =
         posted.entry.iter().map(|entry| source(entry, Telling::Whole)).collect::<Outcome<_>>()?;

@@ -18,6 +18,7 @@ use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::outbox::cancel;
 use crate::resources::commit::Change;
 use crate::resources::contents::Manner;
 use crate::resources::mail::bodies::{self, Fields};
@@ -251,7 +252,7 @@ pub async fn named(
     Ok(names)
 }
 
-/// Moves a message to the trash; one that is there, or with `permanent`, is destroyed.
+/// Moves a message to the trash; one that is there, or with `permanent`, is destroyed. One that waits to be sent is taken back.
 pub async fn delete(
     app: &App,
     asker: &Asker,
@@ -267,7 +268,10 @@ pub async fn delete(
     };
     expected.check(&item.etag)?;
     if is_only_here(&item.source_id) {
-        return crate::outbox::submit::cancel(app, &connection, &item, attempt).await;
+        return cancel::cancel(app, &connection, &item, permanent, attempt).await;
+    }
+    if !permanent && !attempt.resumed {
+        cancel::check_late_cancel(&item, expected != Expected::Anything, app.now())?;
     }
     let args =
         MessageDelete { message: reference(&item), permanent, if_match: expected.provider_etag(&item) };

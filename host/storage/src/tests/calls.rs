@@ -1,6 +1,7 @@
 //! Runs every function of `storage/` for the tenant that has the most.
 
 use anyhow::Result;
+use base::clock::Entropy;
 use base::tenant::Tenant;
 
 use crate::Db;
@@ -11,6 +12,7 @@ use crate::connections;
 use crate::idempotency;
 use crate::installation;
 use crate::items::{self, After, Item, Key, List, Part, Shape, Window, Within};
+use crate::jobs::Fence;
 use crate::locked::ConnectionLock;
 use crate::log;
 use crate::mail::{self, Filter};
@@ -300,13 +302,11 @@ async fn read_the_rest(db: &Db) -> Result<()> {
     outbox::find(reader, tenant, "out_100010").await?;
     outbox::by_message_id(reader, MAIL, "mid-10").await?;
     outbox::pieces(reader, "out_100010").await?;
-    assert_eq!(outbox::due(reader, NOON, 50).await?.len(), 50);
     tracking::find(reader, tenant, "trk_100010").await?;
     tracking::of_message(reader, "out_100010").await?;
     assert_eq!(tracking::newest(reader, "trk_100010", 50).await?.len(), 2);
     tracking::arrivals(reader, "trk_100010").await?;
     tracking::of_network(reader, "trk_100010", ("open", 0, None), 50).await?;
-    outbox::find_due(reader, "out_100010", NOON).await?;
     tracking::counts(reader, "trk_100010", "open").await?;
     items::parts_of(reader, "task_1050020").await?;
     purge::due(reader, "host", NOON, 20).await?;
@@ -476,20 +476,22 @@ async fn write_sending(tx: &mut Tx) -> Result<()> {
         next_attempt_at: Some(NOON),
         attempts: 0,
         handed_over_at: None,
+        accepted_at: None,
         claimed_by: None,
         claimed_until: None,
         created_at: NOON,
         updated_at: NOON,
     };
     outbox::insert(tx, &outgoing, "text", Some("copy")).await?;
-    assert!(outbox::claim(tx, "out_new", ("fence", NOON + 1, NOON), |_| false).await?.is_some());
-    outbox::handed_over(tx, "out_new", "fence", NOON).await?;
+    let fence = Fence::random(&Entropy::seeded(2));
+    assert!(outbox::begin(tx, "out_new", fence, NOON).await?.is_some());
+    assert!(outbox::handed_over(tx, "out_new", fence, NOON).await?);
+    assert!(outbox::accepted(tx, "out_new", fence, NOON).await?);
     let lock = &locked(tx, MAIL).await?;
     let held = outbox::lock_outgoing(tx, lock, "out_new").await?.expect("it was written");
-    outbox::settle(tx, &held, &outgoing, "fence").await?;
-    outbox::set_recipients(tx, &held, ("sent", "[]"), NOON).await?;
-    outbox::cancel(tx, &held, NOON).await?;
-    outbox::postpone(tx, "out_new", NOON, NOON + 1).await?;
+    assert!(outbox::settle(tx, &held, &outgoing, fence).await?);
+    outbox::set_recipients(tx, &held, ("queued", "[]"), NOON).await?;
+    assert!(outbox::cancel(tx, lock, "out_new", NOON).await?.is_some());
     outbox::forget_contents(tx, "out_new").await?;
     let record = Record {
         id: "trk_new".into(),

@@ -8,7 +8,7 @@ use crate::Db;
 use crate::Tx;
 use crate::hosts::{self, Host};
 use crate::job_admin::{self, Filter};
-use crate::jobs::{self, Claim, End, Fence, NewJob};
+use crate::jobs::{self, Busy, Claim, End, Fence, NewJob};
 use crate::tests::seed::START_MS;
 use crate::wakes::JobClass;
 
@@ -18,7 +18,12 @@ const NOON: i64 = START_MS + 50_000 * 60_000;
 /// Everything, once.
 pub async fn all(db: &Db) -> Result<()> {
     let reader = db.reader();
-    assert_eq!(jobs::candidates(reader, JobClass::Upkeep, NOON, 256).await?.len(), 256);
+    let busy = Busy {
+        connections: vec!["conn_0_3".into(), "conn_100041".into()],
+        targets: vec!["mail.example.com:465".into()],
+        applications: vec!["app_9".into()],
+    };
+    assert_eq!(jobs::candidates(reader, JobClass::Upkeep, (NOON, 256), &busy).await?.len(), 256);
     assert!(jobs::find(reader, "kind_1:100008").await?.is_some());
     assert_eq!(hosts::expired(reader, NOON).await?, ["host_0"]);
     hosts::database_now(reader).await?;

@@ -111,3 +111,42 @@ fn what_was_there_is_known_by_its_uid() {
         found.iter().filter_map(|(id, print)| Some((id.as_str(), print.as_deref()?))).collect();
     assert_eq!(known, [("card", "contact:\nu"), ("once", "event:2026#2026\nu"), ("series", "event:\nu")]);
 }
+
+#[test]
+fn messages_that_wait_are_sent_by_jobs() {
+    let connection = Connection::open_in_memory().unwrap();
+    apply(&connection, 1..=50);
+    connection
+        .execute_batch(
+            "insert into organizations (id, name, created_at) values ('o', 'o', 0);
+             insert into applications (id, organization_id, name, last_sequence, created_at) values ('a', 'o', 'a', 0, 0);
+             insert into connections (id, organization_id, application_id, provider, connector_version, status, status_changed_at,
+             external_account_id, addresses, surfaces, requested_scopes, granted_scopes, provider_scopes, settings, credentials,
+             credentials_version, tags, metadata, etag, created_at, updated_at)
+             values ('c', 'o', 'a', 'p', '1', 'active', 0, 'x', '', '', '', '', '', '', '', 1, '', '', '', 0, 0)",
+        )
+        .unwrap();
+    let row = "insert into outbox (id, organization_id, application_id, connection_id, state, internet_message_id, options, recipients, \
+               next_attempt_at, attempts, created_at, updated_at) values (?1, 'o', 'a', 'c', ?2, ?1, '{}', ?3, ?4, 1, 5, 6)";
+    let open = r#"[{"status":"queued"}]"#;
+    let some = r#"[{"status":"accepted"},{"status":"deferred"}]"#;
+    connection.execute(row, ("waits", "queued", open, Some(70))).unwrap();
+    connection.execute(row, ("partly", "queued", some, Some(80))).unwrap();
+    connection.execute(row, ("sent", "sent", r#"[{"status":"accepted"}]"#, None::<i64>)).unwrap();
+    apply(&connection, 51..=i64::MAX);
+
+    let sql = "select id, class, application_id, connection_id, state, due_at from jobs where kind = 'send' order by due_at";
+    let mut sql = connection.prepare(sql).unwrap();
+    let jobs = sql.query_map([], |row| {
+        let texts: [String; 5] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?];
+        Ok((texts.join(" "), row.get(5)?))
+    });
+    let jobs: Vec<(String, i64)> = jobs.unwrap().map(Result::unwrap).collect();
+    let waits = ("send:waits send a c queued".to_owned(), 70);
+    assert_eq!(jobs, [waits, ("send:partly send a c queued".to_owned(), 80)]);
+    let accepted = |id: &str| -> Option<i64> {
+        connection.query_row("select accepted_at from outbox where id = ?1", [id], |row| row.get(0)).unwrap()
+    };
+    // Some have it already: it cannot be taken back any more.
+    assert_eq!((accepted("waits"), accepted("partly")), (None, Some(5)));
+}

@@ -13,6 +13,7 @@ mod calls_webhooks;
 mod jobs;
 mod literals;
 mod migrated;
+mod outbox;
 mod postgres;
 pub mod recorder;
 mod seed;

@@ -185,6 +185,10 @@ pub struct DraftSave {
 /// host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it. A failure
 /// after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}` or its status is one
 /// (4xx without 408, and 503).
+///
+/// Call `Context::reached("accepted")` as soon as the provider has said that it takes the message for at least one recipient, and go on with
+/// the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
+/// message, and of one without a copy (`save_to_sent` false) it could only say that the outcome is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSend {

@@ -50,7 +50,7 @@ pub fn routes() -> Routes<App> {
         .summary("Destroy a draft")
         .post("/v1/email/drafts/{draftId}/send", "email.send", Mvp, send)
         .summary("Send a draft")
-        .description("Once: a second call gives 409 `draft_already_sent`. With `sendAt` in the draft or here it is sent then; DELETE of the message that is answered takes it back.")
+        .description("Once: a second call gives 409 `draft_already_sent`. With `sendAt` in the draft or here it is sent then; DELETE of the message that is answered takes it back until the provider gets it, and answers 409 `already_sent` from then on.")
         .body::<SendDraft>()
         .returns::<Resource<EmailMessage>>()
 }

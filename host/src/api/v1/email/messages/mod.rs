@@ -55,7 +55,7 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<EmailMessage>>()
         .delete("/v1/email/messages/{messageId}", "email.write", Mvp, delete)
         .summary("Move a message to the trash, or destroy it")
-        .description("A message that is in the trash already is destroyed.")
+        .description("A message that is in the trash already is destroyed. One that waits to be sent is taken back: with 204 nobody gets it, and with 409 `already_sent` it was sent, or is being sent. What is kept here of a sent message without a copy at the provider goes with `permanent` alone.")
         .param("permanent", "boolean", "Destroy it at once")
 }
 
