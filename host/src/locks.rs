@@ -21,12 +21,6 @@ impl Locks {
         self.named(name).try_lock_owned().ok()
     }
 
-    /// Whether somebody has the lock of this name.
-    pub fn is_locked(&self, name: &str) -> bool {
-        let Ok(locks) = self.0.lock() else { return false };
-        locks.get(name).and_then(Weak::upgrade).is_some_and(|lock| lock.try_lock().is_err())
-    }
-
     fn named(&self, name: &str) -> Arc<AsyncMutex<()>> {
         let Ok(mut locks) = self.0.lock() else { return Arc::default() };
         if let Some(lock) = locks.get(name).and_then(Weak::upgrade) {

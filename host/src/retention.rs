@@ -7,7 +7,7 @@ use anyhow::Result;
 use futures::future::BoxFuture;
 use storage::retention::{expire, purge};
 use storage::webhooks::cleaning;
-use storage::{Tx, api_keys, authorizations, items, jobs, log, token_grants};
+use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
 
 use crate::app::App;
 use crate::usage;
@@ -133,7 +133,7 @@ pub async fn clean(app: &App) -> Result<Removed> {
     steps(app, all, move |tx| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::replays(tx, now - LOG_MS, STEP))).await?;
     steps(app, all, move |tx| Box::pin(cleaning::deleted(tx, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(jobs::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
+    steps(app, all, move |tx| Box::pin(job_admin::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
     for tenant in api_keys::tenants(app.db.reader()).await? {
         let of = tenant.clone();
         steps(app, all, move |tx| {

@@ -9,7 +9,6 @@ use harness::{Actor, Ask, Exchange, TestServer, reconnected};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
-use switchboard::sync::poll;
 
 /// Histories of each surface, unless the environment says otherwise.
 const CASES: u32 = 16;
@@ -341,7 +340,9 @@ impl World {
             Step::Peek(limit) => {
                 self.peek(limit).await;
             }
-            Step::Poll => poll::tick(&self.server.app).await.expect("a round"),
+            Step::Poll => {
+                self.server.pull().await;
+            }
             Step::Forget => self.fault(json!({ "status": 410, "syncTokenOnly": true })).await,
             Step::Fail(after, times) => {
                 self.fault(json!({ "status": 503, "after": after, "times": times })).await

@@ -18,10 +18,14 @@ use model::Instant;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey, KeyKind};
-use storage::{Db, Options};
+use storage::wakes::JobClass;
+use storage::{Db, Options, jobs};
 use switchboard::app::App;
 use switchboard::config::Config;
+use switchboard::jobs::kind::JobKind;
+use switchboard::jobs::{pull, runner, watch};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 /// Where every test begins: Sunday 2026-03-01, 08:00 UTC.
 pub const START: &str = "2026-03-01T08:00:00Z";
@@ -32,7 +36,9 @@ pub struct TestServer {
     pub clock: Clock,
     pub address: SocketAddr,
     data: tempfile::TempDir,
-    serving: tokio::task::JoinHandle<()>,
+    serving: JoinHandle<()>,
+    /// Pulls what requests ask for behind their answers; none where the test does that itself.
+    pulling: Option<JoinHandle<()>>,
 }
 
 /// Another host beside a service, with a data directory of its own.
@@ -45,6 +51,7 @@ pub struct Beside {
 pub struct Builder {
     config: Config,
     clock: Clock,
+    pulls: bool,
 }
 
 /// Where `cargo xtask connectors` puts the components.
@@ -85,6 +92,12 @@ impl Builder {
         self
     }
 
+    /// Nothing is pulled behind the answers of requests: the test does it by `pull`.
+    pub fn without_pulls(mut self) -> Self {
+        self.pulls = false;
+        self
+    }
+
     /// The real clock: for tests against real servers, whose certificates and times are of today.
     pub fn real_time(mut self) -> Self {
         self.clock = Clock::system();
@@ -104,7 +117,7 @@ impl Builder {
         }
         let data = tempfile::tempdir().expect("a data directory");
         share_compiled_code(data.path());
-        TestServer::open(self.config, self.clock, data).await
+        TestServer::open(self.config, self.clock, data, self.pulls).await
     }
 }
 
@@ -122,10 +135,11 @@ impl TestServer {
             freshness_ms: 0,
             ..Config::default()
         };
-        Builder { config, clock: Clock::fixed(START.parse::<Instant>().expect("an instant")) }
+        let clock = Clock::fixed(START.parse::<Instant>().expect("an instant"));
+        Builder { config, clock, pulls: true }
     }
 
-    async fn open(mut config: Config, clock: Clock, data: tempfile::TempDir) -> TestServer {
+    async fn open(mut config: Config, clock: Clock, data: tempfile::TempDir, pulls: bool) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         config.listen = address;
@@ -138,7 +152,8 @@ impl TestServer {
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         let serving =
             tokio::spawn(async move { axum::serve(listener, service).await.expect("the service runs") });
-        TestServer { app, clock, address, data, serving }
+        let pulling = pulls.then(|| tokio::spawn(pull_when_woken(app.clone())));
+        TestServer { app, clock, address, data, serving, pulling }
     }
 
     /// Stops without warning and starts again on the same data: what was not on disk is gone.
@@ -151,12 +166,33 @@ impl TestServer {
         self.serving.abort();
         // Cancelled, as it was told to be.
         let _ = (&mut self.serving).await;
+        let pulls = self.pulling.is_some();
+        if let Some(pulling) = self.pulling.take() {
+            pulling.abort();
+            let _ = pulling.await;
+        }
         self.app.db.close().await;
         let mut data = tempfile::tempdir().expect("a folder");
         std::mem::swap(&mut data, &mut self.data);
         let mut config = self.app.config.clone();
         change(&mut config);
-        TestServer::open(config, self.clock.clone(), data).await
+        let server = TestServer::open(config, self.clock.clone(), data, pulls).await;
+        // What ran is taken over, as the service does when it starts.
+        let now = server.app.now();
+        let queued: anyhow::Result<u64> = server
+            .app
+            .db
+            .write(move |tx| Box::pin(async move { jobs::requeue_orphans(tx, now).await }))
+            .await;
+        if queued.expect("the jobs are queued") > 0 {
+            server.app.db.wakes().wake(JobClass::Pull);
+        }
+        server
+    }
+
+    /// Pulls everything that is due, as the service does by itself. Returns how many turns there were.
+    pub async fn pull(&self) -> u64 {
+        pull(&self.app).await
     }
 
     /// Another host on the same database, which serves nothing and reaches the same sandbox provider; none on SQLite, where a database is
@@ -175,7 +211,7 @@ impl TestServer {
 
     /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
-        use switchboard::jobs::{reports::REPORT, runner, send::SEND};
+        use switchboard::jobs::{reports::REPORT, send::SEND};
         for kind in [SEND, REPORT] {
             runner::drain(&self.app, &[kind]).await.expect("the jobs are run");
         }
@@ -183,7 +219,7 @@ impl TestServer {
 
     /// Delivers to webhooks what is due, as the service does by itself.
     pub async fn deliver(&self) {
-        use switchboard::jobs::{deliver::DELIVER, fanout, runner};
+        use switchboard::jobs::{deliver::DELIVER, fanout};
         loop {
             // What is delivered can disable a webhook, which is an event itself.
             let behind = fanout::wake(&self.app, None).await.expect("the feeds are read");
@@ -218,6 +254,49 @@ impl TestServer {
     /// Somebody without a key.
     pub fn anonymous(&self) -> Actor {
         Actor::new(self.address, None)
+    }
+}
+
+/// Pulls everything that is due at a host, as the service does by itself. Returns how many turns there were.
+pub async fn pull(app: &App) -> u64 {
+    // A turn that was begun behind an answer is waited for: it may be what the test counts on.
+    let _one = app.locks.lock("pulls of a test").await;
+    runner::drain(app, &[pull::PULL]).await.expect("the jobs are run")
+}
+
+/// Pulls whenever a request has asked for it; what comes due with the time waits for the test.
+async fn pull_when_woken(app: App) {
+    loop {
+        app.db.wakes().woken(JobClass::Pull).await;
+        pull(&app).await;
+    }
+}
+
+static WATCH: [JobKind; 1] = [watch::WATCH];
+
+/// The runner of a host that listens to providers, until it is dropped.
+pub struct Watcher {
+    running: JoinHandle<()>,
+    stop: tokio::sync::watch::Sender<bool>,
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+impl Watcher {
+    /// Listens as the service does by itself.
+    pub fn start(app: &App) -> Watcher {
+        let (stop, stopping) = tokio::sync::watch::channel(false);
+        Watcher { running: tokio::spawn(runner::run(app.clone(), &WATCH, stopping)), stop }
+    }
+
+    /// Stops in order: another host can listen at once.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        (&mut self.running).await.expect("the runner ends without a panic");
     }
 }
 

@@ -23,7 +23,6 @@ use crate::config::Config;
 use crate::jobs;
 use crate::retention;
 use crate::supervise::{Backoff, supervised};
-use crate::sync::{listen, poll};
 use crate::telemetry;
 
 /// From the signal to the end of the process at most.
@@ -106,8 +105,6 @@ async fn serve(resolved: Resolved) -> Result<()> {
     let Started { app, service, _watch } = started;
 
     let (stop, stopping) = watch::channel(false);
-    let poll = in_background(&app, &stopping, "poll", poll::run);
-    let listening = in_background(&app, &stopping, "listen", listen::run);
     let forgetting = in_background(&app, &stopping, "retention", retention::run);
     let mut working = in_background(&app, &stopping, "jobs", jobs::run);
     if let Some(listener) = metrics_listener {
@@ -144,7 +141,7 @@ async fn serve(resolved: Resolved) -> Result<()> {
     }
     stop.send_replace(true);
     serving.abort();
-    [poll, listening, forgetting].iter().for_each(|task| task.abort());
+    forgetting.abort();
     // A message that is being handed over right now is not left half-way if it can be helped, and jobs that have not ended are given back.
     let _ = tokio::time::timeout_at(deadline, &mut working).await;
     working.abort();

@@ -32,7 +32,7 @@ use serde_json::{Map, Value};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::retention::purge;
-use storage::{Tx, sync_states, token_grants};
+use storage::{Tx, job_claims, sync_states, token_grants};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
@@ -237,6 +237,8 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
     let body = view::json(app, &fresh, &states).to_string();
     let note = Note::of_connection(&fresh, change, Some(body));
     log::append(tx, app, &fresh.tenant, vec![note]).await?;
+    // What runs with the old credentials writes nothing more.
+    job_claims::evict_of_connection(tx, lock, app.now()).await?;
     Ok(())
 }
 
@@ -246,6 +248,7 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
 pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
     let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
+    let connection_id = connection.id.clone();
     let kept = answer.clone();
     held.db
         .write(move |tx| {
@@ -258,6 +261,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
                 purge::begin(tx, &connection.tenant, &connection.id).await?;
                 let note = Note::of_connection(&connection, "revoked", None);
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
+                job_claims::remove_of_connection(tx, &lock).await?;
                 if let Some((grant, given)) = &tokens {
                     revocation::enqueue(tx, &app, (&lock.tenant, &lock.provider), grant, given).await?;
                 }
@@ -266,6 +270,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
             })
         })
         .await?;
+    held.watches.remove(&connection_id);
     held.opened.clear();
     held.keys.clear();
     Ok(answer)

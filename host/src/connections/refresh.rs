@@ -4,7 +4,7 @@ use base::error::{Code, Error, Refusal, Result, not_found, refuse};
 use runtime::{CredentialsError, Loaded};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
-use storage::sync_states;
+use storage::{job_claims, sync_states};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
@@ -97,6 +97,7 @@ async fn refreshed(
             let answer = Answer::ok(body.clone()).etag(&fresh.etag);
             let note = Note::of_connection(&fresh, change, Some(body));
             log::append(tx, &app, &fresh.tenant, vec![note]).await?;
+            job_claims::evict_of_connection(tx, &lock, app.now()).await?;
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })

@@ -5,17 +5,20 @@
 pub mod booking_event;
 pub mod deliver;
 pub mod fanout;
+mod figures;
 pub mod kind;
 pub mod lease;
 mod permits;
+pub mod pull;
 pub mod refresh;
 pub mod reports;
 pub mod revoke;
 pub mod runner;
 pub mod send;
 mod turn;
+pub mod watch;
 
-use tokio::sync::watch;
+use tokio::sync::watch::Receiver;
 
 use crate::app::App;
 use crate::jobs::kind::JobKind;
@@ -29,10 +32,14 @@ pub const KINDS: &[JobKind] = &[
     fanout::FANOUT,
     deliver::DELIVER,
     booking_event::BOOKING_EVENT,
+    pull::PULL,
+    watch::WATCH,
 ];
 
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
-pub async fn run(app: App, stop: watch::Receiver<bool>) {
+pub async fn run(app: App, stop: Receiver<bool>) {
     let looking = fanout::look(&app, stop.clone());
-    tokio::join!(runner::run(app.clone(), KINDS, stop), looking);
+    let listening = watch::look(&app, stop.clone());
+    let figures = figures::run(&app, stop.clone());
+    tokio::join!(runner::run(app.clone(), KINDS, stop), looking, listening, figures);
 }

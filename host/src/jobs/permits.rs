@@ -1,118 +1,216 @@
-//! How many turns of a class run at a time for one application, one connection and one server: whoever waits for a server that hangs leaves
-//! room for all others.
+//! How many turns of a class run at a time on this host, together and for one application, one connection and one server: whoever waits for a
+//! server that hangs leaves room for all others. Where turns wait for providers, those that last have a pool of their own.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use storage::jobs::{Busy, Candidate};
 use storage::wakes::JobClass;
 
-/// Turns that run at a time; none: as many as the class has.
-#[derive(Clone, Copy, Debug, Default)]
+use crate::app::App;
+
+/// A turn that lasts longer than this moves to the pool for slow turns, and its job's next turn begins there.
+const SLOW: Duration = Duration::from_secs(2);
+/// A turn that takes less than this brings its job back.
+const FAST: Duration = Duration::from_secs(1);
+
+/// Most turns of a class.
+#[derive(Clone, Copy, Debug)]
 struct Limits {
+    fast: usize,
+    /// 0: the class has one pool.
+    slow: usize,
+    /// Of one application; none: as many as the class has.
     application: Option<usize>,
+    /// On one connection; none: as many as the class has.
     connection: Option<usize>,
+    /// At one server; none: as many as the class has.
     target: Option<usize>,
 }
 
-fn limits(class: JobClass) -> Limits {
-    match class {
-        JobClass::Send => Limits { application: Some(12), connection: Some(2), target: Some(8) },
-        _ => Limits::default(),
+impl Limits {
+    fn of(class: JobClass) -> Limits {
+        let one_pool = |fast| Limits { fast, slow: 0, application: None, connection: None, target: None };
+        match class {
+            // One turn works on one endpoint, and mostly waits for it.
+            JobClass::Deliver => one_pool(32),
+            // Fewer than the runtime runs in the background: those of one provider leave room for others there too.
+            JobClass::Send => {
+                Limits { application: Some(12), connection: Some(2), target: Some(8), ..one_pool(24) }
+            }
+            // Fewer together than the runtime runs calls for one application: somebody may wait for another one.
+            JobClass::Pull => {
+                Limits { fast: 6, slow: 14, application: None, connection: Some(2), target: Some(10) }
+            }
+            // A turn is an open stream.
+            JobClass::Watch => one_pool(2_000),
+            _ => one_pool(6),
+        }
     }
 }
 
-/// The turns of a class that are under way, counted by whose they are.
-pub struct Permits {
-    limits: Limits,
-    counts: Arc<Mutex<Counts>>,
+/// Whether a job counts as slow after a turn of this length; `was_slow` before it.
+pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
+    Limits::of(class).slow > 0 && (elapsed > SLOW || was_slow && elapsed >= FAST)
 }
 
+/// The permits of a class. All clones are one.
+#[derive(Clone)]
+pub struct Permits {
+    class: JobClass,
+    limits: Limits,
+    taken: Arc<Mutex<Taken>>,
+}
+
+/// The turns that are under way, counted by whose they are.
 #[derive(Default)]
-struct Counts {
+struct Taken {
+    fast: usize,
+    slow: usize,
     applications: BTreeMap<String, usize>,
     connections: BTreeMap<String, usize>,
     targets: BTreeMap<String, usize>,
 }
 
-/// Counts as a turn until it is dropped.
-pub struct Permit {
-    application: String,
-    connection: Option<String>,
-    target: Option<String>,
-    counts: Arc<Mutex<Counts>>,
-}
-
 impl Permits {
     /// Of a class of which nothing is under way.
     pub fn new(class: JobClass) -> Permits {
-        Permits { limits: limits(class), counts: Arc::default() }
+        Permits { class, limits: Limits::of(class), taken: Arc::default() }
+    }
+
+    pub fn class(&self) -> JobClass {
+        self.class
+    }
+
+    /// Whether no turn can begin, whatever it works on.
+    pub fn are_all_taken(&self) -> bool {
+        let taken = self.taken();
+        taken.fast >= self.limits.fast && taken.slow >= self.limits.slow
     }
 
     /// Those who have as many turns as they may.
     pub fn busy(&self) -> Busy {
-        let counts = lock(&self.counts);
+        let (taken, limits) = (self.taken(), self.limits);
+        let pool = match limits.slow {
+            0 => None,
+            _ if taken.fast >= limits.fast => Some(false),
+            _ if taken.slow >= limits.slow => Some(true),
+            _ => None,
+        };
         Busy {
-            applications: full(&counts.applications, self.limits.application),
-            connections: full(&counts.connections, self.limits.connection),
-            targets: full(&counts.targets, self.limits.target),
+            pool,
+            applications: full(&taken.applications, limits.application),
+            connections: full(&taken.connections, limits.connection),
+            targets: full(&taken.targets, limits.target),
         }
     }
 
-    /// A permit for a turn of this job; none when its application, connection or server has as many as it may.
-    pub fn take(&self, job: &Candidate) -> Option<Permit> {
-        let connection = job.connection_id.clone();
-        let target = (!job.target.is_empty()).then(|| job.target.clone());
-        let mut counts = lock(&self.counts);
+    /// A permit for a turn of this job. None: it has to wait.
+    pub fn take(&self, hint: &Candidate) -> Option<Permit> {
         let limits = self.limits;
-        let is_free = has_room(&counts.applications, Some(job.application_id.as_str()), limits.application)
-            && has_room(&counts.connections, connection.as_deref(), limits.connection)
-            && has_room(&counts.targets, target.as_deref(), limits.target);
+        let is_slow = hint.is_slow && limits.slow > 0;
+        let connection = hint.connection_id.clone().unwrap_or_default();
+        let mut taken = self.taken();
+        let has_place = match is_slow {
+            true => taken.slow < limits.slow,
+            false => taken.fast < limits.fast,
+        };
+        let is_free = has_place
+            && has_room(&taken.applications, &hint.application_id, limits.application)
+            && has_room(&taken.connections, &connection, limits.connection)
+            && has_room(&taken.targets, &hint.target, limits.target);
         if !is_free {
             return None;
         }
-        let application = job.application_id.clone();
-        *counts.applications.entry(application.clone()).or_default() += 1;
-        if let Some(connection) = &connection {
-            *counts.connections.entry(connection.clone()).or_default() += 1;
-        }
-        if let Some(target) = &target {
-            *counts.targets.entry(target.clone()).or_default() += 1;
-        }
-        Some(Permit { application, connection, target, counts: self.counts.clone() })
+        *taken.pool(is_slow) += 1;
+        *taken.applications.entry(hint.application_id.clone()).or_default() += 1;
+        *taken.connections.entry(connection.clone()).or_default() += 1;
+        *taken.targets.entry(hint.target.clone()).or_default() += 1;
+        drop(taken);
+        let (application, target) = (hint.application_id.clone(), hint.target.clone());
+        Some(Permit { permits: self.clone(), is_slow, application, connection, target })
     }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    fn pool(&mut self, is_slow: bool) -> &mut usize {
+        if is_slow { &mut self.slow } else { &mut self.fast }
+    }
+}
+
+/// What has no name has no bound.
+fn full(counts: &BTreeMap<String, usize>, limit: Option<usize>) -> Vec<String> {
+    let Some(limit) = limit else { return Vec::new() };
+    let full = counts.iter().filter(|(name, count)| !name.is_empty() && **count >= limit);
+    full.map(|(name, _)| name.clone()).collect()
+}
+
+/// What has no name has no bound.
+fn has_room(counts: &BTreeMap<String, usize>, name: &str, limit: Option<usize>) -> bool {
+    let count = counts.get(name).copied().unwrap_or_default();
+    name.is_empty() || limit.is_none_or(|limit| count < limit)
+}
+
+/// The place of a turn, given back when it is dropped.
+pub struct Permit {
+    permits: Permits,
+    is_slow: bool,
+    application: String,
+    connection: String,
+    target: String,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut counts = lock(&self.counts);
-        give_back(&mut counts.applications, Some(self.application.as_str()));
-        give_back(&mut counts.connections, self.connection.as_deref());
-        give_back(&mut counts.targets, self.target.as_deref());
+        let mut taken = self.permits.taken();
+        let pool = taken.pool(self.is_slow);
+        *pool = pool.saturating_sub(1);
+        give_back(&mut taken.applications, &self.application);
+        give_back(&mut taken.connections, &self.connection);
+        give_back(&mut taken.targets, &self.target);
     }
 }
 
-fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn full(counts: &BTreeMap<String, usize>, limit: Option<usize>) -> Vec<String> {
-    let Some(limit) = limit else { return Vec::new() };
-    counts.iter().filter(|(_, count)| **count >= limit).map(|(name, _)| name.clone()).collect()
-}
-
-fn has_room(counts: &BTreeMap<String, usize>, name: Option<&str>, limit: Option<usize>) -> bool {
-    let count = name.and_then(|name| counts.get(name)).copied().unwrap_or_default();
-    limit.is_none_or(|limit| count < limit)
-}
-
-fn give_back(counts: &mut BTreeMap<String, usize>, name: Option<&str>) {
-    let Some(name) = name else { return };
+fn give_back(counts: &mut BTreeMap<String, usize>, name: &str) {
     if let Some(count) = counts.get_mut(name) {
-        *count -= 1;
+        *count = count.saturating_sub(1);
         if *count == 0 {
             counts.remove(name);
         }
+    }
+}
+
+impl Permit {
+    /// Runs a turn with this permit. One that lasts goes to the pool for slow turns as soon as there is room.
+    pub async fn during(mut self, app: App, turn: impl Future<Output = ()>) {
+        tokio::pin!(turn);
+        if self.permits.limits.slow == 0 || self.is_slow {
+            return turn.await;
+        }
+        while tokio::time::timeout(SLOW, &mut turn).await.is_err() {
+            if self.move_to_slow() {
+                // There is a place for another turn.
+                app.db.wakes().wake(self.permits.class);
+                return turn.await;
+            }
+        }
+    }
+
+    fn move_to_slow(&mut self) -> bool {
+        let mut taken = self.permits.taken();
+        if taken.slow >= self.permits.limits.slow {
+            return false;
+        }
+        taken.slow += 1;
+        taken.fast = taken.fast.saturating_sub(1);
+        drop(taken);
+        self.is_slow = true;
+        true
     }
 }
 
@@ -132,6 +230,10 @@ mod tests {
         }
     }
 
+    fn pull(connection: &str, target: &str, is_slow: bool) -> Candidate {
+        Candidate { kind: "pull".into(), is_slow, ..job("app", connection, target) }
+    }
+
     #[test]
     fn a_connection_a_server_and_an_application_have_a_bound_each() {
         let permits = Permits::new(JobClass::Send);
@@ -148,7 +250,7 @@ mod tests {
         assert_eq!(permits.busy().applications, ["a"]);
         assert!(permits.take(&job("b", "e", "other")).is_some(), "others have room");
 
-        drop((of_one, of_server, limits.application));
+        drop((of_one, of_server, of_application));
         let busy = permits.busy();
         assert!(busy.connections.is_empty() && busy.targets.is_empty() && busy.applications.is_empty());
         assert!(permits.take(&job("a", "c0", "s")).is_some());
@@ -160,13 +262,61 @@ mod tests {
         let held: Vec<_> =
             (0..10).map_while(|n| permits.take(&job(&format!("a{n}"), &format!("c{n}"), ""))).collect();
         assert_eq!(held.len(), 10);
+        assert!(permits.busy().targets.is_empty());
     }
 
     #[test]
-    fn other_classes_have_no_such_bounds() {
-        let permits = Permits::new(JobClass::Upkeep);
-        let held: Vec<_> = (0..30).map_while(|_| permits.take(&job("a", "c", "s"))).collect();
-        assert_eq!(held.len(), 30);
-        assert!(permits.busy().connections.is_empty());
+    fn other_classes_have_the_bound_of_the_class_alone() {
+        let permits = Permits::new(JobClass::Deliver);
+        let held: Vec<_> = (0..40).map_while(|_| permits.take(&job("a", "c", "s"))).collect();
+        assert_eq!(held.len(), 32);
+        assert!(permits.are_all_taken() && permits.busy().connections.is_empty());
+        drop(held);
+        assert!(!permits.are_all_taken());
+    }
+
+    #[test]
+    fn slow_turns_have_places_of_their_own() {
+        let permits = Permits::new(JobClass::Pull);
+        let slow: Vec<Permit> =
+            (0..20).filter_map(|n| permits.take(&pull(&format!("slow {n}"), "", true))).collect();
+        assert_eq!((slow.len(), permits.busy().pool), (14, Some(true)));
+        let mut fast: Vec<Permit> =
+            (0..20).filter_map(|n| permits.take(&pull(&format!("fast {n}"), "", false))).collect();
+        assert_eq!(fast.len(), 6);
+        assert!(permits.are_all_taken());
+        assert!(!fast[0].move_to_slow(), "there is no room");
+        drop(slow);
+        assert_eq!(permits.busy().pool, Some(false));
+        assert!(fast[0].move_to_slow());
+        assert_eq!(permits.busy().pool, None);
+        assert!(permits.take(&pull("one more", "", false)).is_some());
+        drop(fast);
+        let taken = permits.taken();
+        assert_eq!((taken.fast, taken.slow, taken.connections.len(), taken.targets.len()), (0, 0, 0, 0));
+    }
+
+    #[test]
+    fn no_connection_and_no_server_takes_all_places() {
+        let permits = Permits::new(JobClass::Pull);
+        let _two = [permits.take(&pull("one", "", false)), permits.take(&pull("one", "", false))];
+        assert!(permits.take(&pull("one", "", false)).is_none());
+        let server: Vec<Permit> =
+            (0..20).filter_map(|n| permits.take(&pull(&format!("at {n}"), "mail.test:993", true))).collect();
+        assert_eq!(server.len(), 10);
+        assert!(permits.take(&pull("other", "mail.test:993", false)).is_none());
+        assert!(permits.take(&pull("other", "other.test:993", false)).is_some());
+        drop(server);
+        assert!(permits.take(&pull("other", "mail.test:993", false)).is_some());
+    }
+
+    #[test]
+    fn a_job_is_slow_until_a_turn_is_fast_again() {
+        let ms = Duration::from_millis;
+        assert!(is_slow(JobClass::Pull, ms(2_001), false));
+        assert!(!is_slow(JobClass::Pull, ms(1_999), false));
+        assert!(is_slow(JobClass::Pull, ms(1_000), true));
+        assert!(!is_slow(JobClass::Pull, ms(999), true));
+        assert!(!is_slow(JobClass::Watch, ms(60_000), false));
     }
 }

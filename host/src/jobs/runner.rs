@@ -26,17 +26,6 @@ const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(Duration::fr
 /// How long the runner waits after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Turns of a class that run at a time.
-fn most_turns(class: JobClass) -> usize {
-    match class {
-        // One turn works on one endpoint, and mostly waits for it.
-        JobClass::Deliver => 32,
-        // Fewer than the runtime runs in the background: those of one provider leave room for others there too.
-        JobClass::Send => 24,
-        _ => 6,
-    }
-}
-
 /// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended (those that must not be left
 /// half-done a little later) and gives their jobs back. Jobs of other kinds are left to hosts that know them.
 pub async fn run(app: App, kinds: &'static [JobKind], mut stop: watch::Receiver<bool>) {
@@ -109,7 +98,7 @@ async fn work(
     let mut turns = JoinSet::new();
     let permits = Permits::new(class);
     while !*stop.borrow() {
-        let wait = match begin_turns(app, lease, (class, kinds), (&mut turns, &permits, &stop)).await {
+        let wait = match begin_turns(app, lease, (&permits, kinds), (&mut turns, &stop)).await {
             Ok(wait) => wait,
             Err(e) => {
                 tracing::error!(class = class.as_str(), error = %format!("{e:#}"), "jobs cannot be claimed");
@@ -135,12 +124,11 @@ async fn work(
 async fn begin_turns(
     app: &App,
     lease: &HostLease,
-    (class, kinds): (JobClass, &[JobKind]),
-    (turns, permits, stop): (&mut JoinSet<()>, &Permits, &watch::Receiver<bool>),
+    (permits, kinds): (&Permits, &[JobKind]),
+    (turns, stop): (&mut JoinSet<()>, &watch::Receiver<bool>),
 ) -> Result<Duration> {
     let sweep = Duration::from_millis(u64::try_from(SWEEP_MS).unwrap_or(0));
-    let free = most_turns(class).saturating_sub(turns.len());
-    if free == 0 {
+    if permits.are_all_taken() {
         return Ok(sweep);
     }
     if !lease.may_claim(app) {
@@ -148,41 +136,44 @@ async fn begin_turns(
         return Ok(AFTER_FAILURE);
     }
     let now = app.now();
-    let hints = jobs::candidates(app.db.reader(), class, (now + SWEEP_MS, WINDOW), &permits.busy()).await?;
+    let window = (now + SWEEP_MS, WINDOW);
+    let hints = jobs::candidates(app.db.reader(), permits.class(), window, &permits.busy()).await?;
     let is_full = i64::try_from(hints.len()).is_ok_and(|count| count >= WINDOW);
     let next_at = hints.iter().map(|hint| hint.due_at).find(|due_at| *due_at > now);
     let due = hints.into_iter().filter(|hint| hint.due_at <= now);
-    let mut begun = 0;
-    for (name, mut chosen) in by_kind(due, kinds, (permits, free)) {
+    let mut has_begun = false;
+    for (name, mut chosen) in by_kind(due, kinds, permits) {
         let Some(kind) = kinds.iter().find(|kind| kind.name == name) else { continue };
         let ids = chosen.keys().cloned().collect();
         for job in claim(app, lease.id(), kind, ids).await? {
-            begun += 1;
-            let permit = chosen.remove(&job.id);
-            let turn = turn::run(app.clone(), *kind, job, Some(stop.clone()));
-            turns.spawn(async move {
-                turn.await;
-                drop(permit);
-            });
+            has_begun = true;
+            if let Some(permit) = chosen.remove(&job.id) {
+                let turn = turn::run(app.clone(), *kind, job, Some(stop.clone()));
+                turns.spawn(permit.during(app.clone(), turn));
+            }
         }
     }
-    if is_full && begun > 0 && begun < free {
+    if is_full && has_begun && !permits.are_all_taken() {
         // Behind those that have as many turns as they may, others may wait.
         return Ok(Duration::ZERO);
     }
     Ok(next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0))))
 }
 
-/// At most `free` hints of known kinds that get a permit, by the name of the kind and by id, each with its permit.
+/// Of the hints of known kinds those that there is a permit for, with it: by the name of the kind, and by id.
 fn by_kind(
     hints: impl Iterator<Item = Candidate>,
     kinds: &[JobKind],
-    (permits, free): (&Permits, usize),
+    permits: &Permits,
 ) -> BTreeMap<String, BTreeMap<String, Permit>> {
     let mut chosen: BTreeMap<String, BTreeMap<String, Permit>> = BTreeMap::new();
-    let known = hints.filter(|hint| kinds.iter().any(|kind| kind.name == hint.kind));
-    for (permit, hint) in known.filter_map(|hint| Some((permits.take(&hint)?, hint))).take(free) {
-        chosen.entry(hint.kind).or_default().insert(hint.id, permit);
+    for hint in hints.filter(|hint| kinds.iter().any(|kind| kind.name == hint.kind)) {
+        if permits.are_all_taken() {
+            break;
+        }
+        if let Some(permit) = permits.take(&hint) {
+            chosen.entry(hint.kind).or_default().insert(hint.id, permit);
+        }
     }
     chosen
 }

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use base::error::{Code, Error};
+use storage::job_claims;
 use storage::jobs::{self, End, Job, LostLease};
 use tokio::sync::watch;
 
 use crate::app::App;
 use crate::jobs::kind::{JobKind, Next, Turn};
+use crate::jobs::permits;
 use crate::supervise::caught;
 
 /// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
@@ -50,18 +52,19 @@ impl Outcome {
 /// the turn is dropped and nothing is written: its host gives the job back.
 pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
+    let (began, began_at) = (Instant::now(), app.now());
     let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)) };
-    let began = Instant::now();
     let outcome = tokio::select! {
         biased;
         outcome = attempt(&turn, &kind) => outcome,
         () = time_is_up(&turn, stop) => return,
     };
     turn.app.metrics.observe_turn(kind.name, outcome.name(is_last), began.elapsed());
+    let is_slow = permits::is_slow(kind.class, began.elapsed(), turn.job.is_slow);
     let id = &turn.job.id;
     let end = match outcome {
         Outcome::Ended(Next::Committed) => return,
-        Outcome::Ended(next) => ended(&turn, next),
+        Outcome::Ended(next) => ended(&turn, next, began_at),
         Outcome::Failed { code, message, wait_ms } => failed(&turn, &kind, (code, &message), wait_ms),
         Outcome::Lost => {
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
@@ -69,7 +72,7 @@ pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver
         }
     };
     let mut waits = WRITE_AGAIN_AFTER_MS.iter();
-    while let Err(e) = write(&turn, end.clone()).await {
+    while let Err(e) = write(&turn, end.clone(), is_slow).await {
         if e.is::<LostLease>() {
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
             return;
@@ -121,9 +124,9 @@ async fn attempt(turn: &Turn, kind: &JobKind) -> Outcome {
     }
 }
 
-/// What is to be written. None: the job is done and goes.
-fn ended(turn: &Turn, next: Next) -> Option<End> {
-    let done = End { done_at: Some(turn.app.now()), ..End::default() };
+/// What is to be written of a turn that began then. None: the job is done and goes.
+fn ended(turn: &Turn, next: Next, began_at: i64) -> Option<End> {
+    let done = End { done_at: Some(began_at), ..End::default() };
     match next {
         Next::Done | Next::Committed => None,
         Next::Park => Some(done),
@@ -164,7 +167,7 @@ fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str), wait_ms: i
     Some(End { is_failed: turn.is_last, due_at, attempts, last_error, done_at: None })
 }
 
-async fn write(turn: &Turn, end: Option<End>) -> Result<()> {
+async fn write(turn: &Turn, end: Option<End>, is_slow: bool) -> Result<()> {
     let (job, now) = (turn.job.clone(), turn.app.now());
     turn.app
         .db
@@ -172,7 +175,12 @@ async fn write(turn: &Turn, end: Option<End>) -> Result<()> {
             Box::pin(async move {
                 match &end {
                     None => jobs::complete(tx, &job, now).await,
-                    Some(end) => jobs::reschedule(tx, &job, end, now).await,
+                    Some(end) => {
+                        if is_slow != job.is_slow {
+                            job_claims::set_slow(tx, &job, is_slow).await?;
+                        }
+                        jobs::reschedule(tx, &job, end, now).await
+                    }
                 }
             })
         })

@@ -2,6 +2,7 @@
 
 use base::error::Result;
 use serde_json::json;
+use storage::jobs::Job;
 use storage::sync_states::SyncState;
 
 use crate::app::App;
@@ -9,7 +10,13 @@ use crate::connections::throttle;
 use crate::sync::save;
 
 /// Notes the failure in the state, with the time of the next attempt: later with each one, and not before the provider wants it.
-pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) -> Result<()> {
+/// `job`: whose turn the pull was.
+pub async fn note_failure(
+    app: &App,
+    state: &mut SyncState,
+    e: &runtime::Error,
+    job: Option<&Job>,
+) -> Result<()> {
     let now = app.now();
     // Nobody was asked: it is no further failure, and the time to wait is known.
     let is_held = throttle::is_held(e);
@@ -29,7 +36,7 @@ pub async fn note_failure(app: &App, state: &mut SyncState, e: &runtime::Error) 
         json!({ "code": e.code.as_str(), "message": e.message, "at": at(now), "retryAt": at(retry_at) })
             .to_string(),
     );
-    save(app, state).await
+    save(app, state, job).await
 }
 
 /// 15 s, doubled each time, at most 30 minutes.

@@ -7,19 +7,42 @@ use model::sync::{self, SyncItemError, SyncProgress, Watch, WatchStatus};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use serde_json::Value;
+use storage::Tx;
 use storage::connections::Connection;
 use storage::items::Item;
 use storage::locked::ConnectionLock;
 use storage::log as log_table;
 use storage::sync_states::{self as table, ItemError, SyncState};
+use storage::{job_claims, jobs};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::log::{self, Note, Origin};
 use crate::resources::Kind;
-use crate::supervise::guarded;
-use crate::sync::{Scope, changes, pull, state, unreadable, whole};
-use crate::watches::Channel;
+use crate::sync::schedule::{enqueue_watch, pull_job, watch_job, watched};
+use crate::sync::{Scope, changes, state, unreadable, whole};
+use crate::watches::{Channel, Watched};
+
+/// What a request does to a state.
+#[derive(Clone)]
+enum Step {
+    /// It is followed already, and is pulled once more.
+    Again,
+    Start,
+    /// With the collections inside, where it is a surface that is followed as a whole.
+    Reset(Vec<String>),
+}
+
+impl Step {
+    /// What the log tells of it.
+    fn event(&self) -> Option<&'static str> {
+        match self {
+            Step::Again => None,
+            Step::Start => Some("started"),
+            Step::Reset(_) => Some("reset"),
+        }
+    }
+}
 
 /// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
 /// Starting what is started changes nothing and answers 200.
@@ -39,15 +62,15 @@ pub async fn start(
             state.started_at = Some(app.now());
             state.backfill_since = backfill_since;
             state.next_pull_at = Some(app.now());
+            state.last_activity_at = Some(app.now());
             if state.last_success_at.is_none() {
                 state.status = "initial".to_owned();
             }
         }
         let body = serde_json::to_string(&view(app, connection, &state).await?)?;
         let answer = Answer::json(status, body).warned(warnings);
-        let event = (status == 202).then_some("started");
-        if store(app, connection, (&known, state), event, &answer, attempt).await? {
-            pull_behind(app, connection, scope);
+        let step = if status == 202 { Step::Start } else { Step::Again };
+        if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
             return Ok(answer);
         }
     }
@@ -62,7 +85,7 @@ fn contended() -> Error {
 }
 
 /// Reads everything again. Soft: cursors stay valid and only true differences are told. Hard: every cursor ends, and the
-/// copy is told anew.
+/// copy is told anew. A pull that is under way, on whichever host, writes nothing more; the next one is due with the commit of the reset.
 pub async fn reset(
     app: &App,
     connection: &Connection,
@@ -70,18 +93,16 @@ pub async fn reset(
     (hard, warnings): (bool, &[Value]),
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let asked = app.locks.lock(&scope.reset_name(connection)).await;
-    let _one = app.locks.lock(&scope.lock_name(connection)).await;
-    let _inside = match scope.is_whole() {
-        true => whole::forget_cursors(app, connection, scope).await?,
+    let inside = match scope.is_whole() {
+        true => whole::scope_ids(app, connection, scope).await?,
         false => Vec::new(),
     };
-    drop(asked);
     for _ in 0..TRIES {
         let known = state(app, connection, scope).await?;
         let mut state = known.clone();
         state.cursor = None;
         state.next_pull_at = Some(app.now());
+        state.last_activity_at = Some(app.now());
         state.consecutive_errors = 0;
         if hard {
             state.epoch += 1;
@@ -90,47 +111,30 @@ pub async fn reset(
         }
         let body = serde_json::to_string(&view(app, connection, &state).await?)?;
         let answer = Answer::accepted(body).warned(warnings);
-        if store(app, connection, (&known, state), Some("reset"), &answer, attempt).await? {
+        let step = Step::Reset(inside.clone());
+        if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
             app.freshness.forget(&scope.lock_name(connection));
-            pull_behind(app, connection, scope);
+            for scope_id in inside {
+                let of = Scope { kind: scope.kind.contents(), scope_id, collection: None, time_zone: None };
+                app.freshness.forget(&of.lock_name(connection));
+            }
             return Ok(answer);
         }
     }
     Err(contended())
 }
 
-/// Pulls without anybody waiting for it. However often it is asked for, one pull is next: it finds what all of them asked for.
-pub fn pull_behind(app: &App, connection: &Connection, scope: &Scope) {
-    let name = scope.lock_name(connection);
-    let Some(next) = app.locks.try_lock(&format!("next:{name}")) else { return };
-    let (app, connection, scope) = (app.clone(), connection.clone(), scope.clone());
-    tokio::spawn(async move {
-        let _one = app.locks.lock(&name).await;
-        drop(next);
-        let pulled = async {
-            match scope.is_whole() {
-                true => whole::run(&app, &connection, &scope, true).await,
-                false => pull::run(&app, &connection, &scope, true).await,
-            }
-        };
-        if let Err(e) = guarded(&app.metrics, "pull", pulled).await {
-            // The state tells clients; this line tells the operator.
-            tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e, "a pull failed");
-        }
-    });
-}
-
-/// Writes a state that was made out of `known`. False: that is not what is stored any more.
+/// Writes a state that was made out of `known`, with the jobs that it means. False: that is not what is stored any more.
 async fn store(
     app: &App,
-    connection: &Connection,
+    (connection, scope): (&Connection, &Scope),
     (known, state): (&SyncState, SyncState),
-    event: Option<&'static str>,
+    step: Step,
     answer: &Answer,
     attempt: &Attempt,
 ) -> Result<bool> {
     let known = (known.followed, known.epoch);
-    let note = event.map(|word| Note {
+    let note = step.event().map(|word| Note {
         connection_id: Some(connection.id.clone()),
         entry_type: format!("sync.{word}"),
         change_type: "state",
@@ -142,8 +146,8 @@ async fn store(
         origin: Origin::Api,
         resource: Some(String::from_utf8_lossy(&answer.body).into_owned()),
     });
-    let (app, answer, attempt, tenant) =
-        (app.clone(), answer.clone(), attempt.clone(), connection.tenant.clone());
+    let (app, answer, attempt) = (app.clone(), answer.clone(), attempt.clone());
+    let (tenant, scope) = (connection.tenant.clone(), scope.clone());
     app.clone()
         .db
         .write(move |tx| {
@@ -158,18 +162,36 @@ async fn store(
                 if let Some(note) = note {
                     log::append(tx, &app, &tenant, vec![note]).await?;
                 }
-                match event {
-                    Some("reset") => {
-                        table::reset(tx, &lock, &state).await?;
-                        table::forget_attempts(tx, &state.connection_id).await?;
-                    }
-                    _ => table::follow(tx, &lock, &state).await?,
-                }
+                write(tx, &app, (&lock, &scope), &state, &step).await?;
                 attempt.store(tx, &app.keyring, &answer, app.now()).await?;
                 Ok::<_, Error>(true)
             })
         })
         .await
+}
+
+/// Writes the state and has it pulled. A reset takes the pull away from whoever is at it.
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    (lock, scope): (&ConnectionLock, &Scope),
+    state: &SyncState,
+    step: &Step,
+) -> Result<()> {
+    let (pull, now) = (pull_job(lock, scope), app.now());
+    if let Step::Reset(inside) = step {
+        table::reset(tx, lock, state).await?;
+        table::forget_attempts(tx, &state.connection_id).await?;
+        whole::forget_cursors(tx, lock, scope.surface(), inside).await?;
+        job_claims::evict(tx, &pull.due(lock, Some(now)), now).await?;
+        return Ok(());
+    }
+    table::follow(tx, lock, state).await?;
+    jobs::enqueue(tx, &pull.due(lock, Some(now)), now).await?;
+    if let Some(watch) = watch_job(app, lock, scope) {
+        enqueue_watch(tx, app, lock, &watch).await?;
+    }
+    Ok(())
 }
 
 /// Errors of single items that an answer shows.
@@ -203,7 +225,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         lag_seconds: s.last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
         progress: SyncProgress { seen: s.seen, estimated: s.estimated },
         backfill_since: at(s.backfill_since),
-        watch: watch(app, connection, Some(s)),
+        watch: watch(app, connection, Some((s, watched(app, &connection.id).await?))),
         consecutive_errors: s.consecutive_errors,
         last_error: s.last_error.as_deref().map(serde_json::from_str).transpose()?,
         provider_resets: s.provider_resets,
@@ -243,14 +265,21 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<Syn
     Ok(all)
 }
 
-/// The push channel. None where the provider has one that is opened when somebody follows.
-pub fn watch(app: &App, connection: &Connection, state: Option<&SyncState>) -> Option<Watch> {
-    let is_mail = state.is_some_and(|s| s.surface == Kind::EmailMessage.surface().as_str());
-    if !is_mail || !app.runtime.can_listen(&connection.provider) {
+/// The push channel. None where the provider has one that is opened when somebody follows. With the state of what is followed, and how its
+/// channel stands.
+pub fn watch(
+    app: &App,
+    connection: &Connection,
+    state: Option<(&SyncState, Option<Watched>)>,
+) -> Option<Watch> {
+    let mail = state.filter(|(s, _)| s.surface == Kind::EmailMessage.surface().as_str());
+    let Some((state, watched)) = mail.filter(|_| app.runtime.can_listen(&connection.provider)) else {
         return Some(Watch { status: WatchStatus::Unsupported, ..Watch::default() });
+    };
+    if !state.followed {
+        return None;
     }
-    state.filter(|s| s.followed)?;
-    let watched = app.watches.find(&connection.id).unwrap_or_default();
+    let watched = watched.unwrap_or_default();
     let status = match watched.channel {
         Channel::Open => WatchStatus::Active,
         Channel::Closed => WatchStatus::Expired,

@@ -13,11 +13,15 @@ use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::resources::Kind;
 use crate::resources::prepare::{Prepared, prepared};
-use crate::sync::follow::pull_behind;
-use crate::sync::{Scope, ensure_fresh, pull};
+use crate::sync::on_demand::{self, Claimed};
+use crate::sync::pull::{self, By};
+use crate::sync::schedule::pull_soon;
+use crate::sync::{Scope, ensure_fresh};
 
 /// How long a list waits for messages that were not read yet.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often one looks how far another host has read.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Messages asked for at a time.
 const AT_ONCE: usize = 100;
 
@@ -55,10 +59,7 @@ pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Res
     match covered(app, connection).await? {
         Covered::Whole => ensure_fresh(app, connection, &Scope::mail(), now_please).await,
         Covered::Nothing => further(app, connection, Covered::Nothing).await.map(|_| ()),
-        Covered::Since(_) => {
-            pull_behind(app, connection, &Scope::mail());
-            Ok(())
-        }
+        Covered::Since(_) => Ok(pull_soon(app, connection, &Scope::mail()).await?),
     }
 }
 
@@ -77,19 +78,41 @@ pub async fn further(app: &App, connection: &Connection, known: Covered) -> Resu
         if now != known {
             return Ok(now);
         }
-        match app.locks.try_lock(&name) {
-            Some(_one) => pull::run_pages(app, connection, &scope, false, 1).await?,
-            // Somebody reads it: each page rings.
-            None => {
-                let waited = tokio::time::timeout_at(deadline, rung).await;
-                if waited.is_err() {
+        if !read_page(app, connection, &scope).await? {
+            // Somebody reads it: each page rings, where it is this host that reads.
+            let elsewhere = async {
+                match app.db.is_shared() {
+                    true => tokio::time::sleep(LOOK_EVERY).await,
+                    false => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = rung => {}
+                () = elsewhere => {}
+                () = tokio::time::sleep_until(deadline) => {
                     let message =
                         "the mailbox is being read for the first time, and that takes long; try again";
                     return Err(refuse(Code::ProviderTimeout, message));
                 }
             }
         }
-        pull_behind(app, connection, &scope);
+        pull_soon(app, connection, &scope).await?;
+    }
+}
+
+/// Reads one page of a mailbox. False: somebody else reads it now.
+async fn read_page(app: &App, connection: &Connection, scope: &Scope) -> Result<bool> {
+    let Some(_one) = app.locks.try_lock(&scope.lock_name(connection)) else { return Ok(false) };
+    let Some(claimed) = Claimed::take(app, connection, scope).await? else { return Ok(false) };
+    let by = By { pages: 1, ..By::waiting(claimed.job()) };
+    let read = pull::run(app, connection, scope, by).await;
+    match read {
+        Ok(ended) => claimed.end(ended == pull::Ended::CaughtUp).await,
+        Err(e) if on_demand::is_lost(&e) => Ok(false),
+        Err(e) => {
+            claimed.end(false).await?;
+            Err(e)
+        }
     }
 }
 

@@ -61,10 +61,12 @@ impl Pull<'_> {
         let Some(cursor) = cursor.filter(|_| self.takes_names()) else { return Ok(None) };
         let known = state.clone();
         let mut asked = self.ask(&known, -1).await?;
+        let mut is_begun = false;
         while let Some(Asked { batch, names, held, as_of, answer }) = asked {
-            if self.background && self.is_to_be_reset() {
-                return Ok(Some(Ended::ForReset));
+            if is_begun && self.background && self.is_late() {
+                return Ok(Some(Ended::Enough));
             }
+            is_begun = true;
             let number = batch.number;
             let sources = self.answered(state, (&names, held.len()), answer).await?;
             state::note(self.app, self.connection, Ok(())).await;

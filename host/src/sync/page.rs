@@ -7,6 +7,7 @@ use base::error::{Error, Result};
 use futures::FutureExt;
 use storage::Tx;
 use storage::items;
+use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
 use storage::sync_states::{self as table, Batch, SyncState};
 
@@ -16,6 +17,7 @@ use crate::resources::differences::Superseded;
 use crate::resources::mail::is_only_here;
 use crate::resources::prepare::Prepared;
 use crate::supervise::said;
+use crate::sync::schedule::{interval_ms, pull_job_of};
 use crate::sync::unreadable;
 
 /// An answer of the connector, as it is written.
@@ -82,6 +84,16 @@ pub enum Mode {
     Isolated,
 }
 
+/// How a page is written, and by whom.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    pub mode: Mode,
+    /// The job that the pull is a turn of. When it is no longer this host's, nothing is written, and `LostLease` is returned.
+    pub job: Option<Job>,
+    /// The provider tells of changes.
+    pub is_watched: bool,
+}
+
 /// Returns the state as it was written; none when the state is not of the generation any more in which the pull began, and then nothing
 /// is written. What was written here since the provider was asked is left out of the page and noted: it is read again by itself, so
 /// that somebody who writes the same item all the time keeps nobody else's changes out.
@@ -91,14 +103,15 @@ pub async fn write_page(
     place: Place,
     mut page: Page,
     (mut state, began_in): (SyncState, i64),
-    mode: Mode,
+    how: Writing,
 ) -> Result<Option<SyncState>> {
     let lock = apply::lock(tx, &place).await?;
     let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
-    if stored.is_some_and(|stored| stored.generation != began_in) {
+    if stored.as_ref().is_some_and(|stored| stored.generation != began_in) {
         return Ok(None);
     }
-    let applied = match mode {
+    let is_failing = stored.is_some_and(|stored| stored.followed && stored.last_error.is_some());
+    let applied = match how.mode {
         Mode::Whole => apply::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
         Mode::Isolated => apply_isolated(tx, &app, (&lock, &place), &mut page.sources, page.as_of).await?,
     };
@@ -116,6 +129,10 @@ pub async fn write_page(
     }
     if let Some(last) = last {
         state.latest_sequence = last;
+        state.last_activity_at = Some(app.now());
+    }
+    if !page.more {
+        plan(&app, &mut state, how.is_watched);
     }
     for source_id in &page.reread {
         table::remove_reread(tx, state.key(), source_id).await?;
@@ -128,10 +145,28 @@ pub async fn write_page(
     // Folders come only with everything else.
     state.rescan |= superseded.folders;
     note_superseded(tx, &app, &place, &superseded).await?;
-    match table::upsert(tx, &lock, &state, began_in).await? {
-        true => Ok(Some(state)),
-        false => Ok(None),
+    if !table::upsert(tx, &lock, &state, began_in).await? {
+        return Ok(None);
     }
+    if let Some(job) = &how.job {
+        let progress = format!("{{\"seen\":{}}}", state.seen);
+        jobs::check_fence(tx, job, Some(&progress), app.now()).await?;
+    }
+    if is_failing && !page.more {
+        // Its job may be put off for long.
+        let job = pull_job_of(&lock, &state.surface, &state.scope_id);
+        jobs::enqueue(tx, &job.due(&lock, state.next_pull_at), app.now()).await?;
+    }
+    Ok(Some(state))
+}
+
+/// Sets when a collection that was read to its end is read again: the later, the longer nothing has happened.
+pub fn plan(app: &App, state: &mut SyncState, is_watched: bool) {
+    let now = app.now();
+    // From an earlier version: nothing is known of it yet.
+    let since = *state.last_activity_at.get_or_insert(now);
+    let interval = interval_ms(app.config.poll_interval_ms, now - since, is_watched);
+    state.next_pull_at = Some(now.saturating_add(interval));
 }
 
 /// Deletes what a scan that has ended did not name. What was written here since it began is spared: whether it is there, another look
@@ -243,7 +278,8 @@ const SWEPT: usize = 200;
 
 /// What is gone with the end of a scan, where that is much: in steps, so that other writes have their turn in between. The few that
 /// are left go with the page, which is where it is settled: a crash before that repeats the end of the scan.
-pub async fn sweep_ahead(app: &App, place: &Place, page: &Page) -> Result<()> {
+/// `job`: whose turn the pull is.
+pub async fn sweep_ahead(app: &App, place: &Place, page: &Page, job: Option<&Job>) -> Result<()> {
     let Some(scan) = page.ended() else { return Ok(()) };
     let inside = (place.kind.family(), place.parent_id.as_str());
     let reader = app.db.reader();
@@ -254,32 +290,44 @@ pub async fn sweep_ahead(app: &App, place: &Place, page: &Page) -> Result<()> {
         for source_id in &gone {
             let of = (place.connection_id.as_str(), place.kind.family(), "", source_id.as_str());
             for id in items::ids_of_source(app.db.reader(), of).await? {
-                sweep_contents(app, place, &id).await?;
+                sweep_collection(app, place, &id, job).await?;
             }
         }
     }
-    sweep_sources(app, place, &gone, scan.since).await
+    sweep_sources(app, place, (&gone, scan.since), job).await
 }
 
 /// The same for what is in a collection, which lies in `place`.
 pub async fn sweep_contents(app: &App, place: &Place, collection_id: &str) -> Result<()> {
+    sweep_collection(app, place, collection_id, None).await
+}
+
+async fn sweep_collection(app: &App, place: &Place, collection_id: &str, job: Option<&Job>) -> Result<()> {
     let kind = place.kind.contents();
     let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
     let reader = app.db.reader();
     let sources = items::live_sources(reader, &place.connection_id, kind.family(), collection_id).await?;
-    sweep_sources(app, &inside, &sources, i64::MAX).await
+    sweep_sources(app, &inside, (&sources, i64::MAX), job).await
 }
 
-async fn sweep_sources(app: &App, place: &Place, gone: &[String], as_of: i64) -> Result<()> {
+async fn sweep_sources(
+    app: &App,
+    place: &Place,
+    (gone, as_of): (&[String], i64),
+    job: Option<&Job>,
+) -> Result<()> {
     if gone.len() <= SWEPT {
         return Ok(());
     }
     for some in gone.chunks(SWEPT) {
-        let (held, place, some) = (app.clone(), place.clone(), some.to_vec());
+        let (held, place, some, job) = (app.clone(), place.clone(), some.to_vec(), job.cloned());
         let removed = app.db.write(move |tx| {
             Box::pin(async move {
                 let lock = apply::lock(tx, &place).await?;
                 apply::remove_sources(tx, &held, (&lock, &place), &some, as_of).await?;
+                if let Some(job) = &job {
+                    jobs::check_fence(tx, job, Some("{}"), held.now()).await?;
+                }
                 Ok::<_, Error>(())
             })
         });

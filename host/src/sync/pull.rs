@@ -2,12 +2,16 @@
 //! transaction. Without a cursor the connector enumerates everything: a scan. It goes on where it stopped, and only when its last page has
 //! been read is what no page named taken for gone, so that a partial scan never deletes.
 
+use std::time::Duration;
+
 use base::error::{Error, Result};
 use model::wire::{ChangesRequest, Source, SourceName, Sources};
 use runtime::{self, Blame};
 use storage::connections::Connection;
+use storage::jobs::Job;
 use storage::log;
 use storage::sync_states::SyncState;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::connections;
@@ -15,7 +19,7 @@ use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::resources::failed;
 use crate::sync::failing::note_failure;
 use crate::sync::page::{Page, Scan};
-use crate::sync::{Scope, save, state, unreadable};
+use crate::sync::{Scope, save, schedule, state, unreadable};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
@@ -23,20 +27,40 @@ const MAX_PAGES: usize = 10_000;
 const NAMES: u32 = 50;
 /// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
 pub(super) const HOPELESS: usize = 5;
+/// Pages that one turn in the background reads, and how long it begins new ones: then others have their turn, and the next one goes on.
+const TURN_PAGES: usize = 20;
+const TURN_TIME: Duration = Duration::from_secs(10);
 
-/// Brings the copy of a scope up to date. The caller holds the scope's lock.
-pub async fn run(app: &App, connection: &Connection, scope: &Scope, background: bool) -> Result<()> {
-    run_pages(app, connection, scope, background, MAX_PAGES).await
+/// For whom a pull is done, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct By<'a> {
+    /// Nobody waits for it: it goes behind calls that somebody waits for.
+    pub background: bool,
+    /// The job that it is a turn of: its fence goes into everything that is written.
+    pub job: Option<&'a Job>,
+    /// Somebody asked for it before its time was come.
+    pub is_asked_for: bool,
+    /// Pages to read, where the next pull can go on.
+    pub pages: usize,
+    /// No page is begun after this time, where the next pull can go on. None: whatever time it takes.
+    pub time: Option<Duration>,
 }
 
-/// The same, for at most so many pages where that does no harm: a mailbox is read from new to old, and each page is worth something.
-pub async fn run_pages(
-    app: &App,
-    connection: &Connection,
-    scope: &Scope,
-    background: bool,
-    pages: usize,
-) -> Result<()> {
+impl<'a> By<'a> {
+    /// Somebody waits until all of it is read.
+    pub fn waiting(job: Option<&'a Job>) -> By<'a> {
+        By { background: false, job, is_asked_for: false, pages: MAX_PAGES, time: None }
+    }
+
+    /// A turn in the background.
+    pub fn turn(job: &'a Job, is_asked_for: bool) -> By<'a> {
+        By { background: true, job: Some(job), is_asked_for, pages: TURN_PAGES, time: Some(TURN_TIME) }
+    }
+}
+
+/// Brings the copy of a scope up to date. The caller holds the scope's lock. Fails with `LostLease` when the job is no longer this host's:
+/// nothing more is written then.
+pub async fn run(app: &App, connection: &Connection, scope: &Scope, by: By<'_>) -> Result<Ended> {
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
     // What is read shows the provider as it was from here on, not as it is at the end.
@@ -44,18 +68,29 @@ pub async fn run_pages(
     state.last_attempt_at = Some(began);
     if state.last_success_at.is_none() {
         state.status = "initial".to_owned();
-        save(app, &state).await?;
+        save(app, &state, by.job).await?;
     }
-    let mut pull = Pull { app, connection, scope, background, was_well_at, restarted: false, pages };
+    let mut pull = Pull {
+        app,
+        connection,
+        scope,
+        background: by.background,
+        by,
+        until: by.time.map(|time| Instant::now() + time),
+        is_watched: schedule::is_watched(app, connection, scope).await?,
+        was_well_at,
+        restarted: false,
+    };
     match pull.read_to_the_end(&mut state).await {
-        Ok(Ended::ForReset | Ended::Superseded | Ended::Enough) => Ok(()),
         Ok(Ended::CaughtUp) => {
             app.freshness.set(&scope.lock_name(connection), began);
             pull.read_superseded(&mut state).await?;
-            pull.retry_unreadable(&state).await
+            pull.retry_unreadable(&state).await?;
+            Ok(Ended::CaughtUp)
         }
+        Ok(ended) => Ok(ended),
         Err(Failed::Provider(e)) => {
-            note_failure(app, &mut state, &e).await?;
+            note_failure(app, &mut state, &e, by.job).await?;
             app.coverage.tell(&scope.lock_name(connection));
             Err(failed(app, connection, &e).await)
         }
@@ -63,13 +98,13 @@ pub async fn run_pages(
     }
 }
 
-pub(super) enum Ended {
+/// How a pull ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
     CaughtUp,
-    /// Somebody wants all of it read again.
-    ForReset,
     /// It was reset, or another process came to the end of the same scan, while a page was read.
     Superseded,
-    /// As many pages as were asked for; the place is kept.
+    /// As much as was to be read at a time; the place is kept.
     Enough,
 }
 
@@ -89,11 +124,14 @@ pub(super) struct Pull<'a> {
     pub(super) connection: &'a Connection,
     pub(super) scope: &'a Scope,
     pub(super) background: bool,
+    pub(super) by: By<'a>,
+    /// When no page is begun any more.
+    until: Option<Instant>,
+    /// The provider tells of changes.
+    pub(super) is_watched: bool,
     /// When the stored state became what a quiet pull would make of it.
     pub(super) was_well_at: Option<i64>,
     restarted: bool,
-    /// Pages to read in a first reading.
-    pages: usize,
 }
 
 /// A page as the connector answered it.
@@ -123,11 +161,8 @@ impl Pull<'_> {
         let mut cursor = stored.clone().filter(|_| is_resumed || !state.rescan);
         let mut ahead: Option<(i64, Asked)> = None;
         for number in 0..MAX_PAGES {
-            if number >= self.pages && self.is_first_reading(state) {
+            if (number >= self.by.pages || number > 0 && self.is_late()) && self.can_go_on_later(state) {
                 return Ok(Ended::Enough);
-            }
-            if self.background && self.is_to_be_reset() {
-                return Ok(Ended::ForReset);
             }
             if let Some(ended) = self.read_named(state, (cursor.as_deref(), scan)).await? {
                 return Ok(ended);
@@ -162,7 +197,7 @@ impl Pull<'_> {
             }
             let read = self.arranged(answer, scan, as_of)?;
             let is_next_wanted =
-                more && number + 1 < self.pages && self.scope.kind.is_mail() && is_initial(state);
+                more && number + 1 < self.by.pages && self.scope.kind.is_mail() && is_initial(state);
             let is_stored = match is_next_wanted {
                 true => self.store_and_ask(state, read, &mut ahead).await?,
                 false => self.store(state, read).await?,
@@ -222,10 +257,15 @@ impl Pull<'_> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
-    /// Whether a reset waits, of this scope or of the surface as a whole. Where somebody waits for the pull, it goes on.
-    pub(super) fn is_to_be_reset(&self) -> bool {
-        let whole = Scope::collections(self.scope.kind);
-        [self.scope, &whole].iter().any(|scope| self.app.locks.is_locked(&scope.reset_name(self.connection)))
+    /// Whether its time is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Whether the next pull goes on where this one stops. Collections are read from the beginning each time, and whoever waits is served
+    /// with less than everything only of a mailbox.
+    fn can_go_on_later(&self, state: &SyncState) -> bool {
+        self.is_first_reading(state) || self.background && !self.scope.kind.is_collection()
     }
 
     async fn answer(&self, cursor: Option<String>) -> Asked {

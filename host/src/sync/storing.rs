@@ -14,9 +14,9 @@ use crate::log::Origin;
 use crate::resources::apply::Place;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::supervise::said;
-use crate::sync::page::{Mode, Named, Page, sweep_ahead, write_page};
+use crate::sync::page::{Mode, Named, Page, Writing, sweep_ahead, write_page};
 use crate::sync::pull::{Failed, Pull, Read, is_initial};
-use crate::sync::{mailbox, reread, unreadable};
+use crate::sync::{mailbox, on_demand, reread, unreadable};
 
 /// Stored items that are looked at for a page of so many, which find themselves too. Where there are more, the provider has no use for
 /// UIDs.
@@ -109,23 +109,24 @@ impl Pull<'_> {
         next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
         self.go_on(&mut next, &page);
         next.covered_since = page.covered_since.filter(|_| is_first && page.more).or(next.covered_since);
+        if !self.background || self.by.is_asked_for {
+            next.last_activity_at = Some(app.now());
+        }
         if !page.more {
-            let now = app.now();
             next.covered_since = None;
             next.status = "caught_up".to_owned();
-            next.last_success_at = Some(now);
-            next.next_pull_at = Some(now + app.config.poll_interval_ms);
+            next.last_success_at = Some(app.now());
             next.consecutive_errors = 0;
             next.last_error = None;
         }
         let says_nothing = !page.more && page.scan.is_none() && page.sources.is_empty();
         let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
-        if says_nothing && !is_due && self.was_well_lately() {
+        if says_nothing && !is_due && !self.by.is_asked_for && self.was_well_lately() {
             // Nothing new: the time of the last look is only worth a write now and then.
             return Ok(true);
         }
         let origin = if is_first { Origin::Backfill } else { Origin::Provider };
-        sweep_ahead(app, &self.place(origin), &page).await?;
+        sweep_ahead(app, &self.place(origin), &page, self.by.job).await?;
         let is_written = self.write(state, origin, page, next).await?;
         app.coverage.tell(&self.scope.lock_name(self.connection));
         Ok(is_written)
@@ -164,8 +165,9 @@ impl Pull<'_> {
         let began_in = state.generation;
         let write = |mode: Mode, page: Page, next: SyncState| {
             let (app, place) = (self.app.clone(), self.place(origin));
+            let how = Writing { mode, job: self.by.job.cloned(), is_watched: self.is_watched };
             let written = self.app.db.write(move |tx| {
-                Box::pin(async move { write_page(tx, app, place, page, (next, began_in), mode).await })
+                Box::pin(async move { write_page(tx, app, place, page, (next, began_in), how).await })
             });
             // On PostgreSQL a write runs on the caller's task: a panic must not end the pull.
             AssertUnwindSafe(written).catch_unwind()
@@ -173,7 +175,7 @@ impl Pull<'_> {
         let fault =
             |panic| Err(Error::from(anyhow::anyhow!("a panic while a page was written: {}", said(panic))));
         let written = match write(Mode::Whole, page.clone(), next.clone()).await.unwrap_or_else(fault) {
-            Err(e) if e.code().is_none() && !page.sources.is_empty() => {
+            Err(e) if e.code().is_none() && !on_demand::is_lost(&e) && !page.sources.is_empty() => {
                 tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, error = %e,
                     "a page cannot be written and is written source by source");
                 write(Mode::Isolated, page, next).await.unwrap_or_else(fault)

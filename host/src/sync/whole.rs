@@ -1,19 +1,28 @@
 //! A surface that clients follow with all of its collections: one feed and one state for all contact books of a connection,
 //! where each book is read with a cursor of its own.
 
-use base::error::{Error, Result};
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base::error::Result;
+use storage::Tx;
 use storage::connections::Connection;
 use storage::items::{self, Item};
+use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
 use storage::sync_states::{self as table, SyncState};
-use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::resources::{Kind, collections};
-use crate::sync::{Scope, ensure_fresh, pull};
+use crate::sync::page::plan;
+use crate::sync::pull::{self, By, Ended};
+use crate::sync::{Scope, ensure_fresh, on_demand};
 
 /// Collections of one connection that are looked at.
 const MOST: i64 = 1_000;
+/// No collection is begun after this time: the next pull begins with those that were read the longest ago.
+const MOST_TIME: Duration = Duration::from_secs(120);
 
 /// The collections that a connection is known to have.
 pub async fn collections(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
@@ -23,45 +32,85 @@ pub async fn collections(app: &App, connection: &Connection, kind: Kind) -> Resu
 
 /// Brings all of it up to date. A collection that cannot be read holds up no other, and is told on the state of the whole.
 /// The caller holds the lock of `top`, the scope of the collections themselves.
-pub async fn run(app: &App, connection: &Connection, top: &Scope, background: bool) -> Result<()> {
-    pull::run(app, connection, top, background).await?;
+pub async fn run(app: &App, connection: &Connection, top: &Scope, by: By<'_>) -> Result<Ended> {
+    let until = Instant::now() + MOST_TIME;
+    let mut ended = pull::run(app, connection, top, by).await?;
     let mut failed = None;
-    for collection in collections(app, connection, top.kind).await? {
+    for collection in longest_unread_first(app, connection, top.kind).await? {
+        if Instant::now() >= until {
+            ended = Ended::Enough;
+            break;
+        }
         let scope = collections::scope(&collection)?;
         let _one = app.locks.lock(&scope.lock_name(connection)).await;
-        if let Err(e) = pull::run(app, connection, &scope, background).await {
-            failed = failed.or(Some((scope, e)));
+        match pull::run(app, connection, &scope, by).await {
+            Ok(Ended::CaughtUp) => {}
+            Ok(other) => ended = other,
+            Err(e) if on_demand::is_lost(&e) => return Err(e),
+            Err(e) => failed = failed.or(Some((scope, e))),
         }
     }
-    let Some((scope, e)) = failed else { return Ok(()) };
-    take_over(app, connection, top, &scope).await?;
-    Err(e)
+    conclude(app, connection, top, (failed.as_ref().map(|(scope, _)| scope), by.job)).await?;
+    failed.map_or(Ok(ended), |(_, e)| Err(e))
 }
 
-/// What went wrong inside is what is wrong with the whole; and it is tried again when that may be.
-async fn take_over(app: &App, connection: &Connection, top: &Scope, scope: &Scope) -> Result<()> {
+async fn longest_unread_first(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
+    let mut live = collections(app, connection, kind).await?;
+    let read_at: HashMap<String, Option<i64>> = states(app, connection, kind, &live)
+        .await?
+        .into_iter()
+        .map(|state| (state.scope_id, state.last_success_at))
+        .collect();
+    live.sort_by_key(|collection| read_at.get(&collection.id).copied().flatten());
+    Ok(live)
+}
+
+/// What happened inside happened to the whole; what went wrong inside (`failed`) is what is wrong with the whole, and it is tried again
+/// when that may be.
+async fn conclude(
+    app: &App,
+    connection: &Connection,
+    top: &Scope,
+    (failed, job): (Option<&Scope>, Option<&Job>),
+) -> Result<()> {
+    let live = collections(app, connection, top.kind).await?;
+    let inside = states(app, connection, top.kind, &live).await?;
+    let newest = inside.iter().filter_map(|state| state.last_activity_at).max();
     let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
-    let (top, scope) = (top.clone(), scope.clone());
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
-                let whole = table::lock_state(tx, &lock, (top.surface(), &top.scope_id)).await?;
-                let inside = table::lock_state(tx, &lock, (scope.surface(), &scope.scope_id)).await?;
-                let (Some(whole), Some(inside)) = (whole, inside) else { return Ok(()) };
-                let (whole, inside) = (whole.into_row(), inside.into_row());
-                let state = SyncState {
-                    status: inside.status,
-                    last_error: inside.last_error,
-                    consecutive_errors: inside.consecutive_errors,
-                    next_pull_at: inside.next_pull_at,
-                    ..whole
-                };
-                table::upsert(tx, &lock, &state, state.generation).await?;
-                Ok(())
-            })
+    let (app, top, failed, job) = (app.clone(), top.clone(), failed.cloned(), job.cloned());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
+            let Some(whole) = table::lock_state(tx, &lock, (top.surface(), &top.scope_id)).await? else {
+                return Ok(());
+            };
+            let mut state = whole.into_row();
+            let before = state.clone();
+            if newest > state.last_activity_at {
+                state.last_activity_at = newest;
+                plan(&app, &mut state, false);
+            }
+            if let Some(scope) = failed
+                && let Some(inside) = table::lock_state(tx, &lock, (scope.surface(), &scope.scope_id)).await?
+            {
+                let inside = inside.into_row();
+                state.status = inside.status;
+                state.last_error = inside.last_error;
+                state.consecutive_errors = inside.consecutive_errors;
+                state.next_pull_at = inside.next_pull_at;
+            }
+            if state == before {
+                return Ok(());
+            }
+            table::upsert(tx, &lock, &state, state.generation).await?;
+            if let Some(job) = &job {
+                jobs::check_fence(tx, job, None, app.now()).await?;
+            }
+            Ok(())
         })
-        .await
+    })
+    .await
 }
 
 /// Sees to it that the copy of all of it is fresh enough. A collection that was read before and cannot be now is shown as it
@@ -95,35 +144,24 @@ pub async fn states(app: &App, connection: &Connection, kind: Kind, live: &[Item
     Ok(all.into_iter().filter(is_inside).collect())
 }
 
-/// Has everything inside read from the beginning with the next pull. What it returns keeps pulls away that are not to write
-/// their cursors now.
-pub async fn forget_cursors(
-    app: &App,
-    connection: &Connection,
-    top: &Scope,
-) -> Result<Vec<OwnedMutexGuard<()>>> {
-    let mut held = Vec::new();
+/// What is inside, as far as it was ever read: the ids of its collections.
+pub async fn scope_ids(app: &App, connection: &Connection, top: &Scope) -> Result<Vec<String>> {
     let live = collections(app, connection, top.kind).await?;
-    for collection in &live {
-        let name = collections::scope(collection)?.lock_name(connection);
-        held.push(app.locks.lock(&name).await);
-        app.freshness.forget(&name);
+    let states = states(app, connection, top.kind, &live).await?;
+    Ok(states.into_iter().map(|state| state.scope_id).collect())
+}
+
+/// Has what is inside these collections read from the beginning with the next pull.
+pub async fn forget_cursors(
+    tx: &mut Tx,
+    lock: &ConnectionLock,
+    surface: &str,
+    inside: &[String],
+) -> Result<()> {
+    for scope_id in inside {
+        if let Some(state) = table::lock_state(tx, lock, (surface, scope_id)).await? {
+            table::forget_cursor(tx, &state).await?;
+        }
     }
-    let inside: Vec<String> =
-        states(app, connection, top.kind, &live).await?.into_iter().map(|s| s.scope_id).collect();
-    let (tenant, id, surface) = (connection.tenant.clone(), connection.id.clone(), top.surface());
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
-                for scope_id in &inside {
-                    if let Some(state) = table::lock_state(tx, &lock, (surface, scope_id)).await? {
-                        table::forget_cursor(tx, &state).await?;
-                    }
-                }
-                Ok::<_, Error>(())
-            })
-        })
-        .await?;
-    Ok(held)
+    Ok(())
 }

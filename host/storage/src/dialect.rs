@@ -62,19 +62,19 @@ impl Dialect {
     }
 
     /// Jobs of the class `$1` that are queued and due by `$2`, without those of the connections in `$4`, the targets in `$5` and the
-    /// applications in `$6`, each a JSON array of texts; at most `$3`.
+    /// applications in `$6`, each a JSON array of texts, and without those whose `is_slow` is `$7`; at most `$3`.
     pub fn candidates(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
                 "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
-                 where class = $1 and state = 'queued' and due_at <= $2 \
+                 where class = $1 and state = 'queued' and due_at <= $2 and is_slow <> $7 \
                  and coalesce(connection_id, '') not in (select value from json_each($4)) \
                  and target not in (select value from json_each($5)) \
                  and application_id not in (select value from json_each($6)) order by due_at limit $3"
             }
             Dialect::Postgres => {
                 "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
-                 where class = $1 and state = 'queued' and due_at <= $2 \
+                 where class = $1 and state = 'queued' and due_at <= $2 and is_slow <> $7 \
                  and coalesce(connection_id, '') <> all (array(select json_array_elements_text(cast($4 as json)))) \
                  and target <> all (array(select json_array_elements_text(cast($5 as json)))) \
                  and application_id <> all (array(select json_array_elements_text(cast($6 as json)))) order by due_at limit $3"

@@ -75,3 +75,11 @@ pub async fn counts(reader: &Reader) -> Result<Vec<Count>> {
     };
     query(sql).fetch_all(reader, count).await
 }
+
+/// Deletes at most `limit` jobs that failed or were cancelled before `before`. Returns how many.
+pub async fn forget_ended(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
+    let sql = "delete from jobs where id in (select id from jobs where state in ('failed', 'cancelled') and updated_at < $1 \
+               order by updated_at limit $2)";
+    let forgotten = query(sql).bind(before).bind(limit).execute(tx).await?;
+    Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
+}

@@ -24,7 +24,7 @@ const OVERDUE_MS: i64 = 30_000;
 
 /// What a claim is known by. Random, because a counter could repeat when a claim is lost in a crash of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fence(i64);
+pub struct Fence(pub(crate) i64);
 
 impl Fence {
     /// A new one: 63 random bits, and never 0, which stands for "nobody".
@@ -96,6 +96,10 @@ pub struct Job {
     pub progress: Option<String>,
     /// JSON: `{code, message, at}`.
     pub last_error: Option<String>,
+    /// When the last turn that was a success began, in milliseconds since 1970: what the job is for was done as of then.
+    pub done_at: Option<i64>,
+    /// Its turns take long.
+    pub is_slow: bool,
 }
 
 impl Job {
@@ -105,6 +109,7 @@ impl Job {
     }
 }
 
+/// The job of a row with all columns.
 pub(crate) fn job(row: &Row<'_>) -> Result<Job> {
     Ok(Job {
         id: row.get("id")?,
@@ -124,6 +129,8 @@ pub(crate) fn job(row: &Row<'_>) -> Result<Job> {
         args: row.get("args")?,
         progress: row.get("progress")?,
         last_error: row.get("last_error")?,
+        done_at: row.get("done_at")?,
+        is_slow: row.get::<i64>("is_slow")? != 0,
     })
 }
 
@@ -184,6 +191,8 @@ pub struct Candidate {
 /// Those who have as many turns as they may: their jobs are no candidates.
 #[derive(Clone, Debug, Default)]
 pub struct Busy {
+    /// The jobs that are slow (true) or those that are not have no place; none: both have.
+    pub pool: Option<bool>,
     /// Ids.
     pub connections: Vec<String>,
     pub targets: Vec<String>,
@@ -218,6 +227,7 @@ pub async fn candidates(
         .bind(serde_json::to_string(&busy.connections)?)
         .bind(serde_json::to_string(&busy.targets)?)
         .bind(serde_json::to_string(&busy.applications)?)
+        .bind(busy.pool.map_or(-1, i64::from))
         .fetch_all(reader, candidate)
         .await
 }
@@ -289,7 +299,7 @@ pub struct End {
     pub attempts: i64,
     /// JSON: `{code, message, at}`.
     pub last_error: Option<String>,
-    /// Set where the turn was a success.
+    /// Set where the turn was a success: when it began.
     pub done_at: Option<i64>,
 }
 
@@ -384,12 +394,4 @@ pub async fn requeue_orphans(tx: &mut Tx, now: i64) -> Result<u64> {
 pub async fn requeue_overdue(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     let overdue = query(lost!("owner = $4 and deadline_at < $5")).bind(now).bind(host_lost(now));
     overdue.bind(crashed(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await
-}
-
-/// Deletes at most `limit` jobs that failed or were cancelled before `before`. Returns how many.
-pub async fn forget_ended(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
-    let sql = "delete from jobs where id in (select id from jobs where state in ('failed', 'cancelled') and updated_at < $1 \
-               order by updated_at limit $2)";
-    let forgotten = query(sql).bind(before).bind(limit).execute(tx).await?;
-    Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }

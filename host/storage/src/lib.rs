@@ -12,6 +12,7 @@ pub mod idempotency;
 pub mod installation;
 pub mod items;
 pub mod job_admin;
+pub mod job_claims;
 pub mod jobs;
 mod json_column;
 pub mod locked;

@@ -76,6 +76,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (44, "access tokens", Sql::Both(include_str!("../../../migrations/0044_access_tokens.sql"))),
     (50, "jobs", Sql::Both(include_str!("../../../migrations/0050_jobs.sql"))),
     (51, "sending", Sql::Both(include_str!("../../../migrations/0051_sending.sql"))),
+    (52, "pulls", Sql::Both(include_str!("../../../migrations/0052_pulls.sql"))),
     (60, "webhooks", Sql::Both(include_str!("../../../migrations/0060_webhooks.sql"))),
     (62, "webhook replays", Sql::Both(include_str!("../../../migrations/0062_webhook_replays.sql"))),
     (70, "scheduling", Sql::Both(include_str!("../../../migrations/0070_scheduling.sql"))),

@@ -15,7 +15,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 use serde_json::{Value, json};
 use storage::{api_keys, log};
 use switchboard::retention;
-use switchboard::sync::poll;
 
 /// Histories, unless the environment says otherwise.
 const CASES: u32 = 20;
@@ -480,7 +479,9 @@ impl World {
             Step::Peek(limit) => {
                 self.peek(limit).await;
             }
-            Step::Poll => poll::tick(&self.server.app).await.expect("a round"),
+            Step::Poll => {
+                self.server.pull().await;
+            }
             Step::Clean => {
                 retention::clean(&self.server.app).await.expect("a clean-up");
             }

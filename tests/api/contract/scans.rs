@@ -2,7 +2,6 @@
 
 use harness::{Actor, TestServer, reconnected};
 use serde_json::{Value, json};
-use switchboard::sync::poll;
 
 use crate::email::mailbox::{text, until};
 
@@ -61,7 +60,7 @@ impl World {
     async fn round(&self, later_ms: i64) -> i64 {
         self.server.clock.advance_ms(later_ms);
         let before = self.requests().await;
-        poll::tick(&self.server.app).await.expect("a round");
+        self.server.pull().await;
         self.requests().await - before
     }
 

@@ -4,7 +4,6 @@ use harness::Actor;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 use serde_json::{Value, json};
-use switchboard::sync::poll;
 
 use crate::email::mailbox::{Mailbox, Provider, text};
 use crate::email::sync::start;
@@ -58,7 +57,7 @@ async fn a_retry_after_holds_for_the_connection() {
     let waiting = mailbox.submit(json!({ "subject": "Waiting" })).await;
     for _ in 0..3 {
         mailbox.server.clock.advance_ms(20_000);
-        poll::tick(&mailbox.server.app).await.expect("a round");
+        mailbox.server.pull().await;
         mailbox.server.hand_over().await;
     }
     assert_eq!(delivery(&mailbox, &waiting).await, (json!("queued"), json!(0)), "no attempt was made");
@@ -147,7 +146,7 @@ async fn an_outage_with_a_retry_after_holds_for_the_connection() {
         assert_eq!(listed["data"].as_array().map(Vec::len), Some(1), "the copy is served");
         for _ in 0..4 {
             mailbox.server.clock.advance_ms(20_000);
-            poll::tick(&mailbox.server.app).await.expect("a round");
+            mailbox.server.pull().await;
             mailbox.server.hand_over().await;
         }
         assert_eq!(requests(&mailbox.api).await, before, "nothing asks the provider");
@@ -170,10 +169,10 @@ async fn a_pull_waits_as_long_as_a_provider_that_is_down_wants() {
     let before = requests(&mailbox.api).await;
     for _ in 0..5 {
         mailbox.server.clock.advance_ms(100_000);
-        poll::tick(&mailbox.server.app).await.expect("a round");
+        mailbox.server.pull().await;
     }
     assert_eq!(requests(&mailbox.api).await, before);
     mailbox.server.clock.advance_ms(101_000);
-    poll::tick(&mailbox.server.app).await.expect("a round");
+    mailbox.server.pull().await;
     assert!(requests(&mailbox.api).await > before);
 }

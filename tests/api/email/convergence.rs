@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use harness::Exchange;
 use serde_json::{Value, json};
 use switchboard::app::App;
-use switchboard::sync::poll;
 use tokio::sync::Semaphore;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
@@ -113,7 +112,7 @@ async fn pull(mailbox: &Mailbox, host: &App, (is_over, letters): (&AtomicBool, &
         }
         mailbox.get(&list).send().await.expect(200);
         mailbox.server.clock.advance_ms(60_000);
-        poll::tick(host).await.expect("a round");
+        harness::pull(host).await;
         mailbox.server.hand_over().await;
         letters.add_permits(LETTERS.saturating_sub(letters.available_permits()));
     }

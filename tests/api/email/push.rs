@@ -1,7 +1,7 @@
 //! Mailboxes whose server says by itself that something changed (IMAP IDLE): what comes is there without anybody asking.
 
+use harness::Watcher;
 use serde_json::{Value, json};
-use switchboard::sync::listen::{self, Listeners};
 
 use crate::email::mailbox::{Mailbox, Provider, letter, until};
 
@@ -27,8 +27,7 @@ async fn new_mail_is_read_when_the_server_tells(provider: Provider) {
     let before = follow(&mailbox).await;
     assert_eq!(before["watch"]["status"], "expired", "{before:#}");
     assert_eq!(before["watch"]["lastNotificationAt"], Value::Null, "{before:#}");
-    let mut listeners = Listeners::default();
-    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    let _watcher = Watcher::start(&mailbox.server.app);
     status_with(&mailbox, "the line waits", |s| s["watch"]["status"] == "active").await;
     mailbox.there.deliver(&letter("Pushed", "pushed@elsewhere.test", "")).await;
     let after = status_with(&mailbox, "the message is read", |s| {
@@ -55,8 +54,7 @@ async fn cyrus_tells_of_new_mail() {
 async fn a_provider_that_tells_of_nothing() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("it is part of the service");
     follow(&mailbox).await;
-    let mut listeners = Listeners::default();
-    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    let _watcher = Watcher::start(&mailbox.server.app);
     assert_eq!(status(&mailbox).await["watch"]["status"], "unsupported");
 }
 
@@ -65,10 +63,8 @@ async fn a_provider_that_tells_of_nothing() {
 async fn a_revoked_connection_is_not_listened_to() {
     let Some(mailbox) = Mailbox::open(Provider::Dovecot).await else { return };
     follow(&mailbox).await;
-    let mut listeners = Listeners::default();
-    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
+    let _watcher = Watcher::start(&mailbox.server.app);
     status_with(&mailbox, "the line waits", |s| s["watch"]["status"] == "active").await;
     mailbox.api.delete(format!("/v1/connections/{}", mailbox.connection)).send().await.expect(204);
-    listen::tick(&mailbox.server.app, &mut listeners).await.expect("a round");
     assert_eq!(mailbox.server.app.watches.find(&mailbox.connection), None);
 }

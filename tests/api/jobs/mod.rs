@@ -1,6 +1,8 @@
 //! Work in the background: what a turn that fails costs, who runs what, and what a stop leaves.
 
 mod command;
+mod pulls;
+mod watches;
 
 use std::time::Duration;
 

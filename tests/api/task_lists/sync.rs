@@ -46,45 +46,35 @@ async fn a_replica_follows_the_list() {
     api.get(old).send().await.refused(409, "sync_reset_required");
 }
 
-/// However often somebody asks for a pull while one is under way, one more follows it; and a pull that nobody waits for makes
-/// room for a reset.
+/// However often a pull is asked for, one pull is next, and finds what all of them asked for.
 #[tokio::test]
 async fn pulls_behind_the_scenes() {
-    let server = TestServer::start().await;
+    let server = TestServer::builder().without_pulls().start().await;
     let (api, tasks) = default_list(&server).await;
     let list = tasks.trim_end_matches("/tasks");
     let start = format!("{list}/sync/start");
     api.post(&start, json!({})).send().await.expect(202);
     Replica::default().catch_up(&api, &format!("{list}/sync/changes"), 3).await;
-    let connection = api.get(list).send().await.expect(200)["connectionId"].clone();
-    let (_, id) = list.rsplit_once('/').unwrap();
-    let pull = format!("pull:{}:tasks:{id}", connection.as_str().unwrap());
+    server.pull().await;
     let calls = async || {
         let usage = api.get("/v1/usage").send().await.expect(200);
         usage["sync"]["providerCalls"].as_i64().unwrap()
     };
-    let locks = &server.app.locks;
-    let ended = async || drop(locks.lock(&pull).await);
-    let under_way = locks.lock(&pull).await;
     let before = calls().await;
     for _ in 0..10 {
         api.post(&start, json!({})).send().await.expect(200);
     }
-    drop(under_way);
-    ended().await;
+    assert_eq!(calls().await, before, "no request waits for it");
+    server.pull().await;
     assert_eq!(calls().await - before, 1, "asked for ten times");
-
-    let another_reset = locks.lock(&format!("reset:{pull}")).await;
-    api.post(&start, json!({})).send().await.expect(200);
-    ended().await;
-    assert_eq!(calls().await - before, 1, "it ended where it was");
     server.clock.advance_ms(60_000);
     api.all(&tasks).await;
     assert_eq!(calls().await - before, 2, "somebody waits for this one");
-    drop(another_reset);
     api.post(format!("{list}/sync/reset"), json!({})).send().await.expect(202);
-    ended().await;
+    server.pull().await;
     assert_eq!(calls().await - before, 3);
+    server.pull().await;
+    assert_eq!(calls().await - before, 3, "the next one is due in a minute");
 }
 
 /// What cannot be read is kept out and shown; everything else goes on.

@@ -1,7 +1,6 @@
 //! What clients follow, over all applications.
 
 use anyhow::Result;
-use base::tenant::Tenant;
 
 use crate::sql::{Reader, Row, query};
 
@@ -30,31 +29,4 @@ pub async fn lags(reader: &Reader) -> Result<Vec<Lag>> {
         })
     };
     query(sql).fetch_all(reader, lag).await
-}
-
-/// A connection that clients follow on a surface.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Followed {
-    pub tenant: Tenant,
-    pub connection_id: String,
-    pub provider: String,
-}
-
-/// Usable connections that are followed on a surface, over all applications.
-pub async fn followed(reader: &Reader, surface: &str, limit: i64) -> Result<Vec<Followed>> {
-    let sql = "select s.organization_id, s.application_id, s.connection_id, c.provider from sync_states s \
-               join connections c on c.id = s.connection_id where s.followed = 1 and s.surface = $1 \
-               and s.scope_id = '' and c.deleted_at is null and c.status in ('active', 'degraded') \
-               order by s.connection_id limit $2";
-    let followed = |row: &Row<'_>| {
-        Ok(Followed {
-            tenant: Tenant {
-                organization_id: row.get("organization_id")?,
-                application_id: row.get("application_id")?,
-            },
-            connection_id: row.get("connection_id")?,
-            provider: row.get("provider")?,
-        })
-    };
-    query(sql).bind(surface).bind(limit).fetch_all(reader, followed).await
 }

@@ -12,7 +12,7 @@ use crate::Tx;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Query, Reader, Row, query};
 
-pub use followed::{Followed, Lag, followed, lags};
+pub use followed::{Lag, lags};
 pub use item_errors::{
     ItemError, clear_item_error, clear_unmarked_item_errors, find_item_error, forget_attempts,
     has_item_errors, item_errors, item_errors_among, mark_item_errors, note_item_error,
@@ -50,6 +50,7 @@ fn state(row: &Row<'_>) -> Result<SyncState> {
         scan_cursor: row.get("scan_cursor")?,
         scan_since: row.get("scan_since")?,
         rescan: row.get::<i64>("rescan")? != 0,
+        last_activity_at: row.get("last_activity_at")?,
     })
 }
 
@@ -94,15 +95,6 @@ pub async fn of_connection(on: impl Into<On<'_>>, connection_id: &str) -> Result
         .await
 }
 
-/// Followed states whose next pull is due.
-pub async fn due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<SyncState>> {
-    let sql = select!(
-        "where s.followed = 1 and s.next_pull_at <= $1 and exists (select 1 from connections c \
-         where c.id = s.connection_id and c.deleted_at is null) order by s.next_pull_at limit $2"
-    );
-    query(sql).bind(now).bind(limit).fetch_all(reader, state).await
-}
-
 /// A statement that writes a new state whole, or these columns of the one that is there. A pull, a start and a reset each
 /// write what is theirs: a pull that was under way when somebody started or reset the sync must not undo that.
 macro_rules! upsert {
@@ -111,8 +103,8 @@ macro_rules! upsert {
             "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, ",
             "status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, ",
             "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence, ",
-            "covered_since, generation, scan_cursor, scan_since, rescan) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ",
-            "$10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) ",
+            "covered_since, generation, scan_cursor, scan_since, rescan, last_activity_at) values ($1, $2, $3, $4, $5, $6, $7, ",
+            "$8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) ",
             "on conflict (connection_id, surface, scope_id) do update set ",
             $columns
         )
@@ -129,7 +121,7 @@ pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in:
          last_error = excluded.last_error, provider_resets = excluded.provider_resets, \
          latest_sequence = excluded.latest_sequence, covered_since = excluded.covered_since, \
          generation = excluded.generation, scan_cursor = excluded.scan_cursor, scan_since = excluded.scan_since, \
-         rescan = excluded.rescan where sync_states.generation = $27"
+         rescan = excluded.rescan, last_activity_at = excluded.last_activity_at where sync_states.generation = $28"
     );
     Ok(write(sql, lock, s)?.bind(began_in).execute(&mut *tx).await? > 0)
 }
@@ -138,7 +130,7 @@ pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in:
 pub async fn follow(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<()> {
     let sql = upsert!(
         "followed = excluded.followed, started_at = excluded.started_at, backfill_since = excluded.backfill_since, \
-         next_pull_at = excluded.next_pull_at"
+         next_pull_at = excluded.next_pull_at, last_activity_at = excluded.last_activity_at"
     );
     write(sql, lock, s)?.execute(&mut *tx).await?;
     Ok(())
@@ -149,7 +141,8 @@ pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<
     let sql = upsert!(
         "epoch = excluded.epoch, cursor = excluded.cursor, seen = excluded.seen, status = excluded.status, \
          next_pull_at = excluded.next_pull_at, consecutive_errors = excluded.consecutive_errors, \
-         generation = sync_states.generation + 1, scan_cursor = null, scan_since = null, rescan = 0"
+         generation = sync_states.generation + 1, scan_cursor = null, scan_since = null, rescan = 0, \
+         last_activity_at = excluded.last_activity_at"
     );
     write(sql, lock, s)?.execute(&mut *tx).await?;
     Ok(())
@@ -161,15 +154,6 @@ pub async fn forget_cursor(tx: &mut Tx, before: &Locked<'_, SyncState>) -> Resul
                scan_since = null, rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
     let of = query(sql).bind(&before.connection_id).bind(&before.surface).bind(&before.scope_id);
     of.execute(&mut *tx).await?;
-    Ok(())
-}
-
-/// Puts a pull that is due off until then.
-pub async fn postpone(tx: &mut Tx, key: ScopeKey<'_>, now: i64, until: i64) -> Result<()> {
-    let sql = "update sync_states set next_pull_at = $1 where connection_id = $2 and surface = $3 and scope_id = $4 \
-               and next_pull_at <= $5";
-    let of = query(sql).bind(until).bind(key.connection_id).bind(key.surface).bind(key.scope_id);
-    of.bind(now).execute(&mut *tx).await?;
     Ok(())
 }
 
@@ -201,5 +185,6 @@ fn write<'q>(sql: &'static str, lock: &ConnectionLock, s: &'q SyncState) -> Resu
         .bind(s.generation)
         .bind(&s.scan_cursor)
         .bind(s.scan_since)
-        .bind(i64::from(s.rescan)))
+        .bind(i64::from(s.rescan))
+        .bind(s.last_activity_at))
 }

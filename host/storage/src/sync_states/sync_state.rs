@@ -42,6 +42,8 @@ pub struct SyncState {
     pub scan_since: Option<i64>,
     /// The next pull has to scan.
     pub rescan: bool,
+    /// When the provider last had a change, or somebody last asked for a pull, ms: from there on pulls become rarer.
+    pub last_activity_at: Option<i64>,
 }
 
 impl SyncState {

@@ -268,9 +268,7 @@ async fn read_states(db: &Db) -> Result<()> {
     let (reader, tenant) = (db.reader(), &tenant());
     let state = sync_states::find(reader, EVENTS, "calendar", "").await?.expect("it is in the seed");
     assert_eq!(sync_states::of_connection(reader, EVENTS).await?.len(), 5);
-    assert_eq!(sync_states::due(reader, NOON, 200).await?.len(), 200);
     sync_states::lags(reader).await?;
-    assert_eq!(sync_states::followed(reader, "email", 100).await?.len(), 100);
     sync_states::item_errors(reader, &state, 20).await?;
     let of_one = sync_states::SyncState { scope_id: "cal_0_1".into(), ..state };
     sync_states::item_errors(reader, &of_one, 20).await?;
@@ -413,7 +411,6 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
     sync_states::reset(tx, lock, &state).await?;
     let held = sync_states::lock_state(tx, lock, ("calendar", "cal_0_1")).await?.expect("it was written");
     sync_states::forget_cursor(tx, &held).await?;
-    sync_states::postpone(tx, state.key(), NOON, NOON + 1).await?;
     sync_states::add_rereads(tx, state.key(), &["new".to_owned()], 1).await?;
     sync_states::remove_reread(tx, state.key(), "new").await?;
     let batch = sync_states::Batch { number: 0, names: "[]".into() };

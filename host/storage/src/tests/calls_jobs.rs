@@ -8,7 +8,9 @@ use crate::Db;
 use crate::Tx;
 use crate::hosts::{self, Host};
 use crate::job_admin::{self, Filter};
+use crate::job_claims;
 use crate::jobs::{self, Busy, Claim, End, Fence, NewJob};
+use crate::locked::ConnectionLock;
 use crate::tests::seed::START_MS;
 use crate::wakes::JobClass;
 
@@ -19,12 +21,14 @@ const NOON: i64 = START_MS + 50_000 * 60_000;
 pub async fn all(db: &Db) -> Result<()> {
     let reader = db.reader();
     let busy = Busy {
+        pool: Some(true),
         connections: vec!["conn_0_3".into(), "conn_100041".into()],
         targets: vec!["mail.example.com:465".into()],
         applications: vec!["app_9".into()],
     };
     assert_eq!(jobs::candidates(reader, JobClass::Upkeep, (NOON, 256), &busy).await?.len(), 256);
     assert!(jobs::find(reader, "kind_1:100008").await?.is_some());
+    assert_eq!(job_claims::running(reader, "host_0", JobClass::Backfill).await?.len(), 50);
     assert_eq!(hosts::expired(reader, NOON).await?, ["host_0"]);
     hosts::database_now(reader).await?;
     assert_eq!(hosts::list(reader).await?.len(), 2);
@@ -44,6 +48,13 @@ pub async fn all(db: &Db) -> Result<()> {
         Box::pin(async move {
             tx.in_any_order();
             write_jobs(tx).await
+        })
+    })
+    .await?;
+    db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            write_claims(tx).await
         })
     })
     .await?;
@@ -91,7 +102,7 @@ async fn write_jobs(tx: &mut Tx) -> Result<()> {
     assert_eq!(last.len(), 1);
     jobs::complete(tx, &last[0], NOON).await?;
     assert!(jobs::find(&mut *tx, "new:one").await?.is_none());
-    assert_eq!(jobs::forget_ended(tx, i64::MAX, 50).await?, 50);
+    assert_eq!(job_admin::forget_ended(tx, i64::MAX, 50).await?, 50);
     change_by_hand(tx).await?;
     Ok(())
 }
@@ -111,6 +122,35 @@ async fn change_by_hand(tx: &mut Tx) -> Result<()> {
     }
     let job = jobs::find(&mut *tx, waits).await?.expect("it stays");
     assert_eq!((job.state.as_str(), job.due_at, job.attempts), ("queued", Some(NOON), 0));
+    Ok(())
+}
+
+async fn write_claims(tx: &mut Tx) -> Result<()> {
+    let tenant = Tenant { organization_id: "org_0".into(), application_id: "app_0".into() };
+    let new = NewJob {
+        kind: "pull",
+        key: "one",
+        class: JobClass::Pull,
+        tenant: &tenant,
+        connection_id: Some("conn_0_3"),
+        target: "",
+        due_at: Some(NOON),
+        args: None,
+    };
+    let fence = Fence::random(&Entropy::seeded(2));
+    let claim = Claim { owner: "host_1".into(), fence, now: NOON, deadline_at: None };
+    let lost = job_claims::claim_now(tx, &new, &claim).await?.expect("nobody has it");
+    assert!(job_claims::claim_now(tx, &new, &claim).await?.is_none(), "somebody has it");
+    job_claims::set_slow(tx, &lost, true).await?;
+    job_claims::evict(tx, &new, NOON).await?;
+    assert!(job_claims::set_slow(tx, &lost, false).await.is_err(), "it is another's");
+    let queued = jobs::find(&mut *tx, "pull:one").await?.expect("it stays");
+    assert_eq!((queued.state.as_str(), queued.due_at, queued.is_slow), ("queued", Some(NOON), true));
+    let lock = ConnectionLock::take(tx, &tenant, "conn_0_3").await?.expect("it is in the seed");
+    job_claims::evict_of_connection(tx, &lock, NOON + 1).await?;
+    assert_eq!(jobs::find(&mut *tx, "pull:one").await?.and_then(|job| job.due_at), Some(NOON + 1));
+    job_claims::remove_of_connection(tx, &lock).await?;
+    assert!(jobs::find(&mut *tx, "pull:one").await?.is_none());
     Ok(())
 }
 

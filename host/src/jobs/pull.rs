@@ -1,0 +1,89 @@
+//! The kind `pull`: reads from the provider what changed in a scope that clients follow. There is one job for each scope, so that one host at
+//! a time pulls it; its fence goes into each page's transaction. A long reading is done in turns, each of some pages.
+
+use base::error::Result;
+use storage::connections::{self as table, Connection};
+use storage::items;
+use storage::jobs;
+use storage::wakes::JobClass;
+
+use crate::app::App;
+use crate::connections;
+use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::resources::{Kind, collections};
+use crate::sync::pull::{self, By, Ended};
+use crate::sync::schedule::{self, PULL_JOB, enqueue_watch, watch_job};
+use crate::sync::{self, Scope, whole};
+
+/// The kind. A turn ends itself long before its deadline, but for a provider that answers nothing.
+pub const PULL: JobKind = JobKind {
+    name: PULL_JOB,
+    class: JobClass::Pull,
+    deadline_ms: Some(600_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 15_000, longest_ms: 30 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    let (app, job) = (&turn.app, &turn.job);
+    let mut key = job.key().splitn(3, ':');
+    let (Some(id), Some(surface), Some(scope_id)) = (key.next(), key.next(), key.next()) else {
+        return Ok(Next::Done);
+    };
+    let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
+        return Ok(Next::Done);
+    };
+    let Some(scope) = scope_of(app, &connection, surface, scope_id).await? else { return Ok(Next::Done) };
+    connections::usable(&connection)?;
+    let _one = app.locks.lock(&scope.lock_name(&connection)).await;
+    let planned_at = sync::state(app, &connection, &scope).await?.next_pull_at;
+    let is_asked_for = job.due_at.zip(planned_at).is_some_and(|(due_at, planned_at)| due_at < planned_at);
+    let by = By::turn(job, is_asked_for);
+    let ended = match scope.is_whole() {
+        true => whole::run(app, &connection, &scope, by).await?,
+        false => pull::run(app, &connection, &scope, by).await?,
+    };
+    if ended != Ended::CaughtUp {
+        return Ok(Next::At(app.now()));
+    }
+    let state = sync::state(app, &connection, &scope).await?;
+    if !state.followed {
+        return Ok(Next::Park);
+    }
+    listen(app, &connection, &scope).await?;
+    let next = state.next_pull_at.unwrap_or_else(|| app.now() + app.config.poll_interval_ms);
+    Ok(Next::At(next.max(app.now() + 1)))
+}
+
+/// What is pulled. None: the collection is gone, or it is nothing that is pulled by itself.
+async fn scope_of(
+    app: &App,
+    connection: &Connection,
+    surface: &str,
+    scope_id: &str,
+) -> Result<Option<Scope>> {
+    if !scope_id.is_empty() {
+        let found = items::any(app.db.reader(), &connection.tenant, scope_id).await?;
+        return found.as_ref().map(collections::scope).transpose();
+    }
+    let of_surface = |kind: &Kind| kind.surface().as_str() == surface;
+    if of_surface(&Kind::EmailMessage) {
+        return Ok(Some(Scope::mail()));
+    }
+    Ok(Some(Kind::ContactBook).filter(of_surface).map(Scope::collections))
+}
+
+/// Sees to it that a mailbox whose provider tells of changes is listened to, whatever became of the job of that.
+async fn listen(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+    let Some(watch) = watch_job(app, connection, scope) else { return Ok(()) };
+    let is_there = schedule::watched(app, &connection.id).await?.is_some()
+        || jobs::find(app.db.reader(), &watch.id()).await?.is_some();
+    if is_there {
+        return Ok(());
+    }
+    let (held, connection) = (app.clone(), connection.clone());
+    app.db
+        .write(move |tx| Box::pin(async move { Ok(enqueue_watch(tx, &held, &connection, &watch).await?) }))
+        .await
+}

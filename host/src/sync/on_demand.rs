@@ -1,0 +1,218 @@
+//! A pull that somebody waits for. Where several hosts work on one database, it has the job of its scope for as long as it takes, so that
+//! one host at a time asks the provider, and it uses what another host has just read.
+
+use std::time::Duration;
+
+use base::error::{Code, Error, Result, refuse};
+use storage::connections::Connection;
+use storage::job_claims;
+use storage::jobs::{self, Claim, End, Fence, Job, LostLease};
+use storage::sync_states as table;
+use storage::wakes::JobClass;
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::sync::Scope;
+use crate::sync::pull::{self, By, Ended};
+use crate::sync::schedule::{is_due, pull_job};
+
+/// How long a pull of another host is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often one looks whether it has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// After this time a claim whose end could not be written counts as lost, ms.
+const DEADLINE_MS: i64 = 600_000;
+/// Times that a pull begins again because everything was reset meanwhile.
+const TRIES: usize = 3;
+
+/// The job of a scope while somebody waits for its pull. On SQLite, where a database is one host's, the lock in the process is enough.
+pub struct Claimed {
+    app: App,
+    job: Option<Job>,
+    /// When it was claimed, ms since 1970.
+    at: i64,
+}
+
+impl Claimed {
+    /// None: somebody pulls it now, here or elsewhere.
+    pub async fn take(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Claimed>> {
+        let at = app.now();
+        if !app.db.is_shared() {
+            return Ok(Some(Claimed { app: app.clone(), job: None, at }));
+        }
+        let (new, connection) = (pull_job(connection, scope), connection.clone());
+        let claim = Claim {
+            owner: app.boot.clone(),
+            fence: Fence::random(&app.entropy),
+            now: at,
+            deadline_at: Some(at + DEADLINE_MS),
+        };
+        let claimed: anyhow::Result<Option<Job>> = app
+            .db
+            .write(move |tx| {
+                Box::pin(async move { job_claims::claim_now(tx, &new.due(&connection, None), &claim).await })
+            })
+            .await;
+        Ok(claimed?.map(|job| Claimed { app: app.clone(), job: Some(job), at }))
+    }
+
+    /// The job, whose fence goes into what the pull writes.
+    pub fn job(&self) -> Option<&Job> {
+        self.job.as_ref()
+    }
+
+    /// Gives the job back after a pull: it is due when it was due before. `is_read`: all of it was read. False: somebody has taken the
+    /// job away meanwhile.
+    pub async fn end(mut self, is_read: bool) -> Result<bool> {
+        let Some(job) = self.job.take() else { return Ok(true) };
+        let ended = give_back(&self.app, job, is_read.then_some(self.at)).await;
+        match ended {
+            Ok(()) => Ok(true),
+            Err(e) if e.is::<LostLease>() => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+}
+
+impl Drop for Claimed {
+    /// Whoever waited for the pull went away.
+    fn drop(&mut self) {
+        let Some(job) = self.job.take() else { return };
+        let app = self.app.clone();
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let id = job.id.clone();
+            match give_back(&app, job, None).await {
+                Err(e) if !e.is::<LostLease>() => {
+                    tracing::warn!(job = %id, error = %format!("{e:#}"), "a pull that was called off cannot be given back");
+                }
+                _ => {}
+            }
+        });
+    }
+}
+
+async fn give_back(app: &App, job: Job, done_at: Option<i64>) -> anyhow::Result<()> {
+    let now = app.now();
+    let given: anyhow::Result<()> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let end = End {
+                    due_at: job.due_at,
+                    attempts: job.attempts,
+                    last_error: job.last_error.clone(),
+                    done_at,
+                    ..End::default()
+                };
+                jobs::reschedule(tx, &job, &end, now).await
+            })
+        })
+        .await;
+    // It may be due, and the runner has passed it over.
+    app.db.wakes().wake(JobClass::Pull);
+    given
+}
+
+/// Whether an error says that another host has the job, or that it was taken away: nothing of what was to be written was written.
+pub fn is_lost(e: &Error) -> bool {
+    matches!(e, Error::Internal(e) if e.is::<LostLease>())
+}
+
+/// Sees to it that the copy is not older than the setting allows; a scope that was never read is read now. When the
+/// provider does not answer, an older copy is better than nothing: what was read before is served.
+// Contract silent: how fresh a read is. At most `freshness_ms` old, or newer on `Cache-Control: no-cache`.
+pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now_please: bool) -> Result<()> {
+    let asked = app.now();
+    let since = if now_please { asked } else { asked - app.config.freshness_ms };
+    if !now_please && app.freshness.is_since(&scope.lock_name(connection), since) {
+        return Ok(());
+    }
+    match pull(app, connection, scope, since).await {
+        Err(e) if may_serve_old(&e) => {
+            let state =
+                table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
+            match state.is_some_and(|s| s.last_success_at.is_some()) {
+                true => Ok(()),
+                false => Err(e),
+            }
+        }
+        pulled => pulled,
+    }
+}
+
+fn may_serve_old(e: &Error) -> bool {
+    matches!(
+        e.code(),
+        Some(
+            Code::ProviderUnavailable
+                | Code::ProviderTimeout
+                | Code::ProviderRateLimited
+                | Code::Overloaded
+                | Code::ConnectorError
+        )
+    )
+}
+
+/// Sees to it that a scope has been read at `since` (ms since 1970) or later, by this host or by another one. Waits for a pull of another
+/// host for some seconds, then fails with `provider_timeout`.
+async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> Result<()> {
+    let name = scope.lock_name(connection);
+    let deadline = Instant::now() + PATIENCE;
+    let mut tries = 0;
+    loop {
+        let one = app.locks.lock(&name).await;
+        // Whoever held the lock may have pulled after it was asked for.
+        if app.freshness.is_since(&name, since) || is_read_elsewhere(app, connection, scope, since).await? {
+            return Ok(());
+        }
+        if let Some(claimed) = Claimed::take(app, connection, scope).await? {
+            tries += 1;
+            if read(app, connection, scope, claimed).await? || tries >= TRIES {
+                return Ok(());
+            }
+            continue;
+        }
+        // A turn of this host may have the job, and wait for the lock.
+        drop(one);
+        if Instant::now() >= deadline {
+            return Err(refuse(
+                Code::ProviderTimeout,
+                "this is being read from the provider, which takes long",
+            ));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Whether another host has read it since then, and nobody has asked for a pull after that.
+async fn is_read_elsewhere(app: &App, connection: &Connection, scope: &Scope, since: i64) -> Result<bool> {
+    if !app.db.is_shared() {
+        return Ok(false);
+    }
+    let Some(job) = jobs::find(app.db.reader(), &pull_job(connection, scope).id()).await? else {
+        return Ok(false);
+    };
+    let is_asked_for = job.again_at.is_some() || is_due(&job, app.now());
+    let read_at = job.done_at.filter(|at| *at >= since && !is_asked_for);
+    if let Some(at) = read_at {
+        app.freshness.set(&scope.lock_name(connection), at);
+    }
+    Ok(read_at.is_some())
+}
+
+/// Pulls all of it. False: it was reset, and is to be read anew.
+async fn read(app: &App, connection: &Connection, scope: &Scope, claimed: Claimed) -> Result<bool> {
+    let pulled = pull::run(app, connection, scope, By::waiting(claimed.job())).await;
+    match pulled {
+        Ok(ended) => {
+            let is_read = ended == Ended::CaughtUp;
+            Ok(claimed.end(is_read).await? && is_read)
+        }
+        Err(e) if is_lost(&e) => Ok(false),
+        Err(e) => {
+            claimed.end(false).await?;
+            Err(e)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! When what clients follow is pulled, and where providers are listened to: the jobs of it, and how long a quiet collection is left alone.
+
+use anyhow::Result;
+use serde_json::Value;
+use storage::Tx;
+use storage::connections::Connection;
+use storage::jobs::{self, Job, NewJob};
+use storage::wakes::JobClass;
+use url::Url;
+
+use crate::app::App;
+use crate::resources::Kind;
+use crate::sync::Scope;
+use crate::watches::{Channel, Watched};
+
+/// The kind of the jobs that pull; their keys are `<connection>:<surface>:<scope>`.
+pub const PULL_JOB: &str = "pull";
+/// The kind of the jobs that listen to a provider; their keys are `<connection>:email`.
+pub const WATCH_JOB: &str = "watch";
+
+/// For so long after something happened pulls are as frequent as the setting allows, ms.
+const BUSY_MS: i64 = 10 * 60_000;
+/// The longest time between two pulls of a collection in which nothing happens, ms.
+const LONGEST_MS: i64 = 15 * 60_000;
+/// The same where the provider tells of changes, ms: no provider is trusted to tell of all of them.
+const WATCHED_MS: i64 = 60 * 60_000;
+
+/// A job on a connection: what it is called, and whom it asks.
+#[derive(Clone, Debug)]
+pub struct ConnectionJob {
+    kind: &'static str,
+    class: JobClass,
+    key: String,
+    target: String,
+}
+
+impl ConnectionJob {
+    /// The id of its row.
+    pub fn id(&self) -> String {
+        format!("{}:{}", self.kind, self.key)
+    }
+
+    /// The job as it is enqueued. `due_at`: ms since 1970.
+    pub fn due<'a>(&'a self, connection: &'a Connection, due_at: Option<i64>) -> NewJob<'a> {
+        NewJob {
+            kind: self.kind,
+            key: &self.key,
+            class: self.class,
+            tenant: &connection.tenant,
+            connection_id: Some(&connection.id),
+            target: &self.target,
+            due_at,
+            args: None,
+        }
+    }
+}
+
+/// The job that pulls a scope.
+pub fn pull_job(connection: &Connection, scope: &Scope) -> ConnectionJob {
+    pull_job_of(connection, scope.surface(), &scope.scope_id)
+}
+
+/// The same by the names that a sync state has.
+pub fn pull_job_of(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
+    let key = format!("{}:{surface}:{scope_id}", connection.id);
+    ConnectionJob { kind: PULL_JOB, class: JobClass::Pull, key, target: target(connection) }
+}
+
+/// The job that listens to a mailbox's provider; none where that tells of no changes.
+pub fn watch_job(app: &App, connection: &Connection, scope: &Scope) -> Option<ConnectionJob> {
+    let can_listen = scope.kind.is_mail() && app.runtime.can_listen(&connection.provider);
+    can_listen.then(|| ConnectionJob {
+        kind: WATCH_JOB,
+        class: JobClass::Watch,
+        key: watch_key(&connection.id),
+        target: target(connection),
+    })
+}
+
+fn watch_key(connection_id: &str) -> String {
+    format!("{connection_id}:{}", Kind::EmailMessage.surface().as_str())
+}
+
+/// The id of the job that listens to a connection's provider.
+pub fn watch_id(connection_id: &str) -> String {
+    format!("{WATCH_JOB}:{}", watch_key(connection_id))
+}
+
+/// The server that a connection's user named, as `host:port`; for a provider that is the same for all its name.
+fn target(connection: &Connection) -> String {
+    let settings = &connection.settings;
+    if let Some(server) = settings.get("imap").and_then(Value::as_object) {
+        let host = server.get("host").and_then(Value::as_str).unwrap_or_default();
+        let port = server.get("port").and_then(Value::as_u64).unwrap_or_default();
+        return format!("{}:{port}", host.to_lowercase());
+    }
+    let url = settings.get("serverUrl").and_then(Value::as_str).and_then(|url| Url::parse(url).ok());
+    let named = url.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
+    named.map_or_else(|| connection.provider.clone(), |(host, port)| format!("{host}:{port}"))
+}
+
+/// Has a scope pulled soon, for somebody who does not wait for it. Nothing is written where that is coming already.
+pub async fn pull_soon(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+    let (job, now) = (pull_job(connection, scope), app.now());
+    match jobs::find(app.db.reader(), &job.id()).await? {
+        Some(found) if found.state == "running" => Ok(()),
+        Some(found) if is_due(&found, now) => {
+            app.db.wakes().wake(job.class);
+            Ok(())
+        }
+        _ => pull_at(app, connection, job, now).await,
+    }
+}
+
+/// Has a pull done at this time (ms since 1970) at the latest.
+pub async fn pull_at(app: &App, connection: &Connection, job: ConnectionJob, due_at: i64) -> Result<()> {
+    let (connection, now) = (connection.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move { jobs::enqueue(tx, &job.due(&connection, Some(due_at)), now).await })
+        })
+        .await
+}
+
+/// Sees to it that a mailbox that is followed is listened to. A job that is there stays as it is.
+pub async fn enqueue_watch(
+    tx: &mut Tx,
+    app: &App,
+    connection: &Connection,
+    job: &ConnectionJob,
+) -> Result<()> {
+    if jobs::find(&mut *tx, &job.id()).await?.is_some() {
+        return Ok(());
+    }
+    let now = app.now();
+    jobs::enqueue(tx, &job.due(connection, Some(now)), now).await
+}
+
+/// Whether a job waits to be run now.
+pub fn is_due(job: &Job, now: i64) -> bool {
+    job.state == "queued" && job.due_at.is_some_and(|at| at <= now)
+}
+
+/// How the push channel of a connection stands, on whichever host it is open. None: nobody listens.
+pub async fn watched(app: &App, connection_id: &str) -> Result<Option<Watched>> {
+    let here = app.watches.find(connection_id);
+    if here.is_some() {
+        return Ok(here);
+    }
+    let Some(job) = jobs::find(app.db.reader(), &watch_id(connection_id)).await? else { return Ok(None) };
+    let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<Watched>(kept).ok());
+    Ok(kept.map(|kept| match kept.channel {
+        Channel::Open if job.state != "running" => Watched { channel: Channel::Closed, ..kept },
+        _ => kept,
+    }))
+}
+
+/// Whether the provider tells of changes in this scope now.
+pub async fn is_watched(app: &App, connection: &Connection, scope: &Scope) -> Result<bool> {
+    if watch_job(app, connection, scope).is_none() {
+        return Ok(false);
+    }
+    Ok(watched(app, &connection.id).await?.is_some_and(|watched| watched.channel == Channel::Open))
+}
+
+/// How long after a pull the next one is due, ms. `shortest_ms`: the setting. `quiet_ms`: how long nothing has happened.
+pub fn interval_ms(shortest_ms: i64, quiet_ms: i64, is_watched: bool) -> i64 {
+    if is_watched {
+        return WATCHED_MS.max(shortest_ms);
+    }
+    let (mut interval, mut quiet) = (shortest_ms, BUSY_MS);
+    while quiet <= quiet_ms && interval < LONGEST_MS {
+        interval *= 2;
+        quiet *= 2;
+    }
+    interval.min(LONGEST_MS.max(shortest_ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+
+    #[test]
+    fn a_quiet_collection_is_left_alone_for_longer_and_longer() {
+        let minutes = |quiet: i64| interval_ms(MINUTE, quiet * MINUTE, false) / MINUTE;
+        let intervals: Vec<i64> =
+            [0, 9, 10, 19, 20, 39, 40, 79, 80, 100_000].into_iter().map(minutes).collect();
+        assert_eq!(intervals, [1, 1, 2, 2, 4, 4, 8, 8, 15, 15]);
+    }
+
+    #[test]
+    fn the_setting_is_the_shortest_interval() {
+        assert_eq!(interval_ms(100, 0, false), 100);
+        assert_eq!(interval_ms(20 * MINUTE, 1_000 * MINUTE, false), 20 * MINUTE);
+        assert_eq!(interval_ms(MINUTE, 0, true), 60 * MINUTE);
+        assert_eq!(interval_ms(90 * MINUTE, 0, true), 90 * MINUTE);
+    }
+}
