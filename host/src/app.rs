@@ -93,7 +93,12 @@ impl App {
         std::fs::create_dir_all(&config.data_dir)
             .with_context(|| format!("cannot make the data directory {}", config.data_dir.display()))?;
         let keyring = open_keyring(&config.data_dir, &entropy)?;
-        let options = Options { url: config.database(), group_commit: config.group_commit, readers: 8 };
+        let options = Options {
+            url: config.database(),
+            group_commit: config.group_commit,
+            readers: 8,
+            pools: config.database_pools.clone(),
+        };
         let db = Db::open(&options).await?;
         same_keyring(&db, &keyring).await?;
         let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use ipnet::IpNet;
 use secrecy::SecretString;
+use storage::PoolLimits;
 
 /// The host's settings.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// `sqlite://…` or `postgres://…`; none: `<data_dir>/switchboard.db`.
     pub database_url: Option<String>,
+    /// Bounds of the connections to PostgreSQL.
+    pub database_pools: PoolLimits,
     /// How clients and providers reach this service from outside; none: `http://<listen>`.
     pub public_url: Option<String>,
     /// The bundle of connectors to load at start.
@@ -37,7 +40,8 @@ pub struct Config {
     pub group_commit: bool,
     /// How old the local copy may be when it answers a read, in milliseconds; older asks the provider first.
     pub freshness_ms: i64,
-    /// How often a followed collection is pulled, in milliseconds.
+    /// How often a followed collection is pulled at the most, in milliseconds; a quiet one is read more rarely, every 15 minutes at the
+    /// least, every hour where the provider tells of changes.
     pub poll_interval_ms: i64,
     /// How many sources a provider is asked for at a time. For tests: no flag changes it.
     pub pull_page: u32,
@@ -59,6 +63,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data_dir: PathBuf::from("data"),
             database_url: None,
+            database_pools: PoolLimits::default(),
             public_url: None,
             connectors_dir: Some(PathBuf::from("target/connectors/bundle")),
             watch_connectors: false,

@@ -401,6 +401,8 @@ async fn metrics_need_their_token() {
         "http_server_request_duration_seconds_count{http_route=\"/v1/connections/{connectionId}\",http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
         "switchboard_store_up 1",
         "switchboard_store_queued_writes 0",
+        "switchboard_store_connections_max{lane=\"writes\"} 1",
+        "switchboard_store_connections_waiting{lane=\"writes\"} 0",
         "switchboard_jobs_takeovers_total 0",
         "# EOF",
     ] {

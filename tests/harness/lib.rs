@@ -75,8 +75,7 @@ pub fn share_compiled_code(data: &Path) {
 /// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts.
 pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
-    let options = Options { url: url.to_owned(), group_commit: true, readers: 1 };
-    let db = Db::connect(&options).await?;
+    let db = Db::connect(&Options::of(url)).await?;
     // Statements are fixed text everywhere else; this one is a few bytes of a test's memory.
     let create: &'static str = format!("create schema {name}").leak();
     db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await?;

@@ -46,7 +46,7 @@ const MAY_KNOW: [(&str, &[&str]); 8] = [
     ("host/compute/Cargo.toml", &[]),
     ("host/base/Cargo.toml", &["model", "recurrence"]),
     ("host/sandbox-provider/Cargo.toml", &["base", "compute", "mail", "model", "recurrence"]),
-    ("host/storage/Cargo.toml", &["base", "model"]),
+    ("host/storage/Cargo.toml", &["base", "compute", "model"]),
     ("host/runtime/Cargo.toml", &["compute", "mail"]),
 ];
 

@@ -179,6 +179,7 @@ async fn store(registry: &mut Registry, app: &App) {
             gauge(bytes),
         );
     }
+    pools(registry, app);
     let (oldest, followed, stuck) = (
         Family::<Labels, Gauge>::default(),
         Family::<Labels, Gauge>::default(),
@@ -203,6 +204,25 @@ async fn store(registry: &mut Registry, app: &App) {
 struct Counted {
     lags: Vec<Lag>,
     jobs: Vec<Count>,
+}
+
+/// How each kind of work uses its connections to the database. `registry` has the prefix already.
+fn pools(registry: &mut Registry, app: &App) {
+    let (most, in_use, waiting) = (
+        Family::<Labels, Gauge>::default(),
+        Family::<Labels, Gauge>::default(),
+        Family::<Labels, Gauge>::default(),
+    );
+    for pool in app.db.pool_usage() {
+        let lane = vec![("lane", pool.lane.to_owned())];
+        most.get_or_create(&lane).set(pool.most.into());
+        in_use.get_or_create(&lane).set(pool.in_use.into());
+        waiting.get_or_create(&lane).set(i64::try_from(pool.waiting).unwrap_or(i64::MAX));
+    }
+    registry.register("store_connections_max", "Connections to the database that there may be", most);
+    registry.register("store_connections_in_use", "Of them, those that somebody has now", in_use);
+    let waits = "Reads and writes that wait for a connection, or for their application's share of them";
+    registry.register("store_connections_waiting", waits, waiting);
 }
 
 async fn count(app: &App) -> Result<Counted> {

@@ -41,7 +41,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -84,13 +84,18 @@ pub fn service(app: App) -> Router {
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
         .with_state(app.clone());
-    let pages = track.merge(book).with_state(app.clone());
+    let pages = track.merge(book).layer(from_fn(without_key)).with_state(app.clone());
     v1.merge(outside.with_state(app)).merge(pages)
 }
 
 /// Every operation, for the contract's tests.
 pub fn operations() -> Vec<Operation> {
     v1::routes().operations()
+}
+
+/// Whoever has no key shares what one application may have of the database.
+async fn without_key(request: Request, next: Next) -> Response {
+    storage::lane::Lane::requests().of("").scope(next.run(request)).await
 }
 
 async fn unknown_path() -> ApiError {
@@ -126,7 +131,10 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let challenge = is_oauth.then(|| client_auth::challenge(request.headers()));
     let (request, rest) = unread::lend(request);
     let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
-        Ok(()) => run(&gate, operation, &seen, request, next).await,
+        Ok(()) => {
+            let lane = lane(seen.caller.as_ref());
+            lane.scope(run(&gate, operation, &seen, request, next)).await
+        }
         Err(e) => {
             drop(request);
             error::response(e, &seen.request_id)
@@ -142,6 +150,12 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     note(&seen, &method, &route, response.status(), app.now() - started);
     rest.take().await;
     response
+}
+
+/// The lane of a request: its application has a share of the database's connections, and so have all who have no key.
+fn lane(caller: Option<&Caller>) -> storage::lane::Lane {
+    let requests = storage::lane::Lane::requests();
+    requests.of(caller.map_or("", |caller| caller.tenant().application_id.as_str()))
 }
 
 /// The request's line in the log. Reads that succeed are counted (`/metrics`); a line for each is for who asks for `debug`.
@@ -265,7 +279,7 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) 
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
-            let work = tokio::spawn(async move {
+            let work = storage::lane::Lane::current().spawn(async move {
                 let response = finished_with(next.run(request).await, &id);
                 drop(held);
                 idempotency::finish(&app, &attempt, response).await

@@ -217,7 +217,7 @@ async fn find(db: &Db, id: &str) -> Result<(Job, Vec<Host>)> {
 /// Why a job of this kind cannot be cancelled by itself, and what to do instead; none where it can be.
 fn cancel_refusal(kind: &str) -> Option<&'static str> {
     match kind {
-        "send" => Some("cancel the message with DELETE /v1/messages/{messageId}"),
+        "send" => Some("cancel the message with DELETE /v1/email/messages/{messageId}"),
         "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
         "refresh" => Some("the account's token would expire; disconnect the connection instead"),
         "fanout" | "deliver" => Some(

@@ -9,6 +9,7 @@ use axum::Router;
 use base::clock::{Clock, Entropy};
 use clap::Args;
 use sandbox_provider::{self, Sandbox};
+use storage::lane::Lane;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -159,7 +160,7 @@ fn in_background<F: Future<Output = ()> + Send + 'static>(
 ) -> tokio::task::JoinHandle<()> {
     let (app, stopping) = (app.clone(), stopping.clone());
     let (metrics, stop) = (app.metrics.clone(), stopping.clone());
-    let start = move || run(app.clone(), stopping.clone());
+    let start = move || Lane::jobs().scope(run(app.clone(), stopping.clone()));
     tokio::spawn(supervised(metrics, work, stop, Backoff::default(), start))
 }
 

@@ -3,17 +3,17 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
-use ipnet::IpNet;
 use secrecy::SecretString;
 use serde::Deserialize;
+use storage::PoolLimits;
 
-use crate::api::caller;
+use crate::cli::network::Network;
+use crate::cli::pools::PoolSettings;
 use crate::config::Config;
 use crate::telemetry::Format;
 
@@ -65,6 +65,29 @@ pub struct Settings {
     /// File that holds the database URL, for URLs with a password
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
     database_url_file: Option<PathBuf>,
+    /// Connections to PostgreSQL for what requests read; one application has half of them at most [default: 12]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_READ_CONNECTIONS", value_name = "N")]
+    database_read_connections: Option<u32>,
+    /// Connections to PostgreSQL for what requests write; one application has a third of them at most [default: 12]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_WRITE_CONNECTIONS", value_name = "N")]
+    database_write_connections: Option<u32>,
+    /// Connections to PostgreSQL for work in the background; one application has half of them at most [default: 8]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_JOB_CONNECTIONS", value_name = "N")]
+    database_job_connections: Option<u32>,
+    /// How long a request waits for a connection to PostgreSQL before it is refused with 503 [default: 5000]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_ACQUIRE_TIMEOUT_MS", value_name = "MS")]
+    database_acquire_timeout_ms: Option<u64>,
+    /// How long a statement waits for a lock in PostgreSQL before its request is undone and refused with 503 [default: 5000]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_LOCK_TIMEOUT_MS", value_name = "MS")]
+    database_lock_timeout_ms: Option<u64>,
+    /// How long a statement may take in PostgreSQL before its request is undone and refused with 503 [default: 15000]
+    #[arg(
+        long,
+        help_heading = "Store",
+        env = "SWITCHBOARD_DATABASE_STATEMENT_TIMEOUT_MS",
+        value_name = "MS"
+    )]
+    database_statement_timeout_ms: Option<u64>,
     /// URL under which clients and providers reach this service [default: http://<listen>]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
@@ -142,7 +165,8 @@ pub struct Settings {
     /// How old the local copy may be when it answers a read; older asks the provider first [default: 10000]
     #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_FRESHNESS_MS", value_name = "MS")]
     freshness_ms: Option<i64>,
-    /// How often collections that clients follow are read from the provider [default: 60000]
+    /// How often collections that clients follow are read from the provider at the most; a quiet one is read more rarely, every 15 minutes
+    /// at the least, every hour where the provider tells of changes [default: 60000]
     #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_POLL_INTERVAL_MS", value_name = "MS")]
     poll_interval_ms: Option<i64>,
     /// Requests per minute from one address without a valid API key [default: 300]
@@ -171,28 +195,6 @@ pub struct Settings {
 enum Switch {
     On,
     Off,
-}
-
-/// A network, or one address.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(try_from = "String")]
-struct Network(IpNet);
-
-impl FromStr for Network {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let network = caller::network(text.trim()).map(Network);
-        network.ok_or_else(|| format!("\"{text}\" is neither an address nor a network such as 10.1.0.0/16"))
-    }
-}
-
-impl TryFrom<String> for Network {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
 }
 
 /// Everything that `serve` needs, decided.
@@ -227,6 +229,16 @@ impl Settings {
             data_dir: self.data_dir.or(file.data_dir),
             database_url,
             database_url_file,
+            database_read_connections: self.database_read_connections.or(file.database_read_connections),
+            database_write_connections: self.database_write_connections.or(file.database_write_connections),
+            database_job_connections: self.database_job_connections.or(file.database_job_connections),
+            database_acquire_timeout_ms: self
+                .database_acquire_timeout_ms
+                .or(file.database_acquire_timeout_ms),
+            database_lock_timeout_ms: self.database_lock_timeout_ms.or(file.database_lock_timeout_ms),
+            database_statement_timeout_ms: self
+                .database_statement_timeout_ms
+                .or(file.database_statement_timeout_ms),
             public_url: self.public_url.or(file.public_url),
             connectors: self.connectors.or(file.connectors),
             watch_connectors: self.watch_connectors.or(file.watch_connectors),
@@ -250,6 +262,7 @@ impl Settings {
 
     fn resolved(self) -> Result<Resolved> {
         let default = Config::default();
+        let database_pools = self.pools()?;
         let database_url = match (self.database_url.filter(|u| !u.is_empty()), &self.database_url_file) {
             (Some(url), _) => Some(url),
             (None, Some(file)) => Some(read_secret(file)?),
@@ -271,6 +284,7 @@ impl Settings {
             listen: self.listen.unwrap_or(default.listen),
             data_dir: self.data_dir.unwrap_or(default.data_dir),
             database_url,
+            database_pools,
             public_url,
             connectors_dir: self.connectors.or_else(bundle),
             watch_connectors: self.watch_connectors.unwrap_or(default.watch_connectors),
@@ -296,6 +310,19 @@ impl Settings {
             drain_delay: Duration::from_millis(drain_delay_ms),
             connectors_named,
         })
+    }
+
+    /// The bounds of PostgreSQL's connections.
+    fn pools(&self) -> Result<PoolLimits> {
+        let given = PoolSettings {
+            read_connections: self.database_read_connections,
+            write_connections: self.database_write_connections,
+            job_connections: self.database_job_connections,
+            acquire_timeout_ms: self.database_acquire_timeout_ms,
+            lock_timeout_ms: self.database_lock_timeout_ms,
+            statement_timeout_ms: self.database_statement_timeout_ms,
+        };
+        given.resolved()
     }
 }
 
@@ -398,6 +425,8 @@ mod tests {
             ("public_url = \"ftp://x\"", "public_url"),
             ("poll_interval_ms = 1", "poll_interval_ms"),
             ("drain_delay_ms = 60000", "drain_delay_ms"),
+            ("database_write_connections = 0", "database_write_connections must be 1 to 1000"),
+            ("database_lock_timeout_ms = 0", "database_lock_timeout_ms must be 1 to 600000"),
             ("database_url_file = \"/nowhere/at/all\"", "/nowhere/at/all"),
         ] {
             let error = format!("{:#}", parse_file(text).unwrap().resolved().unwrap_err());

@@ -11,8 +11,7 @@ use storage::{Db, Options};
 use crate::config::Config;
 
 fn options(config: &Config) -> Options {
-    // A command asks few questions, one after the other.
-    Options { url: config.database(), group_commit: true, readers: 2 }
+    Options { pools: config.database_pools.clone(), ..Options::of(config.database()) }
 }
 
 /// Opens the database and brings its schema up to date; makes it, and the data directory, where there is none.

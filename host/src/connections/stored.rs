@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use runtime::{Credentials, CredentialsError, Login, Secret};
 use storage::connections::{self as table, Connection};
+use storage::lane::Lane;
 use tokio::runtime::Handle;
 
 use crate::app::App;
@@ -20,6 +21,8 @@ pub struct StoredCredentials {
     connection: Connection,
     /// New tokens are asked for there: a call may run on threads that do nothing else.
     handle: Handle,
+    /// The lane of the call, which those threads do not know.
+    lane: Lane,
     held: Mutex<Held>,
 }
 
@@ -46,6 +49,7 @@ impl StoredCredentials {
             app: app.clone(),
             connection: connection.clone(),
             handle: Handle::current(),
+            lane: Lane::current(),
             held: Mutex::new(Held::new(&tokens)?),
         })
     }
@@ -68,7 +72,8 @@ impl StoredCredentials {
 
     async fn renewed(&self, need: Need) -> Result<Arc<Fixed>, CredentialsError> {
         let (app, connection) = (self.app.clone(), self.connection.clone());
-        let work = self.handle.spawn(async move { token_refresh::tokens(&app, &connection, need).await });
+        let tokens = async move { token_refresh::tokens(&app, &connection, need).await };
+        let work = self.handle.spawn(self.lane.clone().scope(tokens));
         let failed = |e: String| {
             tracing::error!(connection = %self.connection.id, error = e, "there are no credentials for a call");
             let message = "the credentials cannot be read now; try again".to_owned();

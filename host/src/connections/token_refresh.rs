@@ -10,6 +10,7 @@ use base::tenant::Tenant;
 use runtime::{CredentialsError, ErrorClass};
 use serde_json::{Value, json};
 use storage::connections::{self as table, Connection};
+use storage::lane::Lane;
 use storage::locked::ConnectionLock;
 use storage::token_refresh::{self as columns, Claim, RefreshState};
 
@@ -50,7 +51,7 @@ pub struct Need {
 pub async fn tokens(app: &App, connection: &Connection, need: Need) -> Result<Tokens, CredentialsError> {
     let (app, tenant, id) = (app.clone(), connection.tenant.clone(), connection.id.clone());
     // Somebody who does not wait any longer does not stop it: at many providers tokens that are not stored end the grant.
-    let work = tokio::spawn(async move { alone(&app, &tenant, &id, need).await });
+    let work = Lane::current().spawn(async move { alone(&app, &tenant, &id, need).await });
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(e)) => Err(internal(&connection.id, e)),

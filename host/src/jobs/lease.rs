@@ -11,6 +11,7 @@ use anyhow::Result;
 use base::ids::Kind;
 use storage::hosts::{self, Host, LEASE_MS};
 use storage::jobs;
+use storage::lane::Lane;
 
 use crate::app::App;
 
@@ -137,6 +138,7 @@ impl HostLease {
                 .await;
             anyhow::Ok(if is_valid? { until } else { i64::MIN + RESERVE_MS })
         };
+        let renewal = Lane::lease().scope(renewal);
         let until = tokio::time::timeout(RENEWAL_TAKES_AT_MOST, renewal).await??;
         self.valid_until.store(until, Ordering::Release);
         Ok(())

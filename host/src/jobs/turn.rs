@@ -8,6 +8,7 @@ use anyhow::Result;
 use base::error::{Code, Error};
 use storage::job_claims;
 use storage::jobs::{self, End, Job, LostLease};
+use storage::lane::Lane;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -51,6 +52,11 @@ impl Outcome {
 /// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row. When `stop` says that the process ends,
 /// the turn is dropped and nothing is written: its host gives the job back.
 pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
+    let lane = Lane::jobs().of(&job.tenant.application_id);
+    lane.scope(run_once(app, kind, job, stop)).await;
+}
+
+async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
     let (began, began_at) = (Instant::now(), app.now());
     let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)) };

@@ -7,6 +7,7 @@ use base::error::{Code, Error, Result, refuse};
 use storage::connections::Connection;
 use storage::job_claims;
 use storage::jobs::{self, Claim, End, Fence, Job, LostLease};
+use storage::lane::Lane;
 use storage::sync_states as table;
 use storage::wakes::JobClass;
 use tokio::time::Instant;
@@ -80,7 +81,7 @@ impl Drop for Claimed {
         let Some(job) = self.job.take() else { return };
         let app = self.app.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
+        runtime.spawn(Lane::jobs().scope(async move {
             let id = job.id.clone();
             match give_back(&app, job, None).await {
                 Err(e) if !e.is::<LostLease>() => {
@@ -88,7 +89,7 @@ impl Drop for Claimed {
                 }
                 _ => {}
             }
-        });
+        }));
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use futures::future::BoxFuture;
 
 use crate::dialect::Dialect;
-use crate::postgres;
+use crate::pools::{PoolLimits, PoolUsage, Pools};
 use crate::sql::{Reader, Tx, query};
 use crate::sqlite;
 use crate::wakes::Wakes;
@@ -29,8 +29,17 @@ pub struct Options {
     pub url: String,
     /// False: one commit per write, to compare with.
     pub group_commit: bool,
-    /// Most connections for reading.
+    /// SQLite: connections for reading that are kept.
     pub readers: u32,
+    /// PostgreSQL: bounds of its connections.
+    pub pools: PoolLimits,
+}
+
+impl Options {
+    /// The database at `url` for a command, which asks few questions, one after the other.
+    pub fn of(url: impl Into<String>) -> Options {
+        Options { url: url.into(), group_commit: true, readers: 2, pools: PoolLimits::default() }
+    }
 }
 
 impl Db {
@@ -40,9 +49,9 @@ impl Db {
         let wakes = Wakes::default();
         let opened = match dialect {
             Dialect::Sqlite => open_sqlite(options, &wakes),
-            Dialect::Postgres => postgres::open(&options.url, options.readers)
+            Dialect::Postgres => Pools::open(&options.url, &options.pools)
                 .await
-                .map(|pool| (Reader::Postgres(pool.clone()), Writer::pooled(pool, wakes.clone()))),
+                .map(|pools| (Reader::Postgres(pools.clone()), Writer::pooled(pools, wakes.clone()))),
         };
         let (reader, writer) =
             opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
@@ -114,6 +123,18 @@ impl Db {
         self.writer.queued()
     }
 
+    /// How the connections for each kind of work are used now: of PostgreSQL's four pools, or of SQLite's one writer.
+    pub fn pool_usage(&self) -> Vec<PoolUsage> {
+        match &self.reader {
+            Reader::Postgres(pools) => pools.usage(),
+            Reader::Sqlite(_) => {
+                let queued = self.writer.queued();
+                let in_use = u32::from(queued > 0);
+                vec![PoolUsage { lane: "writes", most: 1, in_use, waiting: queued.saturating_sub(1) }]
+            }
+        }
+    }
+
     /// How often a write was run again because the database gave it up in favour of another, since the start.
     pub fn write_retries(&self) -> u64 {
         self.writer.retries()
@@ -124,7 +145,7 @@ impl Db {
         self.writer.close().await;
         match &self.reader {
             Reader::Sqlite(readers) => readers.close(),
-            Reader::Postgres(pool) => pool.close().await,
+            Reader::Postgres(pools) => pools.close().await,
         }
     }
 }

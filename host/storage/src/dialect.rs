@@ -46,7 +46,9 @@ impl Dialect {
         match self {
             Dialect::Sqlite => "select 1",
             // An arbitrary number of ours, held until the transaction ends.
-            Dialect::Postgres => "set local statement_timeout = 0; select pg_advisory_xact_lock(7311952038)",
+            Dialect::Postgres => {
+                "set local statement_timeout = 0; set local lock_timeout = 0; select pg_advisory_xact_lock(7311952038)"
+            }
         }
     }
 

@@ -332,10 +332,12 @@ pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Gives back what a host runs, at once and without counting it as an attempt: for a host that stops in order. Returns how many jobs.
+/// Gives back what a host runs, at once and without counting it as an attempt: for a host that stops in order. Returns how many jobs. What is
+/// claimed for somebody who waits was no attempt (`job_claims::claim_now`).
 pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \
-               deadline_at = null, attempts = attempts - 1, updated_at = $2 where state = 'running' and owner = $1";
+               deadline_at = null, attempts = case when attempts > 0 then attempts - 1 else 0 end, updated_at = $2 \
+               where state = 'running' and owner = $1";
     query(sql).bind(owner).bind(now).execute(tx).await
 }
 

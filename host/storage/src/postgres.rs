@@ -1,43 +1,38 @@
 //! PostgreSQL, through sqlx.
 
-use std::str::FromStr;
-use std::time::Duration;
-
 use anyhow::{Error, Result};
 use futures::TryStreamExt;
 use sqlx::error::DatabaseError;
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions, PgRow};
-use sqlx::{PgExecutor, PgPool, Postgres};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::{PgExecutor, Postgres};
 
-use crate::statement::{Query, Row, Value, too_long};
+use crate::statement::{Query, Row, Value, locked, too_long};
 use crate::transaction;
 
-/// How long a statement may take, the wait for locks included, ms. Migrations take as long as they take.
-const STATEMENT_TIMEOUT_MS: &str = "15000";
-/// What is read often is in memory, and disks have no heads: a page found by an index costs little more than the next one. With the server's
-/// default (4, of 1998) it reads whole tables where it need not.
-const RANDOM_PAGE_COST: &str = "1.1";
 /// The server stopped a statement: it took too long, or an administrator wants it so.
 const QUERY_CANCELED: &str = "57014";
+/// `lock_not_available`: the server stopped a statement that waited too long for a lock.
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 /// `serialization_failure` and `deadlock_detected`: the server gave the transaction up in favour of another one.
 const GIVEN_UP: [&str; 2] = ["40001", "40P01"];
 
-/// Connects; `most` is how many connections there may be at one moment.
-pub async fn open(url: &str, most: u32) -> Result<PgPool> {
-    let options = PgPoolOptions::new().max_connections(most).min_connections(1);
-    let settings = [("statement_timeout", STATEMENT_TIMEOUT_MS), ("random_page_cost", RANDOM_PAGE_COST)];
-    let to = PgConnectOptions::from_str(url)?.options(settings);
-    Ok(options.acquire_timeout(Duration::from_secs(5)).connect_with(to).await?)
-}
-
-/// The error of a statement or a commit. The transaction in which it runs notes whether another attempt can succeed.
+/// The error of a statement or a commit. The transaction in which it runs notes whether another attempt can succeed, and whether a statement
+/// was stopped.
 pub fn failed(e: sqlx::Error) -> Error {
     let code = e.as_database_error().and_then(DatabaseError::code);
     let is = |codes: &[&str]| code.as_deref().is_some_and(|code| codes.contains(&code));
     if is(&GIVEN_UP) {
         transaction::given_up();
     }
-    if is(&[QUERY_CANCELED]) { too_long(e.into()) } else { e.into() }
+    let (took_too_long, is_locked) = (is(&[QUERY_CANCELED]), is(&[LOCK_NOT_AVAILABLE]));
+    if took_too_long || is_locked {
+        transaction::stopped();
+    }
+    match (took_too_long, is_locked) {
+        (true, _) => too_long(e.into()),
+        (_, true) => locked(e.into()),
+        _ => e.into(),
+    }
 }
 
 fn prepared<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArguments> {

@@ -2,9 +2,9 @@
 //! handing one to another thread costs more than the read; one that takes longer is moved (`sqlite.rs`). PostgreSQL is waited for.
 
 use anyhow::{Context, Result};
-use sqlx::PgPool;
 
 use crate::dialect::Dialect;
+use crate::pools::Pools;
 use crate::postgres;
 use crate::sqlite;
 use crate::transaction::{self, LockRank};
@@ -27,7 +27,7 @@ pub struct Chunk<T> {
 #[derive(Clone)]
 pub enum Reader {
     Sqlite(sqlite::Readers),
-    Postgres(PgPool),
+    Postgres(Pools),
 }
 
 impl Reader {
@@ -43,7 +43,7 @@ impl Reader {
     pub fn holding(&self) -> Reader {
         match self {
             Reader::Sqlite(readers) => Reader::Sqlite(readers.holding()),
-            Reader::Postgres(pool) => Reader::Postgres(pool.clone()),
+            Reader::Postgres(pools) => Reader::Postgres(pools.clone()),
         }
     }
 }
@@ -161,8 +161,8 @@ impl<'q> Query<'q> {
             On::Reader(Reader::Sqlite(readers)) => readers.rows(&self, &mut read).await,
             On::Tx(Tx::Sqlite(connection)) => sqlite::rows(connection, &self, &mut read),
             // Boxed: what waits for a server is large, and every future that asks a question would be as large.
-            On::Reader(Reader::Postgres(pool)) => {
-                postgres::read(&Box::pin(postgres::rows(pool, self)).await?, &mut read)
+            On::Reader(Reader::Postgres(pools)) => {
+                postgres::read(&Box::pin(pools.rows(self)).await?, &mut read)
             }
             On::Tx(Tx::Postgres(tx)) => {
                 postgres::read(&Box::pin(postgres::rows(&mut **tx, self)).await?, &mut read)

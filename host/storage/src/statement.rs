@@ -179,12 +179,33 @@ impl<'q> Query<'q> {
     }
 }
 
-/// Seconds after which a read that took too long is worth another try.
+/// Seconds after which what the database could not do in time is worth another try.
 const TRY_AGAIN_S: u64 = 1;
 
-/// A read that took too long, as the error of whoever asked for it: one that is worth another try.
+/// A statement that took too long, as the error of whoever asked for it: one that is worth another try.
 pub(crate) fn too_long(e: anyhow::Error) -> anyhow::Error {
-    tracing::warn!(error = %format!("{e:#}"), "a read took too long and was stopped");
-    let message = "the database could not answer this in time; try again, or ask for less at a time";
+    tracing::warn!(error = %format!("{e:#}"), "a statement took too long and was stopped");
+    overloaded("the database could not answer this in time; try again, or ask for less at a time")
+}
+
+/// A statement that waited too long for rows that another transaction has locked.
+pub(crate) fn locked(e: anyhow::Error) -> anyhow::Error {
+    tracing::warn!(error = %format!("{e:#}"), "a statement waited too long for a lock and was stopped");
+    overloaded("another change of the same data takes long; try again")
+}
+
+/// A write of which the database stopped a statement, after which it commits nothing.
+pub(crate) fn not_committed() -> anyhow::Error {
+    tracing::warn!("a write went on after one of its statements was stopped: it is not committed");
+    overloaded("the database could not do this in time; try again")
+}
+
+/// Work that waited too long for a connection to the database. `lane` says of which kind.
+pub(crate) fn no_connection(lane: &str) -> anyhow::Error {
+    tracing::warn!(lane, "no connection to the database became free in time");
+    overloaded("the database is busy with other requests; try again")
+}
+
+fn overloaded(message: &str) -> anyhow::Error {
     anyhow::Error::new(Refusal::new(Code::Overloaded, message).retry_after_s(TRY_AGAIN_S))
 }

@@ -53,6 +53,8 @@ struct State {
     is_in_any_order: bool,
     /// PostgreSQL gave it up in favour of another transaction.
     is_given_up: bool,
+    /// PostgreSQL stopped one of its statements, which took too long or waited too long for a lock.
+    is_stopped: bool,
 }
 
 impl Transaction {
@@ -82,6 +84,11 @@ impl Transaction {
     /// Whether PostgreSQL gave it up in favour of another transaction, so that another attempt can succeed.
     pub(crate) fn is_given_up(&self) -> bool {
         self.state().is_given_up
+    }
+
+    /// Whether PostgreSQL stopped one of its statements, so that nothing of it is to be committed.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state().is_stopped
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -138,6 +145,11 @@ pub(crate) fn log_grew(application_id: &str) {
 /// PostgreSQL gave up the write that is being run in favour of another.
 pub(crate) fn given_up() {
     noted(|state| state.is_given_up = true);
+}
+
+/// PostgreSQL stopped a statement of the write that is being run.
+pub(crate) fn stopped() {
+    noted(|state| state.is_stopped = true);
 }
 
 fn noted(note: impl FnOnce(&mut State)) {

@@ -1,6 +1,7 @@
 //! The writer. On SQLite one thread owns the one writing connection and commits what waits as a group: one fsync serves many
 //! writes, each inside its own savepoint so that one that fails takes nothing with it. On PostgreSQL a write is a
-//! transaction of its own.
+//! transaction of its own, on a connection of its lane. On both an application has a share, so that many writes of one keep nobody else's
+//! waiting for long.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -11,15 +12,18 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, anyhow};
 use base::clock::Entropy;
 use base::error::{Code, Refusal};
+use compute::named_semaphores::Shares;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use sqlx::PgPool;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
+use crate::lane::{Lane, LaneKind};
+use crate::pools::{Counted, Pools};
 use crate::postgres;
 use crate::sql::{Tx, query};
 use crate::sqlite::{self, Readers};
+use crate::statement;
 use crate::transaction::Transaction;
 use crate::wakes::Wakes;
 
@@ -27,6 +31,9 @@ use crate::wakes::Wakes;
 const QUEUE: usize = 1024;
 /// Writes in one commit: bounds how long the first waits for the last.
 const GROUP: usize = 128;
+/// Writes of one application that wait or are being committed: half a group, so that the writes of the others are in the same one or in
+/// the next.
+const SHARE: usize = GROUP / 2;
 
 /// How often PostgreSQL is asked to do one write: it gives up a transaction that waits for another which waits for it.
 const ATTEMPTS: u32 = 5;
@@ -41,17 +48,31 @@ const BEGIN: &str = "begin immediate";
 type Ran = Result<(), ()>;
 type Run = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
 
+/// Who wants to know that a write was committed.
+type Committed = oneshot::Sender<Result<(), String>>;
+/// The permit of the application's share, kept until the commit.
+type Share = Option<OwnedSemaphorePermit>;
+
 /// One write: the work, and who wants to know that it was committed.
 struct Write {
     run: Run,
     transaction: Transaction,
-    committed: oneshot::Sender<Result<(), String>>,
+    committed: Committed,
+    share: Share,
+}
+
+/// The queue of the one writer.
+#[derive(Clone)]
+struct Queue {
+    sender: mpsc::Sender<Write>,
+    requests: Arc<Shares>,
+    jobs: Arc<Shares>,
 }
 
 #[derive(Clone)]
 enum Kind {
-    Single(mpsc::Sender<Write>),
-    Pooled(PgPool),
+    Single(Queue),
+    Pooled(Pools),
 }
 
 /// Runs write transactions. Cheap to clone.
@@ -76,12 +97,14 @@ impl Writer {
             .name("database-writer".to_owned())
             .spawn(move || runtime.block_on(serve(file, connection, queue, size, (&readers, &told))))
             .context("cannot start the database writer")?;
-        Ok(Writer { kind: Kind::Single(sender), wakes, queued, retries: Arc::default() })
+        let shares = || Arc::new(Shares::new(SHARE));
+        let kind = Kind::Single(Queue { sender, requests: shares(), jobs: shares() });
+        Ok(Writer { kind, wakes, queued, retries: Arc::default() })
     }
 
-    /// PostgreSQL: transactions from the pool.
-    pub fn pooled(pool: PgPool, wakes: Wakes) -> Writer {
-        Writer { kind: Kind::Pooled(pool), wakes, queued: Arc::default(), retries: Arc::default() }
+    /// PostgreSQL: transactions from the pools.
+    pub fn pooled(pools: Pools, wakes: Wakes) -> Writer {
+        Writer { kind: Kind::Pooled(pools), wakes, queued: Arc::default(), retries: Arc::default() }
     }
 
     pub fn queued(&self) -> usize {
@@ -100,24 +123,23 @@ impl Writer {
         E: From<Error> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
     {
-        self.queued.fetch_add(1, Ordering::Relaxed);
-        let outcome = match &self.kind {
-            Kind::Single(sender) => queue(sender, work).await,
-            Kind::Pooled(pool) => self.transact(pool, work).await,
-        };
-        self.queued.fetch_sub(1, Ordering::Relaxed);
-        outcome
+        // Also while nobody waits for it any more and it is dropped.
+        let _queued = Counted::new(&self.queued);
+        match &self.kind {
+            Kind::Single(single) => queue(single, work).await,
+            Kind::Pooled(pools) => self.transact(pools, work).await,
+        }
     }
 
     /// Runs the work in a transaction of its own, and again where PostgreSQL gave it up in favour of another.
-    async fn transact<T, E, F>(&self, pool: &PgPool, work: F) -> Result<T, E>
+    async fn transact<T, E, F>(&self, pools: &Pools, work: F) -> Result<T, E>
     where
         E: From<Error>,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone,
     {
         for attempt in 1..=ATTEMPTS {
             let transaction = Transaction::default();
-            let outcome = try_once(pool, &transaction, work.clone()).await;
+            let outcome = try_once(pools, &transaction, work.clone()).await;
             // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
             if !transaction.is_given_up() {
                 if outcome.is_ok() {
@@ -145,7 +167,7 @@ fn connect(file: &Path) -> Result<Tx> {
     Ok(Tx::Sqlite(sqlite::open(file).context("cannot open the database for writing")?))
 }
 
-async fn queue<T, E, F>(sender: &mpsc::Sender<Write>, work: F) -> Result<T, E>
+async fn queue<T, E, F>(single: &Queue, work: F) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<Error> + Send + 'static,
@@ -165,8 +187,14 @@ where
         })
     });
     let (committed, commit) = oneshot::channel();
-    sender
-        .send(Write { run, transaction, committed })
+    let lane = Lane::current();
+    let share = match lane.kind() {
+        LaneKind::Jobs => lane.share(&single.jobs).await,
+        LaneKind::Requests | LaneKind::Lease => lane.share(&single.requests).await,
+    };
+    single
+        .sender
+        .send(Write { run, transaction, committed, share })
         .await
         .map_err(|_| anyhow!("the database writer has stopped"))?;
     commit
@@ -177,23 +205,30 @@ where
 }
 
 /// One attempt: begins, runs the work, commits.
-async fn try_once<T, E, F>(pool: &PgPool, transaction: &Transaction, work: F) -> Result<T, E>
+async fn try_once<T, E, F>(pools: &Pools, transaction: &Transaction, work: F) -> Result<T, E>
 where
     E: From<Error>,
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>>,
 {
-    let begun = pool.begin().await.map_err(|e| Error::new(e).context("cannot begin a transaction"))?;
+    // Boxed: what waits for a server is large, and every future that writes would be as large.
+    let begun = Box::pin(pools.begin()).await;
+    let (_share, begun) = begun.map_err(|e| e.context("cannot begin a transaction"))?;
     let mut tx = Tx::Postgres(begun);
     let done = transaction.during(work(&mut tx)).await;
     let Tx::Postgres(tx) = tx else { return done };
-    if done.is_ok() && !transaction.is_given_up() {
+    let is_stopped = transaction.is_stopped();
+    if is_stopped || transaction.is_given_up() {
+        // At once: others need not wait for its locks until the connection is used again.
+        let _ = tx.rollback().await;
+    } else if done.is_ok() {
         let committed = transaction.during(async { tx.commit().await.map_err(postgres::failed) }).await;
         committed.map_err(|e| e.context("cannot commit"))?;
-    } else if transaction.is_given_up() {
-        // At once: those in whose favour it was given up need not wait for its locks until the next attempt.
-        let _ = tx.rollback().await;
     }
-    done
+    match done {
+        // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
+        Ok(_) if is_stopped => Err(statement::not_committed().into()),
+        done => done,
+    }
 }
 
 /// A moment between the two, in milliseconds.
@@ -230,7 +265,7 @@ async fn commit_group(
     writes: Vec<Write>,
     (readers, wakes): (&Readers, &Wakes),
 ) -> Result<(), ()> {
-    let mut ran: Vec<(Transaction, oneshot::Sender<Result<(), String>>)> = Vec::with_capacity(writes.len());
+    let mut ran: Vec<(Transaction, Committed, Share)> = Vec::with_capacity(writes.len());
     let mut broken = run(connection, BEGIN).await.map_err(|e| e.to_string());
     let alone = writes.len() == 1;
     for write in writes {
@@ -238,7 +273,7 @@ async fn commit_group(
             let done = run_one(connection, (write.run, &write.transaction), alone).await;
             broken = done.map_err(|e| e.to_string());
         }
-        ran.push((write.transaction, write.committed));
+        ran.push((write.transaction, write.committed, write.share));
     }
     readers.commit_begins();
     let outcome = match broken {
@@ -251,7 +286,7 @@ async fn commit_group(
     if outcome.is_err() {
         trusted = run(connection, "rollback").await.map_err(|_| ());
     }
-    for (transaction, committed) in ran {
+    for (transaction, committed, _share) in ran {
         if outcome.is_ok() {
             transaction.committed(wakes);
         }

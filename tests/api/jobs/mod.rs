@@ -1,6 +1,7 @@
 //! Work in the background: what a turn that fails costs, who runs what, and what a stop leaves.
 
 mod command;
+mod lanes;
 mod pulls;
 mod watches;
 

@@ -108,7 +108,7 @@ impl Host {
     /// The host's own database, as another process sees it.
     async fn database(&self) -> Db {
         let url = format!("sqlite://{}", self.data.path().join("switchboard.db").display());
-        Db::connect(&Options { url, group_commit: true, readers: 1 }).await.expect("the database")
+        Db::connect(&Options::of(url)).await.expect("the database")
     }
 
     /// How often the log tells that a connection has to be authorized again.

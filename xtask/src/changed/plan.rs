@@ -47,7 +47,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("usage", &["usage::"], &[]),
     ("retention", &["retention::"], &[]),
     ("storage", SMOKE, &[]),
-    ("sync", &["sync::", "contract::"], &[]),
+    ("sync", &["sync::", "contract::", "jobs::"], &[]),
     ("runtime", &["connections::", "contract::"], &["conformance"]),
     ("sandbox_provider", &["sandbox_provider::", "sandbox_connector::"], &[]),
     ("sdk/connector/", &["sandbox_connector::"], &["conformance"]),

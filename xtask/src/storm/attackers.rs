@@ -17,6 +17,7 @@ use crate::storm::costly::{self, Costly};
 use crate::storm::invented;
 use crate::storm::tenants;
 use crate::storm::wire::{connect, exchange, request};
+use crate::storm::writers;
 
 /// Where they come from.
 const FROM: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 66));
@@ -45,7 +46,7 @@ pub struct Attacker {
 pub type Attack = (&'static str, fn(Arc<Attacker>) -> JoinSet<()>);
 
 /// All of them, in their order: the last one ends the attacker's own account.
-pub const ATTACKS: [Attack; 15] = [
+pub const ATTACKS: [Attack; 16] = [
     ("bodies of 1.9 MB: a long name over a long list", |a| {
         let body = format!("{{\"{}\":[{}0]}}", "k".repeat(300_000), "0,".repeat(800_000));
         repeat(16, &a, a.post("/v1/connections", &[], &body))
@@ -95,6 +96,7 @@ pub const ATTACKS: [Attack; 15] = [
             "credentials": { "username": "u", "password": "p", "imap": server, "smtp": server } });
         repeat(50, &a, a.post("/v1/connections", &[], &body.to_string()))
     }),
+    (writers::NAME, |a| repeat(writers::CALLERS, &a, a.post(writers::PATH, &[], writers::BODY))),
     ("a large connection is deleted", |a| {
         let path = format!("/v1/connections/{}", a.connection);
         repeat(1, &a, request("DELETE", &path, &a.key, &[], ""))

@@ -7,6 +7,7 @@ mod costly;
 mod invented;
 mod tenants;
 mod wire;
+mod writers;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -39,6 +40,9 @@ pub struct Arguments {
     /// Only attacks whose name holds this.
     #[arg(long)]
     only: Option<String>,
+    /// An empty PostgreSQL database to let the storm go over instead of a SQLite file. STORM.md is then not written.
+    #[arg(long)]
+    database_url: Option<String>,
 }
 
 /// Builds the server, lets the storm go over it, prints the table and writes it to `xtask/STORM.md`. An error when a limit is missed.
@@ -55,7 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let egress_allow = vec!["127.0.0.1/32".to_owned()];
     let start = || {
         let (binary, data_dir, egress_allow) = (binary.clone(), data_dir.clone(), egress_allow.clone());
-        Server::start(Options { binary, data_dir, listen, egress_allow, environment: Vec::new() })
+        let environment = environment(arguments);
+        Server::start(Options { binary, data_dir, listen, egress_allow, environment })
     };
     let mut server = start()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -93,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let text = table(&lines);
     println!("\n{text}");
-    if arguments.only.is_none() {
+    if arguments.only.is_none() && arguments.database_url.is_none() {
         fs::write(project::root().join("xtask/STORM.md"), &text).context("cannot write STORM.md")?;
     }
     server.stop()?;
@@ -101,6 +106,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         0 => Ok(()),
         missed => bail!("{missed} of {} attacks harm others", attacks.len()),
     }
+}
+
+/// Variables of the server.
+fn environment(arguments: &Arguments) -> Vec<(String, String)> {
+    let url = arguments.database_url.iter();
+    url.map(|url| ("SWITCHBOARD_DATABASE_URL".to_owned(), url.clone())).collect()
 }
 
 fn baseline_limit(p99_ms: f64) -> f64 {
@@ -176,6 +187,9 @@ fn in_release(arguments: &Arguments) -> Result<()> {
     let mut given = vec!["storm", "--seconds", &seconds];
     if let Some(only) = &arguments.only {
         given.extend(["--only", only]);
+    }
+    if let Some(url) = &arguments.database_url {
+        given.extend(["--database-url", url]);
     }
     project::run_optimised(&given)
 }

@@ -6,6 +6,7 @@ use http::{StatusCode, header};
 use model::Instant;
 use model::scheduling::booking::NewBooking;
 use serde_json::Value;
+use storage::lane::Lane;
 
 use crate::api::book::choice::Choice;
 use crate::api::book::details::{self, Fault, Sheet};
@@ -48,7 +49,10 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
     let asked = form::new_booking(subject, start, fields);
     let nonce = form::nonce(app, subject, fields.first(form::TOKEN));
     let response = match (nonce, asked) {
-        (Some(nonce), Ok(new)) => book(app, subject, &nonce, new).await,
+        (Some(nonce), Ok(new)) => {
+            let lane = Lane::requests().of(&subject.asker.tenant.application_id);
+            lane.scope(book(app, subject, &nonce, new)).await
+        }
         (_, Err(e)) => error::response(e, &visit.request_id),
         (None, Ok(_)) => {
             let fault = at(None, texts(visit.language).form_expired, StatusCode::BAD_REQUEST);
@@ -88,7 +92,7 @@ async fn book(app: &App, subject: &Subject, nonce: &str, new: NewBooking) -> Res
     };
     // The work goes on when the browser hangs up.
     let (app, asker, id) = (app.clone(), subject.asker.clone(), request_id.clone());
-    let work = tokio::spawn(async move {
+    let work = Lane::current().spawn(async move {
         let response = match create::create(&app, (&asker, false), &new, &[], &attempt).await {
             Ok(answer) => reply::response(answer),
             Err(e) => error::response(e, &id),

@@ -10,6 +10,7 @@ use model::Instant;
 use runtime::LoginName;
 use serde_json::Value;
 use storage::authorizations::{self, PendingAuthorization};
+use storage::lane::Lane;
 
 use crate::app::App;
 use crate::connections;
@@ -63,8 +64,8 @@ pub async fn callback(
         }
     }
     // A browser that goes away does not stop what has begun at the provider.
-    let app = app.clone();
-    let work = tokio::spawn(async move { claimed(&app, pending, &params).await });
+    let (app, lane) = (app.clone(), Lane::requests().of(&pending.tenant.application_id));
+    let work = lane.spawn(async move { claimed(&app, pending, &params).await });
     work.await.context("the task of a user's return")?
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Opened {
 pub(super) async fn databases() -> Vec<Opened> {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("jobs.db").display());
-    let db = Db::open(&Options { url, group_commit: true, readers: 2 }).await.unwrap();
+    let db = Db::open(&Options::of(url)).await.unwrap();
     let mut opened = vec![Opened { db, _folder: Some(folder), _unrecorded: None }];
     match std::env::var("POSTGRES_URL") {
         Ok(url) => {
@@ -50,18 +50,22 @@ pub(super) async fn databases() -> Vec<Opened> {
     opened
 }
 
-/// A schema of its own in the database at `url`.
+/// A database with a schema of its own in the database at `url`.
 pub(super) async fn postgres(url: &str) -> Db {
+    Db::open(&Options::of(own_schema(url).await)).await.unwrap()
+}
+
+/// An empty schema in the database at `url`, as a URL that leads to it.
+pub(super) async fn own_schema(url: &str) -> String {
     let schema = format!("jobs{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
-    let db = Db::connect(&Options { url: url.to_owned(), group_commit: true, readers: 1 }).await.unwrap();
+    let db = Db::connect(&Options::of(url)).await.unwrap();
     // Statements are fixed text everywhere else; this one is a few bytes of a test's memory.
     let create: &'static str = format!("create schema {schema}").leak();
     let created: Result<()> = db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await;
     created.unwrap();
     db.close().await;
     let sign = if url.contains('?') { '&' } else { '?' };
-    let url = format!("{url}{sign}options[search_path]={schema}");
-    Db::open(&Options { url, group_commit: true, readers: 4 }).await.unwrap()
+    format!("{url}{sign}options[search_path]={schema}")
 }
 
 fn tenant() -> Tenant {

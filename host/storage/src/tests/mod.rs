@@ -11,6 +11,7 @@ mod calls_scheduling;
 mod calls_tokens;
 mod calls_webhooks;
 mod jobs;
+mod lanes;
 mod literals;
 mod migrated;
 mod outbox;

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::Db;
 use crate::Options;
-use crate::postgres;
 use crate::sql::{Query, Reader};
 use crate::tests::recorder::{POSTGRES, Recorded};
 use crate::tests::{
@@ -28,12 +27,12 @@ async fn every_statement_finds_its_rows_by_an_index() {
     };
     let _alone = POSTGRES_RECORDER.write().await;
     let schema = format!("plans{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
-    let db = Db::connect(&Options { url: url.clone(), group_commit: true, readers: 1 }).await.unwrap();
+    let db = Db::connect(&Options::of(url.as_str())).await.unwrap();
     run(&db, format!("create schema {schema}")).await;
     db.close().await;
     let sign = if url.contains('?') { '&' } else { '?' };
     let url = format!("{url}{sign}options[search_path]={schema}");
-    let db = Db::open(&Options { url, group_commit: true, readers: 2 }).await.unwrap();
+    let db = Db::open(&Options::of(url)).await.unwrap();
     for sql in seed::STATEMENTS
         .iter()
         .chain(seed_jobs::STATEMENTS)
@@ -107,11 +106,11 @@ async fn large_tables(db: &Db) -> BTreeSet<String> {
 }
 
 async fn explained(db: &Db, run: &Recorded, is_read: bool) -> Value {
-    let Reader::Postgres(pool) = db.reader() else { panic!("it is PostgreSQL") };
+    let Reader::Postgres(pools) = db.reader() else { panic!("it is PostgreSQL") };
     let analyze = if is_read { "analyze, " } else { "" };
     let sql: &'static str = format!("explain ({analyze}format json) {}", run.sql).leak();
     let explain = Query { sql, values: run.values.clone(), is_endless: false, max_bytes: usize::MAX };
-    let rows = postgres::rows(pool, explain).await.unwrap();
+    let rows = pools.rows(explain).await.unwrap();
     let raw = sqlx::Row::try_get_raw(&rows[0], 0).unwrap();
     let plans: Value = serde_json::from_str(raw.as_str().unwrap()).unwrap();
     plans[0]["Plan"].clone()

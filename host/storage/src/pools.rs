@@ -1,0 +1,216 @@
+//! PostgreSQL's connections: pools apart for what requests read, for what they write, for jobs, and one connection for the lease of the
+//! host. In each pool an application has a share: however much it asks for at once, the others find connections. Who waits for a
+//! connection holds none, and waits for so long at most.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::Result;
+use compute::named_semaphores::Shares;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
+use sqlx::{PgPool, Postgres, Transaction};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::lane::{Lane, LaneKind};
+use crate::postgres;
+use crate::statement::{Query, no_connection};
+
+/// How long a job waits for a connection, ms: nobody waits for the job.
+const JOBS_ACQUIRE_MS: u64 = 30_000;
+/// How long each step of a renewal of the lease may take, ms: the lease is valid for longer.
+const LEASE_STEP_MS: u64 = 4_000;
+/// How long a transaction may do nothing, ms: the server then ends its connection. The host does not wait for anything outside of the
+/// database in a transaction.
+const IDLE_IN_TRANSACTION_MS: u64 = 30_000;
+/// What is read often is in memory, and disks have no heads: a page found by an index costs little more than the next one. With the server's
+/// default (4, of 1998) it reads whole tables where it need not.
+const RANDOM_PAGE_COST: &str = "1.1";
+/// What of the connections for writing an application has at most: one of so many. Writes of one application wait for each other anyway,
+/// for the row that numbers its log.
+const SHARE_OF_WRITES: u32 = 3;
+/// The same for reading, and for jobs.
+const SHARE_OF_REST: u32 = 2;
+
+/// How many connections to PostgreSQL there are at most, and for how long they are waited for. SQLite has one writer, and reads on the
+/// caller's thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolLimits {
+    /// Connections for what requests read.
+    pub reads: u32,
+    /// Connections for what requests write.
+    pub writes: u32,
+    /// Connections for work in the background.
+    pub jobs: u32,
+    /// How long a request waits for a connection, ms; then it is refused as `overloaded`.
+    pub acquire_ms: u64,
+    /// How long a statement waits for rows that another transaction has locked, ms; then its transaction is rolled back.
+    pub lock_ms: u64,
+    /// How long a statement may take, the wait for locks included, ms; then its transaction is rolled back. Migrations take as long as they
+    /// take.
+    pub statement_ms: u64,
+}
+
+impl Default for PoolLimits {
+    fn default() -> Self {
+        PoolLimits { reads: 12, writes: 12, jobs: 8, acquire_ms: 5_000, lock_ms: 5_000, statement_ms: 15_000 }
+    }
+}
+
+/// How a pool is used at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolUsage {
+    /// `reads`, `writes`, `jobs` or `lease`.
+    pub lane: &'static str,
+    /// Connections that there may be.
+    pub most: u32,
+    /// Connections that somebody has.
+    pub in_use: u32,
+    /// How many wait for a connection, or for their application's share of them.
+    pub waiting: usize,
+}
+
+/// The pools of one database. Cheap to clone.
+#[derive(Clone)]
+pub struct Pools(Arc<All>);
+
+struct All {
+    reads: Pool,
+    writes: Pool,
+    jobs: Pool,
+    lease: Pool,
+}
+
+/// A permit of the application's share; none where there is no application.
+type Share = Option<OwnedSemaphorePermit>;
+
+impl Pools {
+    /// Opens the pools. The first connection is made at once, so that a wrong address fails here; the others when they are needed.
+    pub async fn open(url: &str, limits: &PoolLimits) -> Result<Pools> {
+        let to = PgConnectOptions::from_str(url)?.options([("random_page_cost", RANDOM_PAGE_COST)]);
+        let work = [
+            ("statement_timeout", limits.statement_ms),
+            ("lock_timeout", limits.lock_ms),
+            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MS),
+        ];
+        let lease = [
+            ("statement_timeout", LEASE_STEP_MS),
+            ("lock_timeout", LEASE_STEP_MS),
+            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MS),
+        ];
+        let (to, lease) = (to.clone().options(work), to.options(lease));
+        let first = sized(limits.reads, limits.acquire_ms).min_connections(1).connect_with(to.clone());
+        let reads = first.await?;
+        let writes = sized(limits.writes, limits.acquire_ms).connect_lazy_with(to.clone());
+        let jobs = sized(limits.jobs, JOBS_ACQUIRE_MS).connect_lazy_with(to);
+        let lease = sized(1, LEASE_STEP_MS).connect_lazy_with(lease);
+        Ok(Pools(Arc::new(All {
+            reads: Pool::new("reads", reads, SHARE_OF_REST),
+            writes: Pool::new("writes", writes, SHARE_OF_WRITES),
+            jobs: Pool::new("jobs", jobs, SHARE_OF_REST),
+            lease: Pool::new("lease", lease, 1),
+        })))
+    }
+
+    /// Every row of a query that changes nothing.
+    pub async fn rows(&self, query: Query<'_>) -> Result<Vec<PgRow>> {
+        let lane = Lane::current();
+        let pool = match lane.kind() {
+            LaneKind::Requests => &self.0.reads,
+            LaneKind::Jobs => &self.0.jobs,
+            LaneKind::Lease => &self.0.lease,
+        };
+        let (_share, mut connection) = pool.take(&lane, pool.pool.acquire()).await?;
+        postgres::rows(&mut *connection, query).await
+    }
+
+    /// Begins a transaction. The share is to be kept as long as the transaction.
+    pub async fn begin(&self) -> Result<(Share, Transaction<'static, Postgres>)> {
+        let lane = Lane::current();
+        let pool = match lane.kind() {
+            LaneKind::Requests => &self.0.writes,
+            LaneKind::Jobs => &self.0.jobs,
+            LaneKind::Lease => &self.0.lease,
+        };
+        pool.take(&lane, pool.pool.begin()).await
+    }
+
+    /// How the pools are used at this moment.
+    pub fn usage(&self) -> Vec<PoolUsage> {
+        self.all().into_iter().map(Pool::usage).collect()
+    }
+
+    /// Waits until all connections were given back and closes them.
+    pub async fn close(&self) {
+        for pool in self.all() {
+            pool.pool.close().await;
+        }
+    }
+
+    fn all(&self) -> [&Pool; 4] {
+        [&self.0.reads, &self.0.writes, &self.0.jobs, &self.0.lease]
+    }
+}
+
+fn sized(most: u32, acquire_ms: u64) -> PgPoolOptions {
+    PgPoolOptions::new().max_connections(most.max(1)).acquire_timeout(Duration::from_millis(acquire_ms))
+}
+
+/// Connections of one lane.
+struct Pool {
+    lane: &'static str,
+    pool: PgPool,
+    shares: Shares,
+    /// How many wait.
+    waiting: AtomicUsize,
+}
+
+impl Pool {
+    /// With one of `share` parts of the connections for each application.
+    fn new(lane: &'static str, pool: PgPool, share: u32) -> Pool {
+        let permits = (pool.options().get_max_connections() / share).max(1);
+        let shares = Shares::new(usize::try_from(permits).unwrap_or(1));
+        Pool { lane, pool, shares, waiting: AtomicUsize::new(0) }
+    }
+
+    /// Waits for the share of the lane's application, and then for `taken`, which takes a connection of this pool: an application that
+    /// waits for its own share stands in nobody's way.
+    async fn take<T>(&self, lane: &Lane, taken: impl Future<Output = sqlx::Result<T>>) -> Result<(Share, T)> {
+        let _waits = Counted::new(&self.waiting);
+        let both = async {
+            let share = lane.share(&self.shares).await;
+            taken.await.map(|taken| (share, taken))
+        };
+        match tokio::time::timeout(self.pool.options().get_acquire_timeout(), both).await {
+            Ok(Err(sqlx::Error::PoolTimedOut)) | Err(_) => Err(no_connection(self.lane)),
+            Ok(both) => both.map_err(postgres::failed),
+        }
+    }
+
+    fn usage(&self) -> PoolUsage {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        PoolUsage {
+            lane: self.lane,
+            most: self.pool.options().get_max_connections(),
+            in_use: self.pool.size().saturating_sub(idle),
+            waiting: self.waiting.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Counts one in a number, for as long as it lives.
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn new(number: &'a AtomicUsize) -> Counted<'a> {
+        number.fetch_add(1, Ordering::Relaxed);
+        Counted(number)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
