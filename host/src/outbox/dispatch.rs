@@ -13,7 +13,8 @@ use model::wire::{Mutated, Sources};
 use runtime::{self, Blobs, Progress, Surface, Verb};
 use storage::connections::{self as connection_table, Connection};
 use storage::items;
-use storage::jobs::{Job, LostLease};
+use storage::jobs::{self, Job, LostLease};
+use storage::lane::Lane;
 use storage::log;
 use storage::outbox::{self as table, Outgoing};
 
@@ -68,7 +69,9 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match row.handed_over_at {
         None => {
-            let mark = Mark { app: app.clone(), job: job.clone(), must_finish: must_finish.clone() };
+            let (app_of_mark, job) = (app.clone(), job.clone());
+            let (must_finish, lane) = (must_finish.clone(), Lane::current());
+            let mark = Mark { app: app_of_mark, job, must_finish, lane };
             attempt(app, &connection, &row, mark).await?
         }
         Some(_) if row.is_accepted() => Some(Outcome::Accepted),
@@ -88,8 +91,17 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
 }
 
 async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
-    let (id, fence, now) = (job.key().to_owned(), job.fence, app.now());
-    app.db.write(move |tx| Box::pin(async move { Ok(table::begin(tx, &id, fence, now).await?) })).await
+    let (job, now) = (job.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let row = table::begin(tx, job.key(), job.fence, now).await?;
+                // A turn that was taken over while its host stood still must not take the message from the one after it.
+                jobs::check_fence(tx, &job, None, now).await?;
+                Ok(row)
+            })
+        })
+        .await
 }
 
 /// Writes what became of an attempt, and again where the database fails: nobody could find that out afterwards.
@@ -144,6 +156,8 @@ struct Mark {
     app: App,
     job: Job,
     must_finish: Arc<AtomicBool>,
+    /// The lane of the turn: a call may run on threads that do not know it.
+    lane: Lane,
 }
 
 impl Mark {
@@ -180,10 +194,11 @@ impl Mark {
 #[async_trait]
 impl Progress for Mark {
     async fn reached(&self, step: &str) -> anyhow::Result<()> {
+        let lane = self.lane.clone();
         match step {
-            HANDED_OVER => self.handed_over().await,
+            HANDED_OVER => lane.scope(self.handed_over()).await,
             ACCEPTED => {
-                self.accepted().await;
+                lane.scope(self.accepted()).await;
                 Ok(())
             }
             _ => Ok(()),
@@ -249,19 +264,24 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark)
             Ok(Some(Outcome::Told(Box::new(reply.body))))
         }
         Err(e) if throttle::is_held(&e) => Ok(Some(Outcome::Held { retry_after_ms: e.retry_after_ms })),
-        Err(e) => {
-            let now = table::find(app.db.reader(), &row.tenant, &row.id).await?;
-            let Some(now) = now.filter(|now| now.claimed_by.as_deref() == Some(fence.as_str())) else {
-                // That the call was ended is not the provider's fault.
-                return Ok(None);
-            };
-            let error = failed(app, connection, &e).await;
-            match now.is_accepted() {
-                true => Ok(Some(Outcome::Accepted)),
-                false => Ok(Some(outcome::of_error(&e, &error, now.handed_over_at.is_some()))),
-            }
-        }
+        Err(e) => not_told(app, connection, (row, &fence), &e).await,
     }
+}
+
+/// What a call that failed means for the message. None: the turn no longer has it, and that the call was ended is not the provider's fault.
+async fn not_told(
+    app: &App,
+    connection: &Connection,
+    (row, fence): (&Outgoing, &str),
+    e: &runtime::Error,
+) -> Result<Option<Outcome>> {
+    let now = table::find(app.db.reader(), &row.tenant, &row.id).await?;
+    let Some(now) = now.filter(|now| now.claimed_by.as_deref() == Some(fence)) else { return Ok(None) };
+    let error = failed(app, connection, e).await;
+    Ok(Some(match now.is_accepted() {
+        true => Outcome::Accepted,
+        false => outcome::of_error(e, &error, now.handed_over_at.is_some()),
+    }))
 }
 
 fn mime() -> Option<String> {

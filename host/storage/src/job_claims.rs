@@ -10,8 +10,8 @@ use crate::sql::{Reader, query};
 use crate::transaction::{self, LockRank};
 use crate::wakes::JobClass;
 
-/// Claims a job whatever its time is, and makes it where there is none: its work is to be done at once. It is no attempt. None: somebody
-/// has the job.
+/// Claims a job whatever its time is, and makes it where there is none: its work is to be done at once. It is no attempt. One that was given
+/// up begins anew. None: somebody has the job.
 pub async fn claim_now(tx: &mut Tx, new: &NewJob<'_>, by: &Claim) -> Result<Option<Job>> {
     tx.takes(LockRank::Job)?;
     let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, owner, fence, \
@@ -19,7 +19,8 @@ pub async fn claim_now(tx: &mut Tx, new: &NewJob<'_>, by: &Claim) -> Result<Opti
                values ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, $10, $10) \
                on conflict (id) do update set state = 'running', owner = excluded.owner, fence = excluded.fence, \
                started_at = excluded.started_at, deadline_at = excluded.deadline_at, again_at = null, \
-               updated_at = excluded.updated_at where jobs.state <> 'running' returning *";
+               due_at = case when jobs.state = 'queued' then jobs.due_at else excluded.started_at end, \
+               target = excluded.target, updated_at = excluded.updated_at where jobs.state <> 'running' returning *";
     query(sql)
         .bind(format!("{}:{}", new.kind, new.key))
         .bind(new.kind)

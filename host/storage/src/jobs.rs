@@ -146,7 +146,7 @@ pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
                attempts = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.attempts end, \
                crashes = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.crashes end, \
                state = case when jobs.state = 'running' then 'running' else 'queued' end, \
-               class = excluded.class, updated_at = excluded.updated_at \
+               class = excluded.class, target = excluded.target, updated_at = excluded.updated_at \
                where (jobs.state = 'queued' and (jobs.due_at is null or jobs.due_at > excluded.due_at)) \
                or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > excluded.due_at)) \
                or jobs.state in ('failed', 'cancelled')";
