@@ -207,6 +207,8 @@ impl Pull<'_> {
             }
             cursor = next;
             if more {
+                // The stored place is inside of a round, and the end of the round has to be stored, also where it tells nothing new.
+                self.was_well_at = None;
                 continue;
             }
             if !is_resumed || state.cursor.is_none() {

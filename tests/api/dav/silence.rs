@@ -420,7 +420,9 @@ async fn a_deletion_says_nothing_of_an_earlier_answer() {
         desk.api.delete(path).send().await.expect(204);
         let both = post.wait(&boss, 2).await;
         let second = both.iter().find(|mail| !first.contains(mail)).expect("a second mail");
-        assert!(second.contains("PARTSTAT=DECLINED"), "{scope}: {second}");
+        // Cyrus tells of one instance as of an exclusion from what was accepted.
+        let gone = if scope == "this" { "EXDATE:20270603T100000Z" } else { "PARTSTAT=DECLINED" };
+        assert!(second.contains(gone), "{scope}: {second}");
         assert!(!second.contains("aloud"), "{scope}: {second}");
     }
     desk.close().await;

@@ -140,10 +140,20 @@ async fn one_application_leaves_connections_to_others() {
 async fn the_wait_for_a_connection_has_an_end() {
     let limits = PoolLimits { writes: 1, acquire_ms: 1_000, ..PoolLimits::default() };
     let Some((db, _unrecorded)) = postgres(limits).await else { return };
-    let end = Arc::new(Semaphore::new(0));
+    let (begun, end) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let mut writes = JoinSet::new();
-    writes.spawn(held(db.clone(), Lane::requests(), Arc::clone(&end)));
-    until(|| usage(&db, "writes").in_use == 1).await;
+    let (writer, has_begun, may_end) = (db.clone(), Arc::clone(&begun), Arc::clone(&end));
+    writes.spawn(async move {
+        let write = writer.write(move |_| {
+            Box::pin(async move {
+                has_begun.add_permits(1);
+                may_end.acquire().await?.forget();
+                Ok(())
+            })
+        });
+        Lane::requests().scope(write).await
+    });
+    begun.acquire().await.unwrap().forget();
     let Error::Refused(refusal) = Error::from(quick(&db, Lane::requests()).await.unwrap_err()) else {
         panic!("it is refused")
     };
