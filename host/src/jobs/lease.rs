@@ -12,6 +12,7 @@ use base::ids::Kind;
 use storage::hosts::{self, Host, LEASE_MS};
 use storage::jobs;
 use storage::lane::Lane;
+use storage::outbox;
 
 use crate::app::App;
 
@@ -23,6 +24,10 @@ const RENEWAL_TAKES_AT_MOST: Duration = Duration::from_secs(4);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// After how many looks jobs are looked for that no host runs any more.
 const LOOKS_BETWEEN_SWEEPS: u32 = 60;
+/// For so long a message is due at most that gets a job where it has none, ms: less than jobs are kept that were given up or called off.
+const ADOPTED_WITHIN_MS: i64 = 5 * 86_400_000;
+/// Most messages that get a job at a time.
+const ADOPTED_AT_A_TIME: i64 = 1_000;
 /// A host claims nothing in the last part of its lease, ms.
 const RESERVE_MS: i64 = 2_000;
 /// The machine's clock is corrected when it differs from the database's by more than this, ms.
@@ -184,14 +189,16 @@ pub async fn take_over(app: &App) -> Result<u64> {
     Ok(all)
 }
 
-/// Queues jobs of hosts that are not written down, and jobs of this one that ended unwritten.
+/// Queues jobs of hosts that are not written down, jobs of this one that ended unwritten, and messages that have no job.
 async fn sweep(app: &App, own: &str) -> Result<()> {
     let (own, now) = (own.to_owned(), app.now());
     let queued: Result<u64> = app
         .db
         .write(move |tx| {
             Box::pin(async move {
-                Ok(jobs::requeue_orphans(tx, now).await? + jobs::requeue_overdue(tx, &own, now).await?)
+                let lost =
+                    jobs::requeue_orphans(tx, now).await? + jobs::requeue_overdue(tx, &own, now).await?;
+                Ok(lost + outbox::adopt(tx, (now - ADOPTED_WITHIN_MS, now), ADOPTED_AT_A_TIME).await?)
             })
         })
         .await;

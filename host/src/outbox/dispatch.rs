@@ -38,6 +38,10 @@ const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
 /// When a message is looked at again that was another's at the last moment, ms.
 const LOOK_AGAIN_MS: i64 = 5_000;
 
+/// After this many attempts a message is given up of which none came to an end (they took too long, or took the host with them): more than the
+/// schedule of retries has, and fewer than the hosts that a job may lose (`jobs::MAX_CRASHES`).
+const MOST_ATTEMPTS: i64 = 18;
+
 /// How the turn of a message ended.
 pub enum Ended {
     /// Nothing is to be done on the message any more.
@@ -68,6 +72,10 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
     let Some(row) = begin(app, job).await? else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match row.handed_over_at {
+        None if row.attempts > MOST_ATTEMPTS => {
+            let message = "no attempt to hand the message over came to an end".into();
+            Some(Outcome::Failed { code: "internal_error".into(), message })
+        }
         None => {
             let (app_of_mark, job) = (app.clone(), job.clone());
             let (must_finish, lane) = (must_finish.clone(), Lane::current());
@@ -208,14 +216,18 @@ impl Progress for Mark {
 
 /// Hands it over. None: it was taken back meanwhile, or another attempt has it.
 async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark) -> Result<Option<Outcome>> {
-    if let Err(e) = connections::usable(connection) {
-        let (code, message) = ("connection_inactive".into(), e.to_string());
-        return Ok(Some(Outcome::Later { code, message, retry_after_ms: None }));
-    }
+    let target = match target(app, connection) {
+        Ok(target) => target,
+        Err(outcome) => return Ok(Some(outcome)),
+    };
     let options: Options = serde_json::from_str(&row.options)?;
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
     let open = recipients.iter().filter(|recipient| is_open(recipient));
     let to: Vec<String> = open.map(|recipient| wire(&recipient.email).into_owned()).collect();
+    if to.is_empty() {
+        // A report came since the last attempt: nobody waits for the message any more.
+        return Ok(Some(Outcome::Told(Box::default())));
+    }
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     if message.is_empty() {
@@ -256,7 +268,6 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark)
         ..CallOptions::default()
     };
     let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.send" };
-    let target = Target::of(app, connection)?;
     let reply: Result<Reply<Sent>, runtime::Error> = call::run(app, &target, op, &args, call_options).await;
     match reply {
         Ok(reply) => {
@@ -266,6 +277,21 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark)
         Err(e) if throttle::is_held(&e) => Ok(Some(Outcome::Held { retry_after_ms: e.retry_after_ms })),
         Err(e) => not_told(app, connection, (row, &fence), &e).await,
     }
+}
+
+/// How the connection's provider is called. Where it cannot be now, what that means for a message.
+fn target<'a>(app: &App, connection: &'a Connection) -> Result<Target<'a>, Outcome> {
+    let usable = connections::usable(connection);
+    usable.and_then(|()| Target::of(app, connection)).map_err(|e| {
+        let message = match e.code() {
+            Some(_) => e.to_string(),
+            None => {
+                tracing::error!(connection = %connection.id, error = %e, "the credentials of an account cannot be used");
+                "the account cannot be used now".to_owned()
+            }
+        };
+        Outcome::Later { code: "connection_inactive".into(), message, retry_after_ms: None }
+    })
 }
 
 /// What a call that failed means for the message. None: the turn no longer has it, and that the call was ended is not the provider's fault.

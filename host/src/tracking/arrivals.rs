@@ -141,8 +141,10 @@ pub async fn keep(
     let mut delivery: MessageDelivery = message.delivery.unwrap_or_default();
     let record = table::of_message(&mut *tx, id).await?;
     let mut word = "updated";
+    let waits = row.next_attempt_at.is_some();
     for reported in &report.recipients {
-        let Some(told) = told(report, reported, &mut delivery.recipients, app.clock.now()) else { continue };
+        let told = told(report, reported, (delivery.recipients.as_mut_slice(), waits), app.clock.now());
+        let Some(told) = told else { continue };
         word = told.word;
         if let Some(record) = &record {
             note(tx, app, record, report, reported, &told).await?;
@@ -170,11 +172,11 @@ struct Told {
     word: &'static str,
 }
 
-/// Sets the status of the recipient that is meant; none where that is no news.
+/// Sets the status of the recipient that is meant; none where that is no news. `waits`: the message is due for another attempt.
 fn told(
     report: &DeliveryReport,
     reported: &ReportedRecipient,
-    recipients: &mut [RecipientDelivery],
+    (recipients, waits): (&mut [RecipientDelivery], bool),
     now: Instant,
 ) -> Option<Told> {
     let names = [&reported.original_recipient, &reported.final_recipient];
@@ -192,6 +194,8 @@ fn told(
     let (status, word) = match (report.kind, reported.bounce) {
         (ReportKind::Complaint, _) => (RecipientStatus::Complained, "complaint"),
         (_, Some(BounceKind::Hard)) => (RecipientStatus::Bounced, "bounced"),
+        // Who took it goes on trying; as deferred it would get the message from that attempt once more.
+        (_, Some(BounceKind::Soft)) if waits => return None,
         (_, Some(BounceKind::Soft)) => (RecipientStatus::Deferred, "bounced"),
         (_, None) if matches!(reported.action.as_str(), "delivered" | "relayed" | "expanded") => {
             (RecipientStatus::Delivered, "updated")

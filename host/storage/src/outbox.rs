@@ -8,6 +8,7 @@ use crate::Tx;
 use crate::jobs::Fence;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Reader, Row, query};
+use crate::transaction::LockRank;
 
 /// Characters of a piece of a message.
 const PIECE: usize = 256 << 10;
@@ -182,12 +183,15 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
 
 /// Begins an attempt of a due message for the turn with this fence, whoever had it before: its host is gone, or it has given the job back. A
 /// message that was handed over already is looked for, which is no attempt. Returns None when there is nothing to do on it: it is not due, it
-/// was taken back or settled, or its account was disconnected.
+/// was taken back or settled, its account was disconnected, or a host of the version before is at it. What reports made of its state in
+/// between does not matter: some recipients wait for it.
 pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<Outgoing>> {
     let sql = "update outbox set state = 'sending', claimed_by = $1, claimed_until = $2, \
                attempts = attempts + case when handed_over_at is null then 1 else 0 end, updated_at = $3 \
-               where id = $4 and next_attempt_at <= $3 and state in ('queued', 'sending') and exists (select 1 from connections c \
-               where c.id = outbox.connection_id and c.deleted_at is null) returning *";
+               where id = $4 and next_attempt_at <= $3 \
+               and (claimed_until is null or claimed_until <= $3 or claimed_by not like '%/%') \
+               and exists (select 1 from connections c where c.id = outbox.connection_id and c.deleted_at is null) returning *";
+    // Hosts of the version before have a slash in what they claim by; a fence has none.
     query(sql)
         .bind(fence.to_string())
         .bind(now + LEFT_ALONE_MS)
@@ -195,6 +199,20 @@ pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Opti
         .bind(id)
         .fetch_optional(&mut *tx, outgoing)
         .await
+}
+
+/// Gives a job to each message that is due and has none, at most `most`: a host of the version before wrote it down beside hosts of this one.
+/// What was due by `since` is left alone: its job was given up or called off, and is forgotten by now. Returns how many got one.
+pub async fn adopt(tx: &mut Tx, (since, now): (i64, i64), most: i64) -> Result<u64> {
+    tx.takes(LockRank::Job)?;
+    let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, state, due_at, created_at, updated_at) \
+               select 'send:' || o.id, 'send', 'send', o.organization_id, o.application_id, o.connection_id, 'queued', \
+               o.next_attempt_at, cast($2 as bigint), cast($2 as bigint) from outbox o \
+               where o.next_attempt_at > $1 and o.next_attempt_at <= $2 \
+               and not exists (select 1 from jobs j where j.id = 'send:' || o.id) \
+               and exists (select 1 from connections c where c.id = o.connection_id and c.deleted_at is null) \
+               order by o.next_attempt_at limit $3 on conflict (id) do nothing";
+    query(sql).bind(since).bind(now).bind(most).execute(tx).await
 }
 
 /// Notes that the provider may have the message from now on. False: the turn no longer has the message, which was taken back or is

@@ -7,7 +7,7 @@ use base::tenant::Tenant;
 
 use crate::Db;
 use crate::Tx;
-use crate::jobs::Fence;
+use crate::jobs::{self, Fence};
 use crate::locked::ConnectionLock;
 use crate::outbox::{self, Outgoing};
 use crate::tests::jobs::{Opened, databases};
@@ -161,6 +161,53 @@ async fn a_message_that_somebody_may_have_is_not_taken_back() {
         assert!(!is_done(db, "a", Step::Begin(fence(), NOW + 1)).await);
         let row = find(db, "a").await;
         assert_eq!((row.state.as_str(), row.attempts), ("sent", 2));
+    }
+}
+
+/// A report that some recipients cannot be reached comes while others wait for another attempt: that is made all the same.
+#[tokio::test]
+async fn a_report_between_two_attempts_ends_no_message() {
+    for Opened { db, .. } in &databases().await {
+        open_account(db).await;
+        submit(db, "a").await;
+        let first = fence();
+        assert!(is_done(db, "a", Step::Begin(first, NOW)).await);
+        assert!(is_done(db, "a", Step::Settle(first, Some(NOW + 1))).await);
+        for state in ["partially_failed", "bounced"] {
+            let reported: Result<()> = db
+                .write(move |tx| {
+                    Box::pin(async move {
+                        let lock = lock(tx).await?;
+                        let row = outbox::lock_outgoing(tx, &lock, "a").await?.unwrap();
+                        outbox::set_recipients(tx, &row, (state, "[]"), NOW).await
+                    })
+                })
+                .await;
+            reported.unwrap();
+            assert!(is_done(db, "a", Step::Begin(fence(), NOW + 1)).await, "{state}");
+        }
+    }
+}
+
+/// Gives due messages their jobs. Returns how many got one.
+async fn adopt(db: &Db, since: i64, now: i64) -> u64 {
+    let done: Result<u64> =
+        db.write(move |tx| Box::pin(async move { outbox::adopt(tx, (since, now), 10).await })).await;
+    done.unwrap()
+}
+
+/// A host of a version without jobs wrote it down.
+#[tokio::test]
+async fn a_due_message_without_a_job_gets_one() {
+    for Opened { db, .. } in &databases().await {
+        open_account(db).await;
+        submit(db, "a").await;
+        assert_eq!(adopt(db, 0, NOW - 1).await, 0, "it is not due yet");
+        assert_eq!(adopt(db, NOW, NOW + 1).await, 0, "it was due long ago");
+        assert_eq!(adopt(db, NOW - 1, NOW).await, 1);
+        let job = jobs::find(db.reader(), "send:a").await.unwrap().unwrap();
+        assert_eq!((job.state.as_str(), job.due_at, job.tenant), ("queued", Some(NOW), tenant()));
+        assert_eq!(adopt(db, NOW - 1, NOW).await, 0, "it has one");
     }
 }
 
