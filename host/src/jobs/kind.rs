@@ -47,6 +47,8 @@ pub enum Next {
     Done,
     /// It was a success, and the job is due again then.
     At(i64),
+    /// A part of the work is done, and the job is due again then for the rest.
+    Part(i64),
     /// It was a success, and the job waits to be woken.
     Park,
     /// It could not be tried now: the job is due then, and this turn does not count as an attempt.

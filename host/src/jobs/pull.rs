@@ -5,6 +5,7 @@ use base::error::Result;
 use storage::connections::{self as table, Connection};
 use storage::items;
 use storage::jobs;
+use storage::sync_states;
 use storage::wakes::JobClass;
 
 use crate::app::App;
@@ -25,6 +26,9 @@ pub const PULL: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
+/// When a collection that is gone is looked for again, ms.
+const GONE_MS: i64 = 15 * 60_000;
+
 async fn run(turn: &Turn) -> Result<Next> {
     let (app, job) = (&turn.app, &turn.job);
     let mut key = job.key().splitn(3, ':');
@@ -34,7 +38,9 @@ async fn run(turn: &Turn) -> Result<Next> {
     let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
         return Ok(Next::Done);
     };
-    let Some(scope) = scope_of(app, &connection, surface, scope_id).await? else { return Ok(Next::Done) };
+    let Some(scope) = scope_of(app, &connection, surface, scope_id).await? else {
+        return without_scope(app, &connection, surface, scope_id).await;
+    };
     connections::usable(&connection)?;
     let _one = app.locks.lock(&scope.lock_name(&connection)).await;
     let planned_at = sync::state(app, &connection, &scope).await?.next_pull_at;
@@ -45,7 +51,7 @@ async fn run(turn: &Turn) -> Result<Next> {
         false => pull::run(app, &connection, &scope, by).await?,
     };
     if ended != Ended::CaughtUp {
-        return Ok(Next::At(app.now()));
+        return Ok(Next::Part(app.now()));
     }
     let state = sync::state(app, &connection, &scope).await?;
     if !state.followed {
@@ -54,6 +60,14 @@ async fn run(turn: &Turn) -> Result<Next> {
     listen(app, &connection, &scope).await?;
     let next = state.next_pull_at.unwrap_or_else(|| app.now() + app.config.poll_interval_ms);
     Ok(Next::At(next.max(app.now() + 1)))
+}
+
+/// What becomes of the job of a collection that is gone. One that the provider names again is the same one, with its id, and is followed
+/// as before; when its state is gone too, nothing is left to do.
+async fn without_scope(app: &App, connection: &Connection, surface: &str, scope_id: &str) -> Result<Next> {
+    let state = sync_states::find(app.db.reader(), &connection.id, surface, scope_id).await?;
+    let is_followed = !scope_id.is_empty() && state.is_some_and(|state| state.followed);
+    Ok(if is_followed { Next::PutOff(app.now() + GONE_MS) } else { Next::Done })
 }
 
 /// What is pulled. None: the collection is gone, or it is nothing that is pulled by itself.

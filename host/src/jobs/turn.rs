@@ -19,6 +19,8 @@ use crate::supervise::caught;
 /// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
 /// another one, finds it overdue.
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
+/// The wait after those for a job without a deadline, which nobody finds overdue, ms.
+const WRITE_AT_LAST_AFTER_MS: u64 = 30_000;
 /// How long a turn goes on when the process ends, that must not be left half-done (`Turn::must_finish`).
 pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
 /// Most bytes of an error's text that are kept.
@@ -83,11 +85,12 @@ async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receive
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
             return;
         }
-        let Some(wait) = waits.next() else {
+        let next = waits.next().copied();
+        let Some(wait) = next.or(kind.deadline_ms.is_none().then_some(WRITE_AT_LAST_AFTER_MS)) else {
             tracing::error!(job = %id, error = %format!("{e:#}"), "how a job ended cannot be written");
             return;
         };
-        tokio::time::sleep(Duration::from_millis(*wait)).await;
+        tokio::time::sleep(Duration::from_millis(wait)).await;
     }
 }
 
@@ -137,6 +140,7 @@ fn ended(turn: &Turn, next: Next, began_at: i64) -> Option<End> {
         Next::Done | Next::Committed => None,
         Next::Park => Some(done),
         Next::At(due_at) => Some(End { due_at: Some(due_at), ..done }),
+        Next::Part(due_at) => Some(End { due_at: Some(due_at), ..End::default() }),
         Next::PutOff(due_at) => Some(End {
             due_at: Some(due_at),
             attempts: turn.job.attempts.saturating_sub(1),

@@ -88,6 +88,8 @@ struct Stream<'a> {
     lock_name: String,
     /// Rings when something was told.
     news: Notify,
+    /// Whoever listened before could not write that it stopped.
+    was_left_open: bool,
     /// Rings when nobody is to listen any more.
     stop: Arc<Notify>,
 }
@@ -109,6 +111,7 @@ impl<'a> Stream<'a> {
             pull: pull_job(&connection, &scope),
             lock_name: scope.lock_name(&connection),
             news: Notify::new(),
+            was_left_open: kept.is_some_and(|kept| kept.channel == Channel::Open),
             stop: turn.app.watches.begin(&connection.id, owner, told_at),
             connection,
         }
@@ -118,9 +121,11 @@ impl<'a> Stream<'a> {
         self.turn.app.watches.find(&self.connection.id).unwrap_or_default()
     }
 
-    /// Writes how the channel stands: other hosts show it.
+    /// Writes how the channel stands: other hosts show it. What was polled more rarely because of a stream that is gone is polled as
+    /// others are, until the next stream is open.
     async fn keep(&self) -> Result<()> {
-        self.write(None).await
+        let app = &self.turn.app;
+        self.write(self.was_left_open.then(|| app.now() + app.config.poll_interval_ms)).await
     }
 
     /// The same, and has the mailbox pulled at this time (ms since 1970) at the latest.

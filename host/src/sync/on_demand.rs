@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// After this time a claim whose end could not be written counts as lost, ms.
 const DEADLINE_MS: i64 = 600_000;
+/// Waits between attempts to give back a job whose pull was called off.
+const GIVE_BACK_AGAIN_AFTER: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(5)];
 /// Times that a pull begins again because everything was reset meanwhile.
 const TRIES: usize = 3;
 
@@ -48,13 +51,20 @@ impl Claimed {
             now: at,
             deadline_at: Some(at + DEADLINE_MS),
         };
-        let claimed: anyhow::Result<Option<Job>> = app
-            .db
-            .write(move |tx| {
-                Box::pin(async move { job_claims::claim_now(tx, &new.due(&connection, None), &claim).await })
-            })
-            .await;
-        Ok(claimed?.map(|job| Claimed { app: app.clone(), job: Some(job), at }))
+        let app = app.clone();
+        // In a task of its own: when whoever waits goes away meanwhile, what was claimed is dropped, and so given back.
+        let claiming = Lane::current().spawn(async move {
+            let claimed: anyhow::Result<Option<Job>> = app
+                .db
+                .write(move |tx| {
+                    Box::pin(
+                        async move { job_claims::claim_now(tx, &new.due(&connection, None), &claim).await },
+                    )
+                })
+                .await;
+            claimed.map(|job| job.map(|job| Claimed { app, job: Some(job), at }))
+        });
+        Ok(claiming.await.map_err(anyhow::Error::from)??)
     }
 
     /// The job, whose fence goes into what the pull writes.
@@ -64,30 +74,44 @@ impl Claimed {
 
     /// Gives the job back after a pull: it is due when it was due before. `is_read`: all of it was read. False: somebody has taken the
     /// job away meanwhile.
-    pub async fn end(mut self, is_read: bool) -> Result<bool> {
-        let Some(job) = self.job.take() else { return Ok(true) };
-        let ended = give_back(&self.app, job, is_read.then_some(self.at)).await;
-        match ended {
-            Ok(()) => Ok(true),
-            Err(e) if e.is::<LostLease>() => Ok(false),
-            Err(e) => Err(e.into()),
+    pub async fn end(self, is_read: bool) -> Result<bool> {
+        if self.job.is_none() {
+            return Ok(true);
         }
+        // In a task of its own: it is written also when whoever waits goes away meanwhile.
+        let ending = Lane::current().spawn(self.ended(is_read));
+        Ok(ending.await.map_err(anyhow::Error::from)??)
+    }
+
+    /// What cannot be written now is tried again behind, when this is dropped.
+    async fn ended(mut self, is_read: bool) -> anyhow::Result<bool> {
+        let Some(job) = self.job.clone() else { return Ok(true) };
+        let given = give_back(&self.app, job, is_read.then_some(self.at)).await;
+        let is_lost = given.as_ref().is_err_and(|e| e.is::<LostLease>());
+        if is_lost || given.is_ok() {
+            self.job = None;
+        }
+        if is_lost { Ok(false) } else { given.map(|()| true) }
     }
 }
 
 impl Drop for Claimed {
-    /// Whoever waited for the pull went away.
+    /// Whoever waited for the pull went away, or its end could not be written.
     fn drop(&mut self) {
         let Some(job) = self.job.take() else { return };
         let app = self.app.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(Lane::jobs().scope(async move {
-            let id = job.id.clone();
-            match give_back(&app, job, None).await {
-                Err(e) if !e.is::<LostLease>() => {
-                    tracing::warn!(job = %id, error = %format!("{e:#}"), "a pull that was called off cannot be given back");
+            let mut waits = GIVE_BACK_AGAIN_AFTER.iter();
+            while let Err(e) = give_back(&app, job.clone(), None).await {
+                if e.is::<LostLease>() {
+                    return;
                 }
-                _ => {}
+                let Some(wait) = waits.next() else {
+                    tracing::warn!(job = %job.id, error = %format!("{e:#}"), "a pull that was called off cannot be given back");
+                    return;
+                };
+                tokio::time::sleep(*wait).await;
             }
         }));
     }
@@ -169,8 +193,14 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
         }
         if let Some(claimed) = Claimed::take(app, connection, scope).await? {
             tries += 1;
-            if read(app, connection, scope, claimed).await? || tries >= TRIES {
+            if read(app, connection, scope, claimed).await? {
                 return Ok(());
+            }
+            if tries >= TRIES {
+                return Err(refuse(
+                    Code::Overloaded,
+                    "this was reset again and again while it was read; try again",
+                ));
             }
             continue;
         }

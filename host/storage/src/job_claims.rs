@@ -38,22 +38,22 @@ pub async fn claim_now(tx: &mut Tx, new: &NewJob<'_>, by: &Claim) -> Result<Opti
 }
 
 /// Takes a job away from whoever runs it and makes it due at its time; the job is made where there is none. The outcome of the turn that
-/// runs is not written any more.
+/// runs is not written any more, and what was done before counts for nothing.
 pub async fn evict(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \
-               deadline_at = null, attempts = 0, crashes = 0, updated_at = $3 where id = $1";
+               deadline_at = null, attempts = 0, crashes = 0, done_at = null, updated_at = $3 where id = $1";
     query(sql).bind(format!("{}:{}", new.kind, new.key)).bind(new.due_at).bind(now).execute(&mut *tx).await?;
     // It wakes the runner, too.
     jobs::enqueue(tx, new, now).await
 }
 
-/// Takes the pulls and watches of a connection away from whoever runs them and makes those due that are not parked: what they need has
-/// changed.
+/// Takes the pulls and watches of a connection away from whoever runs them and makes those due that are not parked, or were woken: what they
+/// need has changed.
 pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
-    let sql = "update jobs set due_at = case when due_at is null and state <> 'failed' then null else $2 end, state = 'queued', \
-               again_at = null, owner = null, fence = 0, started_at = null, deadline_at = null, attempts = 0, crashes = 0, \
+    let sql = "update jobs set due_at = case when due_at is null and again_at is null and state <> 'failed' then null \
+               else $2 end, state = 'queued', again_at = null, owner = null, fence = 0, started_at = null, deadline_at = null, attempts = 0, crashes = 0, \
                updated_at = $2 where connection_id = $1 and kind in ('pull', 'watch')";
     if query(sql).bind(&lock.id).bind(now).execute(tx).await? > 0 {
         transaction::enqueued(JobClass::Pull);

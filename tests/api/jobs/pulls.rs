@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 use storage::sql::query;
 use switchboard::app::App;
+use switchboard::config::Config;
 use switchboard::jobs::kind::{JobKind, Next, Turn};
 use switchboard::jobs::pull::PULL;
 use switchboard::jobs::runner;
@@ -137,10 +138,11 @@ async fn one_host_pulls_a_scope() {
 }
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+static HAS_READ_A_PART: AtomicBool = AtomicBool::new(false);
 
 /// The first turn is one of a pull, and those after it are put off.
-async fn once(turn: &Turn) -> Result<Next> {
-    match HAS_BEGUN.swap(true, Ordering::Relaxed) {
+async fn once(turn: &Turn, has_begun: &AtomicBool) -> Result<Next> {
+    match has_begun.swap(true, Ordering::Relaxed) {
         false => (PULL.run)(turn).await,
         true => Ok(Next::PutOff(turn.app.now() + MINUTE_MS)),
     }
@@ -153,7 +155,7 @@ async fn a_reset_fences_out_a_pull_elsewhere() {
     assert_eq!(world.here().await, 1);
     world.make("second").await;
     world.server.clock.advance_ms(MINUTE_MS);
-    let pulling = world.pull_held(JobKind { run: |turn| Box::pin(once(turn)), ..PULL }).await;
+    let pulling = world.pull_held(JobKind { run: |turn| Box::pin(once(turn, &HAS_BEGUN)), ..PULL }).await;
     let before = world.job().await;
     assert_eq!(before.state, "running");
     world.sync("reset", json!({ "mode": "soft" })).await;
@@ -204,6 +206,56 @@ async fn an_interactive_pull_uses_what_another_host_read() {
         Some(world.server.app.now() - 1_000 + MINUTE_MS),
         "the job stays due"
     );
+}
+
+/// A long first reading is done in turns. Who reads meanwhile gets all of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_turn_has_read_is_not_taken_for_the_whole() {
+    let few = |c: &mut Config| (c.pull_page, c.freshness_ms) = (1, MINUTE_MS);
+    let world = World::new(TestServer::builder().config(few)).await;
+    for number in 0..24 {
+        world.make(&format!("event-{number}")).await;
+    }
+    let part = JobKind { run: |turn| Box::pin(once(turn, &HAS_READ_A_PART)), ..PULL };
+    assert_eq!(drain(&world.other(), part).await, 2, "a turn, and the rest, which was put off");
+    let read = world.here().await;
+    assert!(0 < read && read < 25, "{read} were read");
+    assert_eq!(world.job().await.done_at, None);
+    let events = format!("/v1/calendars/{}/events", world.calendar);
+    assert_eq!(world.api.all(&events).await.len(), 25);
+}
+
+/// A calendar that the provider hides for a while keeps its id, and is followed as before when it is there again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_calendar_that_comes_back_is_pulled_again() {
+    let world = World::new(TestServer::builder()).await;
+    assert_eq!(world.server.pull().await, 1);
+    world.make("second").await;
+    set_gone(&world, Some(world.server.app.now())).await;
+    world.server.clock.advance_ms(MINUTE_MS);
+    assert_eq!(world.server.pull().await, 1);
+    assert_eq!(world.here().await, 1);
+    set_gone(&world, None).await;
+    world.server.clock.advance_ms(15 * MINUTE_MS);
+    assert_eq!(world.server.pull().await, 1);
+    assert_eq!(world.here().await, 2);
+}
+
+/// Makes the row of the calendar a tombstone (ms since 1970), or live again.
+async fn set_gone(world: &World, at: Option<i64>) {
+    let calendar = world.calendar.clone();
+    let set: anyhow::Result<u64> = world
+        .server
+        .app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let change = query("update items set deleted_at = $1 where id = $2");
+                change.bind(at).bind(&calendar).execute(tx).await
+            })
+        })
+        .await;
+    assert_eq!(set.expect("a write"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -11,6 +11,7 @@ use crate::job_admin::{self, Filter};
 use crate::job_claims;
 use crate::jobs::{self, Busy, Claim, End, Fence, NewJob};
 use crate::locked::ConnectionLock;
+use crate::outbox;
 use crate::tests::seed::START_MS;
 use crate::wakes::JobClass;
 
@@ -151,6 +152,15 @@ async fn write_claims(tx: &mut Tx) -> Result<()> {
     assert_eq!(jobs::find(&mut *tx, "pull:one").await?.and_then(|job| job.due_at), Some(NOON + 1));
     job_claims::remove_of_connection(tx, &lock).await?;
     assert!(jobs::find(&mut *tx, "pull:one").await?.is_none());
+    // One that nobody had woken stays parked, and one that was woken while somebody had it is due.
+    job_claims::claim_now(tx, &new, &claim).await?.expect("nobody has it");
+    job_claims::evict_of_connection(tx, &lock, NOON + 2).await?;
+    assert_eq!(jobs::find(&mut *tx, "pull:one").await?.and_then(|job| job.due_at), None);
+    job_claims::claim_now(tx, &new, &claim).await?.expect("nobody has it");
+    jobs::enqueue(tx, &new, NOON).await?;
+    job_claims::evict_of_connection(tx, &lock, NOON + 2).await?;
+    assert_eq!(jobs::find(&mut *tx, "pull:one").await?.and_then(|job| job.due_at), Some(NOON + 2));
+    job_claims::remove_of_connection(tx, &lock).await?;
     Ok(())
 }
 
@@ -172,5 +182,6 @@ async fn write_hosts(tx: &mut Tx) -> Result<()> {
     jobs::release(tx, "host_1", NOON).await?;
     jobs::requeue_of(tx, "host_1", NOON).await?;
     assert_eq!(jobs::requeue_orphans(tx, NOON).await?, 0);
+    assert!(outbox::adopt(tx, (NOON - 86_400_000, NOON), 10).await? <= 10);
     hosts::remove(tx, "host_new").await
 }
