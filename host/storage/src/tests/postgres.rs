@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::Db;
 use crate::Options;
+use crate::PoolLimits;
 use crate::sql::{Query, Reader};
 use crate::tests::recorder::{POSTGRES, Recorded};
 use crate::tests::{
@@ -32,7 +33,9 @@ async fn every_statement_finds_its_rows_by_an_index() {
     db.close().await;
     let sign = if url.contains('?') { '&' } else { '?' };
     let url = format!("{url}{sign}options[search_path]={schema}");
-    let db = Db::open(&Options::of(url)).await.unwrap();
+    // The seed writes 100,000 rows with one statement, on a machine that runs other tests beside.
+    let pools = PoolLimits { statement_ms: 600_000, ..PoolLimits::default() };
+    let db = Db::open(&Options { pools, ..Options::of(url) }).await.unwrap();
     for sql in seed::STATEMENTS
         .iter()
         .chain(seed_jobs::STATEMENTS)
