@@ -58,10 +58,11 @@ impl World {
         faults["faults"].as_array().expect("a list").len()
     }
 
-    /// The titles of the events, after some time.
+    /// The titles of the events, after some time. No pull is under way then: it would take the next fault to come.
     async fn events(&self, later_ms: i64) -> Vec<String> {
         self.server.clock.advance_ms(later_ms);
         let events = self.api.all(&format!("/v1/calendars/{}/events", self.calendar)).await;
+        self.server.pull().await;
         events.iter().map(|e| e["title"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
