@@ -116,6 +116,7 @@ impl World {
             approved_origins: Vec::new(),
             own_provider: None,
             lookup: Arc::new(SystemLookup),
+            transport: None,
             limits,
             now: Arc::new(move || clock.load(Ordering::SeqCst)),
             http: HttpSettings::default(),

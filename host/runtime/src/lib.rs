@@ -57,9 +57,10 @@ pub use crate::manifest::{
     UserinfoPointers,
 };
 pub use crate::outbound::{
-    BadOrigin, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse, HttpSettings,
-    Listener, Login, LoginSecret, Lookup, News, NoCredentials, OwnProvider, Post, PostError, Posted, Secret,
-    SystemLookup, UrlCheck, check_origins, check_server, parse_webhook_url,
+    BadOrigin, Carried, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse,
+    HttpSettings, Listener, Login, LoginSecret, Lookup, Network, News, NoCredentials, OwnProvider, Post,
+    PostError, Posted, Secret, SystemLookup, Transport, TransportError, UrlCheck, check_origins,
+    check_server, parse_webhook_url,
 };
 pub use crate::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_offline};

@@ -1,5 +1,5 @@
 //! Connectors on disk: the folder of bundled ones, and the store of installed ones, which is addressed by digest and has one
-//! small index file. The store is shared with `switchboard connectors …`, which may change it beside a running host.
+//! small index file. The store is shared with `switchboard connector …`, which may change it beside a running host.
 //!
 //! ```text
 //! <store>/packages/<digest>/connector.toml, component.wasm      written once, never changed

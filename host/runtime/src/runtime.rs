@@ -20,7 +20,7 @@ use crate::limits::Limits;
 use crate::loaded::Loaded;
 use crate::outbound::{
     DirectError, DirectRequest, DirectResponse, Egress, HttpSettings, Lookup, OwnProvider, Post, PostError,
-    Posted, Rules, UrlCheck,
+    Posted, Rules, Transport, UrlCheck,
 };
 use crate::packages::{Installed, Store};
 use crate::registry::{Registry, blocking};
@@ -49,6 +49,8 @@ pub struct Config {
     pub own_provider: Option<OwnProvider>,
     /// How the names of providers are looked up: [`SystemLookup`](crate::SystemLookup), but in tests.
     pub lookup: Arc<dyn Lookup>,
+    /// Carries connectors' HTTP requests in place of the network: for tests of connectors alone.
+    pub transport: Option<Arc<dyn Transport>>,
     pub limits: Limits,
     /// The clock: ms since 1970.
     pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
@@ -113,6 +115,7 @@ impl Runtime {
             approved: config.approved_origins,
             own: config.own_provider,
             lookup: config.lookup,
+            transport: config.transport,
         };
         let egress = Egress::new(config.http, rules, &limits)?;
         let now: NowMs = config.now;
@@ -227,7 +230,7 @@ impl Runtime {
         }
     }
 
-    /// Looks at the store's index every second: `switchboard connectors …` changes it beside us.
+    /// Looks at the store's index every second: `switchboard connector …` changes it beside us.
     fn follow_store(&self) {
         let weak = Arc::downgrade(&self.0);
         let path = self.0.store.index_path();
@@ -249,7 +252,7 @@ impl Runtime {
     }
 }
 
-/// Checks and installs the connector in `dir` into the store, without serving it: `switchboard connectors install` beside a
+/// Checks and installs the connector in `dir` into the store, without serving it: `switchboard connector install` beside a
 /// host, or before one starts. A running host puts it into service within a second.
 pub async fn install_offline(config: Config, dir: &Path) -> anyhow::Result<Installed> {
     Runtime::prepare(config)?.install(dir).await

@@ -240,7 +240,14 @@ mod tests {
     fn egress(allowed: &[&str], own: Option<OwnProvider>) -> Egress {
         let allowed = allowed.iter().map(|net| net.parse().unwrap()).collect();
         let lookup = Arc::new(Names);
-        let rules = Rules { allowed, webhook_allowed: Vec::new(), approved: Vec::new(), own, lookup };
+        let rules = Rules {
+            allowed,
+            webhook_allowed: Vec::new(),
+            approved: Vec::new(),
+            own,
+            lookup,
+            transport: None,
+        };
         let settings = HttpSettings { connect_timeout_ms: 2_000, ..HttpSettings::default() };
         Egress::new(settings, rules, &Limits::default()).unwrap()
     }

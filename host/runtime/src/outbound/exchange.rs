@@ -10,15 +10,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use http::{Method, Request, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
 use hyper_util::client::legacy;
 
 use crate::bindings::http::{BlobInfo, Err, Req, Res};
 use crate::outbound::address::{Prohibited, Unencrypted};
 use crate::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
-use crate::outbound::client::Answer;
 use crate::outbound::policy::{Permit, Refusal};
+use crate::outbound::transport::AnswerBody;
 use crate::outbound::{CallEgress, CredentialsError, Secret, headers, refused};
 
 /// Bytes of a body that are looked through for credentials at a time, on its way to a blob.
@@ -27,8 +27,49 @@ const REDACTED: usize = 256 << 10;
 /// How often a request is sent again that the provider has not begun to work on.
 pub(super) const REPEATS: usize = 2;
 
+/// What a provider answered, its body not yet read.
+type Answer = Response<AnswerBody>;
+
+/// What becomes of an answer.
+trait Reading: Send {
+    type Read: Send;
+
+    fn read(
+        self,
+        egress: &CallEgress,
+        answer: Answer,
+    ) -> impl Future<Output = Result<Self::Read, Err>> + Send;
+}
+
+/// Its body goes to the guest.
+struct Whole {
+    max: u64,
+}
+
+impl Reading for Whole {
+    type Read = Res;
+
+    async fn read(self, egress: &CallEgress, answer: Answer) -> Result<Res, Err> {
+        egress.read(answer, self.max).await
+    }
+}
+
+/// Its body goes into a blob.
+struct ToBlob {
+    decode: Decode,
+    max: u64,
+}
+
+impl Reading for ToBlob {
+    type Read = BlobInfo;
+
+    async fn read(self, egress: &CallEgress, answer: Answer) -> Result<BlobInfo, Err> {
+        egress.read_to_blob(answer, &self.decode, self.max).await
+    }
+}
+
 /// A checked request that can be sent again.
-struct Prepared {
+pub(super) struct Prepared {
     method: Method,
     uri: Uri,
     permit: Permit,
@@ -37,7 +78,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn request(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
+    /// The request as it is sent, with these credentials.
+    pub(super) fn request(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
         let body = self.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
         let mut request = Request::new(body);
         *request.method_mut() = self.method.clone();
@@ -61,7 +103,7 @@ impl CallEgress {
     /// `head` is how long the beginning of the answer may take.
     pub(super) async fn send_within(self: Arc<Self>, r: Req, head: Duration) -> Result<Res, Err> {
         let max = r.max_bytes.map_or(u64::MAX, u64::from).min(self.shared.limits.http_response_bytes);
-        self.timed(r, head, async |egress, response| egress.read(response, max).await).await
+        self.timed(r, head, Whole { max }).await
     }
 
     pub(super) async fn send_many(self: Arc<Self>, rs: Vec<Req>, at_once: u8) -> Vec<Result<Res, Err>> {
@@ -82,23 +124,17 @@ impl CallEgress {
             )
         })?;
         let max = max.min(self.shared.limits.blob_bytes);
-        let read = async |egress: &Self, response| egress.read_to_blob(response, &decode, max).await;
-        self.timed(r, Duration::MAX, read).await
+        self.timed(r, Duration::MAX, ToBlob { decode, max }).await
     }
 
     /// Sends and reads within the time of the request, of the host and of the call.
-    async fn timed<T>(
-        &self,
-        r: Req,
-        head: Duration,
-        read: impl AsyncFnOnce(&Self, Answer) -> Result<T, Err>,
-    ) -> Result<T, Err> {
+    async fn timed<R: Reading>(&self, r: Req, head: Duration, reading: R) -> Result<R::Read, Err> {
         let late = || refused("timeout", "the provider did not answer in time");
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
         let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
         let work = async {
             let response = tokio::time::timeout(head, self.exchange(r)).await.map_err(|_| late())??;
-            read(self, response).await
+            reading.read(self, response).await
         };
         let _waiting = self.meter.waiting();
         // `http` itself never has more under way than this; of `wasi:http` a guest may start any number.
@@ -188,16 +224,11 @@ impl CallEgress {
     }
 
     async fn attempt(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
-        let client = self.shared.clients.get(&self.tenant, &self.connector);
         let _turn = self.shared.total.acquire().await;
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
-        let mut repeats = 0..REPEATS;
-        let response = loop {
-            match client.send(p.request(secret)?).await {
-                Ok(response) => break response,
-                Err(error) if is_unprocessed(&error) && repeats.next().is_some() => {}
-                Err(error) => return Err(explain(&error)),
-            }
+        let response = match &self.shared.transport {
+            None => self.over_network(p, secret).await?,
+            Some(transport) => self.carried(&**transport, p, secret).await?,
         };
         self.note_retry_after(&response);
         tracing::debug!(
@@ -208,6 +239,19 @@ impl CallEgress {
             "provider answered"
         );
         Ok(response)
+    }
+
+    /// Sends it to the provider itself.
+    pub(super) async fn over_network(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
+        let client = self.shared.clients.get(&self.tenant, &self.connector);
+        let mut repeats = 0..REPEATS;
+        loop {
+            match client.send(p.request(secret)?).await {
+                Ok(response) => return Ok(response.map(BodyExt::boxed_unsync)),
+                Err(error) if is_unprocessed(&error) && repeats.next().is_some() => {}
+                Err(error) => return Err(explain(&error)),
+            }
+        }
     }
 
     fn note_retry_after(&self, response: &Answer) {
@@ -240,7 +284,7 @@ impl CallEgress {
         let overlap = self.redactor.lock().expect("no panic while redacting").overlap();
         let mut body: Vec<u8> = Vec::new();
         while body.len() <= max.saturating_add(overlap) {
-            let Some(piece) = chunk(&mut response).await? else { break };
+            let Some(piece) = chunk(response.body_mut()).await? else { break };
             if !self.receives(piece.len()) {
                 return Err(refused("too-large", "the responses of this call are too large together"));
             }
@@ -264,7 +308,7 @@ impl CallEgress {
         let cap = if *decode == Decode::Raw { max } else { max.saturating_mul(4) / 3 + (1 << 20) };
         let mut pending: Vec<u8> = Vec::new();
         let mut received = 0;
-        while let Some(piece) = chunk(&mut response).await? {
+        while let Some(piece) = chunk(response.body_mut()).await? {
             received += piece.len() as u64;
             if received > cap {
                 return Err(full());
@@ -307,8 +351,8 @@ fn unusable(error: CredentialsError) -> Err {
 }
 
 /// The next piece of an answer's body.
-async fn chunk(response: &mut Answer) -> Result<Option<Bytes>, Err> {
-    while let Some(frame) = response.body_mut().frame().await {
+pub(super) async fn chunk(body: &mut AnswerBody) -> Result<Option<Bytes>, Err> {
+    while let Some(frame) = body.frame().await {
         // Trailers say nothing that a guest could see.
         if let Ok(piece) = frame.map_err(|error| explain(&*error))?.into_data() {
             return Ok(Some(piece));

@@ -3,6 +3,7 @@
 
 mod address;
 mod body;
+mod carried;
 mod client;
 mod connect;
 mod direct;
@@ -13,9 +14,11 @@ mod origins;
 mod policy;
 mod post;
 mod redact;
+mod rules;
 pub(crate) mod tcp;
 #[cfg(test)]
 mod tests;
+mod transport;
 pub(crate) mod wasi_http;
 
 use std::net::{IpAddr, SocketAddr};
@@ -41,7 +44,10 @@ pub use names::{Lookup, SystemLookup};
 pub use origins::{BadOrigin, check_origins};
 pub(crate) use policy::Policy;
 pub use post::{Post, PostError, Posted, UrlCheck, parse_webhook_url};
+pub use rules::OwnProvider;
+pub(crate) use rules::Rules;
 pub use tcp::{Listener, News, check_server};
+pub use transport::{Carried, Network, Transport, TransportError};
 
 /// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
 #[derive(Clone)]
@@ -140,34 +146,6 @@ impl Credentials for NoCredentials {
     }
 }
 
-/// A provider that this process serves by itself.
-#[derive(Clone, Debug)]
-pub struct OwnProvider {
-    /// The connector that may reach it, and no other.
-    pub connector: String,
-    /// The one address and port that it may reach, whatever else is there.
-    pub address: SocketAddr,
-}
-
-/// Where requests may go, beside what connectors' manifests and connections' settings say.
-pub(crate) struct Rules {
-    /// The operator's networks beside public addresses.
-    pub(crate) allowed: Vec<IpNet>,
-    /// The same for webhooks, whose URLs the API's clients choose.
-    pub(crate) webhook_allowed: Vec<IpNet>,
-    pub(crate) approved: Vec<Url>,
-    pub(crate) own: Option<OwnProvider>,
-    pub(crate) lookup: Arc<dyn Lookup>,
-}
-
-#[cfg(test)]
-impl Rules {
-    fn of_tests(allowed: Vec<IpNet>) -> Self {
-        let lookup = Arc::new(SystemLookup);
-        Rules { allowed, webhook_allowed: Vec::new(), approved: Vec::new(), own: None, lookup }
-    }
-}
-
 /// What all calls share.
 pub(crate) struct Egress {
     /// Requests run here and not on the guests' threads.
@@ -177,6 +155,7 @@ pub(crate) struct Egress {
     pub(crate) webhooks: post::PostClients,
     allowed: Arc<[IpNet]>,
     own: Option<OwnProvider>,
+    transport: Option<Arc<dyn Transport>>,
     names: Arc<names::Names>,
     total: Arc<Semaphore>,
     pub(crate) approved: Vec<Url>,
@@ -210,6 +189,7 @@ impl Egress {
             webhooks,
             allowed,
             own: rules.own,
+            transport: rules.transport,
             names,
             total: Arc::new(Semaphore::new(limits.http_total_concurrent)),
             approved: rules.approved,

@@ -351,6 +351,7 @@ mod tests {
             approved: Vec::new(),
             own: None,
             lookup: Arc::new(TestNames),
+            transport: None,
         };
         let settings = HttpSettings { connect_timeout_ms: 2_000, ..HttpSettings::default() };
         Egress::new(settings, rules, &Limits::default()).unwrap().webhooks

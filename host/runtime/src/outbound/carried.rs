@@ -1,0 +1,50 @@
+//! Requests that go over a transport in place of the network, and the network as that transport finds it.
+
+use async_trait::async_trait;
+use http::{Request, Response};
+use http_body_util::BodyExt;
+
+use crate::bindings::http::Err;
+use crate::outbound::exchange::{Prepared, chunk};
+use crate::outbound::transport::{AnswerBody, Carried, Network, Transport, TransportError};
+use crate::outbound::{CallEgress, Secret, refused};
+
+/// The network as one request finds it.
+struct Way<'a> {
+    egress: &'a CallEgress,
+    prepared: &'a Prepared,
+    secret: Option<&'a Secret>,
+}
+
+#[async_trait]
+impl Network for Way<'_> {
+    async fn send(&self) -> Result<Response<Carried>, TransportError> {
+        let answer = self.egress.over_network(self.prepared, self.secret).await.map_err(TransportError)?;
+        let (head, mut body) = answer.into_parts();
+        let most = self.egress.shared.limits.http_total_response_bytes;
+        let mut whole = Vec::new();
+        while let Some(piece) = chunk(&mut body).await.map_err(TransportError)? {
+            whole.extend_from_slice(&piece);
+            if whole.len() as u64 > most {
+                return Err(TransportError(refused("too-large", "the response is too large")));
+            }
+        }
+        Ok(Response::from_parts(head, Carried::whole(whole)))
+    }
+}
+
+impl CallEgress {
+    /// Sends by the transport that stands in place of the network.
+    pub(super) async fn carried(
+        &self,
+        transport: &dyn Transport,
+        prepared: &Prepared,
+        secret: Option<&Secret>,
+    ) -> Result<Response<AnswerBody>, Err> {
+        let (head, body) = prepared.request(secret)?.into_parts();
+        let lost = |_| refused("unavailable", "the host lost a blob");
+        let request = Request::from_parts(head, body.collect().await.map_err(lost)?.to_bytes());
+        let answer = transport.send(request, &Way { egress: self, prepared, secret }).await;
+        Ok(answer.map_err(|TransportError(error)| error)?.map(Carried::into_body))
+    }
+}
