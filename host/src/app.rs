@@ -27,6 +27,7 @@ use crate::freshness::Freshness;
 use crate::locks::Locks;
 use crate::metrics::Metrics;
 use crate::pages::Pages;
+use crate::presence::Presence;
 use crate::recent::Recent;
 use crate::renewals::Renewals;
 use crate::usage::Counters;
@@ -75,8 +76,9 @@ pub struct Handles {
     pub metrics: Metrics,
     /// Asked to end: not fit for new requests any more.
     draining: AtomicBool,
-    /// This process' own name in claims and leases: a claim of another boot on the same SQLite file is dead.
+    /// This process' own name: a claim of another boot on the same SQLite file is dead.
     pub boot: String,
+    pub presence: Presence,
 }
 
 impl Deref for App {
@@ -126,6 +128,7 @@ impl App {
             usage: Counters::default(),
             metrics: Metrics::default(),
             draining: AtomicBool::new(false),
+            presence: Presence::new(boot.clone()),
             boot,
         })))
     }
@@ -194,6 +197,7 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         approved_origins: Vec::new(),
         own_provider,
         lookup: Arc::new(runtime::SystemLookup),
+        transport: None,
         limits: runtime::Limits::default(),
         now: Arc::new(move || clock.now_ms()),
         http: runtime::HttpSettings { extra_roots_pem, ..runtime::HttpSettings::default() },

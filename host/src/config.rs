@@ -18,6 +18,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// `sqlite://…` or `postgres://…`; none: `<data_dir>/switchboard.db`.
     pub database_url: Option<String>,
+    /// Where hosts hear each other; none: at `database_url`.
+    pub database_listen_url: Option<String>,
     /// Bounds of the connections to PostgreSQL.
     pub database_pools: PoolLimits,
     /// How clients and providers reach this service from outside; none: `http://<listen>`.
@@ -63,6 +65,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data_dir: PathBuf::from("data"),
             database_url: None,
+            database_listen_url: None,
             database_pools: PoolLimits::default(),
             public_url: None,
             connectors_dir: Some(PathBuf::from("target/connectors/bundle")),

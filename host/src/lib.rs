@@ -15,6 +15,7 @@ pub mod tracking;
 pub mod bookings;
 pub mod freebusy;
 
+pub mod presence;
 pub mod supervise;
 
 pub mod access_tokens;

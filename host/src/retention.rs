@@ -4,10 +4,14 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use base::tenant::Tenant;
 use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use storage::jobs::{self, Job};
 use storage::retention::{expire, purge};
 use storage::webhooks::cleaning;
 use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::usage;
@@ -15,6 +19,7 @@ use crate::usage;
 /// Most rows that one step changes.
 pub const STEP: i64 = 500;
 
+const HOUR: Duration = Duration::from_secs(3_600);
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 /// The log is kept this long, and with it tombstones and empty threads (RFC 8620, section 5.2, has servers tell changes for 30 days).
@@ -40,35 +45,6 @@ const DELIVERED_MS: i64 = 72 * HOUR_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
-/// How often the loop looks for deleted connections.
-const TICK: Duration = Duration::from_secs(1);
-/// Ticks between clean-ups.
-const CLEAN_EVERY: u64 = 600;
-/// Connections that one look finds.
-const BATCH: i64 = 20;
-/// A host that stopped in the middle has its work taken over after this time.
-const LEASE_MS: i64 = 60_000;
-
-/// Runs until `stop` resolves.
-pub async fn run(app: App, mut stop: tokio::sync::watch::Receiver<bool>) {
-    let mut ticks = 0_u64;
-    while !*stop.borrow() {
-        if let Err(e) = purge(&app).await {
-            tracing::error!(error = %format!("{e:#}"), "data of a deleted connection could not be removed; it is tried again");
-        }
-        if ticks.is_multiple_of(CLEAN_EVERY)
-            && let Err(e) = clean(&app).await
-        {
-            tracing::error!(error = %format!("{e:#}"), "the clean-up failed; it is tried again");
-        }
-        ticks += 1;
-        tokio::select! {
-            () = tokio::time::sleep(TICK) => {}
-            _ = stop.changed() => {}
-        }
-    }
-}
-
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
@@ -86,78 +62,186 @@ impl Removed {
     }
 }
 
-/// Removes the data of deleted connections, all that this host may work on.
-pub async fn purge(app: &App) -> Result<Removed> {
-    let mut removed = Removed::default();
-    while let Some(rows) = purge_step(app).await? {
-        removed.add(rows);
-    }
-    Ok(removed)
+/// A step of all applications' rows. The number is the time, in milliseconds since 1970.
+type OfAll = for<'t> fn(&'t mut Tx, i64) -> BoxFuture<'t, Result<i64>>;
+/// The same for the rows of one application.
+type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, i64) -> BoxFuture<'t, Result<i64>>;
+
+/// What is kept for a time, and goes in steps after that. Each has a job of its own: one that fails holds up no other.
+pub struct Sweep {
+    /// The key of its job.
+    pub name: &'static str,
+    step: Step,
 }
 
-/// One step of it: how many rows it removed. None: there is nothing to do.
-pub async fn purge_step(app: &App) -> Result<Option<i64>> {
-    // Where nobody else can be at work, whoever had it before is gone.
-    let now = if app.db.is_shared() { app.now() } else { i64::MAX };
-    for connection_id in purge::due(app.db.reader(), &app.boot, now, BATCH).await? {
-        let (by, until) = (app.boot.clone(), app.now() + LEASE_MS);
-        let step = app.db.write(move |tx| {
-            Box::pin(async move {
-                match purge::claim(tx, &connection_id, (&by, now, until)).await? {
-                    Some(claimed) => purge::step(tx, claimed, STEP).await.map(Some),
-                    None => Ok::<_, anyhow::Error>(None),
+/// Removes at most `STEP` rows; the result is how many there were.
+#[derive(Clone, Copy)]
+enum Step {
+    All(OfAll),
+    One(OfOne),
+}
+
+const fn all(name: &'static str, step: OfAll) -> Sweep {
+    Sweep { name, step: Step::All(step) }
+}
+
+const fn one(name: &'static str, step: OfOne) -> Sweep {
+    Sweep { name, step: Step::One(step) }
+}
+
+/// Everything that is kept for a time.
+pub static SWEEPS: [Sweep; 17] = [
+    all("idempotency", |tx, now| Box::pin(expire::idempotency(tx, now - IDEMPOTENCY_MS, STEP))),
+    all("outbox", |tx, now| Box::pin(expire::outbox(tx, now - OUTBOX_MS, STEP))),
+    all("tracking", |tx, now| Box::pin(expire::tracking(tx, now - TRACKING_MS, STEP))),
+    all("threads", |tx, now| Box::pin(expire::threads(tx, now - LOG_MS, STEP))),
+    all("authorizations", |tx, now| Box::pin(authorizations::clean(tx, now - AUTHORIZATIONS_MS, STEP))),
+    all("access_tokens", |tx, now| Box::pin(api_keys::expire_tokens(tx, now - TOKENS_MS, STEP))),
+    all("token_grants", |tx, now| Box::pin(token_grants::clean(tx, now - GRANTS_MS, STEP))),
+    all("former_sources", |tx, now| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))),
+    all("departures", |tx, now| Box::pin(departures(tx, now - items::RETURN_MS))),
+    all("delivered", |tx, now| Box::pin(cleaning::delivered(tx, now - DELIVERED_MS, STEP))),
+    all("given_up", |tx, now| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))),
+    all("replays", |tx, now| Box::pin(cleaning::replays(tx, now - LOG_MS, STEP))),
+    all("webhooks", |tx, _| Box::pin(cleaning::deleted(tx, STEP))),
+    all("jobs", |tx, now| Box::pin(job_admin::forget_ended(tx, now - ENDED_JOBS_MS, STEP))),
+    one("log", |tx, of, now| Box::pin(lines(tx, of, now - LOG_MS))),
+    one("tombstones", |tx, of, _| Box::pin(tombstones(tx, of))),
+    one("usage", |tx, of, now| Box::pin(old_usage(tx, of, now - USAGE_MS))),
+];
+
+/// The sweep with this name.
+pub fn sweep(name: &str) -> Option<&'static Sweep> {
+    SWEEPS.iter().find(|sweep| sweep.name == name)
+}
+
+impl Sweep {
+    /// Repeats its step until nothing is left, or until that time. Under a job every step is written only as long as this host has the job,
+    /// and the next turn goes on with the application at which this one stopped. Returns what went, and whether nothing is left.
+    pub async fn run(&self, app: &App, job: Option<&Job>, until: Instant) -> Result<(Removed, bool)> {
+        let mut removed = Removed::default();
+        match self.step {
+            Step::All(step) => {
+                let is_over = steps(app, (&mut removed, until), (job, None), Due::All(step)).await?;
+                Ok((removed, is_over))
+            }
+            Step::One(step) => {
+                let tenants = from(job, api_keys::tenants(app.db.reader()).await?);
+                let mut rest = tenants.into_iter().peekable();
+                while let Some(tenant) = rest.next() {
+                    // The last one: the next turn begins with the first.
+                    let done = rest.peek().map_or("", |_| tenant.application_id.as_str());
+                    let progress = json!({ "after": done }).to_string();
+                    let due = Due::One(step, tenant);
+                    if !steps(app, (&mut removed, until), (job, Some(progress)), due).await? {
+                        return Ok((removed, false));
+                    }
                 }
-            })
-        });
-        if let Some(rows) = step.await? {
-            return Ok(Some(rows));
+                Ok((removed, true))
+            }
         }
     }
-    Ok(None)
 }
 
-/// Forgets what is older than it is kept.
+/// What the steps of a turn are about.
+#[derive(Clone)]
+enum Due {
+    All(OfAll),
+    One(OfOne, Tenant),
+}
+
+impl Due {
+    async fn step(&self, tx: &mut Tx, now: i64) -> Result<i64> {
+        match self {
+            Due::All(step) => step(tx, now).await,
+            Due::One(step, of) => step(tx, of, now).await,
+        }
+    }
+}
+
+/// The applications that a turn has before it, where the turn before it stopped in their middle: in the order of their ids.
+fn from(job: Option<&Job>, tenants: Vec<Tenant>) -> Vec<Tenant> {
+    let progress = job.and_then(|job| serde_json::from_str::<Value>(job.progress.as_deref()?).ok());
+    let after = progress.as_ref().and_then(|progress| progress["after"].as_str()).unwrap_or_default();
+    let first = tenants.iter().position(|tenant| tenant.application_id.as_str() > after);
+    // None: those after it are gone.
+    tenants.into_iter().skip(first.unwrap_or(0)).collect()
+}
+
+/// Repeats a step, each time in a transaction of its own, until it finds nothing; with that step `progress` is kept. False: the time was over
+/// before.
+async fn steps(
+    app: &App,
+    (removed, until): (&mut Removed, Instant),
+    (job, progress): (Option<&Job>, Option<String>),
+    due: Due,
+) -> Result<bool> {
+    while Instant::now() < until {
+        let (due, job, progress, now) = (due.clone(), job.cloned(), progress.clone(), app.now());
+        let rows: Result<i64> = app
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    let rows = due.step(tx, now).await?;
+                    if let Some(job) = &job {
+                        jobs::check_fence(tx, job, progress.as_deref().filter(|_| rows == 0), now).await?;
+                    }
+                    Ok(rows)
+                })
+            })
+            .await;
+        match rows? {
+            0 => return Ok(true),
+            rows => removed.add(rows),
+        }
+    }
+    Ok(false)
+}
+
+/// Forgets at once what is older than it is kept, in the caller's task.
 pub async fn clean(app: &App) -> Result<Removed> {
-    let (now, mut removed) = (app.now(), Removed::default());
-    let all = &mut removed;
-    steps(app, all, move |tx| Box::pin(expire::idempotency(tx, now - IDEMPOTENCY_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(expire::outbox(tx, now - OUTBOX_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(expire::tracking(tx, now - TRACKING_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(expire::threads(tx, now - LOG_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(authorizations::clean(tx, now - AUTHORIZATIONS_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(api_keys::expire_tokens(tx, now - TOKENS_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(token_grants::clean(tx, now - GRANTS_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))).await?;
-    steps(app, all, move |tx| Box::pin(departures(tx, now - items::RETURN_MS))).await?;
-    steps(app, all, move |tx| Box::pin(cleaning::delivered(tx, now - DELIVERED_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(cleaning::replays(tx, now - LOG_MS, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(cleaning::deleted(tx, STEP))).await?;
-    steps(app, all, move |tx| Box::pin(job_admin::forget_ended(tx, now - ENDED_JOBS_MS, STEP))).await?;
-    for tenant in api_keys::tenants(app.db.reader()).await? {
-        let of = tenant.clone();
-        steps(app, all, move |tx| {
-            let of = of.clone();
+    let mut all = Removed::default();
+    for sweep in &SWEEPS {
+        let (removed, _) = sweep.run(app, None, Instant::now() + HOUR).await?;
+        all.steps += removed.steps;
+        all.rows += removed.rows;
+        all.largest = all.largest.max(removed.largest);
+    }
+    Ok(all)
+}
+
+/// One step of the removal of a connection's data, whose job this is; with the last step the job ends. Returns whether it has ended.
+pub async fn purge_step(app: &App, job: &Job) -> Result<bool> {
+    let (job, now) = (job.clone(), app.now());
+    app.db
+        .write(move |tx| {
             Box::pin(async move {
-                let lines = log::forget(tx, &of, now - LOG_MS, STEP).await?;
-                Ok(i64::try_from(lines).unwrap_or(i64::MAX))
+                let is_over = match purge::find(&mut *tx, job.key()).await? {
+                    None => true,
+                    Some(purge) => purge::step(tx, purge, STEP).await?.is_last,
+                };
+                match is_over {
+                    true => jobs::complete(tx, &job, now).await?,
+                    false => jobs::check_fence(tx, &job, None, now).await?,
+                }
+                Ok(is_over)
             })
         })
-        .await?;
-        let (floor, of) = (log::floor(app.db.reader(), &tenant).await?, tenant.clone());
-        steps(app, all, move |tx| {
-            let of = of.clone();
-            Box::pin(async move { expire::tombstones(tx, &of, floor, STEP).await })
-        })
-        .await?;
-        let of = tenant.clone();
-        steps(app, all, move |tx| {
-            let (of, before) = (of.clone(), usage::day(now - USAGE_MS));
-            Box::pin(async move { expire::usage(tx, &of, &before, STEP).await })
-        })
-        .await?;
-    }
-    Ok(removed)
+        .await
+}
+
+async fn lines(tx: &mut Tx, of: &Tenant, before: i64) -> Result<i64> {
+    let forgotten = log::forget(tx, of, before, STEP).await?;
+    Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
+}
+
+async fn tombstones(tx: &mut Tx, of: &Tenant) -> Result<i64> {
+    let floor = log::floor(&mut *tx, of).await?;
+    expire::tombstones(tx, of, floor, STEP).await
+}
+
+async fn old_usage(tx: &mut Tx, of: &Tenant, before: i64) -> Result<i64> {
+    expire::usage(tx, of, &usage::day(before), STEP).await
 }
 
 async fn former_sources(tx: &mut Tx, before: i64) -> Result<i64> {
@@ -170,16 +254,48 @@ async fn departures(tx: &mut Tx, before: i64) -> Result<i64> {
     Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }
 
-/// Repeats a step, each time in a transaction of its own, until it finds nothing.
-async fn steps<F>(app: &App, removed: &mut Removed, step: F) -> Result<()>
-where
-    F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<i64>> + Clone + Send + 'static,
-{
-    loop {
-        let step = step.clone();
-        match app.db.write(move |tx| step(tx)).await? {
-            0 => return Ok(()),
-            rows => removed.add(rows),
+#[cfg(test)]
+mod tests {
+    use storage::jobs::Fence;
+
+    use super::*;
+
+    fn tenant(id: &str) -> Tenant {
+        Tenant { organization_id: "org".into(), application_id: id.into() }
+    }
+
+    fn job(progress: Option<&str>) -> Job {
+        Job {
+            id: "clean:log".into(),
+            kind: "clean".into(),
+            tenant: tenant(""),
+            connection_id: None,
+            state: "running".into(),
+            due_at: Some(0),
+            again_at: None,
+            attempts: 1,
+            crashes: 0,
+            fence: Fence::random(&base::clock::Entropy::seeded(1)),
+            owner: None,
+            args: None,
+            progress: progress.map(str::to_owned),
+            last_error: None,
+            done_at: None,
+            is_slow: false,
         }
+    }
+
+    #[test]
+    fn a_turn_goes_on_with_the_application_after_the_last() {
+        let left = |progress: Option<&str>| -> Vec<String> {
+            let left = from(Some(&job(progress)), ["a", "c", "e"].map(tenant).to_vec());
+            left.into_iter().map(|tenant| tenant.application_id).collect()
+        };
+        assert_eq!(left(None), ["a", "c", "e"]);
+        assert_eq!(left(Some(r#"{"after":""}"#)), ["a", "c", "e"]);
+        assert_eq!(left(Some(r#"{"after":"b"}"#)), ["c", "e"], "it is gone meanwhile");
+        assert_eq!(left(Some(r#"{"after":"c"}"#)), ["e"]);
+        assert_eq!(left(Some(r#"{"after":"e"}"#)), ["a", "c", "e"], "those after it are gone");
+        assert_eq!(left(Some("no JSON")), ["a", "c", "e"]);
     }
 }

@@ -2,16 +2,20 @@
 
 use base::ids::Kind;
 use base::tenant::Tenant;
+use futures::future::join_all;
 use harness::{Actor, TestServer, reconnected};
 use serde_json::{Value, json};
 use storage::items::{self, Item, Key};
 use storage::locked::ConnectionLock;
-use storage::retention::purge;
 use storage::sql::query;
-use storage::{api_keys, mail};
+use storage::{api_keys, jobs, mail};
+use switchboard::app::App;
+use switchboard::jobs::kind::{JobKind, Next};
+use switchboard::jobs::runner;
+use switchboard::jobs::upkeep::{self, CLEAN, PURGE};
 use switchboard::log::{Note, Origin, append};
 use switchboard::resources::Kind as Resource;
-use switchboard::retention::{self, STEP};
+use switchboard::retention::{self, STEP, SWEEPS};
 
 use crate::contacts::people::zoe;
 use crate::email::mailbox::{Mailbox, Provider, text};
@@ -79,6 +83,26 @@ const LEFT: [&str; 15] = [
     "select count(*) as n from log where connection_id = $1 and resource is not null",
     "select count(*) as n from purges where connection_id = $1",
 ];
+/// Turns that take one step each; the next is due a millisecond later.
+const ONE_STEP: JobKind = JobKind {
+    run: |turn| {
+        Box::pin(async move {
+            retention::purge_step(&turn.app, &turn.job).await?;
+            Ok(Next::Part(turn.app.now() + 1))
+        })
+    },
+    ..PURGE
+};
+
+/// How many rows of a connection are left.
+async fn rows(server: &TestServer, connection: &str) -> i64 {
+    let mut all = 0;
+    for sql in LEFT {
+        all += count(server, sql, connection).await;
+    }
+    all
+}
+
 const LINES: &str = "select count(*) as n from log where connection_id = $1";
 
 /// A connection is gone with its answer. Its rows go in steps, between which others write, and which go on after a restart.
@@ -111,35 +135,70 @@ async fn a_connection_is_gone_at_once_and_its_rows_in_steps() {
         "the rows are still there"
     );
 
+    let mut left = rows(&server, &connection).await;
     for _ in 0..3 {
-        let rows = retention::purge_step(&server.app).await.expect("a step").expect("there is work");
-        assert!((1..=STEP).contains(&rows), "{rows} rows in a step");
+        assert_eq!(runner::drain(&server.app, &[ONE_STEP]).await.expect("a turn"), 1);
+        let (before, now) = (left, rows(&server, &connection).await);
+        assert!((1..=STEP).contains(&(before - now)), "{} rows in a step", before - now);
+        left = now;
         api.connect_account("zoe").await;
+        server.clock.advance_ms(1);
     }
-    // Another host finds it taken, until this one has been silent for a while.
-    let (app, later) = (&server.app, server.app.now() + 120_000);
-    assert_eq!(
-        purge::due(app.db.reader(), "another", app.now(), 10).await.expect("a query"),
-        [] as [&str; 0]
-    );
-    assert_eq!(
-        purge::due(app.db.reader(), "another", later, 10).await.expect("a query"),
-        [connection.as_str()]
-    );
-    server.clock.advance_ms(120_000);
     let server = server.restart().await;
-    let rest = retention::purge(&server.app).await.expect("the rest");
-    assert!(rest.largest <= STEP, "{rest:?}");
-    // Items, keys and lines.
-    assert!(rest.rows + 3 * STEP >= 3 * MANY as i64 && rest.steps >= 27, "{rest:?}");
+    runner::drain(&server.app, &[PURGE]).await.expect("the rest");
     for sql in LEFT {
         assert_eq!(count(&server, sql, &connection).await, 0, "{sql}");
     }
     assert_eq!(count(&server, LINES, &connection).await, lines + 1, "the log keeps that it was there");
-    assert_eq!(retention::purge(&server.app).await.expect("nothing"), retention::Removed::default());
+    assert_eq!(runner::drain(&server.app, &[PURGE]).await.expect("nothing"), 0);
     let api = reconnected(&server, &api);
     assert_eq!(api.all("/v1/connections").await.len(), 3);
     api.delete(&path).keyed("once").send().await.expect(204);
+}
+
+/// Makes the jobs that must be there, as a host does when it starts and every minute; the number of deleted connections that had none.
+async fn ensure(app: &App) -> u64 {
+    let now = app.now();
+    let made: anyhow::Result<u64> =
+        app.db.write(move |tx| Box::pin(async move { upkeep::ensure(tx, now).await })).await;
+    made.expect("the jobs are made")
+}
+
+/// What is kept for a time has one job for all hosts: whichever has it forgets what is too old, and that again ten minutes later.
+#[tokio::test]
+async fn two_hosts_clean_once() {
+    let server = TestServer::start().await;
+    let beside = server.beside().await;
+    let hosts: Vec<&App> =
+        [Some(&server.app), beside.as_ref().map(|host| &host.app)].into_iter().flatten().collect();
+    let round = async || {
+        for host in &hosts {
+            assert_eq!(ensure(host).await, 0);
+        }
+        let turns = join_all(hosts.iter().map(|host| runner::drain(host, &[CLEAN]))).await;
+        turns.into_iter().map(|turns| turns.expect("the jobs are run")).sum::<u64>()
+    };
+    assert_eq!(round().await, SWEEPS.len() as u64);
+    assert_eq!(round().await, 0, "they rest");
+    server.clock.advance_ms(10 * 60_000);
+    assert_eq!(round().await, SWEEPS.len() as u64);
+}
+
+/// The job of a deleted connection that is not there, because a host of the version before deleted it, is made.
+#[tokio::test]
+async fn a_deleted_connection_without_a_job_is_adopted() {
+    let server = TestServer::start().await;
+    let (api, connection) = zoe(&server).await;
+    api.delete(format!("/v1/connections/{connection}")).send().await.expect(204);
+    let job = format!("purge:{connection}");
+    let removed: anyhow::Result<()> =
+        server.app.db.write(move |tx| Box::pin(async move { jobs::remove(tx, &job).await })).await;
+    removed.expect("it is gone");
+    assert_eq!(runner::drain(&server.app, &[PURGE]).await.expect("nothing"), 0);
+    assert!(rows(&server, &connection).await > 0);
+    assert_eq!((ensure(&server.app).await, ensure(&server.app).await), (1, 0));
+    runner::drain(&server.app, &[PURGE]).await.expect("the data go");
+    assert_eq!(rows(&server, &connection).await, 0);
 }
 
 /// How many commits a request takes, where one process has the database for itself.

@@ -19,7 +19,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::wakes::JobClass;
-use storage::{Db, Options, jobs};
+use storage::{Db, Options, lost_jobs};
 use switchboard::app::App;
 use switchboard::config::Config;
 use switchboard::jobs::kind::JobKind;
@@ -181,7 +181,7 @@ impl TestServer {
         let queued: anyhow::Result<u64> = server
             .app
             .db
-            .write(move |tx| Box::pin(async move { jobs::requeue_orphans(tx, now).await }))
+            .write(move |tx| Box::pin(async move { lost_jobs::requeue_orphans(tx, now).await }))
             .await;
         if queued.expect("the jobs are queued") > 0 {
             server.app.db.wakes().wake(JobClass::Pull);

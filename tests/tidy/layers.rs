@@ -16,6 +16,7 @@ const LAYERS: [&[&str]; 7] = [
         "freshness",
         "metrics",
         "pages",
+        "presence",
         "recent",
         "renewals",
         "supervise",

@@ -23,7 +23,7 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 /// How long a claim is left alone: longer than any request may take.
 const LEASE_MS: i64 = 90_000;
-/// A claim whose host is gone is free after this time: a host that has just started has no lease yet.
+/// A claim whose host has no lease is free after this time: it may have just started.
 const GONE_AFTER_MS: i64 = 10_000;
 /// How long a copy waits for the first attempt's answer.
 const WAIT_MS: u64 = 2_000;
@@ -137,7 +137,7 @@ fn report(outcome: Result<()>) {
 }
 
 async fn insert(app: &App, claim: &Claim, fingerprint: &str, now: i64) -> Result<bool> {
-    let (claim, fingerprint, owner) = (claim.clone(), fingerprint.to_owned(), app.boot.clone());
+    let (claim, fingerprint, owner) = (claim.clone(), fingerprint.to_owned(), app.presence.id());
     app.db
         .write(move |tx| {
             Box::pin(
@@ -149,7 +149,7 @@ async fn insert(app: &App, claim: &Claim, fingerprint: &str, now: i64) -> Result
 
 async fn take_over(app: &App, claim: &Claim, fingerprint: &str, from: &str, now: i64) -> Result<bool> {
     let (claim, fingerprint, owner, from) =
-        (claim.clone(), fingerprint.to_owned(), app.boot.clone(), from.to_owned());
+        (claim.clone(), fingerprint.to_owned(), app.presence.id(), from.to_owned());
     app.db
         .write(move |tx| {
             Box::pin(async move {
@@ -172,16 +172,20 @@ fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i6
 }
 
 /// Whether a claim has nobody behind it: its time is over, or the host that claimed is gone. On SQLite no other process serves this database,
-/// so every claim of another boot is of one that is gone; on PostgreSQL a host is gone when its lease is over.
+/// so every claim of another id is of one that is gone; on PostgreSQL a host is gone when its lease is over, and one that lost its lease
+/// goes on under another id.
 fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
     if found.lease_until <= now {
         return true;
     }
-    if found.owner == app.boot {
+    if found.owner == app.presence.id() {
         return false;
     }
     let claimed_at = found.lease_until - LEASE_MS;
-    let is_gone = found.owner_until.is_none_or(|until| until <= now) && now - claimed_at >= GONE_AFTER_MS;
+    let is_gone = match found.owner_until {
+        Some(until) => until <= now,
+        None => now - claimed_at >= GONE_AFTER_MS,
+    };
     is_gone || !app.db.is_shared()
 }
 

@@ -57,10 +57,12 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     registry.register("token_renewals", renewals, metrics.renewals.clone());
     registry.register_with_unit(
         "jobs_turn",
-        "Turns of work in the background: how many of each kind ended how, and how long they took",
+        "Turns of work in the background: how long they took, by kind",
         Unit::Seconds,
-        metrics.turns.clone(),
+        metrics.turn_seconds.clone(),
     );
+    let turns = "Turns of work in the background, by kind and by how they ended";
+    registry.register("jobs_turns", turns, metrics.turns.clone());
     let takeovers = "Jobs that this host took over from hosts that were gone";
     registry.register("jobs_takeovers", takeovers, metrics.takeovers.clone());
     registry.register(
@@ -197,6 +199,10 @@ async fn store(registry: &mut Registry, app: &App) {
     registry.register("sync_followed", "Collections that are kept in step", followed);
     registry.register("sync_stuck", "Of them, those whose last pull failed", stuck);
     jobs(registry, &counted.jobs, app.now());
+    if app.db.is_shared() {
+        let hears = "Whether this host hears what others commit; 0: it looks for work every second";
+        registry.register("jobs_listen", hears, gauge(i64::from(app.db.wakes().hears())));
+    }
 }
 
 /// What the store is asked for.

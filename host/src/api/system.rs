@@ -14,6 +14,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use subtle::ConstantTimeEq;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::api::caller::client_ip;
 use crate::api::caller::peer;
@@ -101,13 +102,17 @@ impl Readiness {
     }
 }
 
-/// Fit to take requests: the store answers and has this program's schema.
+/// Fit to take requests: the store answers and has this program's schema, and what they leave to be done in the background is done.
 async fn readyz(State(app): State<App>, Extension(readiness): Extension<Arc<Readiness>>) -> Response {
     if app.is_draining() {
         return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "stopping" }).to_string());
     }
     if !readiness.is_ready(&app).await {
         return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "unavailable" }).to_string());
+    }
+    if let Some(reason) = app.presence.trouble((app.now(), Instant::now())) {
+        let body = json!({ "status": "unavailable", "reason": reason });
+        return json_text(StatusCode::SERVICE_UNAVAILABLE, body.to_string());
     }
     let connectors: Vec<String> =
         app.runtime.list().iter().map(|c| format!("{}@{}", c.manifest.name, c.manifest.version)).collect();

@@ -22,7 +22,6 @@ use crate::cli::store;
 use crate::cli::threads::block_on;
 use crate::config::Config;
 use crate::jobs;
-use crate::retention;
 use crate::supervise::{Backoff, supervised};
 use crate::telemetry;
 
@@ -106,7 +105,6 @@ async fn serve(resolved: Resolved) -> Result<()> {
     let Started { app, service, _watch } = started;
 
     let (stop, stopping) = watch::channel(false);
-    let forgetting = in_background(&app, &stopping, "retention", retention::run);
     let mut working = in_background(&app, &stopping, "jobs", jobs::run);
     if let Some(listener) = metrics_listener {
         tracing::info!("metrics on http://{}/metrics", listener.address()?);
@@ -142,7 +140,6 @@ async fn serve(resolved: Resolved) -> Result<()> {
     }
     stop.send_replace(true);
     serving.abort();
-    forgetting.abort();
     // A message that is being handed over right now is not left half-way if it can be helped, and jobs that have not ended are given back.
     let _ = tokio::time::timeout_at(deadline, &mut working).await;
     working.abort();

@@ -65,6 +65,15 @@ pub struct Settings {
     /// File that holds the database URL, for URLs with a password
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
     database_url_file: Option<PathBuf>,
+    /// Where hosts hear each other: the same PostgreSQL past a pooler of transactions [default: the database URL]
+    #[arg(
+        long,
+        help_heading = "Store",
+        env = "SWITCHBOARD_DATABASE_LISTEN_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    database_listen_url: Option<String>,
     /// Connections to PostgreSQL for what requests read; one application has half of them at most [default: 12]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_READ_CONNECTIONS", value_name = "N")]
     database_read_connections: Option<u32>,
@@ -229,6 +238,7 @@ impl Settings {
             data_dir: self.data_dir.or(file.data_dir),
             database_url,
             database_url_file,
+            database_listen_url: self.database_listen_url.or(file.database_listen_url),
             database_read_connections: self.database_read_connections.or(file.database_read_connections),
             database_write_connections: self.database_write_connections.or(file.database_write_connections),
             database_job_connections: self.database_job_connections.or(file.database_job_connections),
@@ -284,6 +294,7 @@ impl Settings {
             listen: self.listen.unwrap_or(default.listen),
             data_dir: self.data_dir.unwrap_or(default.data_dir),
             database_url,
+            database_listen_url: self.database_listen_url.filter(|u| !u.is_empty()),
             database_pools,
             public_url,
             connectors_dir: self.connectors.or_else(bundle),

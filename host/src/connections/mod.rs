@@ -258,10 +258,10 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
                 let tokens = revocation::of(tx, &app, &lock).await?;
                 table::delete(tx, &lock, app.now()).await?;
                 token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
-                purge::begin(tx, &connection.tenant, &connection.id).await?;
                 let note = Note::of_connection(&connection, "revoked", None);
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
                 job_claims::remove_of_connection(tx, &lock).await?;
+                purge::begin(tx, &connection.tenant, &connection.id, app.now()).await?;
                 if let Some((grant, given)) = &tokens {
                     revocation::enqueue(tx, &app, (&lock.tenant, &lock.provider), grant, given).await?;
                 }

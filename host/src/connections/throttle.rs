@@ -13,7 +13,7 @@ use crate::connections::refusal;
 
 /// The longest that a Retry-After is heeded, ms. A provider that wants more is asked once an hour, which is little, and finds out
 /// soon when it meant less.
-const LONGEST_MS: i64 = 3_600_000;
+pub const LONGEST_MS: i64 = 3_600_000;
 /// How an error of ours begins that no provider was asked for: `is_held`.
 const HELD: &str = "held back until ";
 

@@ -8,7 +8,7 @@ use base::error::{Error, Result};
 use base::tenant::Tenant;
 use storage::jobs::{self, Job, NewJob};
 use storage::log::{self, Light};
-use storage::wakes::JobClass;
+use storage::wakes::{Grown, JobClass};
 use storage::webhooks::matching::{self, Filters};
 use tokio::sync::watch;
 
@@ -45,7 +45,10 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
             tokio::time::sleep(AFTER_FAILURE).await;
         }
         tokio::select! {
-            ids = app.db.wakes().grown() => grown = Some(ids),
+            some = app.db.wakes().grown() => grown = match some {
+                Grown::These(ids) => Some(ids),
+                Grown::Any => None,
+            },
             () = tokio::time::sleep(SWEEP) => {}
             // An error: whoever could say stop is gone.
             changed = stop.changed() => if changed.is_err() { return },

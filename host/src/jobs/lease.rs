@@ -12,9 +12,11 @@ use base::ids::Kind;
 use storage::hosts::{self, Host, LEASE_MS};
 use storage::jobs;
 use storage::lane::Lane;
+use storage::lost_jobs;
 use storage::outbox;
 
 use crate::app::App;
+use crate::jobs::upkeep;
 
 /// How often the lease is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(2);
@@ -67,14 +69,15 @@ impl HostLease {
                         if is_shared { Vec::new() } else { hosts::expired(&mut *tx, i64::MAX).await? };
                     for other in others.iter().filter(|other| **other != host.id) {
                         hosts::remove(tx, other).await?;
-                        jobs::requeue_of(tx, other, now).await?;
+                        lost_jobs::requeue_of(tx, other, now).await?;
                     }
                     Ok(host.id)
                 })
             })
             .await;
-        let valid_until = if is_shared { now + LEASE_MS } else { i64::MAX };
-        Ok(HostLease { id: begun?, valid_until: AtomicI64::new(valid_until) })
+        let (id, valid_until) = (begun?, if is_shared { now + LEASE_MS } else { i64::MAX });
+        app.presence.begin(&id, valid_until);
+        Ok(HostLease { id, valid_until: AtomicI64::new(valid_until) })
     }
 
     /// The host's id, which claims name as their owner.
@@ -107,6 +110,7 @@ impl HostLease {
                 })
             })
             .await;
+        app.presence.end();
         let released = released?;
         tracing::debug!(jobs = released, "jobs that had not ended were given back");
         Ok(())
@@ -146,6 +150,7 @@ impl HostLease {
         let renewal = Lane::lease().scope(renewal);
         let until = tokio::time::timeout(RENEWAL_TAKES_AT_MOST, renewal).await??;
         self.valid_until.store(until, Ordering::Release);
+        app.presence.set_lease(until);
         Ok(())
     }
 }
@@ -154,17 +159,17 @@ impl HostLease {
 async fn look_after_others(app: &App, own: &str) {
     let mut looks = 0_u32;
     loop {
+        if looks.is_multiple_of(LOOKS_BETWEEN_SWEEPS)
+            && let Err(e) = sweep(app, own).await
+        {
+            tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be looked for");
+        }
         tokio::time::sleep(LOOK_EVERY).await;
         looks = looks.wrapping_add(1);
         if app.db.is_shared()
             && let Err(e) = take_over(app).await
         {
             tracing::warn!(error = %format!("{e:#}"), "hosts that are gone cannot be looked for");
-        }
-        if looks.is_multiple_of(LOOKS_BETWEEN_SWEEPS)
-            && let Err(e) = sweep(app, own).await
-        {
-            tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be looked for");
         }
     }
 }
@@ -176,7 +181,7 @@ pub async fn take_over(app: &App) -> Result<u64> {
     for id in hosts::expired(app.db.reader(), now).await? {
         let of = id.clone();
         let taken: Result<Option<u64>> =
-            app.db.write(move |tx| Box::pin(async move { jobs::take_over(tx, &of, now).await })).await;
+            app.db.write(move |tx| Box::pin(async move { lost_jobs::take_over(tx, &of, now).await })).await;
         if let Some(taken) = taken? {
             tracing::warn!(host = %id, jobs = taken, "took over from a host that is gone");
             app.metrics.takeovers.inc_by(taken);
@@ -189,22 +194,27 @@ pub async fn take_over(app: &App) -> Result<u64> {
     Ok(all)
 }
 
-/// Queues jobs of hosts that are not written down, jobs of this one that ended unwritten, and messages that have no job.
+/// Queues jobs of hosts that are not written down and jobs of this one that ended unwritten, and makes those that must be there and are not.
 async fn sweep(app: &App, own: &str) -> Result<()> {
     let (own, now) = (own.to_owned(), app.now());
     let queued: Result<u64> = app
         .db
         .write(move |tx| {
             Box::pin(async move {
-                let lost =
-                    jobs::requeue_orphans(tx, now).await? + jobs::requeue_overdue(tx, &own, now).await?;
-                Ok(lost + outbox::adopt(tx, (now - ADOPTED_WITHIN_MS, now), ADOPTED_AT_A_TIME).await?)
+                let lost = lost_jobs::requeue_orphans(tx, now).await?
+                    + lost_jobs::requeue_overdue(tx, &own, now).await?;
+                let due = (now - ADOPTED_WITHIN_MS, now);
+                let messages = outbox::adopt(tx, due, ADOPTED_AT_A_TIME).await?;
+                Ok(lost + messages + upkeep::ensure(tx, now).await?)
             })
         })
         .await;
     let queued = queued?;
     if queued > 0 {
-        tracing::warn!(jobs = queued, "jobs that no host runs any more are queued again");
+        tracing::warn!(
+            jobs = queued,
+            "jobs are queued again that no host runs any more, or that were missing"
+        );
         app.db.wakes().wake_all();
     }
     Ok(())

@@ -4,10 +4,12 @@
 
 pub mod booking_event;
 pub mod deliver;
+mod fair;
 pub mod fanout;
 mod figures;
 pub mod kind;
 pub mod lease;
+pub mod listen;
 mod permits;
 pub mod pull;
 pub mod refresh;
@@ -16,6 +18,7 @@ pub mod revoke;
 pub mod runner;
 pub mod send;
 mod turn;
+pub mod upkeep;
 pub mod watch;
 
 use tokio::sync::watch::Receiver;
@@ -34,6 +37,8 @@ pub const KINDS: &[JobKind] = &[
     booking_event::BOOKING_EVENT,
     pull::PULL,
     watch::WATCH,
+    upkeep::CLEAN,
+    upkeep::PURGE,
 ];
 
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
@@ -41,5 +46,6 @@ pub async fn run(app: App, stop: Receiver<bool>) {
     let looking = fanout::look(&app, stop.clone());
     let listening = watch::look(&app, stop.clone());
     let figures = figures::run(&app, stop.clone());
-    tokio::join!(runner::run(app.clone(), KINDS, stop), looking, listening, figures);
+    let hearing = listen::run(&app, stop.clone());
+    tokio::join!(runner::run(app.clone(), KINDS, stop), looking, listening, hearing, figures);
 }

@@ -1,19 +1,24 @@
 //! How many turns of a class run at a time on this host, together and for one application, one connection and one server: whoever waits for a
 //! server that hangs leaves room for all others. Where turns wait for providers, those that last have a pool of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use storage::jobs::{Busy, Candidate};
 use storage::wakes::JobClass;
+use tokio::time::Instant;
 
 use crate::app::App;
+use crate::jobs::fair::Share;
+use crate::jobs::fair::Shares;
 
 /// A turn that lasts longer than this moves to the pool for slow turns, and its job's next turn begins there.
 const SLOW: Duration = Duration::from_secs(2);
 /// A turn that takes less than this brings its job back.
 const FAST: Duration = Duration::from_secs(1);
+/// How often a full look is followed by another one at the most.
+const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(250);
 
 /// Most turns of a class.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +30,7 @@ struct Limits {
     application: Option<usize>,
     /// On one connection; none: as many as the class has.
     connection: Option<usize>,
-    /// At one server; none: as many as the class has.
+    /// At one server, of slow turns where these have a pool; none: as many as the class has.
     target: Option<usize>,
 }
 
@@ -50,6 +55,14 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// Whether such a turn counts for its server. Where slow turns have a pool, those that are not have places of their own anyway: accounts
+    /// that hang must not take them from the others of the same provider.
+    fn counts_target(self, is_slow: bool) -> bool {
+        self.slow == 0 || is_slow
+    }
+}
+
 /// Whether a job counts as slow after a turn of this length; `was_slow` before it.
 pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
     Limits::of(class).slow > 0 && (elapsed > SLOW || was_slow && elapsed >= FAST)
@@ -71,6 +84,10 @@ struct Taken {
     applications: BTreeMap<String, usize>,
     connections: BTreeMap<String, usize>,
     targets: BTreeMap<String, usize>,
+    /// What applications have and had of each pool.
+    shares: Shares,
+    /// When a full look was last followed by another one.
+    looked_again_at: Option<Instant>,
 }
 
 impl Permits {
@@ -103,7 +120,18 @@ impl Permits {
             applications: full(&taken.applications, limits.application),
             connections: full(&taken.connections, limits.connection),
             targets: full(&taken.targets, limits.target),
+            are_targets_of_slow: limits.slow > 0,
         }
+    }
+
+    /// Whether a look that was full may be followed by another one: it may read a long backlog, so now and then.
+    pub fn may_look_again(&self, now: Instant) -> bool {
+        let mut taken = self.taken();
+        let may = taken.looked_again_at.is_none_or(|at| now.duration_since(at) >= LOOK_AGAIN_EVERY);
+        if may {
+            taken.looked_again_at = Some(now);
+        }
+        may
     }
 
     /// A permit for a turn of this job. None: it has to wait.
@@ -119,17 +147,50 @@ impl Permits {
         let is_free = has_place
             && has_room(&taken.applications, &hint.application_id, limits.application)
             && has_room(&taken.connections, &connection, limits.connection)
-            && has_room(&taken.targets, &hint.target, limits.target);
+            && (!limits.counts_target(is_slow) || has_room(&taken.targets, &hint.target, limits.target));
         if !is_free {
             return None;
         }
         *taken.pool(is_slow) += 1;
         *taken.applications.entry(hint.application_id.clone()).or_default() += 1;
         *taken.connections.entry(connection.clone()).or_default() += 1;
-        *taken.targets.entry(hint.target.clone()).or_default() += 1;
+        if limits.counts_target(is_slow) {
+            *taken.targets.entry(hint.target.clone()).or_default() += 1;
+        }
+        taken.shares.begin(is_slow, &hint.application_id);
         drop(taken);
         let (application, target) = (hint.application_id.clone(), hint.target.clone());
-        Some(Permit { permits: self.clone(), is_slow, application, connection, target })
+        Some(Permit {
+            permits: self.clone(),
+            is_slow,
+            application,
+            connection,
+            target,
+            since: Instant::now(),
+        })
+    }
+
+    /// Of these hints those that there is a permit for, with it: of each pool the application comes next that has the fewest turns under way,
+    /// and of several the one that was served the least; of its hints the one that is due first.
+    pub fn choose(&self, hints: Vec<Candidate>) -> Vec<(Candidate, Permit)> {
+        let mut waiting: BTreeMap<Share, VecDeque<Candidate>> = BTreeMap::new();
+        for hint in hints {
+            let of = (hint.is_slow && self.limits.slow > 0, hint.application_id.clone());
+            waiting.entry(of).or_default().push_back(hint);
+        }
+        self.taken().shares.wait(waiting.keys().cloned().collect());
+        let mut chosen = Vec::new();
+        while !self.are_all_taken() {
+            let Some(next) = self.taken().shares.next(&waiting) else { break };
+            let Some(hint) = waiting.get_mut(&next).and_then(VecDeque::pop_front) else { break };
+            if waiting.get(&next).is_some_and(VecDeque::is_empty) {
+                waiting.remove(&next);
+            }
+            if let Some(permit) = self.take(&hint) {
+                chosen.push((hint, permit));
+            }
+        }
+        chosen
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -163,16 +224,21 @@ pub struct Permit {
     application: String,
     connection: String,
     target: String,
+    /// Since when it has its place in the pool.
+    since: Instant,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut taken = self.permits.taken();
+        taken.shares.end(self.is_slow, &self.application, self.since.elapsed());
         let pool = taken.pool(self.is_slow);
         *pool = pool.saturating_sub(1);
         give_back(&mut taken.applications, &self.application);
         give_back(&mut taken.connections, &self.connection);
-        give_back(&mut taken.targets, &self.target);
+        if self.permits.limits.counts_target(self.is_slow) {
+            give_back(&mut taken.targets, &self.target);
+        }
     }
 }
 
@@ -208,8 +274,11 @@ impl Permit {
         }
         taken.slow += 1;
         taken.fast = taken.fast.saturating_sub(1);
+        taken.shares.end(false, &self.application, self.since.elapsed());
+        taken.shares.begin(true, &self.application);
+        *taken.targets.entry(self.target.clone()).or_default() += 1;
         drop(taken);
-        self.is_slow = true;
+        (self.is_slow, self.since) = (true, Instant::now());
         true
     }
 }
@@ -304,10 +373,12 @@ mod tests {
         let server: Vec<Permit> =
             (0..20).filter_map(|n| permits.take(&pull(&format!("at {n}"), "mail.test:993", true))).collect();
         assert_eq!(server.len(), 10);
-        assert!(permits.take(&pull("other", "mail.test:993", false)).is_none());
-        assert!(permits.take(&pull("other", "other.test:993", false)).is_some());
+        assert_eq!(permits.busy().targets, ["mail.test:993"]);
+        assert!(permits.take(&pull("other", "mail.test:993", true)).is_none());
+        assert!(permits.take(&pull("other", "other.test:993", true)).is_some());
+        assert!(permits.take(&pull("other", "mail.test:993", false)).is_some(), "what is not slow has room");
         drop(server);
-        assert!(permits.take(&pull("other", "mail.test:993", false)).is_some());
+        assert!(permits.take(&pull("other", "mail.test:993", true)).is_some());
     }
 
     #[test]

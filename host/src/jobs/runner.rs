@@ -1,7 +1,7 @@
 //! The runner: class by class it reads what is due, claims as much as it has permits for, and gives each job its turn in a task of its own. It
 //! sleeps until the next job is due, until a class is woken, and never longer than five seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -10,6 +10,7 @@ use storage::jobs::{self, Busy, Candidate, Claim, Fence, Job};
 use storage::wakes::JobClass;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::jobs::kind::JobKind;
@@ -98,6 +99,7 @@ async fn work(
     let mut turns = JoinSet::new();
     let permits = Permits::new(class);
     while !*stop.borrow() {
+        app.presence.looks(class, Instant::now());
         let wait = match begin_turns(app, lease, (&permits, kinds), (&mut turns, &stop)).await {
             Ok(wait) => wait,
             Err(e) => {
@@ -136,13 +138,12 @@ async fn begin_turns(
         return Ok(AFTER_FAILURE);
     }
     let now = app.now();
-    let window = (now + SWEEP_MS, WINDOW);
-    let hints = jobs::candidates(app.db.reader(), permits.class(), window, &permits.busy()).await?;
-    let is_full = i64::try_from(hints.len()).is_ok_and(|count| count >= WINDOW);
-    let next_at = hints.iter().map(|hint| hint.due_at).find(|due_at| *due_at > now);
-    let due = hints.into_iter().filter(|hint| hint.due_at <= now);
+    let (hints, is_full) = look(app, permits, now).await?;
+    let next_at = hints.iter().map(|hint| hint.due_at).filter(|due_at| *due_at > now).min();
+    let mut due = hints;
+    due.retain(|hint| hint.due_at <= now && kinds.iter().any(|kind| kind.name == hint.kind));
     let mut has_begun = false;
-    for (name, mut chosen) in by_kind(due, kinds, permits) {
+    for (name, mut chosen) in by_kind(permits.choose(due)) {
         let Some(kind) = kinds.iter().find(|kind| kind.name == name) else { continue };
         let ids = chosen.keys().cloned().collect();
         for job in claim(app, lease.id(), kind, ids).await? {
@@ -160,22 +161,27 @@ async fn begin_turns(
     Ok(next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0))))
 }
 
-/// Of the hints of known kinds those that there is a permit for, with it: by the name of the kind, and by id.
-fn by_kind(
-    hints: impl Iterator<Item = Candidate>,
-    kinds: &[JobKind],
-    permits: &Permits,
-) -> BTreeMap<String, BTreeMap<String, Permit>> {
-    let mut chosen: BTreeMap<String, BTreeMap<String, Permit>> = BTreeMap::new();
-    for hint in hints.filter(|hint| kinds.iter().any(|kind| kind.name == hint.kind)) {
-        if permits.are_all_taken() {
-            break;
-        }
-        if let Some(permit) = permits.take(&hint) {
-            chosen.entry(hint.kind).or_default().insert(hint.id, permit);
-        }
+/// The jobs that are due first, and whether there are more than that. Where one look is full, another one is without the applications of which
+/// it was full: a backlog hides nobody.
+async fn look(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>, bool)> {
+    let (class, window, mut busy) = (permits.class(), (now + SWEEP_MS, WINDOW), permits.busy());
+    let mut hints = jobs::candidates(app.db.reader(), class, window, &busy).await?;
+    let is_full = i64::try_from(hints.len()).is_ok_and(|count| count >= WINDOW);
+    if is_full && permits.may_look_again(Instant::now()) {
+        let seen: BTreeSet<&String> = hints.iter().map(|hint| &hint.application_id).collect();
+        busy.applications.extend(seen.into_iter().cloned());
+        hints.extend(jobs::candidates(app.db.reader(), class, window, &busy).await?);
     }
-    chosen
+    Ok((hints, is_full))
+}
+
+/// By the name of the kind, and by id.
+fn by_kind(chosen: Vec<(Candidate, Permit)>) -> BTreeMap<String, BTreeMap<String, Permit>> {
+    let mut kinds: BTreeMap<String, BTreeMap<String, Permit>> = BTreeMap::new();
+    for (hint, permit) in chosen {
+        kinds.entry(hint.kind).or_default().insert(hint.id, permit);
+    }
+    kinds
 }
 
 /// Claims jobs of one kind; those that nobody else got before.

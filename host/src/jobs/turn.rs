@@ -12,6 +12,7 @@ use storage::lane::Lane;
 use tokio::sync::watch;
 
 use crate::app::App;
+use crate::connections::throttle;
 use crate::jobs::kind::{JobKind, Next, Turn};
 use crate::jobs::permits;
 use crate::supervise::caught;
@@ -150,13 +151,13 @@ fn ended(turn: &Turn, next: Next, began_at: i64) -> Option<End> {
     }
 }
 
-/// How long the one who refused wants to be left alone (`Retry-After`), ms.
+/// How long the one who refused wants to be left alone (`Retry-After`), as far as that is heeded, ms.
 fn wait_ms(e: &Error) -> i64 {
     let seconds = match e {
         Error::Refused(refusal) => refusal.retry_after_s.unwrap_or_default(),
         Error::Internal(_) => 0,
     };
-    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000)
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000).min(throttle::LONGEST_MS)
 }
 
 fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str), wait_ms: i64) -> Option<End> {

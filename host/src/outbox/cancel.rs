@@ -73,8 +73,9 @@ pub async fn cancel(
 }
 
 /// Fails with `already_sent` where the deletion of a copy among the sent messages would look as if the message had been taken back: while some
-/// recipients still wait for it, and shortly after a scheduled message was sent, unless the caller names the version that was sent.
-pub fn check_late_cancel(item: &Item, names_version: bool, now: i64) -> Result<()> {
+/// recipients still wait for it, and shortly after a scheduled message was sent, unless the caller knows of the copy (`knows_copy`): it names the
+/// version that was sent, or deletes permanently.
+pub fn check_late_cancel(item: &Item, knows_copy: bool, now: i64) -> Result<()> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let Some(delivery) = message.delivery else { return Ok(()) };
     if matches!(delivery.state, DeliveryState::Queued | DeliveryState::Sending) {
@@ -83,7 +84,7 @@ pub fn check_late_cancel(item: &Item, names_version: bool, now: i64) -> Result<(
     let answered = delivery.recipients.iter().filter_map(|recipient| recipient.at);
     let sent_at = answered.map(Instant::as_millis).max().filter(|_| delivery.send_at.is_some());
     match sent_at {
-        Some(at) if !names_version && now - at < LATE_CANCEL_MS => Err(refuse(
+        Some(at) if !knows_copy && now - at < LATE_CANCEL_MS => Err(refuse(
             Code::AlreadySent,
             "the message was sent and can no longer be taken back; to delete the copy among the sent messages give its etag, or permanent=true",
         )),

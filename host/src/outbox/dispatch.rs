@@ -39,7 +39,7 @@ const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
 const LOOK_AGAIN_MS: i64 = 5_000;
 
 /// After this many attempts a message is given up of which none came to an end (they took too long, or took the host with them): more than the
-/// schedule of retries has, and fewer than the hosts that a job may lose (`jobs::MAX_CRASHES`).
+/// schedule of retries has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
 const MOST_ATTEMPTS: i64 = 18;
 
 /// How the turn of a message ended.

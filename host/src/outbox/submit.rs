@@ -27,7 +27,7 @@ use crate::resources::mail::compose::Composed;
 use crate::resources::mail::prepare::{content, hash};
 use crate::resources::mail::{OUTGOING, own, settle};
 use crate::resources::prepare::{Prepared, PreparedItem};
-use crate::resources::{Kind, render};
+use crate::resources::{Kind, render, stale};
 use crate::tracking;
 
 /// How a message is to be sent.
@@ -310,7 +310,7 @@ async fn store(
             }
             let row = Outgoing { id: item.id.clone(), ..row };
             if let Some(draft) = &submission.draft {
-                let draft = current_draft(tx, &lock, &draft.id).await?;
+                let draft = current_draft(tx, &lock, draft).await?;
                 let status =
                     if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
                 let fields = [
@@ -336,11 +336,14 @@ async fn store(
     .await
 }
 
-/// The draft as it is now, if nobody sends it already.
-async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, id: &str) -> Result<Locked<'l, Item>> {
-    let found = items::lock_item(tx, lock, id).await?;
+/// The draft as it was read, if it still is like that and nobody sends it already: what is sent is what the draft says.
+async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, read: &Item) -> Result<Locked<'l, Item>> {
+    let found = items::lock_item(tx, lock, &read.id).await?;
     let found = found.filter(|i| i.deleted_at.is_none());
     let item = found.ok_or_else(|| base::error::not_found("draft"))?;
     crate::resources::mail::drafts::is_open(&item)?;
-    Ok(item)
+    match item.etag == read.etag {
+        true => Ok(item),
+        false => Err(stale(&item.etag)),
+    }
 }

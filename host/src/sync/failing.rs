@@ -27,7 +27,7 @@ pub async fn note_failure(
         _ => "error",
     }
     .to_owned();
-    let asked = e.retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0);
+    let asked = e.retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0).min(throttle::LONGEST_MS);
     let wait = if is_held { asked } else { backoff_ms(state.consecutive_errors).max(asked) };
     let retry_at = now + wait;
     state.next_pull_at = Some(retry_at);

@@ -19,7 +19,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::log::{self, Note, Origin};
 use crate::resources::Kind;
-use crate::sync::schedule::{enqueue_watch, pull_job, watch_job, watched};
+use crate::sync::schedule::{enqueue_watch, pull_job, pull_job_of, watch_job, watched};
 use crate::sync::{Scope, changes, state, unreadable, whole};
 use crate::watches::{Channel, Watched};
 
@@ -183,6 +183,13 @@ async fn write(
         table::reset(tx, lock, state).await?;
         table::forget_attempts(tx, &state.connection_id).await?;
         whole::forget_cursors(tx, lock, scope.surface(), inside).await?;
+        // Also what another host has just read of it, or reads now.
+        let mut ids: Vec<String> =
+            inside.iter().map(|id| pull_job_of(lock, scope.surface(), id).id()).collect();
+        ids.sort_unstable();
+        for id in &ids {
+            job_claims::undo(tx, id, now).await?;
+        }
         job_claims::evict(tx, &pull.due(lock, Some(now)), now).await?;
         return Ok(());
     }

@@ -46,7 +46,7 @@ impl Claimed {
         }
         let (new, connection) = (pull_job(connection, scope), connection.clone());
         let claim = Claim {
-            owner: app.boot.clone(),
+            owner: app.presence.id(),
             fence: Fence::random(&app.entropy),
             now: at,
             deadline_at: Some(at + DEADLINE_MS),

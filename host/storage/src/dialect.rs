@@ -63,24 +63,37 @@ impl Dialect {
         }
     }
 
-    /// Jobs of the class `$1` that are queued and due by `$2`, without those of the connections in `$4`, the targets in `$5` and the
-    /// applications in `$6`, each a JSON array of texts, and without those whose `is_slow` is `$7`; at most `$3`.
+    /// Jobs of the class `$1` that are queued and due by `$2`, without those of the connections in `$4`, the targets in `$5` (but for those
+    /// whose `is_slow` is `$8`) and the applications in `$6`, each a JSON array of texts, and without those whose `is_slow` is `$7`; at most
+    /// `$3`.
     pub fn candidates(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
                 "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
                  where class = $1 and state = 'queued' and due_at <= $2 and is_slow <> $7 \
                  and coalesce(connection_id, '') not in (select value from json_each($4)) \
-                 and target not in (select value from json_each($5)) \
+                 and (is_slow = $8 or target not in (select value from json_each($5))) \
                  and application_id not in (select value from json_each($6)) order by due_at limit $3"
             }
             Dialect::Postgres => {
                 "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
                  where class = $1 and state = 'queued' and due_at <= $2 and is_slow <> $7 \
                  and coalesce(connection_id, '') <> all (array(select json_array_elements_text(cast($4 as json)))) \
-                 and target <> all (array(select json_array_elements_text(cast($5 as json)))) \
+                 and (is_slow = $8 or target <> all (array(select json_array_elements_text(cast($5 as json))))) \
                  and application_id <> all (array(select json_array_elements_text(cast($6 as json)))) order by due_at limit $3"
             }
+        }
+    }
+
+    /// Tells `$1` to everybody who listens to the channel of this schema, whose name is the other statement's `channel`. None for SQLite, where
+    /// there is nobody else.
+    pub fn notify(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Dialect::Sqlite => None,
+            Dialect::Postgres => Some((
+                "select pg_notify('switchboard_' || md5(current_schema()), $1)",
+                "select 'switchboard_' || md5(current_schema()) as channel",
+            )),
         }
     }
 

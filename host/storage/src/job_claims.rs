@@ -48,6 +48,16 @@ pub async fn evict(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
     jobs::enqueue(tx, new, now).await
 }
 
+/// Takes a job away from whoever runs it, where there is one, and leaves its time as it is: what was done before counts for nothing.
+pub async fn undo(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    let sql = "update jobs set due_at = coalesce(again_at, due_at), state = case when state = 'running' then 'queued' else state end, \
+               again_at = null, owner = null, fence = 0, started_at = null, deadline_at = null, done_at = null, updated_at = $2 \
+               where id = $1";
+    query(sql).bind(id).bind(now).execute(tx).await?;
+    Ok(())
+}
+
 /// Takes the pulls and watches of a connection away from whoever runs them and makes those due that are not parked, or were woken: what they
 /// need has changed.
 pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {

@@ -12,15 +12,10 @@ use serde_json::json;
 
 use crate::Tx;
 use crate::dialect::unlocked_among;
-use crate::hosts;
 use crate::sql::{On, Reader, Row, query};
+use crate::statement::Query;
 use crate::transaction::{self, LockRank};
 use crate::wakes::JobClass;
-
-/// After this many lost hosts a job is given up.
-pub const MAX_CRASHES: i64 = 20;
-/// How long after its deadline a running job counts as lost, ms: its host ends the turn at the deadline and has this time to write it down.
-const OVERDUE_MS: i64 = 30_000;
 
 /// What a claim is known by. Random, because a counter could repeat when a claim is lost in a crash of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +145,16 @@ pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
                where (jobs.state = 'queued' and (jobs.due_at is null or jobs.due_at > excluded.due_at)) \
                or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > excluded.due_at)) \
                or jobs.state in ('failed', 'cancelled')";
-    query(sql)
+    bound(query(sql), new, now).execute(tx).await?;
+    if new.due_at.is_some() {
+        transaction::enqueued(new.class);
+    }
+    Ok(())
+}
+
+/// Binds what a new row has, in the order of the columns.
+fn bound<'q>(statement: Query<'q>, new: &NewJob<'q>, now: i64) -> Query<'q> {
+    statement
         .bind(format!("{}:{}", new.kind, new.key))
         .bind(new.kind)
         .bind(new.class.as_str())
@@ -161,9 +165,16 @@ pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
         .bind(new.due_at)
         .bind(new.args)
         .bind(now)
-        .execute(tx)
-        .await?;
-    if new.due_at.is_some() {
+}
+
+/// Makes a job where there is none; one that is there stays as it is.
+pub async fn ensure(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, due_at, args, \
+               created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $10) \
+               on conflict (id) do nothing";
+    let made = bound(query(sql), new, now).execute(tx).await?;
+    if made == 1 && new.due_at.is_some() {
         transaction::enqueued(new.class);
     }
     Ok(())
@@ -196,6 +207,8 @@ pub struct Busy {
     /// Ids.
     pub connections: Vec<String>,
     pub targets: Vec<String>,
+    /// Only slow jobs have a bound at one target: that of the others is not looked at.
+    pub are_targets_of_slow: bool,
     /// Ids.
     pub applications: Vec<String>,
 }
@@ -228,6 +241,7 @@ pub async fn candidates(
         .bind(serde_json::to_string(&busy.targets)?)
         .bind(serde_json::to_string(&busy.applications)?)
         .bind(busy.pool.map_or(-1, i64::from))
+        .bind(if busy.are_targets_of_slow { 0 } else { -1 })
         .fetch_all(reader, candidate)
         .await
 }
@@ -341,59 +355,7 @@ pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     query(sql).bind(owner).bind(now).execute(tx).await
 }
 
-/// Queues jobs that run and whose host is lost, by the condition. The parameters are the time and the errors for those that are tried again
-/// and for those that are given up. A job that loses its host again and again waits longer each time.
-macro_rules! lost {
-    ($condition:literal) => {
-        concat!(
-            "update jobs set due_at = case when crashes < 2 then $1 when crashes = 2 then $1 + 1000 when crashes = 3 then $1 + 5000 \
-             when crashes = 4 then $1 + 30000 when crashes < 19 then $1 + 300000 end, \
-             state = case when crashes < 19 then 'queued' else 'failed' end, \
-             last_error = case when crashes < 19 then $2 else $3 end, crashes = crashes + 1, again_at = null, owner = null, \
-             fence = 0, started_at = null, deadline_at = null, updated_at = $1 where state = 'running' and ",
-            $condition
-        )
-    };
-}
-
-fn host_lost(now: i64) -> String {
-    error(("host_lost", "the host that ran the job is gone"), now)
-}
-
-fn crashed(now: i64) -> String {
-    error(("crashed", "the hosts that ran the job went down with it"), now)
-}
-
 /// An error as the table keeps it.
 pub fn error((code, message): (&str, &str), now: i64) -> String {
     json!({ "code": code, "message": message, "at": model::Instant::from_millis(now) }).to_string()
-}
-
-/// Takes over what a host runs whose lease was over before `now`, and removes the host. Returns how many jobs are queued again; none when
-/// the host renewed its lease meanwhile, or another host took over.
-pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u64>> {
-    if !hosts::remove_expired(tx, host_id, now).await? {
-        return Ok(None);
-    }
-    requeue_of(tx, host_id, now).await.map(Some)
-}
-
-/// Queues what a host runs that is gone for sure. Returns how many jobs.
-pub async fn requeue_of(tx: &mut Tx, host_id: &str, now: i64) -> Result<u64> {
-    let of_host = query(lost!("owner = $4")).bind(now).bind(host_lost(now)).bind(crashed(now));
-    of_host.bind(host_id).execute(tx).await
-}
-
-/// Queues what runs on hosts that do not exist. Returns how many jobs.
-pub async fn requeue_orphans(tx: &mut Tx, now: i64) -> Result<u64> {
-    // `owner > ''`: an index finds the jobs that run, which are few.
-    let orphans = lost!("owner > '' and not exists (select 1 from hosts where hosts.id = jobs.owner)");
-    query(orphans).bind(now).bind(host_lost(now)).bind(crashed(now)).execute(tx).await
-}
-
-/// Queues jobs of a living host whose deadline is long over: their turns have ended, and how they ended could not be written. Returns how
-/// many jobs.
-pub async fn requeue_overdue(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
-    let overdue = query(lost!("owner = $4 and deadline_at < $5")).bind(now).bind(host_lost(now));
-    overdue.bind(crashed(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await
 }

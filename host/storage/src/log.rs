@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::sql::{Chunk, Reader, Row, query};
+use crate::sql::{Chunk, On, Reader, Row, query};
 
 use base::tenant::Tenant;
 
@@ -304,11 +304,11 @@ pub async fn forget(tx: &mut Tx, tenant: &Tenant, before: i64, most: i64) -> Res
 }
 
 /// Below which sequence the application's log is forgotten.
-pub async fn floor(reader: &Reader, tenant: &Tenant) -> Result<i64> {
+pub async fn floor(on: impl Into<On<'_>>, tenant: &Tenant) -> Result<i64> {
     let floor = query("select floor_sequence from applications where id = $1 and organization_id = $2")
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)
-        .fetch_optional(reader, |row| row.get("floor_sequence"))
+        .fetch_optional(on, |row| row.get("floor_sequence"))
         .await?;
     Ok(floor.unwrap_or(0))
 }

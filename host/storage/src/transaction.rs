@@ -72,8 +72,7 @@ impl Transaction {
                 tracing::error!("what was to happen after a commit panicked");
             }
         }
-        classes.into_iter().for_each(|class| wakes.wake(class));
-        wakes.log_grew(grown);
+        wakes.committed(classes, grown);
     }
 
     /// After it was rolled back.

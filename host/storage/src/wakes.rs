@@ -1,9 +1,10 @@
 //! Wakes: a job that was enqueued is begun at once in this process, instead of when the runner next reads the table, and what was written to
 //! the log is looked at at once. A wake happens after the commit of the write that enqueued the job; a write that is rolled back wakes
-//! nobody. A lost wake delays a job, and loses none.
+//! nobody. A lost wake delays a job, and loses none. On PostgreSQL hosts tell each other (`listen`).
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -50,10 +51,52 @@ impl JobClass {
             JobClass::Fanout => "fanout",
         }
     }
+
+    /// The class that the table has this word for.
+    pub(crate) fn named(word: &str) -> Option<JobClass> {
+        JobClass::ALL.into_iter().find(|class| class.as_str() == word)
+    }
 }
 
-/// Applications whose log grew and that are kept for whoever waits; of more than that, those that come later are found without a wake.
+/// Applications whose log grew and that are kept for whoever waits; of more than that, all are looked at.
 const MOST_APPLICATIONS: usize = 10_000;
+
+/// Applications whose log grew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grown {
+    /// Those with these ids.
+    These(BTreeSet<String>),
+    /// Nobody knows which.
+    Any,
+}
+
+impl Default for Grown {
+    fn default() -> Self {
+        Grown::These(BTreeSet::new())
+    }
+}
+
+impl Grown {
+    fn is_none(&self) -> bool {
+        matches!(self, Grown::These(ids) if ids.is_empty())
+    }
+
+    fn add(&mut self, more: Grown) {
+        match (&mut *self, more) {
+            (Grown::These(ids), Grown::These(more)) if ids.len() + more.len() <= MOST_APPLICATIONS => {
+                ids.extend(more);
+            }
+            _ => *self = Grown::Any,
+        }
+    }
+}
+
+/// What other hosts are to be told: whose jobs to look at, and which logs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct News {
+    pub classes: Vec<JobClass>,
+    pub grown: Grown,
+}
 
 /// Wakes the runner of this process, class by class. Cheap to clone; all clones are one.
 #[derive(Clone, Default)]
@@ -62,9 +105,18 @@ pub struct Wakes(Arc<Waiting>);
 #[derive(Default)]
 struct Waiting {
     classes: [Notify; JobClass::ALL.len()],
-    /// Ids of the applications whose log grew since somebody last took them.
-    applications: Mutex<BTreeSet<String>>,
+    /// The applications whose log grew since somebody last took them.
+    applications: Mutex<Grown>,
     grown: Notify,
+    /// What other hosts have not been told yet; none: there are no others to be told.
+    news: Mutex<Option<News>>,
+    has_news: Notify,
+    /// Whether this process hears what other hosts tell.
+    hears: AtomicBool,
+}
+
+fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Wakes {
@@ -83,28 +135,79 @@ impl Wakes {
         self.0.classes[class as usize].notified().await;
     }
 
-    /// Waits until the log of an application has grown by a write of this process; the ids of those whose log has. One waits at a time.
-    pub async fn grown(&self) -> BTreeSet<String> {
+    /// Wakes everybody who waits for anything: what was to be heard of may have been missed.
+    pub(crate) fn sweep(&self) {
+        self.wake_all();
+        self.log_grew(Grown::Any);
+    }
+
+    /// Waits until the log of an application has grown; which have. One waits at a time.
+    pub async fn grown(&self) -> Grown {
         loop {
-            let taken = self.0.applications.lock().ok().map(|mut ids| std::mem::take(&mut *ids));
-            match taken {
-                Some(ids) if !ids.is_empty() => return ids,
+            let taken = std::mem::take(&mut *of(&self.0.applications));
+            match taken.is_none() {
+                false => return taken,
                 // A wake between the look and the wait is kept for the wait.
-                _ => self.0.grown.notified().await,
+                true => self.0.grown.notified().await,
             }
         }
     }
 
     /// Wakes those who wait for the log of these applications to grow.
-    pub(crate) fn log_grew(&self, application_ids: BTreeSet<String>) {
-        if application_ids.is_empty() {
+    pub(crate) fn log_grew(&self, grown: Grown) {
+        if grown.is_none() {
             return;
         }
-        if let Ok(mut waiting) = self.0.applications.lock()
-            && waiting.len() < MOST_APPLICATIONS
-        {
-            waiting.extend(application_ids);
-        }
+        of(&self.0.applications).add(grown);
         self.0.grown.notify_one();
+    }
+
+    /// A write of this process was committed that enqueued jobs of these classes, and by which these logs grew: wakes whoever waits for them,
+    /// here and at other hosts.
+    pub(crate) fn committed(&self, classes: Vec<JobClass>, application_ids: BTreeSet<String>) {
+        let grown = Grown::These(application_ids);
+        if !(classes.is_empty() && grown.is_none())
+            && let Some(news) = &mut *of(&self.0.news)
+        {
+            news.grown.add(grown.clone());
+            for class in &classes {
+                if !news.classes.contains(class) {
+                    news.classes.push(*class);
+                }
+            }
+            self.0.has_news.notify_one();
+        }
+        classes.into_iter().for_each(|class| self.wake(class));
+        self.log_grew(grown);
+    }
+
+    /// From now on what is committed is news for other hosts.
+    pub(crate) fn keep_news(&self) {
+        of(&self.0.news).get_or_insert_default();
+    }
+
+    /// Waits until there is something to be told.
+    pub(crate) async fn has_news(&self) {
+        self.0.has_news.notified().await;
+    }
+
+    /// What is to be told.
+    pub(crate) fn take_news(&self) -> News {
+        of(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// What was to be told was not: others are told to look at everything.
+    pub(crate) fn news_were_lost(&self) {
+        *of(&self.0.news) = Some(News { classes: JobClass::ALL.to_vec(), grown: Grown::Any });
+        self.0.has_news.notify_one();
+    }
+
+    /// Whether this process hears what other hosts tell; while it does not, it looks for itself every second.
+    pub fn hears(&self) -> bool {
+        self.0.hears.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_hears(&self, hears: bool) {
+        self.0.hears.store(hears, Ordering::Relaxed);
     }
 }

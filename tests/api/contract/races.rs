@@ -4,7 +4,8 @@
 use harness::{Actor, Exchange, TestServer};
 use serde_json::{Value, json};
 use storage::sql::query;
-use switchboard::retention;
+use switchboard::jobs::runner;
+use switchboard::jobs::upkeep::PURGE;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};
 
@@ -70,7 +71,7 @@ async fn a_pull_leaves_nothing_of_a_disconnected_account() {
         held(&provider).await;
         api.delete(format!("/v1/connections/{id}")).send().await.expect(204);
         // All that was there is gone before the pull comes to its write.
-        retention::purge(&server.app).await.expect("a purge");
+        runner::drain(&server.app, &[PURGE]).await.expect("a purge");
         let_go(&provider).await;
     };
     let listed = api.get(format!("/v1/calendars/{calendar}/events")).send();
@@ -187,6 +188,33 @@ async fn a_pull_during_a_send_does_not_lose_the_draft() {
     assert_eq!(there["delivery"]["state"], "sent");
     let copies = mailbox.list("").await;
     assert_eq!(copies.iter().filter(|m| m["subject"] == "Draft").count(), 1, "one message: {copies:#?}");
+}
+
+/// A draft that changes while its files are fetched is not sent as it was before: the caller reads it again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_draft_that_changes_while_its_message_is_made_is_not_sent() {
+    let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
+    let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
+    let new = json!({ "connectionId": mailbox.connection, "to": [{ "email": mailbox.other.address }],
+        "attachments": [{ "filename": "a.txt", "contentType": "text/plain", "contentBase64": "YWFh" }] });
+    let draft = mailbox.api.post("/v1/email/drafts", new).send().await.expect(201);
+    let path = format!("/v1/email/drafts/{}", text(&draft["id"]));
+    let message_id = text(&draft["internetMessageId"]);
+    let found = format!("/sandbox/v1/mail/messages?messageId={message_id}");
+    let found = sandbox.get(found).send().await.expect(200);
+    hold(sandbox, "GET", &format!("/sandbox/v1/mail/messages/{}/", text(&found["messages"][0]["id"]))).await;
+    let change = async {
+        held(sandbox).await;
+        mailbox.there.flag(&message_id, "starred", true).await;
+        mailbox.list("").await;
+        let_go(sandbox).await;
+    };
+    let send = || mailbox.api.post(format!("{path}/send"), json!({})).send();
+    let (sent, ()) = tokio::join!(send(), change);
+    sent.refused(409, "stale_etag");
+    let now = mailbox.get(&path).send().await.expect(200);
+    assert_eq!((&now["status"], &now["starred"]), (&json!("draft"), &json!(true)));
+    send().await.expect(202);
 }
 
 /// A page of the mailbox that was read before several versions of a draft were written, and arrives after them.

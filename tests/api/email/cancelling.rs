@@ -114,7 +114,9 @@ async fn a_message_that_is_being_handed_over_is_not_taken_back() {
             (faults["held"] == 1).then_some(())
         })
         .await;
-        mailbox.api.delete(path(&message)).send().await.refused(409, "already_sent");
+        for path in [path(&message), format!("{}?permanent=true", path(&message))] {
+            mailbox.api.delete(path).send().await.refused(409, "already_sent");
+        }
         sandbox.delete("/sandbox/faults").send().await.expect(204);
     };
     tokio::join!(mailbox.server.hand_over(), delete);
@@ -131,7 +133,9 @@ async fn a_message_that_some_have_is_not_taken_back() {
         let message = mailbox.submit(json!({ "to": to, "saveToSent": has_copy })).await;
         mailbox.server.hand_over().await;
         assert_eq!(state(&mailbox, &message).await, "queued");
-        mailbox.api.delete(path(&message)).send().await.refused(409, "already_sent");
+        for path in [path(&message), format!("{}?permanent=true", path(&message))] {
+            mailbox.api.delete(path).send().await.refused(409, "already_sent");
+        }
         assert_eq!(state(&mailbox, &message).await, "queued");
     }
 }

@@ -1,7 +1,9 @@
 //! Work in the background: what a turn that fails costs, who runs what, and what a stop leaves.
 
 mod command;
+mod fair;
 mod lanes;
+mod listen;
 mod pulls;
 mod watches;
 
@@ -16,7 +18,7 @@ use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
 use switchboard::app::App;
 use switchboard::jobs::kind::{JobKind, Next, RetryDelay, Turn};
-use switchboard::jobs::{lease, runner};
+use switchboard::jobs::{lease, runner, upkeep};
 use switchboard::retention;
 use tokio::sync::{Notify, watch};
 
@@ -236,6 +238,25 @@ async fn a_host_takes_over_from_one_that_is_gone() {
     }
 }
 
+/// Balancers send nothing to a host that does no work in the background: what requests leave to be done would wait.
+#[tokio::test]
+async fn a_host_that_lost_its_lease_is_not_ready() {
+    let server = TestServer::start().await;
+    let anybody = server.anonymous();
+    anybody.get("/readyz").send().await.expect(200);
+    let lease = lease::HostLease::begin(&server.app).await.expect("a lease");
+    assert_eq!(server.app.presence.id(), lease.id());
+    anybody.get("/readyz").send().await.expect(200);
+    server.clock.advance_ms(hosts::LEASE_MS);
+    if server.app.db.is_shared() {
+        let refused = anybody.get("/readyz").send().await;
+        let reason = json!({ "status": "unavailable", "reason": "this host has lost its lease" });
+        assert_eq!((refused.status, refused.answer), (503, reason));
+    }
+    lease.end(&server.app).await.expect("it is given back");
+    anybody.get("/readyz").send().await.expect(200);
+}
+
 #[tokio::test]
 async fn the_jobs_of_a_connection_go_with_it() {
     let server = TestServer::start().await;
@@ -244,7 +265,7 @@ async fn the_jobs_of_a_connection_go_with_it() {
     enqueue(&server.app, NOTHING, "of it", Some(&connection)).await;
     enqueue(&server.app, NOTHING, "of none", None).await;
     api.delete(format!("/v1/connections/{connection}")).send().await.expect(204);
-    retention::purge(&server.app).await.expect("the data go");
+    runner::drain(&server.app, &[upkeep::PURGE]).await.expect("the data go");
     assert!(find(&server.app, "nothing:of it").await.is_none());
     assert!(find(&server.app, "nothing:of none").await.is_some());
 }

@@ -97,8 +97,9 @@ impl Host {
     /// Has the host ask for new tokens of an account, since the provider refuses the old ones. The provider has exchanged them by now, and holds
     /// its answer. Nobody waits for it.
     async fn exchanged(&self, account: &Actor, id: &str) {
-        self.provider.clock.advance_ms(HOUR_MS);
+        // The plan comes first: a pull in the background is refused as soon as the old tokens have expired, and asks for new ones by itself.
         plan(account, json!({ "pathPrefix": "/sandbox/oauth/token", "heldAnswer": true })).await;
+        self.provider.clock.advance_ms(HOUR_MS);
         let (api, path) = (self.api.clone(), format!("/v1/email/messages?connection_id={id}"));
         let asked = tokio::spawn(async move { api.try_once("GET", &path, &Value::Null, "").await.is_some() });
         held(account).await;

@@ -151,8 +151,8 @@ async fn caller_that_hangs_up_does_not_cancel() {
     let flow = Flow::start().await;
     let id = flow.connect(json!({}), "alice").await;
     let (row, alice) = (flow.row(&id).await, flow.account("alice"));
-    flow.server.clock.advance_ms(HOUR_MS);
     plan(&alice, json!({ "pathPrefix": TOKEN, "heldAnswer": true })).await;
+    flow.server.clock.advance_ms(HOUR_MS);
     let app = flow.server.app.clone();
     let asked = tokio::spawn(async move { tokens(&app, &row, Need::default()).await.map(|_| ()) });
     held(&alice).await;
@@ -191,8 +191,8 @@ async fn database_failure_after_rotation_is_retried() {
     let id = flow.connect(json!({}), "alice").await;
     let (row, alice, app) = (flow.row(&id).await, flow.account("alice"), flow.server.app.clone());
     let [full, mended] = FULL[usize::from(app.db.is_shared())];
-    flow.server.clock.advance_ms(HOUR_MS);
     count(&alice).await;
+    flow.server.clock.advance_ms(HOUR_MS);
     run(&app, full).await;
     let asking = app.clone();
     let asked = tokio::spawn(async move { tokens(&asking, &row, Need::default()).await });
@@ -230,8 +230,8 @@ async fn older_refresh_does_not_overwrite_reauthorization() {
     let flow = Flow::start().await;
     let id = flow.connect(json!({}), "alice").await;
     let (row, alice) = (flow.row(&id).await, flow.account("alice"));
-    flow.server.clock.advance_ms(HOUR_MS);
     plan(&alice, json!({ "pathPrefix": TOKEN, "heldAnswer": true })).await;
+    flow.server.clock.advance_ms(HOUR_MS);
     let app = flow.server.app.clone();
     let asked = tokio::spawn(async move { tokens(&app, &row, Need::default()).await });
     held(&alice).await;
@@ -287,8 +287,8 @@ async fn each_transient_failure_stays_active() {
 async fn a_wrong_registration_stays_active() {
     let flow = Flow::start().await;
     let id = flow.connect(json!({}), "alice").await;
-    flow.server.clock.advance_ms(HOUR_MS);
     plan(&flow.account("alice"), json!({ "pathPrefix": TOKEN, "oauthError": "invalid_client" })).await;
+    flow.server.clock.advance_ms(HOUR_MS);
     assert!(matches!(flow.tokens(&id).await, Err(CredentialsError::Unavailable { .. })));
     let connection = flow.connection(&id).await;
     assert_eq!(connection["status"], "active", "{connection:#}");

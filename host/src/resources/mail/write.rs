@@ -270,8 +270,8 @@ pub async fn delete(
     if is_only_here(&item.source_id) {
         return cancel::cancel(app, &connection, &item, permanent, attempt).await;
     }
-    if !permanent && !attempt.resumed {
-        cancel::check_late_cancel(&item, expected != Expected::Anything, app.now())?;
+    if !attempt.resumed {
+        cancel::check_late_cancel(&item, permanent || expected != Expected::Anything, app.now())?;
     }
     let args =
         MessageDelete { message: reference(&item), permanent, if_match: expected.provider_etag(&item) };

@@ -1,12 +1,18 @@
 //! The data of connections that were deleted. How far it has gone is kept with every step, in its transaction: a process that stops, or
-//! another host, goes on where it was.
+//! another host, goes on where it was. Each has a job (`JOB`), which ends with the last step.
 
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::jobs::{self, NewJob};
 use crate::retention::{Budget, delete_some};
-use crate::sql::{Reader, Row, query};
+use crate::sql::{On, Row, query};
+use crate::transaction::LockRank;
+use crate::wakes::JobClass;
+
+/// The kind of the jobs; the key is the connection's id.
+pub const JOB: &str = "purge";
 
 /// A connection whose data is going.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,8 +136,9 @@ fn purge(row: &Row<'_>) -> Result<Purge> {
     })
 }
 
-/// The data of this connection is to go; in the transaction that deletes it.
-pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str) -> Result<()> {
+/// The data of this connection is to go, from `now` on; in the transaction that deletes it.
+pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str, now: i64) -> Result<()> {
+    // The columns for claims are for hosts of the version before, which look for their work here.
     let sql = "insert into purges (connection_id, organization_id, application_id, phase, after_type, after_sequence, \
                claimed_until) values ($1, $2, $3, 0, '', 0, 0)";
     query(sql)
@@ -140,35 +147,47 @@ pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str) -> Result<
         .bind(&tenant.application_id)
         .execute(&mut *tx)
         .await?;
-    Ok(())
+    let job = NewJob {
+        kind: JOB,
+        key: connection_id,
+        class: JobClass::Upkeep,
+        tenant,
+        // Those that name it go with its data.
+        connection_id: None,
+        target: "",
+        due_at: Some(now),
+        args: None,
+    };
+    jobs::enqueue(tx, &job, now).await
 }
 
-/// Connections whose data is going and is nobody else's to work on.
-pub async fn due(reader: &Reader, by: &str, now: i64, limit: i64) -> Result<Vec<String>> {
-    let sql = "select connection_id from purges where claimed_until <= $1 or claimed_by = $2 order by connection_id limit $3";
-    query(sql).bind(now).bind(by).bind(limit).fetch_all(reader, |row| row.get("connection_id")).await
+/// Gives a job to each connection whose data is going and that has none, at most `most`: a host of the version before deleted it. Returns how
+/// many got one.
+pub async fn adopt(tx: &mut Tx, now: i64, most: i64) -> Result<u64> {
+    tx.takes(LockRank::Job)?;
+    let sql = "insert into jobs (id, kind, class, organization_id, application_id, state, due_at, created_at, updated_at) \
+               select 'purge:' || p.connection_id, 'purge', 'upkeep', p.organization_id, p.application_id, 'queued', \
+               cast($1 as bigint), cast($1 as bigint), cast($1 as bigint) from purges p \
+               where not exists (select 1 from jobs j where j.id = 'purge:' || p.connection_id) \
+               order by p.connection_id limit $2 on conflict (id) do nothing";
+    query(sql).bind(now).bind(most).execute(tx).await
 }
 
-/// Takes it until then, unless somebody else has it.
-pub async fn claim(
-    tx: &mut Tx,
-    connection_id: &str,
-    (by, now, until): (&str, i64, i64),
-) -> Result<Option<Purge>> {
-    let sql = "update purges set claimed_by = $1, claimed_until = $2 where connection_id = $3 \
-               and (claimed_until <= $4 or claimed_by = $1)";
-    let taken = query(sql).bind(by).bind(until).bind(connection_id).bind(now).execute(&mut *tx).await?;
-    if taken == 0 {
-        return Ok(None);
-    }
-    query("select * from purges where connection_id = $1")
-        .bind(connection_id)
-        .fetch_optional(&mut *tx, purge)
-        .await
+/// How far it has gone with the data of a connection. None: all of it is gone.
+pub async fn find(on: impl Into<On<'_>>, connection_id: &str) -> Result<Option<Purge>> {
+    query("select * from purges where connection_id = $1").bind(connection_id).fetch_optional(on, purge).await
 }
 
-/// One step: removes at most `most` rows. How many there were; the last step has the purge itself removed.
-pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<i64> {
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub rows: i64,
+    /// All of it is gone, and so is the note of how far it has gone.
+    pub is_last: bool,
+}
+
+/// One step: removes at most `most` rows.
+pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<Step> {
     let mut budget = Budget::new(most);
     let phase = |number: i64| usize::try_from(number).ok().and_then(|number| PHASES.get(number));
     while let Some(now) = phase(purge.phase) {
@@ -182,8 +201,9 @@ pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<i64> {
         }
         purge.phase += 1;
     }
-    match phase(purge.phase) {
-        Some(_) => {
+    let is_last = phase(purge.phase).is_none();
+    match is_last {
+        false => {
             query(
                 "update purges set phase = $1, after_type = $2, after_sequence = $3 where connection_id = $4",
             )
@@ -194,14 +214,14 @@ pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<i64> {
             .execute(&mut *tx)
             .await?;
         }
-        None => {
+        true => {
             query("delete from purges where connection_id = $1")
                 .bind(&purge.connection_id)
                 .execute(&mut *tx)
                 .await?;
         }
     }
-    Ok(budget.spent())
+    Ok(Step { rows: budget.spent(), is_last })
 }
 
 /// False: there is more.

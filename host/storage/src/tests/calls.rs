@@ -12,7 +12,7 @@ use crate::connections;
 use crate::idempotency;
 use crate::installation;
 use crate::items::{self, After, Item, Key, List, Part, Shape, Window, Within};
-use crate::jobs::Fence;
+use crate::jobs::{self, Fence};
 use crate::locked::ConnectionLock;
 use crate::log;
 use crate::mail::{self, Filter};
@@ -307,7 +307,7 @@ async fn read_the_rest(db: &Db) -> Result<()> {
     tracking::of_network(reader, "trk_100010", ("open", 0, None), 50).await?;
     tracking::counts(reader, "trk_100010", "open").await?;
     items::parts_of(reader, "task_1050020").await?;
-    purge::due(reader, "host", NOON, 20).await?;
+    assert!(purge::find(reader, "conn_1").await?.is_none());
     Ok(())
 }
 
@@ -697,12 +697,15 @@ async fn forget(tx: &mut Tx) -> Result<()> {
     let of_other = Tenant { organization_id: "org_1".into(), application_id: "app_1".into() };
     let lock = ConnectionLock::take(tx, &of_other, other).await?.expect("it is in the seed");
     connections::delete(tx, &lock, NOON).await?;
-    purge::begin(tx, &of_other, other).await?;
+    purge::begin(tx, &of_other, other, NOON).await?;
+    jobs::remove(tx, &format!("purge:{other}")).await?;
+    assert!(purge::adopt(tx, NOON, 100).await? >= 1);
+    assert_eq!(purge::adopt(tx, NOON, 100).await?, 0, "each has a job now");
     let mut all = 0;
-    while let Some(claimed) = purge::claim(tx, other, ("host", NOON, NOON + 1)).await? {
-        let rows = purge::step(tx, claimed, MOST).await?;
-        assert!(rows <= MOST, "{rows} rows in a step");
-        all += rows;
+    while let Some(purge) = purge::find(&mut *tx, other).await? {
+        let step = purge::step(tx, purge, MOST).await?;
+        assert!(step.rows <= MOST, "{} rows in a step", step.rows);
+        all += step.rows;
     }
     assert!(all > 5_000, "{all} rows of a connection with mail");
     assert_eq!(expire::idempotency(tx, i64::MAX, MOST).await?, MOST);

@@ -11,6 +11,7 @@ use crate::job_admin::{self, Filter};
 use crate::job_claims;
 use crate::jobs::{self, Busy, Claim, End, Fence, NewJob};
 use crate::locked::ConnectionLock;
+use crate::lost_jobs;
 use crate::outbox;
 use crate::tests::seed::START_MS;
 use crate::wakes::JobClass;
@@ -25,6 +26,7 @@ pub async fn all(db: &Db) -> Result<()> {
         pool: Some(true),
         connections: vec!["conn_0_3".into(), "conn_100041".into()],
         targets: vec!["mail.example.com:465".into()],
+        are_targets_of_slow: true,
         applications: vec!["app_9".into()],
     };
     assert_eq!(jobs::candidates(reader, JobClass::Upkeep, (NOON, 256), &busy).await?.len(), 256);
@@ -94,6 +96,7 @@ async fn write_jobs(tx: &mut Tx) -> Result<()> {
     jobs::check_fence(tx, one, Some("{}"), NOON).await?;
     // Woken while it runs: it is not over.
     jobs::enqueue(tx, &NewJob { due_at: Some(NOON + 1), ..new }, NOON).await?;
+    jobs::ensure(tx, &new, NOON).await?;
     jobs::complete(tx, one, NOON).await?;
     let again = jobs::claim(tx, &ids, &Claim { now: NOON + 1, ..claim.clone() }).await?;
     assert_eq!(again.len(), 1);
@@ -144,6 +147,7 @@ async fn write_claims(tx: &mut Tx) -> Result<()> {
     assert!(job_claims::claim_now(tx, &new, &claim).await?.is_none(), "somebody has it");
     job_claims::set_slow(tx, &lost, true).await?;
     job_claims::evict(tx, &new, NOON).await?;
+    job_claims::undo(tx, "pull:one", NOON).await?;
     assert!(job_claims::set_slow(tx, &lost, false).await.is_err(), "it is another's");
     let queued = jobs::find(&mut *tx, "pull:one").await?.expect("it stays");
     assert_eq!((queued.state.as_str(), queued.due_at, queued.is_slow), ("queued", Some(NOON), true));
@@ -175,13 +179,13 @@ async fn write_hosts(tx: &mut Tx) -> Result<()> {
     assert!(hosts::insert(tx, &host).await?);
     assert!(!hosts::insert(tx, &host).await?);
     assert!(hosts::renew(tx, "host_new", NOON, NOON + 1).await?);
-    assert_eq!(jobs::take_over(tx, "host_0", NOON).await?, Some(50));
-    assert_eq!(jobs::take_over(tx, "host_0", NOON).await?, None);
-    assert!(jobs::requeue_overdue(tx, "host_1", NOON).await? >= 50);
+    assert_eq!(lost_jobs::take_over(tx, "host_0", NOON).await?, Some(50));
+    assert_eq!(lost_jobs::take_over(tx, "host_0", NOON).await?, None);
+    assert!(lost_jobs::requeue_overdue(tx, "host_1", NOON).await? >= 50);
     // Nothing is left to it.
     jobs::release(tx, "host_1", NOON).await?;
-    jobs::requeue_of(tx, "host_1", NOON).await?;
-    assert_eq!(jobs::requeue_orphans(tx, NOON).await?, 0);
+    lost_jobs::requeue_of(tx, "host_1", NOON).await?;
+    assert_eq!(lost_jobs::requeue_orphans(tx, NOON).await?, 0);
     assert!(outbox::adopt(tx, (NOON - 86_400_000, NOON), 10).await? <= 10);
     hosts::remove(tx, "host_new").await
 }

@@ -12,7 +12,8 @@ use crate::Db;
 use crate::Options;
 use crate::Tx;
 use crate::hosts::{self, Host, LEASE_MS};
-use crate::jobs::{self, Claim, End, Fence, Job, LostLease, MAX_CRASHES, NewJob};
+use crate::jobs::{self, Claim, End, Fence, Job, LostLease, NewJob};
+use crate::lost_jobs::{self, MAX_CRASHES};
 use crate::sql::query;
 use crate::tests::POSTGRES_RECORDER;
 use crate::wakes::JobClass;
@@ -133,7 +134,7 @@ async fn start_host(db: &Db, id: &str, now: i64) {
 async fn take_over(db: &Db, id: &str, now: i64) -> Option<u64> {
     let id = id.to_owned();
     let taken: Result<Option<u64>> =
-        db.write(move |tx| Box::pin(async move { jobs::take_over(tx, &id, now).await })).await;
+        db.write(move |tx| Box::pin(async move { lost_jobs::take_over(tx, &id, now).await })).await;
     taken.unwrap()
 }
 

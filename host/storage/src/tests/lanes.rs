@@ -35,15 +35,20 @@ async fn postgres(pools: PoolLimits) -> Option<(Db, RwLockReadGuard<'static, ()>
     Some((Db::open(&Options { pools, ..Options::of(url) }).await.unwrap(), unrecorded))
 }
 
-/// A write that lasts until `end` has a permit for it.
-async fn held(db: Db, lane: Lane, end: Arc<Semaphore>) -> Result<()> {
+/// A write that lasts until `end` has a permit for it; `begun` gets one when it is being done.
+async fn held(db: Db, lane: Lane, (begun, end): (Arc<Semaphore>, Arc<Semaphore>)) -> Result<()> {
     let write = db.write(move |_| {
         Box::pin(async move {
+            begun.add_permits(1);
             end.acquire().await?.forget();
             Ok(())
         })
     });
     lane.scope(write).await
+}
+
+fn closed() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(0))
 }
 
 /// A write of an application that notes when it is done.
@@ -86,9 +91,11 @@ async fn one_application_fills_half_a_group_of_writes_at_most() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("lanes.db").display());
     let db = Db::open(&Options::of(url)).await.unwrap();
-    let (end, order) = (Arc::new(Semaphore::new(0)), Arc::default());
+    let (begun, end, order) = (closed(), closed(), Arc::default());
     let mut writes = JoinSet::new();
-    writes.spawn(held(db.clone(), Lane::requests(), Arc::clone(&end)));
+    writes.spawn(held(db.clone(), Lane::requests(), (Arc::clone(&begun), Arc::clone(&end))));
+    // Otherwise some of the others might be done before it.
+    begun.acquire().await.unwrap().forget();
     for _ in 0..MANY {
         writes.spawn(noted(db.clone(), "greedy", Arc::clone(&order)));
     }
@@ -107,10 +114,10 @@ async fn one_application_fills_half_a_group_of_writes_at_most() {
 async fn one_application_leaves_connections_to_others() {
     let limits = PoolLimits { acquire_ms: 60_000, ..PoolLimits::default() };
     let Some((db, _unrecorded)) = postgres(limits).await else { return };
-    let end = Arc::new(Semaphore::new(0));
+    let end = closed();
     let mut writes = JoinSet::new();
     for _ in 0..64 {
-        writes.spawn(held(db.clone(), Lane::requests().of("greedy"), Arc::clone(&end)));
+        writes.spawn(held(db.clone(), Lane::requests().of("greedy"), (closed(), Arc::clone(&end))));
     }
     until(|| {
         let PoolUsage { in_use, waiting, .. } = usage(&db, "writes");

@@ -1,0 +1,81 @@
+//! The kinds `clean` and `purge`: what is older than it is kept goes, and the data of connections that were deleted (`retention`).
+
+use std::time::Duration;
+
+use base::error::Result;
+use base::tenant::Tenant;
+use storage::Tx;
+use storage::jobs::{self, NewJob};
+use storage::retention::purge;
+use storage::wakes::JobClass;
+use tokio::time::Instant;
+
+use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::retention::{self, SWEEPS};
+
+/// Forgets what is older than it is kept; the key is the name of a sweep.
+pub const CLEAN: JobKind = JobKind {
+    name: "clean",
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 60_000, longest_ms: EVERY_MS },
+    run: |turn| Box::pin(clean(turn)),
+};
+
+/// Removes the data of a connection that was deleted; the key is its id.
+pub const PURGE: JobKind = JobKind {
+    name: purge::JOB,
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: EVERY_MS },
+    run: |turn| Box::pin(remove(turn)),
+};
+
+/// After how long a sweep begins again, ms.
+const EVERY_MS: i64 = 10 * 60_000;
+/// How long a turn begins further steps: then others of its class have theirs.
+const TURN: Duration = Duration::from_secs(2);
+/// Most connections that get a job at a time.
+const ADOPTED_AT_A_TIME: i64 = 1_000;
+
+/// Makes the jobs that must be there and are not. Returns how many connections got one whose data is going.
+pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
+    let installation = Tenant { organization_id: String::new(), application_id: String::new() };
+    for sweep in &SWEEPS {
+        let job = NewJob {
+            kind: CLEAN.name,
+            key: sweep.name,
+            class: CLEAN.class,
+            tenant: &installation,
+            connection_id: None,
+            target: "",
+            due_at: Some(now),
+            args: None,
+        };
+        jobs::ensure(tx, &job, now).await?;
+    }
+    purge::adopt(tx, now, ADOPTED_AT_A_TIME).await
+}
+
+async fn clean(turn: &Turn) -> Result<Next> {
+    // Of another version.
+    let Some(sweep) = retention::sweep(turn.job.key()) else { return Ok(Next::Done) };
+    let (removed, is_over) = sweep.run(&turn.app, Some(&turn.job), Instant::now() + TURN).await?;
+    if removed.rows > 0 {
+        tracing::debug!(sweep = sweep.name, rows = removed.rows, "what was kept long enough is gone");
+    }
+    let now = turn.app.now();
+    Ok(if is_over { Next::At(now + EVERY_MS) } else { Next::Part(now) })
+}
+
+async fn remove(turn: &Turn) -> Result<Next> {
+    let until = Instant::now() + TURN;
+    while Instant::now() < until {
+        if retention::purge_step(&turn.app, &turn.job).await? {
+            return Ok(Next::Committed);
+        }
+    }
+    Ok(Next::Part(turn.app.now()))
+}

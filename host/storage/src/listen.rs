@@ -1,0 +1,204 @@
+//! Hosts on one PostgreSQL tell each other what was committed: which classes have jobs, and which logs grew. A notification is sent after the
+//! commit, on the lease's connection, and of many commits one. It is heard on a connection that does nothing else. What is not heard costs a
+//! moment: after a lost connection everything is looked at, and who hears nothing at all looks every second.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use sqlx::PgPool;
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::Db;
+use crate::lane::Lane;
+use crate::sql::query;
+use crate::wakes::{Grown, JobClass, News};
+
+/// For so long commits are gathered into one notification.
+const GATHER: Duration = Duration::from_millis(10);
+/// The applications that a notification names at most; of more, it says that any may have changed. The server takes 8,000 bytes.
+const MOST_NAMED: usize = 20;
+/// How long a host waits until it hears itself.
+const ECHO: Duration = Duration::from_secs(2);
+/// How often it listens whether it hears itself: a connection can be dead without a sign.
+const TEST_EVERY: Duration = Duration::from_secs(30);
+/// How often everything is looked at while nothing is heard.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The first and the longest wait before another attempt to connect.
+const RECONNECT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+
+/// A notification.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Told {
+    /// The name of the host that says it.
+    from: String,
+    classes: Vec<String>,
+    /// Ids of applications.
+    grown: Vec<String>,
+    /// The log of any application may have grown.
+    any: bool,
+    /// Its sender listens whether it is heard.
+    test: bool,
+}
+
+impl Told {
+    fn of(from: &str, news: News) -> Told {
+        let (grown, any) = match news.grown {
+            Grown::These(ids) if ids.len() <= MOST_NAMED => (ids.into_iter().collect(), false),
+            Grown::These(_) | Grown::Any => (Vec::new(), true),
+        };
+        let classes = news.classes.into_iter().map(|class| class.as_str().to_owned()).collect();
+        Told { from: from.to_owned(), classes, grown, any, test: false }
+    }
+}
+
+/// A host's part in the exchange.
+pub struct Exchange {
+    db: Db,
+    pool: PgPool,
+    name: String,
+}
+
+impl Exchange {
+    /// The exchange of a host, which has a name of its own. `url`: where it listens, the same database past any pooler. None on SQLite.
+    /// Fails for a URL that is none.
+    pub fn new(db: &Db, url: &str, name: &str) -> Result<Option<Exchange>> {
+        if !db.is_shared() {
+            return Ok(None);
+        }
+        let to = PgConnectOptions::from_str(url).context("the URL to listen at")?;
+        let one = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
+        let pool = one.connect_lazy_with(to);
+        Ok(Some(Exchange { db: db.clone(), pool, name: name.to_owned() }))
+    }
+
+    /// Tells and hears until it is dropped.
+    pub async fn run(&self) {
+        self.db.wakes().keep_news();
+        tokio::join!(self.tell(), self.hear());
+    }
+
+    /// Tells what is committed.
+    async fn tell(&self) {
+        let wakes = self.db.wakes();
+        loop {
+            wakes.has_news().await;
+            sleep(GATHER).await;
+            let told = Told::of(&self.name, wakes.take_news());
+            if let Err(e) = self.notify(&told).await {
+                tracing::debug!(error = %format!("{e:#}"), "other hosts cannot be told what was committed");
+                wakes.news_were_lost();
+                sleep(LOOK_EVERY).await;
+            }
+        }
+    }
+
+    /// Hears what others tell, also after the connection was lost.
+    async fn hear(&self) {
+        let (mut wait, wakes) = (RECONNECT.0, self.db.wakes());
+        loop {
+            let began = Instant::now();
+            let ended = self.listen().await;
+            wakes.set_hears(false);
+            if let Err(e) = ended {
+                tracing::warn!(error = %format!("{e:#}"), "other hosts are not heard; the connection is made again");
+            }
+            if began.elapsed() > RECONNECT.1 {
+                wait = RECONNECT.0;
+            }
+            self.look(wait).await;
+            wait = (wait * 2).min(RECONNECT.1);
+        }
+    }
+
+    /// Looks at everything now and every second, for so long.
+    async fn look(&self, during: Duration) {
+        let end = Instant::now() + during;
+        while Instant::now() < end {
+            self.db.wakes().sweep();
+            sleep_until(end.min(Instant::now() + LOOK_EVERY)).await;
+        }
+    }
+
+    /// Until the connection is lost.
+    async fn listen(&self) -> Result<()> {
+        let reader = self.db.reader();
+        let Some((_, sql)) = reader.dialect().notify() else { bail!("it has no notifications") };
+        let channel = query(sql).fetch_one(reader, |row| row.get::<String>("channel"));
+        let channel = Lane::lease().scope(channel).await?;
+        let mut listener = PgListener::connect_with(&self.pool).await?;
+        listener.eager_reconnect(false);
+        listener.listen(&channel).await?;
+        // What was told while nobody listened.
+        self.db.wakes().sweep();
+        let echo = Notify::new();
+        tokio::select! {
+            ended = self.read(&mut listener, &echo) => ended,
+            ended = self.test(&echo) => ended,
+        }
+    }
+
+    /// What is heard is passed on at once: who reads slowly would have the server keep the notifications of all.
+    async fn read(&self, listener: &mut PgListener, echo: &Notify) -> Result<()> {
+        while let Some(told) = listener.try_recv().await? {
+            if self.pass_on(told.payload()) {
+                echo.notify_one();
+            }
+        }
+        bail!("the connection was lost")
+    }
+
+    /// Wakes those whom a notification concerns. Returns whether it is this host's own test.
+    fn pass_on(&self, payload: &str) -> bool {
+        // Nobody who means it sends what cannot be read: a host of another version, or somebody else on this database.
+        let Ok(told) = serde_json::from_str::<Told>(payload) else { return false };
+        if told.from == self.name {
+            return told.test;
+        }
+        let wakes = self.db.wakes();
+        told.classes.iter().filter_map(|word| JobClass::named(word)).for_each(|class| wakes.wake(class));
+        wakes.log_grew(match told.any || told.grown.len() > MOST_NAMED {
+            true => Grown::Any,
+            false => Grown::These(BTreeSet::from_iter(told.grown)),
+        });
+        false
+    }
+
+    /// Listens now and then whether this host hears itself. A pooler that gives each transaction another connection lets it hear nothing.
+    async fn test(&self, echo: &Notify) -> Result<()> {
+        let (mut has_heard, mut has_warned) = (false, false);
+        loop {
+            self.notify(&Told { from: self.name.clone(), test: true, ..Told::default() }).await?;
+            if timeout(ECHO, echo.notified()).await.is_ok() {
+                has_heard = true;
+                self.db.wakes().set_hears(true);
+                sleep(TEST_EVERY).await;
+                continue;
+            }
+            if has_heard {
+                bail!("nothing is heard any more");
+            }
+            if !has_warned {
+                tracing::warn!(
+                    "the database passes no notifications on, as behind a pooler of transactions: this host looks for work every second; \
+                     --database-listen-url names an address past the pooler"
+                );
+                has_warned = true;
+            }
+            self.look(TEST_EVERY).await;
+        }
+    }
+
+    async fn notify(&self, told: &Told) -> Result<()> {
+        let reader = self.db.reader();
+        let Some((sql, _)) = reader.dialect().notify() else { return Ok(()) };
+        let told = serde_json::to_string(told)?;
+        Lane::lease().scope(query(sql).bind(told).fetch_all(reader, |_| Ok(()))).await?;
+        Ok(())
+    }
+}

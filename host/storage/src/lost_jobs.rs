@@ -1,0 +1,66 @@
+//! Jobs whose host is gone, or whose end could not be written: they are queued again, or given up after too many hosts. Table:
+//! `migrations/0050_jobs.sql`.
+
+use anyhow::Result;
+
+use crate::Tx;
+use crate::hosts;
+use crate::jobs::error;
+use crate::sql::query;
+
+/// After this many lost hosts a job is given up.
+pub const MAX_CRASHES: i64 = 20;
+/// How long after its deadline a running job counts as lost, ms: its host ends the turn at the deadline and has this time to write it down.
+const OVERDUE_MS: i64 = 30_000;
+
+/// Queues jobs that run and whose host is lost, by the condition. The parameters are the time and the errors for those that are tried again
+/// and for those that are given up. A job that loses its host again and again waits longer each time.
+macro_rules! lost {
+    ($condition:literal) => {
+        concat!(
+            "update jobs set due_at = case when crashes < 2 then $1 when crashes = 2 then $1 + 1000 when crashes = 3 then $1 + 5000 \
+             when crashes = 4 then $1 + 30000 when crashes < 19 then $1 + 300000 end, \
+             state = case when crashes < 19 then 'queued' else 'failed' end, \
+             last_error = case when crashes < 19 then $2 else $3 end, crashes = crashes + 1, again_at = null, owner = null, \
+             fence = 0, started_at = null, deadline_at = null, updated_at = $1 where state = 'running' and ",
+            $condition
+        )
+    };
+}
+
+fn host_lost(now: i64) -> String {
+    error(("host_lost", "the host that ran the job is gone"), now)
+}
+
+fn crashed(now: i64) -> String {
+    error(("crashed", "the hosts that ran the job went down with it"), now)
+}
+
+/// Takes over what a host runs whose lease was over before `now`, and removes the host. Returns how many jobs are queued again; none when
+/// the host renewed its lease meanwhile, or another host took over.
+pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u64>> {
+    if !hosts::remove_expired(tx, host_id, now).await? {
+        return Ok(None);
+    }
+    requeue_of(tx, host_id, now).await.map(Some)
+}
+
+/// Queues what a host runs that is gone for sure. Returns how many jobs.
+pub async fn requeue_of(tx: &mut Tx, host_id: &str, now: i64) -> Result<u64> {
+    let of_host = query(lost!("owner = $4")).bind(now).bind(host_lost(now)).bind(crashed(now));
+    of_host.bind(host_id).execute(tx).await
+}
+
+/// Queues what runs on hosts that do not exist. Returns how many jobs.
+pub async fn requeue_orphans(tx: &mut Tx, now: i64) -> Result<u64> {
+    // `owner > ''`: an index finds the jobs that run, which are few.
+    let orphans = lost!("owner > '' and not exists (select 1 from hosts where hosts.id = jobs.owner)");
+    query(orphans).bind(now).bind(host_lost(now)).bind(crashed(now)).execute(tx).await
+}
+
+/// Queues jobs of a living host whose deadline is long over: their turns have ended, and how they ended could not be written. Returns how
+/// many jobs.
+pub async fn requeue_overdue(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
+    let overdue = query(lost!("owner = $4 and deadline_at < $5")).bind(now).bind(host_lost(now));
+    overdue.bind(crashed(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await
+}
