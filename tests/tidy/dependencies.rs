@@ -39,9 +39,11 @@ const HOMES: [(&str, &[&str]); 18] = [
 ];
 
 /// The manifest of a crate beside the host, and the crates of the workspace that it may depend on. Without a row: none.
-const MAY_KNOW: [(&str, &[&str]); 8] = [
+const MAY_KNOW: [(&str, &[&str]); 10] = [
     ("host/scheduling/Cargo.toml", &["model", "recurrence"]),
     ("host/text/Cargo.toml", &[]),
+    ("host/authoring/Cargo.toml", &[]),
+    ("host/kit/Cargo.toml", &["model", "runtime"]),
     ("host/merging/Cargo.toml", &["model", "text"]),
     ("host/compute/Cargo.toml", &[]),
     ("host/base/Cargo.toml", &["model", "recurrence"]),

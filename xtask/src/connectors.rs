@@ -2,16 +2,15 @@
 //! `bundle/<name>/connector.toml` and `bundle/<name>/<name>.wasm`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 use std::{fs, process};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use authoring::{Install, TARGET, Toolchain};
 
 use crate::progress;
 use crate::project;
 
-const TARGET: &str = "wasm32-wasip2";
 /// The profile of what only tests run.
 const DEV: &str = "connector-dev";
 
@@ -56,10 +55,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
     let names = chosen(&arguments.only)?;
     step("setting up the wasm toolchain");
-    let environment = toolchain()?;
+    let toolchain = toolchain()?;
     step(&format!("building the connectors {} for {TARGET}", names.join(", ")));
     let packages: Vec<String> = names.iter().map(|name| format!("connector-{name}")).collect();
-    cargo_build(arguments.profile(), &packages, &environment, "the connectors")?;
+    cargo_build(arguments.profile(), &packages, &toolchain, "the connectors")?;
     for name in &names {
         lay_out(name, arguments.profile())?;
     }
@@ -69,9 +68,9 @@ pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
 /// Builds the component in which a test counts the instructions of parsers (`tests/linear`), and puts it beside the bundle. Apart from the
 /// connectors, because some of its crates have other features.
 pub fn linear_guest() -> Result<()> {
-    let environment = toolchain()?;
+    let toolchain = toolchain()?;
     project::step(&format!("building linear-guest for {TARGET}"));
-    cargo_build(DEV, &["linear-guest".to_owned()], &environment, "linear-guest")?;
+    cargo_build(DEV, &["linear-guest".to_owned()], &toolchain, "linear-guest")?;
     let folder = project::target().join("connectors");
     put(
         &folder.join(TARGET).join(DEV).join("linear_guest.wasm"),
@@ -98,35 +97,26 @@ fn chosen(only: &[String]) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// `wasm-toolchain.sh` installs what is missing and prints the environment of a build, as lines of `export NAME=value`.
-fn toolchain() -> Result<String> {
-    let script = project::root().join("xtask/wasm-toolchain.sh");
-    let mut command = project::command("bash");
-    command.arg(script).env("CONNECTOR_TARGET_DIR", project::target().join("connectors"));
-    project::output(&mut command, "setting up the wasm toolchain")
+/// Finds the toolchain, and installs what it lacks.
+fn toolchain() -> Result<Toolchain> {
+    let target = project::target().join("connectors");
+    Toolchain::find(&project::root(), &target, Install::Missing)
+        .map_err(|fault| anyhow!("{fault}: {}", fault.help))
 }
 
-fn cargo_build(profile: &str, packages: &[String], environment: &str, what: &str) -> Result<()> {
-    let total = progress::count_packages(wasm_cargo(environment), packages, Some(TARGET));
-    let mut command = wasm_cargo(environment);
+fn cargo_build(profile: &str, packages: &[String], toolchain: &Toolchain, what: &str) -> Result<()> {
+    let cargo = || {
+        let mut command = toolchain.cargo();
+        command.current_dir(project::root());
+        command
+    };
+    let total = progress::count_packages(cargo(), packages, Some(TARGET));
+    let mut command = cargo();
     command.args(["build", "--target", TARGET, "--profile", profile]);
     for package in packages {
         command.arg("-p").arg(package);
     }
     progress::build(&mut command, what, total)
-}
-
-/// The toolchain's cargo, which takes the arguments that are added to the command.
-fn wasm_cargo(environment: &str) -> Command {
-    // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs, and wrappers, of
-    // which one lints what else is built, are another compiler's.
-    let script = format!(
-        "set -e\n{environment}\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS\n\
-         exec \"$WASM_CARGO\" \"$@\""
-    );
-    let mut command = project::command("bash");
-    command.args(["-c", &script, "connectors"]);
-    command
 }
 
 fn lay_out(name: &str, profile: &str) -> Result<()> {

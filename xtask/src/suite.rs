@@ -15,13 +15,14 @@ use crate::connectors;
 use crate::project;
 
 /// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
-const ON_POSTGRES: [&str; 10] = [
+const ON_POSTGRES: [&str; 11] = [
     "calendars::",
     "connections::",
     "contract::",
     "email::",
     "jobs::",
     "oauth::",
+    "retention::",
     "sandbox_connector::",
     "scheduling::",
     "usage::",

@@ -1,8 +1,9 @@
 //! The `switchboard` command: what can be said on its command line, and where each command is. Answers go to stdout, the log
-//! and errors to stderr. Exit code 0: done; 1: failed, with one sentence why; 2: the command line makes no sense.
+//! and errors to stderr. Exit code 0: done; 1: failed, with one sentence why, and where it is known what to do; 2: the command line
+//! makes no sense; 3: a connector did not pass its tests.
 
 mod apps;
-mod connectors;
+mod connector;
 mod describe;
 mod doctor;
 mod jobs;
@@ -22,6 +23,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use authoring::Fault;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cli::threads::block_on;
@@ -51,8 +53,8 @@ enum Command {
     Keys(keys::Keys),
     #[command(subcommand)]
     Apps(apps::Apps),
-    #[command(subcommand)]
-    Connectors(connectors::Connectors),
+    #[command(subcommand, alias = "connectors")]
+    Connector(connector::Connector),
     #[command(subcommand)]
     Jobs(jobs::Jobs),
     Openapi(describe::Openapi),
@@ -73,7 +75,7 @@ pub fn run() -> ExitCode {
         Command::Serve(serve) => serve.run(&variables()),
         Command::Keys(keys) => quietly(keys.run()),
         Command::Apps(apps) => quietly(apps.run()),
-        Command::Connectors(connectors) => quietly(connectors.run()),
+        Command::Connector(connector) => quietly(connector.run()),
         Command::Jobs(jobs) => quietly(jobs.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
@@ -84,6 +86,9 @@ pub fn run() -> ExitCode {
         Err(e) => {
             // stderr is the last resort: if it is closed, nobody can be told.
             let _ = writeln!(std::io::stderr(), "error: {e:#}");
+            if let Some(fault) = e.downcast_ref::<Fault>() {
+                let _ = writeln!(std::io::stderr(), "help: {}", fault.help);
+            }
             ExitCode::FAILURE
         }
     }

@@ -6,7 +6,7 @@
 
 /// The imports, and the types that all worlds share.
 pub mod imports {
-    wit_bindgen::generate!({ world: "imports", path: "../../wit", generate_all });
+    wit_bindgen::generate!({ world: "imports", path: "wit", generate_all });
 }
 
 macro_rules! world {
@@ -15,7 +15,7 @@ macro_rules! world {
         pub mod $module {
             wit_bindgen::generate!({
                 world: $world,
-                path: "../../wit",
+                path: "wit",
                 pub_export_macro: true,
                 export_macro_name: $export,
                 with: {

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # wasm-toolchain.sh: makes `cargo` build Rust connectors (wasm32-wasip2) as WebAssembly components.
-#   xtask/wasm-toolchain.sh                   set up if needed, print what was chosen and the environment (shell `export` lines on stdout)
-#   xtask/wasm-toolchain.sh build -p x ...  set up if needed, then run cargo with these arguments for the wasm target
+#   wasm-toolchain.sh                   set up if needed, print what was chosen and the environment (shell `export` lines on stdout)
+#   wasm-toolchain.sh build -p x ...    set up if needed, then run cargo with these arguments for the wasm target
+# CONNECTOR_ROOT       the folder that is built in: the project, or the workspace of connectors (default: this folder)
+# CONNECTOR_TARGET_DIR where cargo builds (default: target/connectors below it)
+# WASM_TOOLCHAIN_INSTALL=no  Debian's packages are named when they are missing, and not installed
 # WASM_TOOLCHAIN=auto|rustup|debian (default auto):
 #   rustup  the active rustup toolchain with its wasm32-wasip2 target (added when missing); the target links a component by itself
 #   debian  Debian's rustc-web + rust-web-src + wasi-libc (apt, root, or already installed); std for wasm is built once from source
@@ -10,13 +13,16 @@ set -euo pipefail
 T=wasm32-wasip2
 want=${WASM_TOOLCHAIN:-auto}
 say() { echo "wasm-toolchain: $*" >&2; }
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "${CONNECTOR_ROOT:-.}" && pwd)
 cache=${WASM_TOOLCHAIN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/switchboard-wasm}
 # Vectors: every host that wasmtime compiles for has them. Inlining: each call of a function looks at the clock of the sandbox.
 flags="--remap-path-prefix=$root=/src --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo -Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=500"
 
 has_target() { local s; s=$(cd "$root" && rustc --print sysroot 2>/dev/null) && compgen -G "$s/lib/rustlib/$T/lib/libcore-*.rlib" >/dev/null; }
 apt_get() {
+  if [ "${WASM_TOOLCHAIN_INSTALL:-yes}" = no ] && command -v apt-get >/dev/null; then
+    say "missing: apt-get install --no-install-recommends $*"; return 1
+  fi
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || { say "missing $*: needs root and apt-get"; return 1; }
   say "apt-get install $*"
   apt-get update -q >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" >&2

@@ -1,12 +1,12 @@
-//! `switchboard connectors`: installs, lists, removes and rolls back connectors in the store. A running server follows within a
-//! second, without a restart and without a failed call.
+//! `switchboard connector list|install|remove|rollback`: the store of installed connectors. A running server follows within a second,
+//! without a restart and without a failed call.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
+use authoring::Fault;
 use base::clock::{Clock, Entropy};
-use clap::{Args, Subcommand};
+use clap::Args;
 use runtime::{self, Installed, Manifest, Store};
 use serde_json::{Value, json};
 
@@ -17,18 +17,6 @@ use crate::cli::store;
 use crate::config::Config;
 
 const MANIFEST: &str = "connector.toml";
-
-/// Install, list, remove and roll back connectors
-///
-/// A connector is a folder with `connector.toml` and the component `<name>.wasm`. An installed one goes before a bundled one
-/// (--connectors of `serve`) of the same name. A running server follows within a second.
-#[derive(Subcommand)]
-pub enum Connectors {
-    List(List),
-    Install(Install),
-    Remove(Change),
-    Rollback(Rollback),
-}
 
 /// List installed and bundled connectors
 #[derive(Args)]
@@ -45,7 +33,7 @@ pub struct List {
 
 /// Check the connector in a folder completely, store it and put it into service
 #[derive(Args)]
-#[command(after_help = "Example:\n  switchboard connectors install target/connectors/bundle/dav")]
+#[command(after_help = "Example:\n  switchboard connector install build/notes")]
 pub struct Install {
     /// Folder with connector.toml and <name>.wasm
     #[arg(value_name = "DIR")]
@@ -77,20 +65,8 @@ pub struct Rollback {
     change: Change,
 }
 
-impl Connectors {
-    pub async fn run(self) -> Result<ExitCode> {
-        match self {
-            Connectors::List(list) => list.run()?,
-            Connectors::Install(install) => install.run().await?,
-            Connectors::Remove(change) => change.remove()?,
-            Connectors::Rollback(rollback) => rollback.change.roll_back()?,
-        }
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
 impl List {
-    fn run(self) -> Result<()> {
+    pub fn run(self) -> Result<()> {
         let mut place = self.place.resolve()?;
         place.connectors_dir = self.connectors.or(place.connectors_dir);
         let mut found = installed(&place)?;
@@ -167,13 +143,14 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
 }
 
 impl Install {
-    async fn run(self) -> Result<()> {
+    pub async fn run(self) -> Result<()> {
         let config = self.place.resolve()?;
-        ensure!(
-            self.dir.join(MANIFEST).is_file(),
-            "{} has no {MANIFEST}: name the folder that holds it and the component",
-            self.dir.display()
-        );
+        if !self.dir.join(MANIFEST).is_file() {
+            let missing = format!("{} has no {MANIFEST}", self.dir.display());
+            return Err(
+                Fault::new(missing, "name the folder that holds it and the component: build/NAME").into()
+            );
+        }
         let manifest = Manifest::parse(&std::fs::read_to_string(self.dir.join(MANIFEST))?)?;
         store::make_data_dir(&config)?;
         let entropy = Entropy::system();
@@ -186,6 +163,12 @@ impl Install {
     }
 }
 
+impl Rollback {
+    pub fn run(self) -> Result<()> {
+        self.change.roll_back()
+    }
+}
+
 impl Change {
     fn store(&self) -> Result<Store> {
         let config = self.place.clone().resolve()?;
@@ -194,7 +177,7 @@ impl Change {
         Store::open(&dir)
     }
 
-    fn remove(self) -> Result<()> {
+    pub fn remove(self) -> Result<()> {
         self.store()?.remove(&self.name)?;
         match self.json {
             true => answer(&serde_json::to_string_pretty(&json!({ "name": self.name, "removed": true }))?),

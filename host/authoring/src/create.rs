@@ -1,0 +1,140 @@
+//! `connector new`: a project out of the archive.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::archive::{self, Packed};
+use crate::fault::{Fault, Result};
+use crate::language::Language;
+use crate::name::ConnectorName;
+
+/// A project that was made.
+#[derive(Debug)]
+pub struct Created {
+    pub folder: PathBuf,
+    /// The author's own files, relative to the folder, sorted; those of `vendor/` are not among them.
+    pub files: Vec<String>,
+}
+
+/// Makes the project `name` in `into`, in a folder of that name. All of it is there in the end, or nothing is. A folder that is there
+/// already must be empty.
+pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<Created> {
+    let folder = into.join(name.as_str());
+    if !is_free(&folder) {
+        return Err(Fault::new(
+            format!("{} is there already and is not empty", folder.display()),
+            "choose another name, or another folder by --in",
+        ));
+    }
+    let unpacked = |from: &str| {
+        archive::below(from).map_err(|error| {
+            Fault::new(format!("the SDK in this program cannot be read: {error}"), "install the program anew")
+        })
+    };
+    let own = unpacked(&format!("templates/{language}"))?;
+    let vendor = unpacked("vendor")?;
+    fs::create_dir_all(into).map_err(|error| Fault::of_file("create", into, error))?;
+    let temporary = tempfile::Builder::new().prefix(".connector-new-").tempdir_in(into);
+    let temporary = temporary.map_err(|error| Fault::of_file("write into", into, error))?;
+    for file in &own {
+        write(temporary.path(), &name.put_into(&file.path), &name.put_into(&file.text))?;
+    }
+    for Packed { path, text } in &vendor {
+        write(temporary.path(), &format!("vendor/{path}"), text)?;
+    }
+    // An empty folder gives way; one that is filled meanwhile does not.
+    let _ = fs::remove_dir(&folder);
+    fs::rename(temporary.path(), &folder).map_err(|error| Fault::of_file("create", &folder, error))?;
+    readable(&folder)?;
+    let _ = temporary.keep();
+    let files = own.iter().map(|file| name.put_into(&file.path)).collect();
+    Ok(Created { folder, files })
+}
+
+fn is_free(folder: &Path) -> bool {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(_) => !folder.exists() && !folder.is_symlink(),
+    }
+}
+
+fn write(folder: &Path, path: &str, text: &str) -> Result<()> {
+    let path = folder.join(path);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(|error| Fault::of_file("create", parent, error))?;
+    }
+    fs::write(&path, text).map_err(|error| Fault::of_file("write", &path, error))
+}
+
+/// A temporary folder is its owner's alone; a project is as other folders are.
+#[cfg(unix)]
+fn readable(folder: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let permissions = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(folder, permissions).map_err(|error| Fault::of_file("open", folder, error))
+}
+
+#[cfg(not(unix))]
+fn readable(_: &Path) -> Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notes() -> ConnectorName {
+        "my-notes".parse().unwrap()
+    }
+
+    #[test]
+    fn new_writes_what_it_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let created = create(&notes(), Language::Rust, dir.path()).unwrap();
+        assert_eq!(created.folder, dir.path().join("my-notes"));
+        assert_eq!(
+            created.files,
+            [
+                ".gitignore",
+                "Cargo.lock",
+                "Cargo.toml",
+                "README.md",
+                "connector.toml",
+                "project.toml",
+                "src/lib.rs",
+                "src/paper.rs",
+                "tests/mapping.rs",
+            ]
+        );
+        let mut texts = Vec::new();
+        for file in &created.files {
+            texts.push(fs::read_to_string(created.folder.join(file)).unwrap());
+        }
+        let all = texts.concat();
+        assert!(["my-notes", "my_notes", "MyNotes"].iter().all(|name| all.contains(name)));
+        assert!(!["my-connector", "my_connector", "MyConnector"].iter().any(|name| all.contains(name)));
+        for file in
+            ["model/Cargo.toml", "connector-sdk/src/lib.rs", "connector-sdk/wit/types.wit", "LICENSE-MIT"]
+        {
+            assert!(created.folder.join("vendor").join(file).is_file(), "{file}");
+        }
+        // Nothing else is left in the folder.
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn new_refuses_a_taken_folder_and_leaves_it_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("my-notes");
+        fs::create_dir(&folder).unwrap();
+        create(&notes(), Language::Rust, dir.path()).expect("an empty folder is free");
+        let before = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let fault = create(&notes(), Language::Rust, dir.path()).unwrap_err();
+        assert!(fault.said.ends_with("my-notes is there already and is not empty"), "{}", fault.said);
+        assert!(fault.help.contains("--in"));
+        assert_eq!(fs::read_to_string(folder.join("Cargo.toml")).unwrap(), before);
+        // A file in the way is no folder.
+        fs::write(dir.path().join("file"), "").unwrap();
+        assert!(create(&notes(), Language::Rust, &dir.path().join("file")).is_err());
+    }
+}

@@ -1,0 +1,18 @@
+//! Connector projects: what `switchboard connector new` writes and `connector build` turns into a component. Everything that a project
+//! needs of Switchboard is in the binary: no repository is asked, only the registry of the language for other people's packages.
+
+mod archive;
+mod create;
+mod fault;
+mod language;
+mod name;
+mod project;
+mod toolchain;
+
+pub use archive::{SDK_VERSION, archive_bytes};
+pub use create::{Created, create};
+pub use fault::{Fault, Result};
+pub use language::Language;
+pub use name::ConnectorName;
+pub use project::{Built, BuiltIn, Local, Profile, Project, Provider};
+pub use toolchain::{Install, TARGET, Toolchain};

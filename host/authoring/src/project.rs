@@ -1,0 +1,247 @@
+//! A connector's project: its `project.toml`, and its build.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+use serde::Deserialize;
+use toml::Value;
+
+use crate::fault::{Fault, Result};
+use crate::language::Language;
+use crate::toolchain::{Install, TARGET, Toolchain};
+
+/// A project on disk.
+#[derive(Clone, Debug)]
+pub struct Project {
+    pub folder: PathBuf,
+    /// The connector's name, of `connector.toml`.
+    pub name: String,
+    pub language: Language,
+    /// Who plays the provider in tests.
+    pub provider: Provider,
+    /// What a user would say when connecting an account: the settings of a test's connection.
+    pub settings: BTreeMap<String, Value>,
+    /// The list or other collection whose content tests may change, by its name or id; none: the tests choose one.
+    pub collection: Option<String>,
+}
+
+/// Who plays the provider.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Provider {
+    BuiltIn(BuiltIn),
+    Local(Local),
+}
+
+/// A provider that is in the binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BuiltIn {
+    /// A small service of lists and items, which the templates are written for.
+    Paper,
+}
+
+/// A server of the author's.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Local {
+    /// What it is started with, and its arguments; none: it runs already. It is ended with the test.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Where it answers.
+    pub url: String,
+    /// The bearer token that opens an account there whose content tests may change.
+    pub token: String,
+}
+
+/// For whom a component is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Optimised, as users have it.
+    Release,
+    /// Built in the shortest time, with lines for the frames of traps.
+    Dev,
+}
+
+/// A component that was built.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Holds `connector.toml` and the component, as a host reads them.
+    pub folder: PathBuf,
+    pub component: PathBuf,
+    pub bytes: usize,
+    /// It differs from the one that was there before.
+    pub is_new: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    lang: Language,
+    #[serde(default)]
+    test: Test,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Test {
+    provider: Option<Provider>,
+    collection: Option<String>,
+    #[serde(default)]
+    settings: BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+impl Project {
+    /// Reads the project in `folder`.
+    pub fn open(folder: &Path) -> Result<Project> {
+        let path = folder.join("project.toml");
+        if !path.is_file() {
+            return Err(Fault::new(
+                format!("there is no project.toml in {}", folder.display()),
+                "go to a project's folder, or make one: switchboard connector new NAME --lang rust",
+            ));
+        }
+        let file: File = read(
+            &path,
+            "lang = \"rust\", and [test] with provider, settings and collection, are all that it may have",
+        )?;
+        let named: Named = read(&folder.join("connector.toml"), "name = \"…\" is its first line")?;
+        Ok(Project {
+            folder: folder.to_owned(),
+            name: named.name,
+            language: file.lang,
+            provider: file.test.provider.unwrap_or(Provider::BuiltIn(BuiltIn::Paper)),
+            settings: file.test.settings,
+            collection: file.test.collection,
+        })
+    }
+
+    /// Builds the component and puts it, with the manifest, into `build/<name>`. What the compiler says goes to stderr as it comes. A
+    /// build that fails leaves the component of the last one where it is.
+    pub fn build(&self, profile: Profile) -> Result<Built> {
+        let compiled = match self.language {
+            Language::Rust => self.build_rust(profile)?,
+        };
+        let folder = self.folder.join("build").join(&self.name);
+        fs::create_dir_all(&folder).map_err(|error| Fault::of_file("create", &folder, error))?;
+        let component = folder.join(format!("{}.wasm", self.name));
+        let (bytes, is_new) = put(&compiled, &component)?;
+        put(&self.folder.join("connector.toml"), &folder.join("connector.toml"))?;
+        Ok(Built { folder, component, bytes, is_new })
+    }
+
+    fn build_rust(&self, profile: Profile) -> Result<PathBuf> {
+        let target =
+            env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.folder.join("target"), PathBuf::from);
+        let toolchain = Toolchain::find(&self.folder, &target, Install::Nothing)?;
+        let profile = match profile {
+            Profile::Release => "release",
+            Profile::Dev => "dev-wasm",
+        };
+        let mut cargo = toolchain.cargo();
+        cargo.current_dir(&self.folder).args(["build", "--target", TARGET, "--profile", profile, "--lib"]);
+        let status = cargo.stdout(process::Stdio::null()).status();
+        let status =
+            status.map_err(|error| Fault::new(format!("bash cannot be started: {error}"), "install bash"))?;
+        if !status.success() {
+            return Err(Fault::new(
+                "the connector was not built",
+                "mend what cargo says above, then build again",
+            ));
+        }
+        let compiled = target.join(TARGET).join(profile).join(format!("{}.wasm", self.library()?));
+        if !compiled.is_file() {
+            return Err(Fault::new(
+                format!("cargo has built no component: {} is not there", compiled.display()),
+                "Cargo.toml needs [lib] crate-type = [\"cdylib\", \"rlib\"]",
+            ));
+        }
+        Ok(compiled)
+    }
+
+    /// The name of the library that cargo builds.
+    fn library(&self) -> Result<String> {
+        #[derive(Deserialize)]
+        struct Cargo {
+            package: Named,
+            lib: Option<Library>,
+        }
+        #[derive(Deserialize)]
+        struct Library {
+            name: Option<String>,
+        }
+        let cargo: Cargo =
+            read(&self.folder.join("Cargo.toml"), "a package of its own, with [package] name")?;
+        let own = cargo.lib.and_then(|lib| lib.name);
+        Ok(own.unwrap_or_else(|| cargo.package.name.replace('-', "_")))
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(path: &Path, help: &str) -> Result<T> {
+    let text = fs::read_to_string(path).map_err(|error| Fault::of_file("read", path, error))?;
+    toml::from_str(&text).map_err(|error| {
+        let place =
+            error.span().map_or(1, |span| 1 + text.bytes().take(span.start).filter(|b| *b == b'\n').count());
+        Fault::new(format!("{}, line {place}: {}", path.display(), error.message()), help)
+    })
+}
+
+/// Copies by rename, so that a host that watches the folder never reads half a file; an equal file stays untouched. The size, and whether
+/// it was another.
+fn put(from: &Path, to: &Path) -> Result<(usize, bool)> {
+    let bytes = fs::read(from).map_err(|error| Fault::of_file("read", from, error))?;
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok((bytes.len(), false));
+    }
+    let temporary = to.with_extension(format!("tmp{}", process::id()));
+    fs::write(&temporary, &bytes).map_err(|error| Fault::of_file("write", &temporary, error))?;
+    fs::rename(&temporary, to).map_err(|error| Fault::of_file("write", to, error))?;
+    Ok((bytes.len(), true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(project: &str, connector: &str) -> Result<Project> {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("project.toml"), project).unwrap();
+        fs::write(dir.path().join("connector.toml"), connector).unwrap();
+        Project::open(dir.path())
+    }
+
+    #[test]
+    fn a_project_says_who_plays_its_provider() {
+        let paper = project("lang = \"rust\"", "name = \"notes\"").unwrap();
+        assert_eq!((paper.name.as_str(), paper.provider), ("notes", Provider::BuiltIn(BuiltIn::Paper)));
+        let local = project(
+            "lang = \"rust\"\n[test]\nprovider = { command = [\"serve\"], url = \"http://127.0.0.1:9000\", token = \"t\" }\n\
+             settings = { serverUrl = \"http://127.0.0.1:9000\" }",
+            "name = \"notes\"",
+        )
+        .unwrap();
+        assert!(matches!(local.provider, Provider::Local(local) if local.command == ["serve"]));
+        assert_eq!(local.settings["serverUrl"].as_str(), Some("http://127.0.0.1:9000"));
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_project_is_told_with_its_line() {
+        for (text, said) in [
+            ("lang = \"cobol\"", "project.toml, line 1: unknown variant `cobol`, expected `rust`"),
+            ("lang = \"rust\"\n\nlanguage = 1", "project.toml, line 3: unknown field `language`"),
+            ("", "project.toml, line 1: missing field `lang`"),
+        ] {
+            let fault = project(text, "name = \"notes\"").unwrap_err();
+            assert!(fault.said.contains(said), "{}", fault.said);
+        }
+        let nowhere = tempfile::tempdir().unwrap();
+        let fault = Project::open(nowhere.path()).unwrap_err();
+        assert!(fault.help.contains("connector new NAME --lang rust"));
+    }
+}

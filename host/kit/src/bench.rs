@@ -1,0 +1,207 @@
+//! What a case works with, and what it comes to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use model::tasks::{Task, TaskList};
+use model::wire::{ChangesRequest, Item, ItemWrite, Mutated, Source, Sources};
+use runtime::{Code, Error, Surface, Verb};
+use serde_json::json;
+
+use crate::caller::{Caller, Page};
+use crate::line::Line;
+
+/// Pages of one walk; a connector that has more for so few items goes round in a circle.
+const MOST_PAGES: usize = 200;
+
+/// What a case came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Passed,
+    Failed(Finding),
+    /// Why the case says nothing about this connector.
+    NotApplicable(String),
+}
+
+/// What a connector did that it must not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was seen, and what was expected.
+    pub said: String,
+    /// The usual mistake, and what to write instead.
+    pub help: &'static str,
+}
+
+/// How a case ends early: with a verdict.
+pub type Outcome<T = ()> = Result<T, Verdict>;
+
+/// A finding as the end of a case.
+pub fn failed<T>(said: impl Into<String>, help: &'static str) -> Outcome<T> {
+    Err(Verdict::Failed(Finding { said: said.into(), help }))
+}
+
+/// Something that must hold.
+pub fn ensure(holds: bool, said: impl FnOnce() -> String, help: &'static str) -> Outcome {
+    if holds { Ok(()) } else { failed(said(), help) }
+}
+
+/// An operation that must succeed.
+pub fn must<T>(done: Result<T, Error>, what: &str) -> Outcome<T> {
+    done.or_else(|error| {
+        failed(format!("{what} fails: {}", told(&error)), "the same call has to work without any fault")
+    })
+}
+
+/// An error in one line, for its author.
+pub fn told(error: &Error) -> String {
+    let detail = &error.author.detail;
+    let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+    format!("{error}{detail}")
+}
+
+/// One connector with one account, and the line between them.
+pub struct Bench {
+    pub calls: Caller,
+    pub line: Arc<Line>,
+    pub clock_ms: Arc<AtomicI64>,
+    /// What must never leave the connector.
+    pub secrets: Vec<String>,
+    /// The list that the author named for tests.
+    pub wanted: Option<String>,
+    /// Found by the first case that needs it.
+    pub list: Option<String>,
+    /// Surfaces that the component exports.
+    pub surfaces: Vec<Surface>,
+}
+
+impl Bench {
+    pub fn now_ms(&self) -> i64 {
+        self.clock_ms.load(Ordering::SeqCst)
+    }
+
+    /// Moves the clock, which the connector sees.
+    pub fn later(&self, ms: i64) {
+        self.clock_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    /// Ends the case unless the connector has task lists.
+    pub fn needs_tasks(&self) -> Outcome {
+        match self.surfaces.contains(&Surface::Tasks) {
+            true => Ok(()),
+            false => Err(Verdict::NotApplicable("the connector has no tasks".to_owned())),
+        }
+    }
+
+    /// All pages of a walk from `cursor`, in order.
+    pub async fn walk(
+        &mut self,
+        of: (Surface, Verb, &str),
+        args: &ChangesRequest,
+        cursor: Option<String>,
+    ) -> Outcome<Vec<Page>> {
+        let (mut pages, mut cursor) = (Vec::new(), cursor);
+        for _ in 0..MOST_PAGES {
+            let page = must(self.calls.page(of, args, cursor.as_deref()).await, of.2)?;
+            let (next, more) = (page.cursor.clone(), page.more);
+            pages.push(page);
+            if !more {
+                return Ok(pages);
+            }
+            if next.is_none() || next == cursor {
+                return failed(
+                    format!("a page of {} says that there is more, at {}", of.2, at(next.as_deref())),
+                    "with more: true a page has the cursor of the next one",
+                );
+            }
+            cursor = next;
+        }
+        failed(format!("{} has had {MOST_PAGES} pages and no end", of.2), "the last page says more: false")
+    }
+
+    /// All task lists.
+    pub async fn lists(&mut self) -> Outcome<Vec<Source>> {
+        let of = (Surface::Tasks, Verb::Fetch, "lists.list");
+        let pages = self.walk(of, &ChangesRequest::default(), None).await?;
+        Ok(pages.into_iter().flat_map(|page| page.sources.sources).collect())
+    }
+
+    /// The list whose content the cases change.
+    pub async fn list(&mut self) -> Outcome<String> {
+        self.needs_tasks()?;
+        if let Some(list) = &self.list {
+            return Ok(list.clone());
+        }
+        let lists = self.lists().await?;
+        let fits = |source: &&Source| match (&self.wanted, body::<TaskList>(source)) {
+            (_, None) => false,
+            (Some(wanted), Some(list)) => list.name == *wanted || source.external_id == *wanted,
+            (None, Some(list)) => !list.read_only,
+        };
+        let found = lists.iter().find(fits).map(|source| source.external_id.clone());
+        let missing = || match &self.wanted {
+            Some(wanted) => format!("there is no task list \"{wanted}\", which project.toml names"),
+            None => "the account has no task list that can be changed".to_owned(),
+        };
+        let found = found.ok_or_else(|| Verdict::NotApplicable(missing()))?;
+        self.list = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Everything of the list from `cursor`, in pages of about `limit`.
+    pub async fn tasks(&mut self, list: &str, limit: u32, cursor: Option<String>) -> Outcome<Vec<Page>> {
+        let args = ChangesRequest { collection: Some(list.to_owned()), limit, ..ChangesRequest::default() };
+        self.walk((Surface::Tasks, Verb::Changes, "tasks"), &args, cursor).await
+    }
+
+    /// Makes a task under this idempotency key; a connector that cannot write ends the case.
+    pub async fn create(&mut self, list: &str, title: &str, key: &str) -> Outcome<Mutated> {
+        match self.try_create(list, title, key).await {
+            Err(error) if error.code == Code::Unsupported => {
+                Err(Verdict::NotApplicable("the connector creates no tasks".to_owned()))
+            }
+            done => must(done, "tasks.create"),
+        }
+    }
+
+    /// The same, its failure for the case to judge.
+    pub async fn try_create(&mut self, list: &str, title: &str, key: &str) -> Result<Mutated, Error> {
+        let write = ItemWrite {
+            collection: list.to_owned(),
+            body: Task { title: title.to_owned(), ..Task::default() },
+            changed: vec!["title".to_owned()],
+            ..ItemWrite::default()
+        };
+        self.calls.mutate(Surface::Tasks, "tasks.create", &write, key).await
+    }
+
+    /// A list with at least this many tasks in it, of this case's own making.
+    pub async fn filled(&mut self, case: &str, count: usize) -> Outcome<String> {
+        let list = self.list().await?;
+        for n in 0..count {
+            self.create(&list, &format!("swkit-{case}-{n}"), &format!("kit-{case}-{n}")).await?;
+        }
+        Ok(list)
+    }
+
+    /// A source as the connector reads it by its id.
+    pub async fn get(&mut self, list: &str, source: &str) -> Result<Sources, Error> {
+        self.calls.fetch(Surface::Tasks, "tasks.get", &json!({ "collection": list, "source": source })).await
+    }
+}
+
+/// The resource in a source's main item, where there is one that can be read.
+pub fn body<T: serde::de::DeserializeOwned>(source: &Source) -> Option<T> {
+    let main = source.items.iter().find(|item| item.external_id == source.external_id);
+    main.or(source.items.first()).and_then(|item: &Item| serde_json::from_str(item.body.as_str()).ok())
+}
+
+/// The titles of the tasks in these pages, as often as they are told.
+pub fn titles(pages: &[Page]) -> Vec<String> {
+    let sources = pages.iter().flat_map(|page| &page.sources.sources);
+    sources.filter_map(body::<Task>).map(|task| task.title).collect()
+}
+
+/// A cursor in a sentence.
+pub fn at(cursor: Option<&str>) -> String {
+    cursor.map_or_else(|| "no cursor".to_owned(), |cursor| format!("the cursor \"{cursor}\""))
+}

@@ -1,0 +1,128 @@
+//! Calls of the connector, as the host makes them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use model::wire::{Account, ChangesRequest, Connection, Mutated, Sources};
+use runtime::{
+    Answer, Blobs, Call, CallContext, Credentials, CredentialsError, Error, Runtime, Secret, Surface, Verb,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+/// The credentials of the run's one connection.
+pub struct Bearer(pub String);
+
+#[async_trait]
+impl Credentials for Bearer {
+    async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
+        Ok((slot == "default").then(|| Secret::new(format!("Bearer {}", self.0))))
+    }
+
+    async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
+        Ok(None)
+    }
+}
+
+/// A page of an answer.
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub sources: Sources,
+    pub cursor: Option<String>,
+    pub more: bool,
+}
+
+/// Calls one connector for one connection.
+pub struct Caller {
+    pub runtime: Runtime,
+    pub connector: String,
+    pub connection: Connection,
+    pub credentials: Arc<Bearer>,
+    pub seed: u64,
+    /// How many calls there were.
+    pub calls: u64,
+    /// Everything that the connector answered in the present case: bodies, cursors, messages.
+    pub outputs: Vec<String>,
+}
+
+impl Caller {
+    /// One call.
+    pub async fn raw(
+        &mut self,
+        (surface, verb, op): (Surface, Verb, &str),
+        args: &impl Serialize,
+        cursor: Option<&str>,
+        key: Option<&str>,
+    ) -> Result<Answer, Error> {
+        self.calls += 1;
+        let call = Call {
+            connector: self.connector.clone(),
+            surface,
+            verb,
+            op: op.to_owned(),
+            body: json!({ "connection": self.connection, "args": args }).to_string(),
+            cursor: cursor.map(str::to_owned),
+            idempotency_key: key.map(str::to_owned),
+            extra: Vec::new(),
+            blobs: Blobs::default(),
+            context: CallContext {
+                tenant: "kit".to_owned(),
+                connection_id: "con_kit".to_owned(),
+                request_id: format!("kit_{}", self.calls),
+                background: false,
+                settings: self.connection.settings.clone(),
+                credentials: self.credentials.clone(),
+                progress: None,
+                seed: Some(self.seed.wrapping_add(self.calls)),
+                timeout_ms: None,
+            },
+        };
+        let answered = self.runtime.call(call).await;
+        match &answered {
+            Ok(answer) => {
+                self.outputs.push(answer.body.clone());
+                self.outputs.extend(answer.cursor.clone());
+            }
+            Err(error) => {
+                self.outputs.extend([error.message.clone(), error.author.detail.clone()]);
+                self.outputs.extend(error.author.log.iter().map(|line| format!("{line:?}")));
+            }
+        }
+        answered
+    }
+
+    pub async fn check(&mut self) -> Result<Account, Error> {
+        self.raw((Surface::Lifecycle, Verb::Check, "check"), &json!({}), None, None).await?.parse()
+    }
+
+    pub async fn fetch<T: DeserializeOwned>(
+        &mut self,
+        surface: Surface,
+        op: &str,
+        args: &impl Serialize,
+    ) -> Result<T, Error> {
+        self.raw((surface, Verb::Fetch, op), args, None, None).await?.parse()
+    }
+
+    pub async fn mutate(
+        &mut self,
+        surface: Surface,
+        op: &str,
+        args: &impl Serialize,
+        key: &str,
+    ) -> Result<Mutated, Error> {
+        self.raw((surface, Verb::Mutate, op), args, None, Some(key)).await?.parse()
+    }
+
+    /// One page of a walk.
+    pub async fn page(
+        &mut self,
+        of: (Surface, Verb, &str),
+        args: &ChangesRequest,
+        cursor: Option<&str>,
+    ) -> Result<Page, Error> {
+        let answer = self.raw(of, args, cursor, None).await?;
+        Ok(Page { sources: answer.parse()?, cursor: answer.cursor.clone(), more: answer.more })
+    }
+}

@@ -1,0 +1,66 @@
+//! Who the account is, and what it has.
+
+use std::collections::HashSet;
+
+use runtime::{Surface, Verb};
+
+use crate::bench::{Bench, Outcome, Verdict, ensure, must};
+
+/// Bytes of an id.
+const MOST_ID: usize = 1024;
+
+pub async fn account(bench: &mut Bench) -> Outcome {
+    if !bench.surfaces.contains(&Surface::Lifecycle) {
+        return Err(Verdict::NotApplicable("the connector has no lifecycle".to_owned()));
+    }
+    let first = must(bench.calls.check().await, "lifecycle.check")?;
+    let again = must(bench.calls.check().await, "lifecycle.check, the second time,")?;
+    const ID: &str =
+        "externalAccountId is the provider's own id of the account: two connections to it are known by it";
+    ensure(!first.external_account_id.is_empty(), || "externalAccountId is empty".to_owned(), ID)?;
+    let (one, other) = (first.external_account_id, again.external_account_id);
+    ensure(one == other, || format!("externalAccountId is \"{one}\" and then \"{other}\""), ID)?;
+    for surface in &first.surfaces {
+        let known = Surface::parse(surface).is_some_and(|surface| bench.surfaces.contains(&surface));
+        ensure(
+            known,
+            || format!("the account has the surface \"{surface}\", which the component does not export"),
+            "surfaces names what this account has of the manifest's surfaces: email, calendar, contacts, tasks",
+        )?;
+    }
+    Ok(())
+}
+
+pub async fn lists(bench: &mut Bench) -> Outcome {
+    bench.needs_tasks()?;
+    let of = (Surface::Tasks, Verb::Fetch, "lists.list");
+    let pages = bench.walk(of, &Default::default(), None).await?;
+    ensure(
+        pages.iter().all(|page| page.sources.enumeration),
+        || "lists.list answers with enumeration: false".to_owned(),
+        "the pages of lists.list are all lists that there are: enumeration: true, else a deleted list stays for ever",
+    )?;
+    let ids = |sources: Vec<model::wire::Source>| -> Vec<String> {
+        sources.into_iter().map(|s| s.external_id).collect()
+    };
+    let first = ids(pages.into_iter().flat_map(|page| page.sources.sources).collect());
+    let mut seen = HashSet::new();
+    for id in &first {
+        ensure(
+            !id.is_empty() && id.len() <= MOST_ID,
+            || format!("a list has an id of {} bytes", id.len()),
+            "externalId is the provider's id of the list, 1 to 1,024 bytes",
+        )?;
+        ensure(
+            seen.insert(id),
+            || format!("the list \"{id}\" is told twice"),
+            "each page begins where the last one ended",
+        )?;
+    }
+    let again = ids(bench.lists().await?);
+    ensure(
+        first == again,
+        || format!("lists.list says {first:?} and then {again:?}"),
+        "nothing has changed in between: the answer is the same",
+    )
+}

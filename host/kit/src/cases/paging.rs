@@ -1,0 +1,73 @@
+//! Walks over a list, page by page.
+
+use std::collections::HashSet;
+
+use model::wire::ChangesRequest;
+use runtime::{Code, Surface, Verb};
+
+use crate::bench::{Bench, Outcome, at, ensure, failed, titles, told};
+
+/// Tasks of a page, and tasks that there are at least.
+const LIMIT: u32 = 2;
+const TASKS: usize = 5;
+
+pub async fn pages(bench: &mut Bench) -> Outcome {
+    let list = bench.filled("P1", TASKS).await?;
+    let pages = bench.tasks(&list, LIMIT, None).await?;
+    let mut seen = HashSet::new();
+    for source in pages.iter().flat_map(|page| &page.sources.sources) {
+        ensure(
+            seen.insert(&source.external_id),
+            || format!("\"{}\" is on two pages of one walk", source.external_id),
+            "the next page begins behind the last item of this one",
+        )?;
+    }
+    let told = titles(&pages);
+    for n in 0..TASKS {
+        let title = format!("swkit-P1-{n}");
+        ensure(
+            told.contains(&title),
+            || {
+                format!(
+                    "the task \"{title}\" is on no page; there are {} tasks on {} pages",
+                    told.len(),
+                    pages.len()
+                )
+            },
+            "a walk without a cursor tells everything; look at where a page begins, and at the last one",
+        )?;
+    }
+    ensure(
+        pages.iter().all(|page| page.sources.enumeration),
+        || "a page of a walk over everything says enumeration: false".to_owned(),
+        "all pages since the call without a cursor are an enumeration: what they do not name is gone",
+    )?;
+    let last = pages.last().and_then(|page| page.cursor.as_deref());
+    ensure(
+        last.is_some(),
+        || "the last page has no cursor".to_owned(),
+        "the last page's cursor is where the next changes begin",
+    )
+}
+
+pub async fn foreign_cursor(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let args = ChangesRequest { collection: Some(list), ..ChangesRequest::default() };
+    let of = (Surface::Tasks, Verb::Changes, "tasks");
+    for cursor in ["", "v0;page;1", "swkit", "\u{1f512}"] {
+        match bench.calls.page(of, &args, Some(cursor)).await {
+            Err(error) if error.code == Code::CursorExpired => {}
+            other => {
+                let seen = other.map_or_else(
+                    |error| told(&error),
+                    |page| format!("a page with {}", at(page.cursor.as_deref())),
+                );
+                return failed(
+                    format!("a walk from {} gives {seen}", at(Some(cursor))),
+                    "a cursor that cannot be read is failure cursor-expired: after an update or a rollback the host then starts over",
+                );
+            }
+        }
+    }
+    Ok(())
+}

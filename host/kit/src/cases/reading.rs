@@ -1,0 +1,45 @@
+//! One task by its id.
+
+use model::tasks::Task;
+use runtime::Code;
+
+use crate::bench::{Bench, Outcome, body, ensure, failed, must, told};
+
+pub async fn get(bench: &mut Bench) -> Outcome {
+    let list = bench.filled("R1", 2).await?;
+    let pages = bench.tasks(&list, 0, None).await?;
+    for source in pages.iter().flat_map(|page| &page.sources.sources).take(5) {
+        let read = must(bench.get(&list, &source.external_id).await, "tasks.get")?;
+        let [read] = read.sources.as_slice() else {
+            return failed(
+                format!("tasks.get answers with {} sources", read.sources.len()),
+                "tasks.get answers with the one source",
+            );
+        };
+        let (listed, read_task) = (body::<Task>(source), body::<Task>(read));
+        ensure(
+            read.external_id == source.external_id && listed.is_some() && listed == read_task,
+            || format!("the list says {listed:?}, and tasks.get of \"{}\" {read_task:?}", source.external_id),
+            "both go through the same mapping",
+        )?;
+    }
+    Ok(())
+}
+
+pub async fn missing(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    match bench.get(&list, "swkit-is-not-there").await {
+        Err(error) if error.code == Code::NotFound => Ok(()),
+        Ok(sources) if sources.sources.iter().all(|source| source.deleted) && !sources.sources.is_empty() => {
+            Ok(())
+        }
+        Ok(sources) => failed(
+            format!("tasks.get of an id that is not there answers with {} sources", sources.sources.len()),
+            "answer with failure not-found: an empty answer cannot be told from a task without content",
+        ),
+        Err(error) => failed(
+            format!("tasks.get of an id that is not there fails: {}", told(&error)),
+            "the provider's 404 is failure not-found; Context::send_ok makes it so",
+        ),
+    }
+}

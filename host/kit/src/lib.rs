@@ -1,0 +1,18 @@
+//! The conformance kit: what every host relies on, held against one connector. The connector runs in the production runtime, with its
+//! sandbox and its limits; below the policy and the credentials a [`line`] stands in place of the network, which plays the provider or
+//! makes faults on the way to it. Time is the kit's own: a wait costs none.
+//!
+//! [`run`] is the way in, [`CASES`] the list of what is held against a connector.
+
+mod bench;
+mod caller;
+mod cases;
+mod line;
+pub mod provider;
+mod report;
+mod run;
+
+pub use bench::{Finding, Verdict};
+pub use cases::{CASES, Case};
+pub use report::{CaseReport, Report};
+pub use run::{Options, Provider, run};

@@ -1,0 +1,160 @@
+//! The line to the provider: every request of the connector is written down, answered by the provider, and spoilt where a case wants it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use http::{Request, Response, StatusCode};
+use runtime::{Carried, Network, Transport, TransportError};
+
+use crate::provider::paper::Paper;
+
+/// What happens to one request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The provider does not see it, and this is the answer: status, headers, body.
+    Answer(u16, Vec<(&'static str, String)>, &'static str),
+    /// The provider acts, and its answer is lost.
+    DropAfter,
+}
+
+/// One exchange, without credentials.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    pub method: String,
+    /// The whole URL.
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// None: there was no answer.
+    pub status: Option<u16>,
+}
+
+impl std::fmt::Display for Exchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} → ", self.method, self.url)?;
+        match self.status {
+            Some(status) => write!(f, "{status}"),
+            None => f.write_str("no answer"),
+        }
+    }
+}
+
+/// The line. All calls of a run go over one.
+pub struct Line {
+    /// None: requests go over the network.
+    paper: Option<Paper>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    exchanges: Vec<Exchange>,
+    /// For the next request that writes.
+    of_next_write: Option<Fault>,
+    of_all: Option<Fault>,
+}
+
+impl Line {
+    pub fn new(paper: Option<Paper>) -> Arc<Self> {
+        Arc::new(Line { paper, state: Mutex::default() })
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no panic while carrying a request")
+    }
+
+    /// The next request that changes something gets this fault.
+    pub fn spoil_next_write(&self, fault: Fault) {
+        self.state().of_next_write = Some(fault);
+    }
+
+    /// All requests get this fault, until [`Line::mend`].
+    pub fn spoil_all(&self, fault: Fault) {
+        self.state().of_all = Some(fault);
+    }
+
+    /// No more faults.
+    pub fn mend(&self) {
+        let mut state = self.state();
+        (state.of_next_write, state.of_all) = (None, None);
+    }
+
+    /// What was exchanged since the last time, oldest first.
+    pub fn take_exchanges(&self) -> Vec<Exchange> {
+        std::mem::take(&mut self.state().exchanges)
+    }
+
+    async fn provided(
+        &self,
+        request: &Request<Bytes>,
+        network: &dyn Network,
+    ) -> Result<Response<Carried>, TransportError> {
+        match &self.paper {
+            Some(paper) => Ok(paper.answer(request).map(Carried::whole)),
+            None => network.send().await,
+        }
+    }
+
+    async fn spoilt(
+        &self,
+        fault: Option<Fault>,
+        request: &Request<Bytes>,
+        network: &dyn Network,
+    ) -> Result<Response<Carried>, TransportError> {
+        match fault {
+            None => self.provided(request, network).await,
+            Some(Fault::DropAfter) => {
+                self.provided(request, network).await?;
+                Err(TransportError::broken())
+            }
+            Some(Fault::Answer(status, headers, body)) => {
+                let mut answer = Response::new(Carried::whole(body));
+                *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+                for (name, value) in headers {
+                    if let Ok(value) = HeaderValue::from_str(&value) {
+                        answer.headers_mut().insert(HeaderName::from_static(name), value);
+                    }
+                }
+                Ok(answer)
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for Line {
+    async fn send(
+        &self,
+        request: Request<Bytes>,
+        network: &dyn Network,
+    ) -> Result<Response<Carried>, TransportError> {
+        let fault = {
+            let mut state = self.state();
+            let of_write = if reads(request.method().as_str()) { None } else { state.of_next_write.take() };
+            of_write.or_else(|| state.of_all.clone())
+        };
+        let answer = self.spoilt(fault, &request, network).await;
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers = request.headers().iter().filter(|(name, _)| *name != AUTHORIZATION);
+        let exchange = Exchange {
+            method: request.method().to_string(),
+            url: request.uri().to_string(),
+            headers: headers.map(|(name, value)| (name.to_string(), text(value))).collect(),
+            body: request.body().to_vec(),
+            status: answer.as_ref().ok().map(|answer| answer.status().as_u16()),
+        };
+        self.state().exchanges.push(exchange);
+        answer
+    }
+}
+
+/// Methods that change nothing (RFC 9110, section 9.2.1; WebDAV's in RFC 4918 and RFC 3253).
+fn reads(method: &str) -> bool {
+    ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"].contains(&method)
+}
+
+/// How long a request may take in a run: a fault that is slow costs no more than this.
+pub const HTTP_TIMEOUT: Duration = Duration::from_millis(400);

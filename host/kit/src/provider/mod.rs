@@ -1,0 +1,3 @@
+//! Who answers the connector's requests.
+
+pub mod paper;

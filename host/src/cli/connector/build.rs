@@ -1,0 +1,58 @@
+//! `switchboard connector build`.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use authoring::{Built, Profile, Project};
+use clap::Args;
+use runtime::Manifest;
+use serde_json::json;
+
+use crate::cli::connector::project::{InProject, step};
+use crate::cli::output::answer;
+
+/// Build the project's component into build/<name>
+#[derive(Args)]
+#[command(after_help = "Example:\n  cd notes && switchboard connector build")]
+pub struct Build {
+    #[command(flatten)]
+    project: InProject,
+    /// Build in the shortest time, with lines for the frames of traps
+    #[arg(long)]
+    dev: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    pub fn run(self) -> Result<()> {
+        let start = Instant::now();
+        let project = self.project.open()?;
+        let profile = if self.dev { Profile::Dev } else { Profile::Release };
+        let built = built(&project, profile)?;
+        let took = start.elapsed();
+        if self.json {
+            let shown = json!({ "name": project.name, "folder": built.folder, "component": built.component, "bytes": built.bytes, "ms": u64::try_from(took.as_millis())? });
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        answer(&format!("built {} in {:.1} s", shown(&built), took.as_secs_f64()))
+    }
+}
+
+/// Checks the manifest, and builds.
+pub fn built(project: &Project, profile: Profile) -> Result<Built> {
+    let manifest = project.folder.join("connector.toml");
+    let text =
+        std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
+    Manifest::parse(&text)?;
+    step(&format!("build: {}", project.language));
+    Ok(project.build(profile)?)
+}
+
+/// The component and its size, in a sentence.
+pub fn shown(built: &Built) -> String {
+    let path = built.component.strip_prefix(".").unwrap_or(&built.component).display();
+    // A precise size to a tenth of a megabyte.
+    format!("{path} ({}.{} MB)", built.bytes / 1_000_000, built.bytes % 1_000_000 / 100_000)
+}

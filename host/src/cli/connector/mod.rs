@@ -1,0 +1,52 @@
+//! `switchboard connector`: everything around connectors, from an empty folder to one that is in service. Progress goes to stderr,
+//! results to stdout.
+
+mod build;
+mod installed;
+mod new;
+mod project;
+mod provider;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+/// Write, test and install connectors
+///
+/// A connector is a folder with `connector.toml` and the component `<name>.wasm`. An installed one goes before a bundled one
+/// (--connectors of `serve`) of the same name. A running server follows within a second.
+#[derive(Subcommand)]
+#[command(after_help = "\
+Write one:
+  switchboard connector new notes --lang rust
+  cd notes
+  switchboard connector test
+  switchboard connector install build/notes")]
+pub enum Connector {
+    New(new::New),
+    Build(build::Build),
+    Test(test::Test),
+    Provider(provider::Provider),
+    List(installed::List),
+    Install(installed::Install),
+    Remove(installed::Change),
+    Rollback(installed::Rollback),
+}
+
+impl Connector {
+    pub async fn run(self) -> Result<ExitCode> {
+        match self {
+            Connector::New(new) => new.run()?,
+            Connector::Build(build) => build.run()?,
+            Connector::Test(test) => return test.run().await,
+            Connector::Provider(provider) => provider.run().await?,
+            Connector::List(list) => list.run()?,
+            Connector::Install(install) => install.run().await?,
+            Connector::Remove(change) => change.remove()?,
+            Connector::Rollback(rollback) => rollback.run()?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

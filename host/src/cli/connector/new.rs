@@ -1,0 +1,51 @@
+//! `switchboard connector new`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use authoring::{ConnectorName, Language, SDK_VERSION, create};
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::output::answer;
+
+/// Make a connector's project: a connector that works, its test, and the SDK
+///
+/// Nothing is asked of a network. The SDK is the one of this program, in the project's folder `vendor`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  switchboard connector new notes --lang rust")]
+pub struct New {
+    /// The connector's name: lower-case letters, digits and "-"
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The language: rust
+    #[arg(long, value_name = "LANGUAGE")]
+    lang: String,
+    /// Make the project's folder in this one
+    #[arg(long = "in", value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl New {
+    pub fn run(self) -> Result<()> {
+        let name: ConnectorName = self.name.parse()?;
+        let language: Language = self.lang.parse()?;
+        let created = create(&name, language, &self.folder)?;
+        let folder = created.folder.strip_prefix(Path::new(".")).unwrap_or(&created.folder).display();
+        if self.json {
+            let shown = json!({ "name": name.as_str(), "language": language.as_str(), "folder": created.folder, "files": created.files, "sdk": SDK_VERSION });
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        answer(&format!(
+            "created {folder}/ ({language}): {} files, SDK {SDK_VERSION} in vendor/\n\
+             next:\n  \
+             cd {folder}\n  \
+             switchboard connector test        # builds it and holds it against what a host relies on\n  \
+             switchboard connector install build/{name}",
+            created.files.len()
+        ))
+    }
+}

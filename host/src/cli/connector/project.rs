@@ -1,0 +1,27 @@
+//! What the commands for a connector's project share.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use authoring::Project;
+use clap::Args;
+
+/// The project that a command works on.
+#[derive(Args, Clone)]
+pub struct InProject {
+    /// The project's folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+}
+
+impl InProject {
+    /// Reads it.
+    pub fn open(&self) -> Result<Project> {
+        Ok(Project::open(&self.project)?)
+    }
+}
+
+/// A step of a command that has several.
+pub fn step(said: &str) {
+    eprintln!("==> {said}");
+}

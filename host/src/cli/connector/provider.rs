@@ -1,0 +1,100 @@
+//! `switchboard connector provider`, and the author's own provider while tests run.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use authoring::{Fault, Local};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use bytes::Bytes;
+use clap::Args;
+use kit::provider::paper::Paper;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+
+use crate::cli::output::answer;
+
+/// Bytes of a request to Paper.
+const MOST: usize = 1 << 20;
+/// How long an author's provider may take until it answers.
+const STARTS_WITHIN: Duration = Duration::from_secs(30);
+
+/// Serve Paper, the small service of lists and items that the templates are written for
+///
+/// Any token paper-<name> opens an account, which is empty the first time. Everything is forgotten when it stops.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  switchboard connector provider --listen 127.0.0.1:8081
+  curl -H 'Authorization: Bearer paper-ann' http://127.0.0.1:8081/v1/lists")]
+pub struct Provider {
+    /// Where it listens
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
+    listen: SocketAddr,
+}
+
+impl Provider {
+    pub async fn run(self) -> Result<()> {
+        let listener = TcpListener::bind(self.listen);
+        let listener = listener.await.with_context(|| format!("cannot listen on {}", self.listen))?;
+        answer(&format!("paper on http://{}", listener.local_addr()?))?;
+        axum::serve(listener, paper()).await.context("Paper has stopped")
+    }
+}
+
+/// Paper behind a port.
+pub fn paper() -> Router {
+    let paper = Arc::new(Paper::default());
+    Router::new().fallback(move |request: Request| {
+        let paper = paper.clone();
+        async move {
+            let (head, body) = request.into_parts();
+            // A body that is too long or breaks off is none, which Paper refuses.
+            let body = axum::body::to_bytes(body, MOST).await.unwrap_or_else(|_| Bytes::from_static(b"?"));
+            let answer: Response = paper.answer(&Request::from_parts(head, body)).map(Body::from);
+            answer
+        }
+    })
+}
+
+/// The author's provider, ended when this is dropped.
+pub struct Started {
+    _child: Child,
+}
+
+impl Started {
+    /// Starts it, if there is something to start, and waits until it takes connections.
+    pub async fn start(local: &Local, folder: &Path) -> Result<Option<Started>> {
+        let Some((program, arguments)) = local.command.split_first() else { return Ok(None) };
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
+        let child = command.spawn().map_err(|error| {
+            Fault::new(
+                format!("the provider of project.toml cannot be started: {program}: {error}"),
+                "command is the program and its arguments: command = [\"python3\", \"service.py\"]",
+            )
+        })?;
+        let url: url::Url = local.url.parse().map_err(|error| {
+            Fault::new(format!("url of project.toml: {error}"), "write url = \"http://127.0.0.1:9000\"")
+        })?;
+        let addresses = url.socket_addrs(|| None).unwrap_or_default();
+        let ready = async {
+            while TcpStream::connect(addresses.as_slice()).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(STARTS_WITHIN, ready).await.map_err(|_| {
+            Fault::new(
+                format!("the provider of project.toml takes no connections at {url}"),
+                "look at what it prints above, and whether its url names the port that it listens on",
+            )
+        })?;
+        Ok(Some(Started { _child: child }))
+    }
+}

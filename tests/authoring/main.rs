@@ -1,0 +1,9 @@
+//! A stranger's way: from an empty folder outside the repository to a connector that is tested and installed, with nothing but the
+//! program and the registry.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
+
+mod packages;
+mod project;
+mod stranger;
+mod wrong;

@@ -1,0 +1,89 @@
+//! The program as somebody calls it in a folder.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// An ended command.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// What it wrote to stdout; it must have ended well.
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|_| panic!("no JSON: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// The folder that cargo builds into.
+pub fn target() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_switchboard-under-test"));
+    program.parent().and_then(Path::parent).unwrap().to_owned()
+}
+
+/// Runs `switchboard` in a folder. What it compiles for other people's packages is kept from one run to the next.
+pub fn switchboard(folder: &Path, arguments: &[&str]) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard-under-test"));
+    command.args(arguments).current_dir(folder).env("CARGO_TARGET_DIR", target().join("authoring"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SWITCHBOARD_")) {
+        command.env_remove(name);
+    }
+    Ended::of(command.output().unwrap())
+}
+
+/// The project that the tests build in, one after the other: an empty folder and `connector new notes` in it.
+pub struct Notes {
+    dir: tempfile::TempDir,
+    pub said: String,
+}
+
+impl Notes {
+    pub fn folder(&self) -> PathBuf {
+        self.dir.path().join("notes")
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        switchboard(&self.folder(), arguments)
+    }
+
+    pub fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.folder().join(file)).unwrap()
+    }
+
+    pub fn write(&self, file: &str, text: &str) {
+        std::fs::write(self.folder().join(file), text).unwrap();
+    }
+
+    /// Makes it.
+    pub fn new() -> Notes {
+        let dir = tempfile::tempdir().unwrap();
+        let said = switchboard(dir.path(), &["connector", "new", "notes", "--lang", "rust"]).ok();
+        Notes { dir, said }
+    }
+}
+
+/// A project that is built as it came: made once, because two tests look at it and a build takes a while.
+pub fn built() -> &'static Notes {
+    static BUILT: OnceLock<Notes> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let notes = Notes::new();
+        notes.run(&["connector", "build"]).ok();
+        notes
+    })
+}
