@@ -202,6 +202,8 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         now: Arc::new(move || clock.now_ms()),
         http: runtime::HttpSettings { extra_roots_pem, ..runtime::HttpSettings::default() },
         compile_in_child: config.compile_program.clone(),
+        lines: config.connector_lines,
+        observer: config.connector_observer.clone(),
     })
 }
 

@@ -3,8 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use ipnet::IpNet;
+use runtime::CallObserver;
 use secrecy::SecretString;
 use storage::PoolLimits;
 
@@ -57,6 +59,10 @@ pub struct Config {
     pub metrics_listen: Option<SocketAddr>,
     /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
     pub compile_program: Option<PathBuf>,
+    /// Traps of connectors tell files and lines. While a connector is written: no flag changes it.
+    pub connector_lines: bool,
+    /// Who is told of each call of a connector. While a connector is written: no flag changes it.
+    pub connector_observer: Option<Arc<dyn CallObserver>>,
 }
 
 impl Default for Config {
@@ -84,6 +90,8 @@ impl Default for Config {
             metrics_token: None,
             metrics_listen: None,
             compile_program: None,
+            connector_lines: false,
+            connector_observer: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
 
+mod dev;
 mod packages;
 mod project;
 mod stranger;

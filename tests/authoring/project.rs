@@ -37,25 +37,31 @@ pub fn target() -> PathBuf {
     program.parent().and_then(Path::parent).unwrap().to_owned()
 }
 
-/// Runs `switchboard` in a folder. What it compiles for other people's packages is kept from one run to the next.
-pub fn switchboard(folder: &Path, arguments: &[&str]) -> Ended {
+/// `switchboard` in a folder. What it compiles for other people's packages is kept from one run to the next.
+pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard-under-test"));
     command.args(arguments).current_dir(folder).env("CARGO_TARGET_DIR", target().join("authoring"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SWITCHBOARD_")) {
         command.env_remove(name);
     }
-    Ended::of(command.output().unwrap())
+    command
 }
 
-/// The project that the tests build in, one after the other: an empty folder and `connector new notes` in it.
+/// Runs it.
+pub fn switchboard(folder: &Path, arguments: &[&str]) -> Ended {
+    Ended::of(command(folder, arguments).output().unwrap())
+}
+
+/// A project in an otherwise empty folder. All projects build into one folder, so those that differ have names that differ.
 pub struct Notes {
     dir: tempfile::TempDir,
+    name: &'static str,
     pub said: String,
 }
 
 impl Notes {
     pub fn folder(&self) -> PathBuf {
-        self.dir.path().join("notes")
+        self.dir.path().join(self.name)
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ended {
@@ -71,10 +77,10 @@ impl Notes {
     }
 
     /// Makes it.
-    pub fn new() -> Notes {
+    pub fn new(name: &'static str) -> Notes {
         let dir = tempfile::tempdir().unwrap();
-        let said = switchboard(dir.path(), &["connector", "new", "notes", "--lang", "rust"]).ok();
-        Notes { dir, said }
+        let said = switchboard(dir.path(), &["connector", "new", name, "--lang", "rust"]).ok();
+        Notes { dir, name, said }
     }
 }
 
@@ -82,7 +88,7 @@ impl Notes {
 pub fn built() -> &'static Notes {
     static BUILT: OnceLock<Notes> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let notes = Notes::new();
+        let notes = Notes::new("notes");
         notes.run(&["connector", "build"]).ok();
         notes
     })

@@ -139,7 +139,7 @@ async fn a_panic_is_told_to_the_author_and_not_to_the_user() {
     let error = world.runtime.call(call("panic")).await.unwrap_err();
     assert_eq!(error.message, "the connector stopped with an internal error");
     assert_eq!(error.author.log[0].message, "panicked at src/calendar.rs:7");
-    assert!(error.author.frames[0].contains("map_event"), "{:?}", error.author.frames);
+    assert!(error.author.frames[0].function.contains("map_event"), "{:?}", error.author.frames);
 
     world.install("unknown_code", "").await;
     let error = world.runtime.call(call("unknown-code")).await.unwrap_err();

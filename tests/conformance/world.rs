@@ -121,6 +121,8 @@ impl World {
             now: Arc::new(move || clock.load(Ordering::SeqCst)),
             http: HttpSettings::default(),
             compile_in_child: None,
+            lines: false,
+            observer: None,
         };
         change(&mut config);
         let runtime = Runtime::start(config.clone()).await.unwrap();

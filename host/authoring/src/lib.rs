@@ -4,9 +4,11 @@
 mod archive;
 mod create;
 mod fault;
+mod group;
 mod language;
 mod name;
 mod project;
+mod sources;
 mod toolchain;
 
 pub use archive::{SDK_VERSION, archive_bytes};
@@ -15,4 +17,5 @@ pub use fault::{Fault, Result};
 pub use language::Language;
 pub use name::ConnectorName;
 pub use project::{Built, BuiltIn, Local, Profile, Project, Provider};
+pub use sources::{SourceWatch, Sources};
 pub use toolchain::{Install, TARGET, Toolchain};

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::{env, fs, process};
 
 use serde::Deserialize;
 use toml::Value;
 
 use crate::fault::{Fault, Result};
+use crate::group;
 use crate::language::Language;
 use crate::toolchain::{Install, TARGET, Toolchain};
 
@@ -125,18 +127,25 @@ impl Project {
     /// Builds the component and puts it, with the manifest, into `build/<name>`. What the compiler says goes to stderr as it comes. A
     /// build that fails leaves the component of the last one where it is.
     pub fn build(&self, profile: Profile) -> Result<Built> {
+        let built = self.build_unless(profile, None)?;
+        Ok(built.expect("nobody can call it off"))
+    }
+
+    /// The same, ended as soon as somebody sets `called_off`: then there is no component, and what was there before stays.
+    pub fn build_unless(&self, profile: Profile, called_off: Option<&AtomicBool>) -> Result<Option<Built>> {
         let compiled = match self.language {
-            Language::Rust => self.build_rust(profile)?,
+            Language::Rust => self.build_rust(profile, called_off)?,
         };
+        let Some(compiled) = compiled else { return Ok(None) };
         let folder = self.folder.join("build").join(&self.name);
         fs::create_dir_all(&folder).map_err(|error| Fault::of_file("create", &folder, error))?;
         let component = folder.join(format!("{}.wasm", self.name));
         let (bytes, is_new) = put(&compiled, &component)?;
         put(&self.folder.join("connector.toml"), &folder.join("connector.toml"))?;
-        Ok(Built { folder, component, bytes, is_new })
+        Ok(Some(Built { folder, component, bytes, is_new }))
     }
 
-    fn build_rust(&self, profile: Profile) -> Result<PathBuf> {
+    fn build_rust(&self, profile: Profile, called_off: Option<&AtomicBool>) -> Result<Option<PathBuf>> {
         let target =
             env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.folder.join("target"), PathBuf::from);
         let toolchain = Toolchain::find(&self.folder, &target, Install::Nothing)?;
@@ -146,9 +155,10 @@ impl Project {
         };
         let mut cargo = toolchain.cargo();
         cargo.current_dir(&self.folder).args(["build", "--target", TARGET, "--profile", profile, "--lib"]);
-        let status = cargo.stdout(process::Stdio::null()).status();
+        let status = group::run(cargo.stdout(process::Stdio::null()), called_off);
         let status =
             status.map_err(|error| Fault::new(format!("bash cannot be started: {error}"), "install bash"))?;
+        let Some(status) = status else { return Ok(None) };
         if !status.success() {
             return Err(Fault::new(
                 "the connector was not built",
@@ -162,7 +172,7 @@ impl Project {
                 "Cargo.toml needs [lib] crate-type = [\"cdylib\", \"rlib\"]",
             ));
         }
-        Ok(compiled)
+        Ok(Some(compiled))
     }
 
     /// The name of the library that cargo builds.

@@ -7,6 +7,7 @@
 mod bench;
 mod caller;
 mod cases;
+mod compiled;
 mod line;
 pub mod provider;
 mod report;

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::bench::{Bench, Verdict};
 use crate::caller::{Bearer, Caller};
 use crate::cases::{CASES, Case};
+use crate::compiled;
 use crate::line::{HTTP_TIMEOUT, Line};
 use crate::provider::paper::Paper;
 use crate::report::{CaseReport, Report};
@@ -48,6 +49,8 @@ pub struct Options {
     pub seed: u64,
     /// As [`Config::compile_in_child`].
     pub compile_in_child: Option<PathBuf>,
+    /// Where compiled code stays for the next run; none: nowhere.
+    pub compiled: Option<PathBuf>,
 }
 
 /// Runs the cases. `progress` is told of each step that begins and of each case that has ended. Fails where the connector cannot be
@@ -58,8 +61,11 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
     let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
     let clock_ms = Arc::new(AtomicI64::new(START_MS));
     let line = Line::new(matches!(options.provider, Provider::Paper).then(Paper::default));
-    let runtime = Runtime::start(config(&options, dir.path(), &clock_ms, line.clone())).await?;
+    let runtime = Runtime::start(config(&options, dir.path(), &clock_ms, line.clone())?).await?;
     let installed = runtime.install(&options.connector).await?;
+    if let Some(folder) = &options.compiled {
+        compiled::prune(folder);
+    }
     let loaded = runtime.list().into_iter().next().context("the connector is not in service")?;
     progress(&format!(
         "install: compiled in {}, types and imports agree with connector.toml",
@@ -98,14 +104,20 @@ fn chosen(wanted: &[String]) -> Result<Vec<&'static Case>> {
     Ok(CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|id| case.id == id)).collect())
 }
 
-fn config(options: &Options, dir: &std::path::Path, clock_ms: &Arc<AtomicI64>, line: Arc<Line>) -> Config {
+fn config(
+    options: &Options,
+    dir: &std::path::Path,
+    clock_ms: &Arc<AtomicI64>,
+    line: Arc<Line>,
+) -> Result<Config> {
     let clock_ms = clock_ms.clone();
+    let cache_dir = options.compiled.clone().unwrap_or_else(|| dir.join("cache"));
     let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
-    Config {
-        cache_dir: dir.join("cache"),
+    Ok(Config {
+        artefact_key: compiled::key(&cache_dir)?,
+        cache_dir,
         store_dir: dir.join("store"),
         bundle_dir: None,
-        artefact_key: [0; 32],
         egress_allow: networks.to_vec(),
         webhook_allow: Vec::new(),
         approved_origins: Vec::new(),
@@ -120,7 +132,9 @@ fn config(options: &Options, dir: &std::path::Path, clock_ms: &Arc<AtomicI64>, l
         now: Arc::new(move || clock_ms.load(Ordering::SeqCst)),
         http: HttpSettings::default(),
         compile_in_child: options.compile_in_child.clone(),
-    }
+        lines: false,
+        observer: None,
+    })
 }
 
 fn bench(

@@ -16,6 +16,8 @@ use crate::engine;
 
 /// The subcommand that makes the host's own binary the compiler.
 pub const CHILD_COMMAND: &str = "compile-connector";
+/// The flag of it that keeps files and lines.
+pub const LINES_FLAG: &str = "lines";
 
 const CHILD_WALL: Duration = Duration::from_secs(180);
 const CHILD_CPU_S: u64 = 120;
@@ -26,23 +28,26 @@ const MAX_ARTEFACT: u64 = 512 << 20;
 #[derive(Clone)]
 pub(crate) struct Compiler {
     child: Option<PathBuf>,
+    lines: bool,
     turn: Arc<Semaphore>,
 }
 
 impl Compiler {
-    /// In a child made of the binary `child`; without one in this process, for tests and tools.
-    pub(crate) fn new(child: Option<PathBuf>) -> Self {
-        Compiler { child, turn: Arc::new(Semaphore::new(1)) }
+    /// In a child made of the binary `child`; without one in this process, for tests and tools. `lines`: the
+    /// code knows files and lines.
+    pub(crate) fn new(child: Option<PathBuf>, lines: bool) -> Self {
+        Compiler { child, lines, turn: Arc::new(Semaphore::new(1)) }
     }
 
     /// Native code for the component `wasm`.
     pub(crate) async fn compile(&self, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
         let _turn = self.turn.acquire().await.context("the compiler is gone")?;
+        let lines = self.lines;
         match &self.child {
-            Some(binary) => in_child(binary, wasm).await,
+            Some(binary) => in_child(binary, wasm, lines).await,
             None => {
                 let wasm = wasm.to_vec();
-                tokio::task::spawn_blocking(move || compile(&engine::compiler()?, &wasm)).await?
+                tokio::task::spawn_blocking(move || compile(&engine::compiler(lines)?, &wasm)).await?
             }
         }
     }
@@ -52,9 +57,10 @@ fn compile(engine: &Engine, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(engine.precompile_component(wasm)?)
 }
 
-async fn in_child(binary: &std::path::Path, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+async fn in_child(binary: &std::path::Path, wasm: &[u8], lines: bool) -> anyhow::Result<Vec<u8>> {
     let mut child = tokio::process::Command::new(binary)
         .arg(CHILD_COMMAND)
+        .args(lines.then(|| format!("--{LINES_FLAG}")))
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -87,13 +93,14 @@ async fn in_child(binary: &std::path::Path, wasm: &[u8]) -> anyhow::Result<Vec<u
     Ok(code)
 }
 
-/// The child's whole life: limits itself, compiles what stdin holds, writes the artefact to stdout. The exit code.
-pub fn compile_child_main() -> i32 {
+/// The child's whole life: limits itself, compiles what stdin holds, writes the artefact to stdout. `lines`: [`LINES_FLAG`]
+/// was given. The exit code.
+pub fn compile_child_main(lines: bool) -> i32 {
     let run = || -> anyhow::Result<()> {
         limit_this_process()?;
         let mut wasm = Vec::new();
         std::io::stdin().read_to_end(&mut wasm)?;
-        let code = compile(&engine::compiler()?, &wasm)?;
+        let code = compile(&engine::compiler(lines)?, &wasm)?;
         std::io::stdout().write_all(&code)?;
         Ok(())
     };

@@ -28,15 +28,16 @@ pub enum Allocation {
     OnDemand,
 }
 
-/// An engine for running: with a pool if one can be had. Starts the epoch ticker, which ends with the engine.
-pub(crate) fn start(limits: &Limits) -> anyhow::Result<(Engine, Allocation)> {
-    let mut config = base();
+/// An engine for running: with a pool if one can be had. Starts the epoch ticker, which ends with the engine. `lines`: it knows files and
+/// lines of the code, from debug information in components.
+pub(crate) fn start(limits: &Limits, lines: bool) -> anyhow::Result<(Engine, Allocation)> {
+    let mut config = base(lines);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
     let (engine, allocation) = match Engine::new(&config) {
         Ok(engine) => (engine, Allocation::Pooling),
         Err(error) => {
             tracing::warn!("no address space for pooled instances, allocating on demand: {error:#}");
-            (Engine::new(&base())?, Allocation::OnDemand)
+            (Engine::new(&base(lines))?, Allocation::OnDemand)
         }
     };
     let weak = engine.weak();
@@ -54,8 +55,8 @@ pub(crate) fn start(limits: &Limits) -> anyhow::Result<(Engine, Allocation)> {
 }
 
 /// An engine that only compiles: the same code, no pool, no ticker.
-pub(crate) fn compiler() -> anyhow::Result<Engine> {
-    Ok(Engine::new(&base())?)
+pub(crate) fn compiler(lines: bool) -> anyhow::Result<Engine> {
+    Ok(Engine::new(&base(lines))?)
 }
 
 /// What compiled code depends on beside the component: part of an artefact's name.
@@ -65,7 +66,7 @@ pub(crate) fn fingerprint(engine: &Engine) -> String {
     format!("{WASMTIME}-{}-{:016x}", std::env::consts::ARCH, hasher.finish())
 }
 
-fn base() -> Config {
+fn base(lines: bool) -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
@@ -76,7 +77,11 @@ fn base() -> Config {
         .memory_init_cow(true)
         // Registering unwind information makes dropping code slow; wasm backtraces do not need it.
         .native_unwind_info(false)
-        .wasm_backtrace_details(WasmBacktraceDetails::Disable);
+        .wasm_backtrace_details(if lines {
+            WasmBacktraceDetails::Enable
+        } else {
+            WasmBacktraceDetails::Disable
+        });
     config
 }
 
@@ -121,7 +126,12 @@ mod tests {
 
     #[test]
     fn code_of_the_compiler_runs_in_the_pool() {
-        let (engine, _) = start(&Limits::default()).unwrap();
-        assert_eq!(fingerprint(&engine), fingerprint(&compiler().unwrap()));
+        let (engine, _) = start(&Limits::default(), false).unwrap();
+        assert_eq!(fingerprint(&engine), fingerprint(&compiler(false).unwrap()));
+        assert_ne!(
+            fingerprint(&engine),
+            fingerprint(&compiler(true).unwrap()),
+            "code with lines is other code"
+        );
     }
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::code::{Blame, Code};
+use crate::frames::Frame;
 use crate::log::LogLine;
 use crate::stats::CallStats;
 
@@ -12,8 +13,8 @@ use crate::stats::CallStats;
 pub struct AuthorReport {
     /// The cause with the limit that was hit and its value, or the failure's `detail`.
     pub detail: String,
-    /// Function names of the guest, innermost first, as far as the name section has them.
-    pub frames: Vec<String>,
+    /// Functions of the guest that were running, innermost first, as far as the name section has them.
+    pub frames: Vec<Frame>,
     /// The call's last log lines, oldest first.
     pub log: Vec<LogLine>,
     /// Lines that were not kept.

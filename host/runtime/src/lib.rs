@@ -16,6 +16,7 @@ mod compile;
 mod engine;
 mod error;
 mod files;
+mod frames;
 mod guests;
 mod http_url;
 mod imports;
@@ -24,6 +25,7 @@ mod listening;
 mod loaded;
 mod log;
 mod manifest;
+mod observer;
 mod outbound;
 mod packages;
 mod registry;
@@ -43,9 +45,10 @@ pub use crate::bench::{NoopBench, Percentiles};
 pub use crate::blobs::{Blob, Blobs};
 pub use crate::call::{Answer, Call, CallContext};
 pub use crate::code::{Blame, Code};
-pub use crate::compile::{CHILD_COMMAND, compile_child_main};
+pub use crate::compile::{CHILD_COMMAND, LINES_FLAG, compile_child_main};
 pub use crate::engine::Allocation;
 pub use crate::error::{AuthorReport, Error};
+pub use crate::frames::Frame;
 pub use crate::limits::Limits;
 pub use crate::listening::Listening;
 pub use crate::loaded::Loaded;
@@ -56,6 +59,7 @@ pub use crate::manifest::{
     RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate,
     UserinfoPointers,
 };
+pub use crate::observer::{CallObserver, Called};
 pub use crate::outbound::{
     BadOrigin, Carried, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse,
     HttpSettings, Listener, Login, LoginSecret, Lookup, Network, News, NoCredentials, OwnProvider, Post,

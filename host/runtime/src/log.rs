@@ -37,6 +37,9 @@ const KEPT: usize = 50;
 /// Fields kept of one line.
 const FIELDS: usize = 16;
 
+/// Who sees each line that is kept, as it is written.
+pub(crate) type Seen = Box<dyn Fn(&LogLine) + Send>;
+
 /// The log of one call. Cheap to clone; all clones are one log.
 #[derive(Clone)]
 pub(crate) struct LogBook(Arc<Mutex<Book>>);
@@ -44,6 +47,7 @@ pub(crate) struct LogBook(Arc<Mutex<Book>>);
 struct Book {
     connector: Arc<str>,
     request_id: String,
+    seen_by: Option<Seen>,
     max_lines: usize,
     max_line_bytes: usize,
     seen: u64,
@@ -53,14 +57,14 @@ struct Book {
 impl LogBook {
     /// A log for one call of `connector`: `max_lines` lines of `max_line_bytes` bytes are passed on, the rest is counted.
     pub(crate) fn new(
-        connector: Arc<str>,
-        request_id: &str,
-        max_lines: usize,
-        max_line_bytes: usize,
+        (connector, request_id): (Arc<str>, &str),
+        (max_lines, max_line_bytes): (usize, usize),
+        seen_by: Option<Seen>,
     ) -> Self {
         LogBook(Arc::new(Mutex::new(Book {
             connector,
             request_id: request_id.to_owned(),
+            seen_by,
             max_lines,
             max_line_bytes,
             seen: 0,
@@ -85,6 +89,9 @@ impl LogBook {
                 .collect(),
         };
         emit(&book, &line);
+        if let Some(see) = &book.seen_by {
+            see(&line);
+        }
         if book.kept.len() == KEPT {
             book.kept.pop_front();
         }
@@ -137,7 +144,7 @@ mod tests {
 
     #[test]
     fn lines_over_the_cap_are_counted() {
-        let log = LogBook::new("x".into(), "req", 3, 100);
+        let log = LogBook::new(("x".into(), "req"), (3, 100), None);
         for n in 0..10 {
             log.line(LogLevel::Info, &n.to_string(), &[]);
         }

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::guests::{Computes, Guests};
 use crate::limits::Limits;
 use crate::loaded::Loaded;
+use crate::observer::CallObserver;
 use crate::outbound::{
     DirectError, DirectRequest, DirectResponse, Egress, HttpSettings, Lookup, OwnProvider, Post, PostError,
     Posted, Rules, Transport, UrlCheck,
@@ -58,6 +59,11 @@ pub struct Config {
     /// The binary whose subcommand [`CHILD_COMMAND`](crate::CHILD_COMMAND) is
     /// [`compile_child_main`](crate::compile_child_main); without it compiling happens in this process.
     pub compile_in_child: Option<PathBuf>,
+    /// Frames of traps have files and lines, from debug information of the component: while a connector is written. In service nothing of a
+    /// third party's debug information is read.
+    pub lines: bool,
+    /// Is told of each call and each line of its log: while a connector is written.
+    pub observer: Option<Arc<dyn CallObserver>>,
 }
 
 /// How the runtime is doing.
@@ -107,7 +113,7 @@ impl Runtime {
     }
 
     fn prepare(config: Config) -> anyhow::Result<Runtime> {
-        let (engine, allocation) = engine::start(&config.limits)?;
+        let (engine, allocation) = engine::start(&config.limits, config.lines)?;
         let limits = config.limits;
         let rules = Rules {
             allowed: config.egress_allow,
@@ -119,8 +125,13 @@ impl Runtime {
         };
         let egress = Egress::new(config.http, rules, &limits)?;
         let now: NowMs = config.now;
-        let sandbox = Arc::new(Sandbox { limits: limits.clone(), egress: Arc::new(egress), now });
-        let compiler = Compiler::new(config.compile_in_child);
+        let sandbox = Arc::new(Sandbox {
+            limits: limits.clone(),
+            egress: Arc::new(egress),
+            now,
+            observer: config.observer,
+        });
+        let compiler = Compiler::new(config.compile_in_child, config.lines);
         let artefacts = Artefacts::new(&config.cache_dir, config.artefact_key, &engine, compiler)?;
         let store = Store::open(&config.store_dir)?;
         let registry = Registry::new(&engine, artefacts, sandbox.clone(), store.clone(), config.bundle_dir)?;
@@ -196,6 +207,12 @@ impl Runtime {
     /// with it; then nothing has changed.
     pub async fn install(&self, dir: &Path) -> anyhow::Result<Installed> {
         self.0.registry.install(dir).await
+    }
+
+    /// Puts the connector in `dir` into service until the process ends, without installing it: for development. The error names what is
+    /// wrong with it; then the one that was in service stays.
+    pub async fn load(&self, dir: &Path) -> anyhow::Result<Arc<Loaded>> {
+        self.0.registry.load_watched(dir.to_owned()).await
     }
 
     /// Takes an installed connector out of service. One of the same name in the bundle takes its place.

@@ -15,8 +15,9 @@ use crate::error::Error;
 use crate::guests::Computes;
 use crate::limits::Limits;
 use crate::loaded::{Loaded, TRIAL_CPU};
-use crate::log::{LogBook, harmless};
+use crate::log::{LogBook, Seen, harmless};
 use crate::manifest::Level;
+use crate::observer::{CallObserver, Called};
 use crate::outbound::wasi_http::WasiHttp;
 use crate::outbound::{CallEgress, Credentials, Egress, Meter, NoCredentials, Policy};
 use crate::state::{Cpu, HostCalls, Memory, NowMs, Progress, Random, State};
@@ -30,6 +31,7 @@ pub(crate) struct Sandbox {
     pub(crate) limits: Limits,
     pub(crate) egress: Arc<Egress>,
     pub(crate) now: NowMs,
+    pub(crate) observer: Option<Arc<dyn CallObserver>>,
 }
 
 /// Longest time after which a connector may say that a repeat does better: quotas of providers are a day's at most.
@@ -39,7 +41,7 @@ const LONGEST_WAIT_MS: u64 = 24 * 60 * 60_000;
 struct Context {
     tenant: String,
     connection: String,
-    request_id: String,
+    called: Called,
     policy: Policy,
     credentials: Arc<dyn Credentials>,
     seed: Option<u64>,
@@ -62,6 +64,12 @@ impl Sandbox {
         let verb = (call.surface, call.verb);
         let wall = call.context.timeout_ms.map_or(self.limits.wall_ms, |ms| ms.min(self.limits.wall_ms));
         let wall = Duration::from_millis(wall);
+        let called = Called {
+            connector: loaded.name.clone(),
+            of: Some(verb),
+            op: call.op.clone(),
+            request_id: call.context.request_id,
+        };
         let request = Request {
             op: call.op,
             body: call.body,
@@ -74,7 +82,7 @@ impl Sandbox {
         let context = Context {
             tenant: call.context.tenant,
             connection: call.context.connection_id,
-            request_id: call.context.request_id,
+            called: called.clone(),
             policy,
             credentials: call.context.credentials,
             seed: call.context.seed,
@@ -89,7 +97,11 @@ impl Sandbox {
         // The timeout is outside everything: epochs do not fire while the host works or waits.
         let outcome = tokio::time::timeout(wall, work).await;
         let stats = CallStats { wall_us: micros(started.elapsed()), ..figures(store.data()) };
-        self.judge(&store, outcome, stats)
+        let judged = self.judge(&store, outcome, stats);
+        if let Some(observer) = &self.observer {
+            observer.ended(&called, judged.as_ref());
+        }
+        judged
     }
 
     /// Starts the component once, calls nothing, and checks the types of its functions.
@@ -98,7 +110,12 @@ impl Sandbox {
         let context = Context {
             tenant: String::new(),
             connection: String::new(),
-            request_id: "trial".to_owned(),
+            called: Called {
+                connector: loaded.name.clone(),
+                of: None,
+                op: "start".to_owned(),
+                request_id: "trial".to_owned(),
+            },
             policy: Policy::new(loaded.manifest.clone(), &serde_json::Map::new(), &[]),
             credentials: Arc::new(NoCredentials),
             seed: None,
@@ -134,9 +151,19 @@ impl Sandbox {
         }
     }
 
+    fn log(&self, called: Called) -> LogBook {
+        let bounds = (self.limits.log_lines, self.limits.log_line_bytes);
+        let of = (called.connector.clone(), called.request_id.clone());
+        let seen_by = self
+            .observer
+            .clone()
+            .map(|observer| -> Seen { Box::new(move |line| observer.line(&called, line)) });
+        LogBook::new((of.0, &of.1), bounds, seen_by)
+    }
+
     fn store(&self, loaded: &Loaded, cx: Context) -> wasmtime::Result<Store<State>> {
         let limits = &self.limits;
-        let log = LogBook::new(loaded.name.clone(), &cx.request_id, limits.log_lines, limits.log_line_bytes);
+        let log = self.log(cx.called);
         let wasi = match loaded.manifest.level {
             Level::Strict => None,
             Level::Compat => Some(wasi::context(&log, &self.now, cx.seed)?),

@@ -5,6 +5,7 @@ use wasmtime_wasi::I32Exit;
 
 use crate::code::Code;
 use crate::error::AuthorReport;
+use crate::frames;
 use crate::log::harmless;
 use crate::state::{CpuSpent, HostCallsSpent, State};
 
@@ -53,16 +54,7 @@ pub(crate) fn report(error: &wasmtime::Error, state: &State) -> AuthorReport {
         let (used, max) = (state.memory.used >> 20, state.memory.max >> 20);
         detail = format!("memory limit: {used} of {max} MiB used when growth was refused; then {detail}");
     }
-    let frames = error.downcast_ref::<WasmBacktrace>().map_or_else(Vec::new, |trace| {
-        trace
-            .frames()
-            .iter()
-            .map(|frame| {
-                let offset = frame.module_offset().map_or_else(String::new, |o| format!(" at {o:#x}"));
-                harmless(&format!("{}{offset}", frame.func_name().unwrap_or("<unnamed>")), 200)
-            })
-            .collect()
-    });
+    let frames = error.downcast_ref::<WasmBacktrace>().map_or_else(Vec::new, frames::frames);
     let (log, dropped_lines) = state.log.report();
     AuthorReport { detail, frames, log, dropped_lines }
 }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
 use base::input::errors;
+use base::keyring::NewApiKey;
 use base::scopes;
 use base::tenant::Tenant;
 use clap::{Args, Subcommand};
@@ -20,6 +21,8 @@ use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
 use crate::cli::store;
 
+/// Requests per minute, unless something else is asked for.
+const RATE_LIMIT: i64 = 1_000;
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";
 
@@ -60,7 +63,7 @@ pub struct Create {
     #[arg(long = "allowed-ip", value_name = "CIDR", value_delimiter = ',')]
     allowed_ips: Vec<String>,
     /// Requests per minute
-    #[arg(long, alias = "rate-limit-per-minute", value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, alias = "rate-limit-per-minute", value_name = "N", default_value_t = RATE_LIMIT, value_parser = clap::value_parser!(i64).range(1..))]
     rate_limit: i64,
     /// How long the key works, for example 12h, 30d or 1y [default: until it is revoked]
     #[arg(long, value_name = "TIME")]
@@ -142,24 +145,12 @@ impl Create {
         let ids =
             (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));
         let mut key = ApiKey {
-            id: ids::new(Kind::ApiKey, &clock, &entropy),
-            tenant: Tenant { organization_id: String::new(), application_id: String::new() },
-            name,
-            prefix: new.prefix,
-            last4: new.last4,
             scopes,
             allowed_domains,
             allowed_ips: self.allowed_ips,
-            connection_ids: Vec::new(),
             rate_limit_per_minute: self.rate_limit,
             expires_at,
-            last_used_at: None,
-            last_used_ip: None,
-            created_by: None,
-            revoked_at: None,
-            created_at: now,
-            kind: KeyKind::Key,
-            grant_id: None,
+            ..unsaved((&clock, &entropy), &new, name)
         };
         let hash = new.hash;
         let write = db.write(move |tx| {
@@ -183,6 +174,30 @@ impl Create {
             "{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.",
             new.key
         ))
+    }
+}
+
+/// A key that may do nothing yet, of no application yet.
+pub fn unsaved((clock, entropy): (&Clock, &Entropy), new: &NewApiKey, name: String) -> ApiKey {
+    ApiKey {
+        id: ids::new(Kind::ApiKey, clock, entropy),
+        tenant: Tenant { organization_id: String::new(), application_id: String::new() },
+        name,
+        prefix: new.prefix.clone(),
+        last4: new.last4.clone(),
+        scopes: Vec::new(),
+        allowed_domains: Vec::new(),
+        allowed_ips: Vec::new(),
+        connection_ids: Vec::new(),
+        rate_limit_per_minute: RATE_LIMIT,
+        expires_at: None,
+        last_used_at: None,
+        last_used_ip: None,
+        created_by: None,
+        revoked_at: None,
+        created_at: clock.now_ms(),
+        kind: KeyKind::Key,
+        grant_id: None,
     }
 }
 

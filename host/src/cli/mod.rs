@@ -62,20 +62,23 @@ enum Command {
     Doctor(Box<doctor::Doctor>),
     /// Compiles the component on stdin; the host starts this itself
     #[command(name = runtime::CHILD_COMMAND, hide = true)]
-    CompileConnector,
+    CompileConnector {
+        #[arg(long = runtime::LINES_FLAG)]
+        lines: bool,
+    },
 }
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let done = match Cli::parse().command {
         // Before any other thread: it limits its own address space.
-        Command::CompileConnector => {
-            return ExitCode::from(u8::try_from(runtime::compile_child_main()).unwrap_or(1));
+        Command::CompileConnector { lines } => {
+            return ExitCode::from(u8::try_from(runtime::compile_child_main(lines)).unwrap_or(1));
         }
         Command::Serve(serve) => serve.run(&variables()),
         Command::Keys(keys) => quietly(keys.run()),
         Command::Apps(apps) => quietly(apps.run()),
-        Command::Connector(connector) => quietly(connector.run()),
+        Command::Connector(connector) => logging(&connector.log_level(), connector.run()),
         Command::Jobs(jobs) => quietly(jobs.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
@@ -104,7 +107,11 @@ fn variables() -> Vec<OsString> {
 
 /// Runs a command that works on the store and ends; only warnings are logged.
 fn quietly(work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
-    telemetry::start(Some(telemetry::Format::Human), "warn")?;
+    logging("warn", work)
+}
+
+fn logging(level: &str, work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
+    telemetry::start(Some(telemetry::Format::Human), level)?;
     block_on(work)
 }
 

@@ -11,7 +11,7 @@ use clap::Args;
 use sandbox_provider::{self, Sandbox};
 use storage::lane::Lane;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::api;
@@ -68,7 +68,7 @@ impl Serve {
         let resolved = self.settings.resolve()?;
         telemetry::start(resolved.log_format, &resolved.log_level)?;
         note_unknown_variables(known);
-        block_on(serve(resolved))?;
+        block_on(serve(resolved, None))?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -84,7 +84,15 @@ fn note_unknown_variables(known: &[OsString]) {
     }
 }
 
-async fn serve(resolved: Resolved) -> Result<()> {
+/// A service that takes requests.
+pub struct Ready {
+    pub app: App,
+    /// Its operations, for calls within the process.
+    pub service: Router,
+}
+
+/// Serves until the process is told to stop. `ready` is told as soon as requests are taken.
+pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) -> Result<()> {
     let Resolved { mut config, drain_delay, connectors_named, .. } = resolved;
     // From here on a signal ends the process in order, also in the middle of its start.
     let mut signals = Signals::new()?;
@@ -110,6 +118,10 @@ async fn serve(resolved: Resolved) -> Result<()> {
         tracing::info!("metrics on http://{}/metrics", listener.address()?);
         let routes = api::system::metrics_routes(app.clone());
         tokio::spawn(listener.serve(routes, app.metrics.clone(), stopping.clone()));
+    }
+    if let Some(ready) = ready {
+        // Nobody may want to know any more.
+        let _ = ready.send(Ready { app: app.clone(), service: service.clone() });
     }
     let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
     tracing::info!(
@@ -238,13 +250,14 @@ enum Asked {
     Interrupt,
 }
 
-struct Signals {
+/// What the process is told from outside.
+pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    fn new() -> Result<Signals> {
+    pub fn new() -> Result<Signals> {
         let on = |kind| signal(kind).context("cannot listen to signals");
         Ok(Signals { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
@@ -256,7 +269,8 @@ impl Signals {
         }
     }
 
-    async fn end(&mut self) {
+    /// Waits until the process is asked to end.
+    pub async fn end(&mut self) {
         self.end_or_interrupt().await;
     }
 }

@@ -307,12 +307,12 @@ impl Settings {
             group_commit: self.group_commit.map_or(default.group_commit, |s| s == Switch::On),
             freshness_ms,
             poll_interval_ms,
-            pull_page: default.pull_page,
             anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
             booking_application: self.booking_application.filter(|id| !id.is_empty()),
             metrics_token: metrics_token.map(SecretString::from),
             metrics_listen: self.metrics_listen,
             compile_program: std::env::current_exe().ok(),
+            ..default
         };
         Ok(Resolved {
             config,

@@ -162,6 +162,7 @@ fn count(app: &App, target: &Target<'_>, op: Op, outcome: &Result<Answer, runtim
 /// For the connector's author and the operator; the API's user gets `Error::message` only.
 fn report(target: &Target<'_>, op: Op, e: &runtime::Error) {
     let lines: Vec<String> = e.author.log.iter().map(|l| format!("{l:?}")).collect();
+    let frames: Vec<String> = e.author.frames.iter().map(ToString::to_string).collect();
     tracing::warn!(
         connector = target.provider,
         connection = target.connection_id,
@@ -171,7 +172,7 @@ fn report(target: &Target<'_>, op: Op, e: &runtime::Error) {
         blame = ?e.blame,
         provider_status = e.provider_status,
         detail = %e.author.detail,
-        frames = ?e.author.frames,
+        frames = ?frames,
         log = ?lines,
         "connector call failed: {}",
         e.message

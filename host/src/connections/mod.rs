@@ -55,7 +55,7 @@ pub struct NewConnection {
 }
 
 /// Scopes that a connection can be asked for.
-const GRANTABLE: [&str; 10] = [
+pub const GRANTABLE: [&str; 10] = [
     "email.read",
     "email.write",
     "email.send",

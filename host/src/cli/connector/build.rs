@@ -1,5 +1,6 @@
 //! `switchboard connector build`.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -42,12 +43,21 @@ impl Build {
 
 /// Checks the manifest, and builds.
 pub fn built(project: &Project, profile: Profile) -> Result<Built> {
+    Ok(built_unless(project, profile, None)?.expect("nobody can call it off"))
+}
+
+/// The same, until somebody calls it off.
+pub fn built_unless(
+    project: &Project,
+    profile: Profile,
+    called_off: Option<&AtomicBool>,
+) -> Result<Option<Built>> {
     let manifest = project.folder.join("connector.toml");
     let text =
         std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
     Manifest::parse(&text)?;
     step(&format!("build: {}", project.language));
-    Ok(project.build(profile)?)
+    Ok(project.build_unless(profile, called_off)?)
 }
 
 /// The component and its size, in a sentence.

@@ -2,6 +2,7 @@
 //! results to stdout.
 
 mod build;
+mod dev;
 mod installed;
 mod new;
 mod project;
@@ -23,11 +24,13 @@ Write one:
   switchboard connector new notes --lang rust
   cd notes
   switchboard connector test
+  switchboard connector dev
   switchboard connector install build/notes")]
 pub enum Connector {
     New(new::New),
     Build(build::Build),
     Test(test::Test),
+    Dev(Box<dev::Dev>),
     Provider(provider::Provider),
     List(installed::List),
     Install(installed::Install),
@@ -36,11 +39,20 @@ pub enum Connector {
 }
 
 impl Connector {
+    /// What the command logs beside what it shows.
+    pub fn log_level(&self) -> String {
+        match self {
+            Connector::Dev(dev) => dev.log_level.clone(),
+            _ => "warn".to_owned(),
+        }
+    }
+
     pub async fn run(self) -> Result<ExitCode> {
         match self {
             Connector::New(new) => new.run()?,
             Connector::Build(build) => build.run()?,
             Connector::Test(test) => return test.run().await,
+            Connector::Dev(dev) => dev.run().await?,
             Connector::Provider(provider) => provider.run().await?,
             Connector::List(list) => list.run()?,
             Connector::Install(install) => install.run().await?,

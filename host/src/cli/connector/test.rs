@@ -58,6 +58,7 @@ impl Test {
             cases: self.case,
             seed: self.seed,
             compile_in_child: std::env::current_exe().ok(),
+            compiled: Some(project.folder.join(".switchboard/compiled")),
         };
         let report = kit::run(options, step).await?;
         let path = project.folder.join("build/report.json");

@@ -1,0 +1,71 @@
+//! A command with everything that it starts.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How soon an order to end is seen.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Runs a command until it ends. None: `called_off` was set, and it was ended with all that it had started. A command that can be called off
+/// has a process group of its own, and does not hear what a terminal tells this process' group.
+pub fn run(command: &mut Command, called_off: Option<&AtomicBool>) -> io::Result<Option<ExitStatus>> {
+    let Some(called_off) = called_off else { return command.status().map(Some) };
+    let mut child = Group(command.process_group(0).spawn()?);
+    loop {
+        if let Some(status) = child.0.try_wait()? {
+            return Ok(Some(status));
+        }
+        if called_off.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// The leader of a process group, which ends with it when this is dropped.
+struct Group(Child);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Its id is its own until it was waited for.
+        let runs = matches!(self.0.try_wait(), Ok(None));
+        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).filter(|_| runs) {
+            let _ = kill_process_group(group, Signal::KILL);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::Stdio;
+
+    use super::*;
+
+    #[test]
+    fn a_command_that_is_called_off_ends_with_what_it_started() {
+        let (mut end, its_end) = io::pipe().unwrap();
+        let mut command = Command::new("bash");
+        // The pipe is open as long as one of the two runs.
+        command.args(["-c", "sleep 600 & sleep 600; wait"]).stdin(Stdio::null()).stdout(its_end);
+        let ended = run(&mut command, Some(&AtomicBool::new(true))).unwrap();
+        drop(command);
+        assert!(ended.is_none());
+        assert_eq!(end.read(&mut [0; 1]).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_command_that_ends_by_itself_has_its_status() {
+        for called_off in [None, Some(&AtomicBool::new(false))] {
+            let ended = run(Command::new("bash").args(["-c", "exit 3"]), called_off).unwrap();
+            assert_eq!(ended.and_then(|status| status.code()), Some(3));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a build of a project reads, and when it changes.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+use crate::fault::{Fault, Result};
+use crate::project::Project;
+
+/// Written by builds themselves: what a build leaves in it is no change.
+const OF_BUILDS: &str = "Cargo.lock";
+/// Files beside the folders.
+const FILES: [&str; 5] = ["connector.toml", "project.toml", "Cargo.toml", OF_BUILDS, "build.rs"];
+/// Folders, with everything in them.
+const FOLDERS: [&str; 2] = ["src", "vendor"];
+/// Folders in folders; a project that has more is not read deeper.
+const DEEPEST: usize = 32;
+
+/// The files that a build reads, as they were at one moment: from the project's folder, with a digest of their content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources(BTreeMap<PathBuf, u64>);
+
+impl Sources {
+    /// As they are now. A file that cannot be read counts as absent: it is being written.
+    pub fn of(project: &Project) -> Sources {
+        let mut found = BTreeMap::new();
+        for file in FILES {
+            note(&project.folder, Path::new(file), &mut found);
+        }
+        for folder in FOLDERS {
+            walk(&project.folder, Path::new(folder), DEEPEST, &mut found);
+        }
+        Sources(found)
+    }
+
+    /// What is there anew, is gone, or has other content now.
+    pub fn changed(&self, now: &Sources) -> Vec<PathBuf> {
+        let other = |path: &&PathBuf| self.0.get(*path) != now.0.get(*path);
+        let gone = self.0.keys().filter(|path| !now.0.contains_key(*path));
+        now.0.keys().filter(other).chain(gone).cloned().collect()
+    }
+
+    /// A build has ended: what it wrote itself is no change.
+    pub fn built(&mut self, now: &Sources) {
+        let own = Path::new(OF_BUILDS);
+        match now.0.get(own) {
+            Some(digest) => drop(self.0.insert(own.to_owned(), *digest)),
+            None => drop(self.0.remove(own)),
+        }
+    }
+}
+
+fn walk(root: &Path, folder: &Path, deepest: usize, found: &mut BTreeMap<PathBuf, u64>) {
+    let Ok(entries) = fs::read_dir(root.join(folder)) else { return };
+    for entry in entries.flatten() {
+        let path = folder.join(entry.file_name());
+        // Links are not followed: they may lead round in a circle.
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && deepest > 0 => walk(root, &path, deepest - 1, found),
+            Ok(kind) if kind.is_file() => note(root, &path, found),
+            _ => {}
+        }
+    }
+}
+
+fn note(root: &Path, path: &Path, found: &mut BTreeMap<PathBuf, u64>) {
+    if let Ok(bytes) = fs::read(root.join(path)) {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        found.insert(path.to_owned(), hasher.finish());
+    }
+}
+
+/// Tells of events in what a build reads, until it is dropped.
+pub struct SourceWatch {
+    _watcher: RecommendedWatcher,
+}
+
+impl SourceWatch {
+    /// `tell` is called from a thread of its own for each event, of which a single change has several. An event does not say that content
+    /// has changed: [`Sources::changed`] does. A folder that was not there is seen by a new watch alone.
+    pub fn start(project: &Project, tell: impl Fn() + Send + 'static) -> Result<SourceWatch> {
+        let fault = |error: notify::Error| {
+            let said = format!("{} cannot be watched: {error}", project.folder.display());
+            Fault::new(
+                said,
+                "free some watches: raise fs.inotify.max_user_watches, or close programs that watch many files",
+            )
+        };
+        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            if event.is_ok_and(|event| !event.kind.is_access()) {
+                tell();
+            }
+        })
+        .map_err(fault)?;
+        watcher.watch(&project.folder, RecursiveMode::NonRecursive).map_err(fault)?;
+        for folder in FOLDERS.map(|folder| project.folder.join(folder)) {
+            if folder.is_dir() {
+                watcher.watch(&folder, RecursiveMode::Recursive).map_err(fault)?;
+            }
+        }
+        Ok(SourceWatch { _watcher: watcher })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::language::Language;
+    use crate::project::{BuiltIn, Provider};
+
+    fn project(folder: &Path) -> Project {
+        fs::create_dir(folder.join("src")).unwrap();
+        fs::write(folder.join("src/lib.rs"), "one").unwrap();
+        fs::write(folder.join("connector.toml"), "name = \"x\"").unwrap();
+        Project {
+            folder: folder.to_owned(),
+            name: "x".into(),
+            language: Language::Rust,
+            provider: Provider::BuiltIn(BuiltIn::Paper),
+            settings: BTreeMap::new(),
+            collection: None,
+        }
+    }
+
+    #[test]
+    fn content_counts_and_not_the_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = project(dir.path());
+        let mut seen = Sources::of(&project);
+        fs::write(dir.path().join("src/lib.rs"), "one").unwrap();
+        fs::create_dir(dir.path().join("build")).unwrap();
+        fs::write(dir.path().join("build/x.wasm"), "built").unwrap();
+        assert_eq!(seen.changed(&Sources::of(&project)), Vec::<PathBuf>::new());
+        fs::write(dir.path().join("src/lib.rs"), "two").unwrap();
+        fs::write(dir.path().join("src/new.rs"), "").unwrap();
+        fs::remove_file(dir.path().join("connector.toml")).unwrap();
+        let changed = ["src/lib.rs", "src/new.rs", "connector.toml"].map(PathBuf::from);
+        assert_eq!(seen.changed(&Sources::of(&project)), changed);
+
+        // A build writes its lock file; somebody's own change of it counts.
+        seen = Sources::of(&project);
+        fs::write(dir.path().join("Cargo.lock"), "built").unwrap();
+        let now = Sources::of(&project);
+        seen.built(&now);
+        assert_eq!(seen.changed(&now), Vec::<PathBuf>::new());
+        fs::write(dir.path().join("Cargo.lock"), "updated").unwrap();
+        assert_eq!(seen.changed(&Sources::of(&project)), [PathBuf::from("Cargo.lock")]);
+    }
+
+    #[test]
+    fn a_change_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = project(dir.path());
+        let (tell, told) = mpsc::channel();
+        let _watch = SourceWatch::start(&project, move || {
+            let _ = tell.send(());
+        })
+        .unwrap();
+        fs::write(dir.path().join("src/lib.rs"), "two").unwrap();
+        told.recv_timeout(Duration::from_secs(30)).unwrap();
+    }
+}

@@ -1,0 +1,41 @@
+//! Who looks on while a connector is being written: each call and each line of its log, as they happen.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::call::Answer;
+use crate::error::Error;
+use crate::log::LogLine;
+use crate::surface::{Surface, Verb};
+
+/// Is told of what connectors do, in the call's own task: it has to return soon.
+pub trait CallObserver: fmt::Debug + Send + Sync {
+    /// The guest has written a line that the call's log keeps.
+    fn line(&self, called: &Called, line: &LogLine);
+
+    /// The call has ended.
+    fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>);
+}
+
+/// Which call it is.
+#[derive(Clone, Debug)]
+pub struct Called {
+    /// The connector's name.
+    pub connector: Arc<str>,
+    /// None: the component is started once and nothing is called.
+    pub of: Option<(Surface, Verb)>,
+    /// The operation, for example "tasks.create".
+    pub op: String,
+    pub request_id: String,
+}
+
+impl fmt::Display for Called {
+    /// `tasks.fetch lists.list`; the operation alone where it says the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.of {
+            None => f.write_str(&self.op),
+            Some((surface, Verb::Changes)) => write!(f, "{surface}.{}", Verb::Changes),
+            Some((surface, verb)) => write!(f, "{surface}.{verb} {}", self.op),
+        }
+    }
+}

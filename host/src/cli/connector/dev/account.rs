@@ -1,0 +1,149 @@
+//! The key and the connection that `connector dev` has by itself.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use authoring::Project;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, header};
+use base::ids::Kind;
+use runtime::Manifest;
+use serde_json::{Map, Value, json};
+use storage::api_keys;
+use tower::ServiceExt;
+
+use crate::app::App;
+use crate::cli::connector::test::settings;
+use crate::cli::keys::unsaved;
+use crate::connections::GRANTABLE;
+
+/// The account at Paper.
+const PAPER_TOKEN: &str = "paper-alice";
+/// The application of the key.
+const NAMES: (&str, &str) = ("default", "connector dev");
+/// Bytes of an answer.
+const MOST: usize = 1 << 20;
+/// Where a first look at each surface goes.
+const PATHS: [(&str, &str); 4] = [
+    ("tasks", "/v1/task-lists"),
+    ("calendar", "/v1/calendars"),
+    ("contacts", "/v1/contact-books"),
+    ("email", "/v1/email/messages"),
+];
+
+/// An account at the provider, and what it is connected with.
+pub struct Account {
+    provider: String,
+    surfaces: Vec<String>,
+    settings: Map<String, Value>,
+    token: String,
+}
+
+impl Account {
+    pub fn of(project: &Project) -> Result<Account> {
+        let path = project.folder.join("connector.toml");
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let surfaces =
+            Manifest::parse(&text)?.surfaces.iter().map(|version| version.surface.to_string()).collect();
+        let token = match &project.provider {
+            authoring::Provider::BuiltIn(_) => PAPER_TOKEN.to_owned(),
+            authoring::Provider::Local(local) => local.token.clone(),
+        };
+        Ok(Account { provider: project.name.clone(), surfaces, settings: settings(project)?, token })
+    }
+
+    /// The provider is at this address, unless the project says otherwise.
+    pub fn has_server(&mut self, url: &str) {
+        self.settings.entry("serverUrl").or_insert_with(|| json!(url));
+    }
+
+    /// Where to look first.
+    pub fn path(&self) -> &'static str {
+        let of_surface = PATHS.iter().find(|(surface, _)| self.surfaces.iter().any(|s| s == surface));
+        of_surface.map_or("/v1/connections", |(_, path)| path)
+    }
+
+    /// The id of its connection: one that is there, or a new one. Or why the API has refused it.
+    pub async fn connect(&self, service: &Router, key: &str) -> Result<Result<String, String>> {
+        let list = Request::get(format!("/v1/connections?provider={}", self.provider)).body(Body::empty())?;
+        let (_, listed) = call(service, key, list).await?;
+        let is_this = |connection: &&Value| {
+            connection["status"] == "active"
+                && self.settings.iter().all(|(name, value)| connection["settings"][name] == *value)
+        };
+        let (known, others): (Vec<_>, Vec<_>) =
+            listed["data"].as_array().into_iter().flatten().partition(is_this);
+        if let Some(id) = known.first().and_then(|connection| connection["id"].as_str()) {
+            return Ok(Ok(id.to_owned()));
+        }
+        // Their provider was at another address, and is there no more.
+        for id in others.iter().filter_map(|connection| connection["id"].as_str()) {
+            let delete = Request::delete(format!("/v1/connections/{id}")).body(Body::empty())?;
+            call(service, key, delete).await?;
+        }
+        let scopes: Vec<&str> = GRANTABLE.into_iter().filter(|scope| self.has(scope)).collect();
+        let new = json!({ "provider": self.provider, "scopes": scopes, "settings": self.settings,
+            "credentials": { "accessToken": self.token } });
+        let request = Request::post("/v1/connections").header(header::CONTENT_TYPE, "application/json");
+        let (status, made) = call(service, key, request.body(Body::from(new.to_string()))?).await?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Ok(match status {
+            201 => Ok(text(&made["id"])),
+            _ => Err(format!("{}: {}", text(&made["error"]["code"]), text(&made["error"]["message"]))),
+        })
+    }
+
+    fn has(&self, scope: &str) -> bool {
+        self.surfaces.iter().any(|surface| scope.split('.').next() == Some(surface))
+    }
+}
+
+async fn call(service: &Router, key: &str, mut request: Request<Body>) -> Result<(u16, Value)> {
+    request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {key}").parse()?);
+    let answer = service.clone().oneshot(request).await?;
+    let status = answer.status().as_u16();
+    let body = to_bytes(answer.into_body(), MOST).await?;
+    Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
+}
+
+/// The key in the project's `.switchboard/key`, made the first time: so it stays the same from one start to the next.
+pub async fn key(app: &App, project: &Project) -> Result<String> {
+    let path = project.folder.join(".switchboard/key");
+    if let Some(key) = kept(app, &path).await? {
+        return Ok(key);
+    }
+    let new = app.keyring.new_api_key();
+    let mut key = unsaved((&app.clock, &app.entropy), &new, NAMES.1.to_owned());
+    key.scopes = base::scopes::ALL.map(str::to_owned).to_vec();
+    let (hash, now) = (new.hash.clone(), app.now());
+    let ids = (app.new_id(Kind::Organization), app.new_id(Kind::Application));
+    let written: Result<()> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                key.tenant = api_keys::ensure_application(tx, NAMES, (&ids.0, &ids.1), now).await?;
+                api_keys::insert(tx, &key, &hash).await
+            })
+        })
+        .await;
+    written?;
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let written = file.and_then(|mut file| file.write_all(new.key.as_bytes()));
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(new.key.to_string())
+}
+
+async fn kept(app: &App, path: &PathBuf) -> Result<Option<String>> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text.trim().to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    let found = api_keys::by_hash(app.db.reader(), &app.keyring.api_key_hash(&text)).await?;
+    Ok(found.filter(|key| key.revoked_at.is_none()).map(|_| text))
+}

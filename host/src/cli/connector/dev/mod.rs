@@ -1,0 +1,153 @@
+//! `switchboard connector dev`: a host with the project's connector, built again and swapped whenever a file changes.
+
+mod account;
+mod rebuild;
+mod shown;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use authoring::{Fault, Project};
+use base::clock::Clock;
+use clap::Args;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::cli::connector::dev::account::Account;
+use crate::cli::connector::dev::rebuild::Rebuild;
+use crate::cli::connector::dev::shown::Shown;
+use crate::cli::connector::project::{InProject, step};
+use crate::cli::connector::provider::{Started, paper};
+use crate::cli::output::answer;
+use crate::cli::serve::{Ready, Signals, serve};
+use crate::cli::settings::Resolved;
+use crate::config::Config;
+
+/// What the host logs by itself. Calls that fail and connectors that do not load are shown already.
+const LOG: &str = "error,runtime=off";
+
+/// Serve the connector while you write it: built again and swapped when a file changes
+///
+/// The API is served with a key and a connection of its own, kept in .switchboard/ in the project. Each call of the connector is shown,
+/// with its log; of one that stops, the functions, files and lines. A build that fails leaves the connector of the last one in service.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  cd notes && switchboard connector dev
+  curl -H 'Authorization: Bearer KEY' http://127.0.0.1:8080/v1/task-lists")]
+pub struct Dev {
+    #[command(flatten)]
+    project: InProject,
+    /// Where the API is served
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Where Paper is served, for a project whose provider it is
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
+    provider_listen: SocketAddr,
+    /// What the host logs, as `serve --log-level`
+    #[arg(long, value_name = "LEVEL", default_value = LOG)]
+    pub log_level: String,
+}
+
+impl Dev {
+    pub async fn run(self) -> Result<()> {
+        let project = self.project.open()?;
+        let mut signals = Signals::new()?;
+        let account = Account::of(&project)?;
+        let (account, _provider) = self.provider(&project, account).await?;
+        let mut rebuild = Rebuild::new(project.clone());
+        let folder = tokio::select! {
+            folder = rebuild.first() => folder?,
+            () = signals.end() => return Ok(()),
+        };
+        let (ready, started) = oneshot::channel();
+        let mut serving = tokio::spawn(serve(self.host(&project), Some(ready)));
+        let follow = async {
+            // It ends before it is ready: the reason is its own error.
+            let Ok(Ready { app, service }) = started.await else { return std::future::pending().await };
+            rebuild.put_into_service(&app.runtime, &folder).await;
+            let key = account::key(&app, &project).await?;
+            step(&format!("host on http://{} (data in .switchboard/)", app.config.listen));
+            tell_connection(&account, &service, &key, app.config.listen).await?;
+            rebuild.follow(&app.runtime).await
+        };
+        tokio::select! {
+            served = &mut serving => served.context("the host stopped")?,
+            failed = follow => {
+                serving.abort();
+                failed
+            }
+        }
+    }
+
+    /// Who plays the provider, in the account's settings.
+    async fn provider(&self, project: &Project, mut account: Account) -> Result<(Account, Option<Started>)> {
+        match &project.provider {
+            authoring::Provider::BuiltIn(_) => {
+                let listener = TcpListener::bind(self.provider_listen).await.map_err(|error| {
+                    let said = format!("Paper cannot listen on {}: {error}", self.provider_listen);
+                    Fault::new(said, "choose another address: --provider-listen 127.0.0.1:0")
+                })?;
+                let address = listener.local_addr()?;
+                step(&format!("provider paper on http://{address}"));
+                account.has_server(&format!("http://{address}"));
+                tokio::spawn(async move { axum::serve(listener, paper()).await });
+                Ok((account, None))
+            }
+            authoring::Provider::Local(local) => {
+                let started = Started::start(local, &project.folder).await?;
+                step(&format!("provider on {}", local.url));
+                Ok((account, started))
+            }
+        }
+    }
+
+    /// The settings of its host: nothing older than the call is answered, and a provider may be on this machine.
+    fn host(&self, project: &Project) -> Resolved {
+        let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
+        let config = Config {
+            listen: self.listen,
+            data_dir: project.folder.join(".switchboard"),
+            connectors_dir: None,
+            egress_allow: networks.to_vec(),
+            webhook_allow: networks.to_vec(),
+            freshness_ms: 0,
+            compile_program: std::env::current_exe().ok(),
+            connector_lines: true,
+            connector_observer: Some(Arc::new(Shown::new(Clock::system()))),
+            ..Config::default()
+        };
+        Resolved {
+            config,
+            log_format: None,
+            log_level: self.log_level.clone(),
+            drain_delay: Duration::ZERO,
+            connectors_named: false,
+        }
+    }
+}
+
+/// Opens the account, and tells how to call the API. An account that cannot be opened is the connector's fault, or that of the settings: the
+/// next build may open it.
+async fn tell_connection(
+    account: &Account,
+    service: &axum::Router,
+    key: &str,
+    listen: SocketAddr,
+) -> Result<()> {
+    answer(&format!("key {key}"))?;
+    match account.connect(service, key).await? {
+        Ok(connection) => {
+            step(&format!("connection {connection} is active"));
+            let path = account.path();
+            answer(&format!("curl -H 'Authorization: Bearer {key}' http://{listen}{path}"))
+        }
+        Err(refused) => {
+            step(&format!("no connection: {refused}"));
+            step("mend it, then start `switchboard connector dev` again");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Builds, one at a time and again after each change, and what each brings into service.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use authoring::{Built, Fault, Profile, Project, SourceWatch, Sources};
+use base::clock::Clock;
+use runtime::Runtime;
+use tokio::sync::mpsc;
+
+use crate::cli::connector::build::{built_unless, shown};
+use crate::cli::connector::dev::shown::say;
+use crate::cli::connector::project::step;
+
+/// Editors write a file in several steps; this long without an event means that they are done.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+/// Characters of a digest.
+const SHORT: usize = 8;
+
+/// The project, and what of it was built last.
+pub struct Rebuild {
+    project: Project,
+    clock: Clock,
+    /// What the last build read.
+    seen: Sources,
+    /// Beginning of the digest of what is in service.
+    in_service: String,
+}
+
+/// How a build ended.
+enum Ended {
+    Built(Built),
+    /// Files have changed meanwhile.
+    CalledOff,
+}
+
+/// The watch, and its events.
+struct Events {
+    _watch: SourceWatch,
+    told: mpsc::Receiver<()>,
+}
+
+impl Events {
+    fn new(project: &Project) -> Result<Events> {
+        // One event that waits is as good as many.
+        let (tell, told) = mpsc::channel(1);
+        let watch = SourceWatch::start(project, move || {
+            let _ = tell.try_send(());
+        })?;
+        Ok(Events { _watch: watch, told })
+    }
+
+    /// Waits for an event, and until it is quiet again.
+    async fn next(&mut self) {
+        self.told.recv().await;
+        while let Ok(Some(())) = tokio::time::timeout(DEBOUNCE, self.told.recv()).await {}
+    }
+}
+
+impl Rebuild {
+    pub fn new(project: Project) -> Self {
+        Rebuild { project, clock: Clock::system(), seen: Sources::default(), in_service: String::new() }
+    }
+
+    /// The folder of the first component that can be built; faults are shown, and changes waited for.
+    pub async fn first(&mut self) -> Result<PathBuf> {
+        loop {
+            let (built, _) = self.next_build().await?;
+            match built {
+                Ok(built) => {
+                    step(&format!("build: {}", shown(&built)));
+                    return Ok(built.folder);
+                }
+                Err(error) => tell(&self.clock, "build failed", &error),
+            }
+        }
+    }
+
+    /// Builds after each change, for as long as nobody ends it.
+    pub async fn follow(&mut self, runtime: &Runtime) -> Result<()> {
+        loop {
+            let (built, changed) = self.next_build().await?;
+            match built {
+                Ok(built) => {
+                    say(&self.clock, &format!("{changed} → built {}", shown(&built)));
+                    self.put_into_service(runtime, &built.folder).await;
+                }
+                Err(error) => {
+                    tell(&self.clock, &format!("build failed; {} stays in service", self.in_service), &error);
+                }
+            }
+        }
+    }
+
+    /// Loads a component, which calls have from then on.
+    pub async fn put_into_service(&mut self, runtime: &Runtime, folder: &Path) {
+        let start = Instant::now();
+        let before = runtime.find(&self.project.name).map_or(0, |loaded| loaded.stats().running);
+        match runtime.load(folder).await {
+            Ok(loaded) => {
+                let digest: String = loaded.digest.chars().take(SHORT).collect();
+                if digest == self.in_service {
+                    say(&self.clock, &format!("{digest} is in service already"));
+                    return;
+                }
+                let took = start.elapsed().as_secs_f64();
+                let on_old = if self.in_service.is_empty() {
+                    String::new()
+                } else {
+                    format!(", {before} calls in flight on {}", self.in_service)
+                };
+                say(&self.clock, &format!("swapped in {took:.1} s: {digest} is in service{on_old}"));
+                self.in_service = digest;
+            }
+            Err(error) => {
+                let stays = if self.in_service.is_empty() {
+                    String::new()
+                } else {
+                    format!("; {} stays in service", self.in_service)
+                };
+                tell(&self.clock, &format!("not put into service{stays}"), &error);
+            }
+        }
+    }
+
+    /// Waits for files to be other than those of the last build, and builds them. The files that changed, in a few words.
+    async fn next_build(&mut self) -> Result<(Result<Built>, String)> {
+        let mut changes = Vec::new();
+        loop {
+            // A new watch each time, because folders may be new. It comes before the look: what changes after the look is an event.
+            let mut events = Events::new(&self.project)?;
+            let now = Sources::of(&self.project);
+            let changed = self.seen.changed(&now);
+            if changed.is_empty() {
+                events.next().await;
+                continue;
+            }
+            self.seen = now;
+            changes.extend(changed);
+            changes.dedup();
+            match self.build(&mut events).await {
+                Ok(Ended::CalledOff) => {}
+                Ok(Ended::Built(built)) => return Ok((Ok(built), in_words(&changes))),
+                Err(error) => return Ok((Err(error), in_words(&changes))),
+            }
+        }
+    }
+
+    /// Builds what is there now. A newer change ends it.
+    async fn build(&mut self, events: &mut Events) -> Result<Ended> {
+        let project = Project::open(&self.project.folder)?;
+        self.project = project.clone();
+        let guard = CallOff(Arc::default());
+        let called_off = guard.0.clone();
+        let building =
+            tokio::task::spawn_blocking(move || built_unless(&project, Profile::Dev, Some(&called_off)));
+        tokio::pin!(building);
+        let built = loop {
+            tokio::select! {
+                built = &mut building => break built.context("the build was not finished")??,
+                () = events.next() => {
+                    let now = Sources::of(&self.project);
+                    let mut read = self.seen.clone();
+                    read.built(&now);
+                    if read != now {
+                        guard.0.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        self.seen.built(&Sources::of(&self.project));
+        Ok(built.map_or(Ended::CalledOff, Ended::Built))
+    }
+}
+
+/// Ends a build that nobody waits for any more.
+struct CallOff(Arc<AtomicBool>);
+
+impl Drop for CallOff {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn tell(clock: &Clock, what: &str, error: &anyhow::Error) {
+    let help =
+        error.downcast_ref::<Fault>().map_or_else(String::new, |fault| format!("\nhelp: {}", fault.help));
+    say(clock, &format!("✗ {what}: {error:#}{help}"));
+}
+
+fn in_words(changed: &[PathBuf]) -> String {
+    match changed {
+        [] => "changed".to_owned(),
+        [one] => format!("changed {}", one.display()),
+        [one, others @ ..] => format!("changed {} and {} more", one.display(), others.len()),
+    }
+}

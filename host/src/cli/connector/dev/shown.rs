@@ -1,0 +1,133 @@
+//! Each call of the connector and each line of its log, on the terminal as they happen.
+
+use std::fmt;
+use std::io::Write;
+
+use base::clock::Clock;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use runtime::{Answer, CallObserver, CallStats, Called, Code, Error, LogLevel, LogLine};
+
+/// Shows calls.
+pub struct Shown {
+    clock: Clock,
+}
+
+impl Shown {
+    pub fn new(clock: Clock) -> Self {
+        Shown { clock }
+    }
+
+    fn say(&self, text: &str) {
+        say(&self.clock, text);
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shown")
+    }
+}
+
+/// A line with the time of day in front.
+pub fn say(clock: &Clock, text: &str) {
+    let now = Timestamp::from_millisecond(clock.now_ms()).unwrap_or_default();
+    let time = now.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
+    // A closed terminal is nobody's to tell.
+    let _ = writeln!(std::io::stderr().lock(), "{time} {text}");
+}
+
+impl CallObserver for Shown {
+    fn line(&self, _: &Called, line: &LogLine) {
+        let level = match line.level {
+            LogLevel::Error => "error",
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+            LogLevel::Debug => "debug",
+        };
+        let fields: Vec<String> =
+            line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        self.say(&format!("  {level:5} {}{}", line.message, fields.concat()));
+    }
+
+    fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>) {
+        match outcome {
+            Ok(answer) => self.say(&format!("✓ {called}  {}{}", figures(&answer.stats), request(called))),
+            Err(error) => self.say(&told(called, error)),
+        }
+    }
+}
+
+fn told(called: &Called, error: &Error) -> String {
+    let mut text = format!("✗ {called}  {}  {}{}", error.code, figures(&error.stats), request(called));
+    // Of a panic the log has told more.
+    let why = if error.author.detail.is_empty() { &error.message } else { &error.author.detail };
+    if error.code != Code::Panic {
+        text.push_str(&format!("\n           {why}"));
+    }
+    for frame in &error.author.frames {
+        text.push_str(&format!("\n           {frame}"));
+    }
+    text
+}
+
+/// The API's request that the call is for, if there is one.
+fn request(called: &Called) -> String {
+    if called.request_id.is_empty() { String::new() } else { format!("  {}", called.request_id) }
+}
+
+fn figures(stats: &CallStats) -> String {
+    let requests = match stats.http_requests {
+        0 => String::new(),
+        1 => "  1 request".to_owned(),
+        some => format!("  {some} requests"),
+    };
+    // To a tenth of a MiB.
+    let tenths = stats.peak_memory * 10 / (1 << 20);
+    format!(
+        "{} ms  cpu {} ms  {}.{} MiB{requests}",
+        stats.wall_us / 1_000,
+        stats.cpu_us / 1_000,
+        tenths / 10,
+        tenths % 10
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::{Frame, Surface, Verb};
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_stopped_tells_where() {
+        let called = Called {
+            connector: "notes".into(),
+            of: Some((Surface::Tasks, Verb::Changes)),
+            op: "tasks".into(),
+            request_id: "req_1".into(),
+        };
+        let mut error = Error::new(Code::Panic, "wasm trap: unreachable");
+        error.stats = CallStats {
+            wall_us: 4_200,
+            cpu_us: 1_900,
+            peak_memory: 2_205_000,
+            http_requests: 1,
+            ..CallStats::default()
+        };
+        error.author.frames = vec![Frame {
+            function: "notes::paper::to_task".into(),
+            place: Some(("src/paper.rs".into(), 41)),
+            offset: Some(7),
+        }];
+        let text = told(&called, &error);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "✗ tasks.changes  panic  4 ms  cpu 1 ms  2.1 MiB  1 request  req_1",
+                "           notes::paper::to_task  src/paper.rs:41",
+            ]
+        );
+    }
+}
