@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use model::tasks::{Task, TaskList};
-use model::wire::{ChangesRequest, Item, ItemWrite, Mutated, Source, Sources};
+use model::wire::{ChangesRequest, Item, ItemDelete, ItemWrite, Mutated, Source, Sources};
 use runtime::{Code, Error, Surface, Verb};
 use serde_json::json;
 
 use crate::caller::{Caller, Page};
 use crate::line::Line;
+use crate::log::Log;
 
 /// Pages of one walk; a connector that has more for so few items goes round in a circle.
 const MOST_PAGES: usize = 200;
@@ -72,6 +73,13 @@ pub struct Bench {
     pub list: Option<String>,
     /// Surfaces that the component exports.
     pub surfaces: Vec<Surface>,
+    /// What the connector has logged.
+    pub log: Arc<Log>,
+    /// What a call may use: processor time, and memory of the connector's class.
+    pub cpu_ms: u64,
+    pub memory_mib: u64,
+    /// Fields that the last creation was warned about.
+    pub warned: Vec<String>,
 }
 
 impl Bench {
@@ -172,6 +180,31 @@ impl Bench {
             ..ItemWrite::default()
         };
         self.calls.mutate(Surface::Tasks, "tasks.create", &write, key).await
+    }
+
+    /// Changes these fields of a task, of this version if one is named.
+    pub async fn update(
+        &mut self,
+        list: &str,
+        (id, etag): (&str, Option<&str>),
+        task: Task,
+        changed: &[&str],
+        key: &str,
+    ) -> Result<Mutated, Error> {
+        let write = ItemWrite {
+            collection: list.to_owned(),
+            source: Some(id.to_owned()),
+            body: task,
+            changed: changed.iter().map(|field| (*field).to_owned()).collect(),
+            if_match: etag.map(str::to_owned),
+            ..ItemWrite::default()
+        };
+        self.calls.mutate(Surface::Tasks, "tasks.update", &write, key).await
+    }
+
+    pub async fn delete(&mut self, list: &str, id: &str, key: &str) -> Result<Mutated, Error> {
+        let delete = ItemDelete { collection: list.to_owned(), source: id.to_owned(), if_match: None };
+        self.calls.mutate(Surface::Tasks, "tasks.delete", &delete, key).await
     }
 
     /// A list with at least this many tasks in it, of this case's own making.

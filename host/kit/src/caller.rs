@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use model::wire::{Account, ChangesRequest, Connection, Mutated, Sources};
 use runtime::{
-    Answer, Blobs, Call, CallContext, Credentials, CredentialsError, Error, Runtime, Secret, Surface, Verb,
+    Answer, Blobs, Call, CallContext, CallStats, Credentials, CredentialsError, Error, Runtime, Secret,
+    Surface, Verb,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,6 +43,8 @@ pub struct Caller {
     pub seed: u64,
     /// How many calls there were.
     pub calls: u64,
+    /// What the last call cost.
+    pub last: Option<CallStats>,
     /// Everything that the connector answered in the present case: bodies, cursors, messages.
     pub outputs: Vec<String>,
 }
@@ -79,6 +82,8 @@ impl Caller {
             },
         };
         let answered = self.runtime.call(call).await;
+        self.last =
+            Some(answered.as_ref().map_or_else(|error| error.stats.clone(), |answer| answer.stats.clone()));
         match &answered {
             Ok(answer) => {
                 self.outputs.push(answer.body.clone());

@@ -9,6 +9,7 @@ mod caller;
 mod cases;
 mod compiled;
 mod line;
+mod log;
 pub mod provider;
 mod report;
 mod run;

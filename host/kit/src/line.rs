@@ -18,6 +18,12 @@ pub enum Fault {
     Answer(u16, Vec<(&'static str, String)>, &'static str),
     /// The provider acts, and its answer is lost.
     DropAfter,
+    /// The provider does not see it: the connection is reset.
+    DropBefore,
+    /// The provider's answer comes later than anybody waits.
+    Slow,
+    /// Half of the provider's answer comes, then the connection breaks.
+    Cut,
 }
 
 /// One exchange, without credentials.
@@ -110,6 +116,19 @@ impl Line {
                 self.provided(request, network).await?;
                 Err(TransportError::broken())
             }
+            Some(Fault::DropBefore) => Err(TransportError::unreachable()),
+            Some(Fault::Slow) => {
+                let answer = self.provided(request, network).await?;
+                Ok(answer.map(|body| Carried { pieces: vec![(LATE, body.bytes().into())], is_cut: false }))
+            }
+            Some(Fault::Cut) => {
+                let answer = self.provided(request, network).await?;
+                Ok(answer.map(|body| {
+                    let mut bytes = body.bytes();
+                    bytes.truncate(bytes.len() / 2);
+                    Carried { pieces: vec![(Duration::ZERO, bytes.into())], is_cut: true }
+                }))
+            }
             Some(Fault::Answer(status, headers, body)) => {
                 let mut answer = Response::new(Carried::whole(body));
                 *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
@@ -155,6 +174,9 @@ impl Transport for Line {
 fn reads(method: &str) -> bool {
     ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"].contains(&method)
 }
+
+/// Later than a request may take.
+const LATE: Duration = Duration::from_secs(30);
 
 /// How long a request may take in a run: a fault that is slow costs no more than this.
 pub const HTTP_TIMEOUT: Duration = Duration::from_millis(400);

@@ -16,6 +16,7 @@ use crate::caller::{Bearer, Caller};
 use crate::cases::{CASES, Case};
 use crate::compiled;
 use crate::line::{HTTP_TIMEOUT, Line};
+use crate::log::Log;
 use crate::provider::paper::Paper;
 use crate::report::{CaseReport, Report};
 
@@ -61,7 +62,10 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
     let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
     let clock_ms = Arc::new(AtomicI64::new(START_MS));
     let line = Line::new(matches!(options.provider, Provider::Paper).then(Paper::default));
-    let runtime = Runtime::start(config(&options, dir.path(), &clock_ms, line.clone())?).await?;
+    let log = Arc::<Log>::default();
+    let mut config = config(&options, dir.path(), &clock_ms, line.clone())?;
+    config.observer = Some(log.clone());
+    let runtime = Runtime::start(config).await?;
     let installed = runtime.install(&options.connector).await?;
     if let Some(folder) = &options.compiled {
         compiled::prune(folder);
@@ -71,7 +75,10 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         "install: compiled in {}, types and imports agree with connector.toml",
         seconds(start)
     ));
-    let mut bench = bench(&options, runtime, loaded.manifest.name.clone(), clock_ms, line);
+    let mut bench = bench(&options, runtime, loaded.manifest.name.clone(), clock_ms, (line, log));
+    let limits = Limits::default();
+    bench.cpu_ms = limits.cpu_ms;
+    bench.memory_mib = limits.memory_mib(loaded.manifest.memory) as u64;
     bench.surfaces = loaded.manifest.surfaces.iter().map(|version| version.surface).collect();
     let mut reports = Vec::new();
     for case in cases {
@@ -142,7 +149,7 @@ fn bench(
     runtime: Runtime,
     connector: String,
     clock_ms: Arc<AtomicI64>,
-    line: Arc<Line>,
+    (line, log): (Arc<Line>, Arc<Log>),
 ) -> Bench {
     let mut settings = options.settings.clone();
     let (token, mut secrets) = match &options.provider {
@@ -163,6 +170,7 @@ fn bench(
         credentials: Arc::new(Bearer(token)),
         seed: options.seed,
         calls: 0,
+        last: None,
         outputs: Vec::new(),
     };
     Bench {
@@ -173,6 +181,10 @@ fn bench(
         wanted: options.collection.clone(),
         list: None,
         surfaces: Vec::new(),
+        log,
+        cpu_ms: 0,
+        memory_mib: 0,
+        warned: Vec::new(),
     }
 }
 
@@ -181,6 +193,7 @@ async fn run_case(case: &'static Case, bench: &mut Bench) -> CaseReport {
     bench.line.mend();
     bench.line.take_exchanges();
     bench.calls.outputs.clear();
+    bench.log.take();
     let verdict = (case.run)(bench).await.err().unwrap_or(Verdict::Passed);
     let exchanges = bench.line.take_exchanges();
     let (said, help, requests) = match &verdict {

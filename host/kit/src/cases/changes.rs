@@ -1,25 +1,164 @@
-//! What changed since a cursor.
+//! What has changed since a cursor.
 
-use crate::bench::{Bench, Outcome, ensure, titles};
+use model::tasks::Task;
+use model::wire::{ChangesRequest, Source};
+use runtime::{Code, Surface, Verb};
+
+use crate::bench::{Bench, Outcome, at, body, ensure, failed, must, told};
+use crate::line::Fault;
+
+const STATE: &str =
+    "changes tells each item once, as it is now: the last state of everything that changed after the cursor";
+const QUIET: &str = "where nothing has changed, a page without sources and with a cursor from which to go on";
+
+/// What changed since a cursor, in the order in which it is told.
+async fn since(bench: &mut Bench, list: &str, cursor: Option<String>) -> Outcome<Vec<Source>> {
+    let pages = bench.tasks(list, 0, cursor).await?;
+    Ok(pages.into_iter().flat_map(|page| page.sources.sources).collect())
+}
+
+/// Where the changes begin that are made from now on.
+async fn now(bench: &mut Bench, list: &str) -> Outcome<Option<String>> {
+    let pages = bench.tasks(list, 0, None).await?;
+    let cursor = pages.last().and_then(|page| page.cursor.clone());
+    ensure(
+        cursor.is_some(),
+        || "the last page of a walk has no cursor".to_owned(),
+        "the last page's cursor is where the next changes begin",
+    )?;
+    // For providers that know changes by the second.
+    bench.later(1_000);
+    Ok(cursor)
+}
+
+/// How often an id is told, and the last time as what.
+fn of_id<'a>(sources: &'a [Source], id: &str) -> (usize, Option<&'a Source>) {
+    let mut found = sources.iter().filter(|source| source.external_id == id);
+    let times = found.clone().count();
+    (times, found.next_back())
+}
+
+fn title(source: Option<&Source>) -> Option<String> {
+    source.filter(|source| !source.deleted).and_then(body::<Task>).map(|task| task.title)
+}
+
+async fn created_id(bench: &mut Bench, list: &str, title: &str) -> Outcome<String> {
+    let made = bench.create(list, title, &format!("kit-{title}")).await?;
+    match made.item.or_else(|| made.sources.first().map(|source| source.external_id.clone())) {
+        Some(id) => Ok(id),
+        None => failed("the answer of tasks.create names no task", "Mutated.item is the id of what was made"),
+    }
+}
 
 pub async fn created(bench: &mut Bench) -> Outcome {
-    let list = bench.filled("C1", 1).await?;
-    let before = bench.tasks(&list, 0, None).await?.pop().and_then(|page| page.cursor);
-    bench.later(1_000);
-    bench.create(&list, "swkit-C1-new", "kit-C1-new").await?;
-    let pages = bench.tasks(&list, 0, before.clone()).await?;
-    let told = titles(&pages);
-    let times = told.iter().filter(|title| *title == "swkit-C1-new").count();
+    let list = bench.list().await?;
+    let cursor = now(bench, &list).await?;
+    let id = created_id(bench, &list, "swkit-C1").await?;
+    let sources = since(bench, &list, cursor.clone()).await?;
+    let (times, last) = of_id(&sources, &id);
+    let title = title(last);
     ensure(
-        times == 1,
-        || format!("the new task is told {times} times from the cursor before it; told are {told:?}"),
-        "the cursor is the provider's token of the moment that the walk began, not of the moment that it ended",
-    )?;
-    let after = pages.last().and_then(|page| page.cursor.clone());
-    let quiet = titles(&bench.tasks(&list, 0, after).await?);
-    ensure(
-        !quiet.contains(&"swkit-C1-new".to_owned()),
-        || "the new task is told again from the cursor behind it".to_owned(),
-        "each page's cursor is the one that the provider gave with it",
+        times == 1 && title.as_deref() == Some("swkit-C1"),
+        || {
+            format!(
+                "from {} the new task is told {times} times, as {title:?}; {} sources are told",
+                at(cursor.as_deref()),
+                sources.len()
+            )
+        },
+        STATE,
     )
+}
+
+pub async fn updated(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let id = created_id(bench, &list, "swkit-C2").await?;
+    let cursor = now(bench, &list).await?;
+    let change = Task { title: "swkit-C2-after".into(), ..Task::default() };
+    must(bench.update(&list, (&id, None), change, &["title"], "kit-C2-after").await, "tasks.update")?;
+    let sources = since(bench, &list, cursor).await?;
+    let (times, last) = of_id(&sources, &id);
+    let title = title(last);
+    ensure(
+        times == 1 && title.as_deref() == Some("swkit-C2-after"),
+        || format!("the changed task is told {times} times, as {title:?}"),
+        STATE,
+    )
+}
+
+pub async fn deleted(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let id = created_id(bench, &list, "swkit-C3").await?;
+    let cursor = now(bench, &list).await?;
+    must(bench.delete(&list, &id, "kit-C3-delete").await, "tasks.delete")?;
+    let sources = since(bench, &list, cursor).await?;
+    let (times, last) = of_id(&sources, &id);
+    ensure(
+        times == 1 && last.is_some_and(|source| source.deleted),
+        || {
+            let as_what = if last.is_some_and(|source| source.deleted) { "deleted" } else { "being there" };
+            format!("the deleted task is told {times} times, as {as_what}")
+        },
+        "what is gone is told as a source with deleted: true; a provider that does not tell it needs a whole enumeration",
+    )
+}
+
+/// Several changes of one item in one window.
+pub async fn last_state(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let cursor = now(bench, &list).await?;
+    let kept = created_id(bench, &list, "swkit-C4-kept").await?;
+    let gone = created_id(bench, &list, "swkit-C4-gone").await?;
+    for (id, title, key) in [(&kept, "swkit-C4-kept-after", "1"), (&gone, "swkit-C4-gone-after", "2")] {
+        let change = Task { title: title.into(), ..Task::default() };
+        let key = format!("kit-C4-{key}");
+        must(bench.update(&list, (id, None), change, &["title"], &key).await, "tasks.update")?;
+    }
+    must(bench.delete(&list, &gone, "kit-C4-delete").await, "tasks.delete")?;
+    let sources = since(bench, &list, cursor).await?;
+    let kept = title(of_id(&sources, &kept).1);
+    ensure(
+        kept.as_deref() == Some("swkit-C4-kept-after"),
+        || format!("a task that was made and changed ends as {kept:?}"),
+        STATE,
+    )?;
+    let (times, last) = of_id(&sources, &gone);
+    ensure(
+        times == 0 || last.is_some_and(|source| source.deleted),
+        || "a task that was made, changed and deleted ends as being there".to_owned(),
+        STATE,
+    )
+}
+
+pub async fn expired(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let cursor = now(bench, &list).await?;
+    let args = ChangesRequest { collection: Some(list), ..ChangesRequest::default() };
+    bench.line.spoil_all(Fault::Answer(410, Vec::new(), "{}"));
+    let page = bench.calls.page((Surface::Tasks, Verb::Changes, "tasks"), &args, cursor.as_deref()).await;
+    bench.line.mend();
+    const HELP: &str = "a token that the provider has forgotten is failure cursor-expired: the host then reads everything anew";
+    match page {
+        Err(error) if error.code == Code::CursorExpired => Ok(()),
+        Err(error) => failed(format!("a provider that answers 410 to a cursor gives {}", told(&error)), HELP),
+        Ok(_) => failed("a page comes although the provider answered 410", HELP),
+    }
+}
+
+pub async fn quiet(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let mut cursor = now(bench, &list).await?;
+    for _ in 0..2 {
+        let pages = bench.tasks(&list, 0, cursor.clone()).await?;
+        let count: usize = pages.iter().map(|page| page.sources.sources.len()).sum();
+        ensure(
+            count == 0,
+            || format!("from {} {count} sources are told, and nothing has changed", at(cursor.as_deref())),
+            QUIET,
+        )?;
+        let last = pages.last().and_then(|page| page.cursor.clone());
+        ensure(last.is_some(), || "a page without changes has no cursor".to_owned(), QUIET)?;
+        cursor = last;
+    }
+    Ok(())
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use runtime::{Surface, Verb};
+use runtime::{Code, Surface, Verb};
 
-use crate::bench::{Bench, Outcome, Verdict, ensure, must};
+use crate::bench::{Bench, Outcome, Verdict, ensure, failed, must, told};
+use crate::line::Fault;
 
 /// Bytes of an id.
 const MOST_ID: usize = 1024;
@@ -63,4 +64,23 @@ pub async fn lists(bench: &mut Bench) -> Outcome {
         || format!("lists.list says {first:?} and then {again:?}"),
         "nothing has changed in between: the answer is the same",
     )
+}
+
+pub async fn refused(bench: &mut Bench) -> Outcome {
+    if !bench.surfaces.contains(&Surface::Lifecycle) {
+        return Err(Verdict::NotApplicable("the connector has no lifecycle".to_owned()));
+    }
+    bench.line.take_exchanges();
+    bench.line.spoil_all(Fault::Answer(401, Vec::new(), "{}"));
+    let checked = bench.calls.check().await;
+    bench.line.mend();
+    if bench.line.take_exchanges().is_empty() {
+        return Err(Verdict::NotApplicable("lifecycle.check asks the provider nothing by HTTP".to_owned()));
+    }
+    const HELP: &str = "a credential that the provider refuses is failure auth-expired: the host then asks the user to connect again";
+    match checked {
+        Err(error) if error.code == Code::AuthExpired => Ok(()),
+        Err(error) => failed(format!("a 401 to lifecycle.check becomes {}", told(&error)), HELP),
+        Ok(_) => failed("an account is found although the provider answered 401", HELP),
+    }
 }

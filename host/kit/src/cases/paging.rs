@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use model::wire::ChangesRequest;
 use runtime::{Code, Surface, Verb};
 
-use crate::bench::{Bench, Outcome, at, ensure, failed, titles, told};
+use crate::bench::{Bench, Outcome, at, ensure, failed, must, titles, told};
+use crate::caller::Page;
 
 /// Tasks of a page, and tasks that there are at least.
 const LIMIT: u32 = 2;
@@ -70,4 +71,43 @@ pub async fn foreign_cursor(bench: &mut Bench) -> Outcome {
         }
     }
     Ok(())
+}
+
+pub async fn again(bench: &mut Bench) -> Outcome {
+    let list = bench.filled("P2", TASKS).await?;
+    let pages = bench.tasks(&list, LIMIT, None).await?;
+    let args = ChangesRequest { collection: Some(list), limit: LIMIT, ..ChangesRequest::default() };
+    let of = (Surface::Tasks, Verb::Changes, "tasks");
+    let told = |page: &Page| -> Vec<(String, Option<String>)> {
+        page.sources.sources.iter().map(|source| (source.external_id.clone(), source.etag.clone())).collect()
+    };
+    for pair in pages.windows(2) {
+        let [before, page] = pair else { continue };
+        let again = must(bench.calls.page(of, &args, before.cursor.as_deref()).await, "the same page again")?;
+        ensure(
+            told(page) == told(&again),
+            || format!("the page from {} is another one the second time", at(before.cursor.as_deref())),
+            "a cursor names its place by itself: the host may ask for a page again after a crash",
+        )?;
+    }
+    Ok(())
+}
+
+pub async fn any_limit(bench: &mut Bench) -> Outcome {
+    let list = bench.filled("P3", TASKS).await?;
+    let mut seen = Vec::new();
+    for limit in [1, 0, 100_000] {
+        let mut titles = titles(&bench.tasks(&list, limit, None).await?);
+        titles.sort();
+        seen.push(titles);
+    }
+    let [one, none, many] = seen.as_slice() else { return Ok(()) };
+    ensure(
+        one == none && none == many,
+        || {
+            let counts: Vec<String> = seen.iter().map(|titles| titles.len().to_string()).collect();
+            format!("with the limits 1, 0 and 100,000 a walk tells {} tasks", counts.join(", "))
+        },
+        "limit is a wish: 0 is the connector's own choice, and a provider that allows less gets what it allows",
+    )
 }

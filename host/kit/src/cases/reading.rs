@@ -43,3 +43,26 @@ pub async fn missing(bench: &mut Bench) -> Outcome {
         ),
     }
 }
+
+pub async fn deleted(bench: &mut Bench) -> Outcome {
+    let list = bench.list().await?;
+    let made = bench.create(&list, "swkit-R3", "kit-R3").await?;
+    let Some(id) = made.item.or_else(|| made.sources.first().map(|source| source.external_id.clone())) else {
+        return failed("the answer of tasks.create names no task", "Mutated.item is the id of what was made");
+    };
+    must(bench.delete(&list, &id, "kit-R3-delete").await, "tasks.delete")?;
+    match bench.get(&list, &id).await {
+        Err(error) if error.code == Code::NotFound => Ok(()),
+        Ok(sources) if sources.sources.iter().all(|source| source.deleted) && !sources.sources.is_empty() => {
+            Ok(())
+        }
+        Ok(_) => failed(
+            "a deleted task can still be read",
+            "what is gone is failure not-found, or a source with deleted: true",
+        ),
+        Err(error) => failed(
+            format!("tasks.get of a deleted task fails: {}", told(&error)),
+            "what is gone is failure not-found, or a source with deleted: true",
+        ),
+    }
+}

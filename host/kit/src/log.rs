@@ -1,0 +1,32 @@
+//! What the connector logs, also in calls that succeed.
+
+use std::sync::Mutex;
+
+use runtime::{Answer, CallObserver, Called, Error, LogLine};
+
+/// Lines kept of one case.
+const MOST: usize = 10_000;
+
+/// The lines of the present case.
+#[derive(Debug, Default)]
+pub struct Log(Mutex<Vec<String>>);
+
+impl Log {
+    /// The lines since the last time, oldest first: message and fields.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().expect("no panic while noting a line"))
+    }
+}
+
+impl CallObserver for Log {
+    fn line(&self, _: &Called, line: &LogLine) {
+        let mut lines = self.0.lock().expect("no panic while noting a line");
+        if lines.len() < MOST {
+            let fields: Vec<String> =
+                line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            lines.push(format!("{}{}", line.message, fields.concat()));
+        }
+    }
+
+    fn ended(&self, _: &Called, _: Result<&Answer, &Error>) {}
+}
