@@ -12,11 +12,21 @@ fn four_commands_in_an_empty_folder() {
 
     let tested = notes.run(&["connector", "test", "--no-build"]);
     assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
-    assert!(tested.stdout.contains("38 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    assert!(tested.stdout.contains("40 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
     assert!(tested.stderr.contains("==> install: compiled in"), "{}", tested.stderr);
     let report: Value = serde_json::from_str(&notes.read("build/report.json")).unwrap();
     assert_eq!((&report["connector"], &report["version"]), (&json!("notes"), &json!("0.1.0")));
-    assert_eq!(report["cases"].as_array().map(Vec::len), Some(38));
+    assert_eq!(report["capabilities"][0], json!({ "feature": "startDate", "claimed": false, "seen": false }));
+    assert!(
+        notes
+            .read("build/report.xml")
+            .starts_with("<testsuite name=\"notes 0.1.0\" tests=\"40\" failures=\"0\"")
+    );
+    assert_eq!(report["cases"].as_array().map(Vec::len), Some(40));
+
+    let written = notes.run(&["connector", "wit"]).ok();
+    assert!(written.lines().any(|path| path == "wit/world.wit"), "{written}");
+    assert!(notes.read("wit/world.wit").contains("include switchboard:connector/tasks-connector@1.0.0;"));
 
     notes.run(&["connector", "install", "build/notes", "--data-dir", "data"]).ok();
     let listed = notes.run(&["connectors", "list", "--data-dir", "data", "--json"]);

@@ -68,6 +68,13 @@ const MISTAKES: &[(&str, &str, &str)] = &[
              return Ok(Sources::default());
          }
          let mut item = read?;
+         if wrong(context, \"X1\") {
+             let mut source = item.source()?;
+             let mut task: Task = serde_json::from_str(source.items[0].body.as_str()).expect(\"a task\");
+             task.start_date = Some(\"2026-03-01\".into());
+             source.items[0].body = connector_sdk::model::wire::JsonText::of(&task).expect(\"JSON\");
+             return Ok(Sources { sources: vec![source], ..Sources::default() });
+         }
          if wrong(context, \"R1\") {
              item.title.push('!');
          }",
@@ -170,6 +177,13 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "src/lib.rs",
+        "fn features(_: &Context) -> Outcome<TasksFeatures> {\n        Ok(TasksFeatures { delta: \"syncToken\".into(), ..TasksFeatures::default() })",
+        "fn features(context: &Context) -> Outcome<TasksFeatures> {
+             let recurrence = wrong(context, \"X2\");
+             Ok(TasksFeatures { delta: \"syncToken\".into(), recurrence, ..TasksFeatures::default() })",
+    ),
+    (
+        "src/lib.rs",
         "export_connector!(",
         "fn wrong(context: &Context, mistake: &str) -> bool {
              context.setting(\"wrong\") == Some(mistake)
@@ -219,6 +233,8 @@ const FAILS: &[(&str, &[&str])] = &[
     ("S5", &["S5"]),
     ("S6", &["S6"]),
     ("S7", &["S7"]),
+    ("X1", &["R1", "W3", "W7", "X1"]),
+    ("X2", &["X2"]),
 ];
 
 /// What only the SDK can do wrong.

@@ -10,6 +10,7 @@ mod name;
 mod project;
 mod sources;
 mod toolchain;
+mod wit;
 
 pub use archive::{SDK_VERSION, archive_bytes};
 pub use create::{Created, create};
@@ -19,3 +20,4 @@ pub use name::ConnectorName;
 pub use project::{Built, BuiltIn, Local, Profile, Project, Provider};
 pub use sources::{SourceWatch, Sources};
 pub use toolchain::{Install, TARGET, Toolchain};
+pub use wit::{SURFACES, write_wit};

@@ -9,6 +9,7 @@ use runtime::{Code, Error, Surface, Verb};
 use serde_json::json;
 
 use crate::caller::{Caller, Page};
+use crate::capability::Capability;
 use crate::line::Line;
 use crate::log::Log;
 
@@ -78,6 +79,8 @@ pub struct Bench {
     /// What a call may use: processor time, and memory of the connector's class.
     pub cpu_ms: u64,
     pub memory_mib: u64,
+    /// What was found out of features.
+    pub capabilities: Vec<Capability>,
     /// Fields that the last creation was warned about.
     pub warned: Vec<String>,
 }

@@ -6,8 +6,10 @@
 
 mod bench;
 mod caller;
+mod capability;
 mod cases;
 mod compiled;
+mod junit;
 mod line;
 mod log;
 pub mod provider;
@@ -15,6 +17,8 @@ mod report;
 mod run;
 
 pub use bench::{Finding, Verdict};
+pub use capability::Capability;
 pub use cases::{CASES, Case};
+pub use junit::junit;
 pub use report::{CaseReport, Report};
 pub use run::{Options, Provider, run};

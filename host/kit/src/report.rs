@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use serde::Serialize;
 
 use crate::bench::Verdict;
+use crate::capability::Capability;
 use crate::cases::CASES;
 
 /// One case's result.
@@ -39,6 +40,8 @@ pub struct Report {
     /// The version of the kit, which is the host's.
     pub kit: &'static str,
     pub seed: u64,
+    /// What was found out of features; empty where nothing was tried.
+    pub capabilities: Vec<Capability>,
     pub cases: Vec<CaseReport>,
     pub ms: u64,
 }
@@ -89,6 +92,12 @@ impl fmt::Display for Report {
             write!(groups, "  {name} {passed}/{applied}")?;
         }
         writeln!(f, "{}", groups.trim_start())?;
+        let claimed: Vec<&str> =
+            self.capabilities.iter().filter(|one| one.claimed).map(|one| one.feature).collect();
+        if !self.capabilities.is_empty() {
+            let claimed = if claimed.is_empty() { "none".to_owned() } else { claimed.join(", ") };
+            writeln!(f, "features, of {}: {claimed}", self.capabilities.len())?;
+        }
         let left_out = self.cases.iter().filter_map(|case| match &case.verdict {
             Verdict::NotApplicable(why) => Some(format!("{} ({why})", case.id)),
             _ => None,

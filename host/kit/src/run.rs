@@ -98,6 +98,7 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         digest: installed.current,
         kit: env!("CARGO_PKG_VERSION"),
         seed: options.seed,
+        capabilities: bench.capabilities,
         cases: reports,
         ms: millis(start),
     })
@@ -185,6 +186,7 @@ fn bench(
         cpu_ms: 0,
         memory_mib: 0,
         warned: Vec::new(),
+        capabilities: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! usual mistake behind it is.
 
 mod changes;
+mod claims;
 mod discovery;
 mod faults;
 mod paging;
@@ -32,7 +33,7 @@ macro_rules! case {
 }
 
 /// All of them.
-pub const CASES: [Case; 38] = [
+pub const CASES: [Case; 40] = [
     case!(
         "D1",
         "discovery",
@@ -76,4 +77,6 @@ pub const CASES: [Case; 38] = [
     case!("S5", "sandbox", "no secret leaves the connector", sandbox::secrets),
     case!("S6", "sandbox", "the log holds nothing of the account", sandbox::quiet_log),
     case!("S7", "sandbox", "messages are for users", sandbox::messages),
+    case!("X1", "claims", "every feature that was seen is claimed", claims::unclaimed),
+    case!("X2", "claims", "every feature that is claimed was seen", claims::claimed),
 ];

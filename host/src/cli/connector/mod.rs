@@ -8,6 +8,7 @@ mod new;
 mod project;
 mod provider;
 mod test;
+mod wit;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ pub enum Connector {
     Test(test::Test),
     Dev(Box<dev::Dev>),
     Provider(provider::Provider),
+    Wit(wit::Wit),
     List(installed::List),
     Install(installed::Install),
     Remove(installed::Change),
@@ -54,6 +56,7 @@ impl Connector {
             Connector::Test(test) => return test.run().await,
             Connector::Dev(dev) => dev.run().await?,
             Connector::Provider(provider) => provider.run().await?,
+            Connector::Wit(wit) => wit.run()?,
             Connector::List(list) => list.run()?,
             Connector::Install(install) => install.run().await?,
             Connector::Remove(change) => change.remove()?,

@@ -20,7 +20,7 @@ const CASES_FAILED: u8 = 3;
 /// Build the project's connector and hold it against what a host relies on
 ///
 /// The connector runs in the sandbox that a server has. Its provider is the one that project.toml names, with faults on the way to it.
-/// The report goes to build/report.json too.
+/// The report goes to build/report.json too, and as JUnit to build/report.xml.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -64,6 +64,9 @@ impl Test {
         let path = project.folder.join("build/report.json");
         let text = serde_json::to_string_pretty(&report)?;
         std::fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
+        let path = project.folder.join("build/report.xml");
+        std::fs::write(&path, kit::junit(&report)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
         answer(&if self.json { text } else { report.to_string() })?;
         Ok(outcome(&report))
     }

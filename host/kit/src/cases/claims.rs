@@ -1,0 +1,154 @@
+//! What the connector says that it can, held against what it does.
+
+use model::tasks::{Assignee, Task, TaskList, TaskPriority};
+use model::wire::tasks::TasksFeatures;
+use model::wire::{CollectionDelete, CollectionWrite, ItemWrite, Mutated};
+use model::{Instant, wire::Source};
+use runtime::{Code, Error, Surface};
+use serde_json::json;
+
+use crate::bench::{Bench, Outcome, Verdict, body, ensure, must};
+use crate::capability::Capability;
+
+/// Puts a value into a field.
+type Set = fn(&mut Task);
+
+/// A feature that is a field of a task: its name among the features, the field, and a value.
+const FIELDS: [(&str, &str, Set); 8] = [
+    ("startDate", "startDate", |task| task.start_date = Some("2026-03-01".into())),
+    ("dueTime", "dueTime", |task| task.due_time = Some("09:30".into())),
+    ("priority", "priority", |task| task.priority = Some(TaskPriority::High)),
+    ("percentComplete", "percentComplete", |task| task.percent_complete = Some(40)),
+    ("recurrence", "recurrence", |task| task.recurrence = vec!["RRULE:FREQ=WEEKLY;COUNT=4".into()]),
+    ("categories", "categories", |task| task.categories = vec!["home".into()]),
+    ("assignees", "assignees", |task| {
+        task.assignees = vec![Assignee { email: Some("bob@example.test".into()), ..Assignee::default() }]
+    }),
+    ("reminders", "reminderAt", |task| task.reminder_at = Some(Instant::from_millis(1_772_442_000_000))),
+];
+
+/// Whether each feature is there: as the connector claims, and as it was seen.
+pub async fn seen(bench: &mut Bench) -> Outcome<Vec<Capability>> {
+    if !bench.capabilities.is_empty() {
+        return Ok(bench.capabilities.clone());
+    }
+    let list = bench.list().await?;
+    let features: TasksFeatures =
+        must(bench.calls.fetch(Surface::Tasks, "capabilities", &json!({})).await, "capabilities")?;
+    let claimed = serde_json::to_value(&features).unwrap_or_default();
+    let claims = |feature: &str| claimed[feature] == true;
+    // It ends the case where the connector cannot write.
+    bench.create(&list, "swkit-X", "kit-X").await?;
+    let mut found = Vec::new();
+    for (feature, field, set) in FIELDS {
+        let mut task = Task {
+            title: format!("swkit-X-{feature}"),
+            time_zone: Some("Europe/Vienna".into()),
+            ..Task::default()
+        };
+        task.due_date = Some("2026-03-14".into());
+        set(&mut task);
+        let is_seen = comes_back(bench, &list, &task, field).await?;
+        found.push(Capability { feature, claimed: claims(feature), seen: is_seen });
+    }
+    let lists = lists(bench).await?;
+    found.extend(lists.map(|(feature, is_seen)| Capability {
+        feature,
+        claimed: claims(feature),
+        seen: is_seen,
+    }));
+    bench.capabilities.clone_from(&found);
+    Ok(found)
+}
+
+/// Whether a field of a new task is there again when the task is read.
+async fn comes_back(bench: &mut Bench, list: &str, task: &Task, field: &str) -> Outcome<bool> {
+    let write = ItemWrite {
+        collection: list.to_owned(),
+        body: task.clone(),
+        changed: ["title", "dueDate", "timeZone", field].map(str::to_owned).to_vec(),
+        ..ItemWrite::default()
+    };
+    let key = format!("kit-X-{field}");
+    let Some(made) =
+        done(bench.calls.mutate(Surface::Tasks, "tasks.create", &write, &key).await, "tasks.create")?
+    else {
+        return Ok(false);
+    };
+    let Some(id) = id_of(made) else { return Ok(false) };
+    let read = must(bench.get(list, &id).await, "tasks.get")?;
+    let value = |task: Option<Task>| {
+        task.and_then(|task| serde_json::to_value(task).ok()).map(|task| task[field].clone())
+    };
+    Ok(value(read.sources.first().and_then(body::<Task>)) == value(Some(task.clone())))
+}
+
+/// Lists that are made, renamed and deleted.
+async fn lists(bench: &mut Bench) -> Outcome<[(&'static str, bool); 3]> {
+    let write = |source: Option<&str>, name: &str| CollectionWrite {
+        source: source.map(str::to_owned),
+        body: TaskList { name: name.into(), ..TaskList::default() },
+        changed: vec!["name".to_owned()],
+        ..CollectionWrite::<TaskList>::default()
+    };
+    let made =
+        bench.calls.mutate(Surface::Tasks, "lists.create", &write(None, "swkit-X"), "kit-X-list").await;
+    let id = done(made, "lists.create")?.and_then(id_of);
+    let Some(id) = id else {
+        return Ok([("createList", false), ("updateList", false), ("deleteList", false)]);
+    };
+    let is_made = name_of(&bench.lists().await?, &id).as_deref() == Some("swkit-X");
+    let renamed = bench
+        .calls
+        .mutate(Surface::Tasks, "lists.update", &write(Some(&id), "swkit-X-after"), "kit-X-rename")
+        .await;
+    let is_renamed = done(renamed, "lists.update")?.is_some()
+        && name_of(&bench.lists().await?, &id).as_deref() == Some("swkit-X-after");
+    let delete = CollectionDelete { source: id.clone(), force: true, ..CollectionDelete::default() };
+    let deleted = bench.calls.mutate(Surface::Tasks, "lists.delete", &delete, "kit-X-delete").await;
+    let is_deleted =
+        done(deleted, "lists.delete")?.is_some() && name_of(&bench.lists().await?, &id).is_none();
+    Ok([("createList", is_made), ("updateList", is_renamed), ("deleteList", is_deleted)])
+}
+
+fn name_of(lists: &[Source], id: &str) -> Option<String> {
+    let list = lists.iter().find(|list| list.external_id == id && !list.deleted)?;
+    body::<TaskList>(list).map(|list| list.name)
+}
+
+/// What was done; none of what the connector says it cannot.
+fn done(done: Result<Mutated, Error>, what: &str) -> Outcome<Option<Mutated>> {
+    match done {
+        Err(error) if error.code == Code::Unsupported => Ok(None),
+        done => must(done, what).map(Some),
+    }
+}
+
+fn id_of(made: Mutated) -> Option<String> {
+    made.item.or_else(|| made.sources.first().map(|source| source.external_id.clone()))
+}
+
+async fn all_are(
+    bench: &mut Bench,
+    holds: fn(&Capability) -> bool,
+    said: &str,
+    help: &'static str,
+) -> Outcome {
+    let found = seen(bench).await?;
+    let others: Vec<&str> = found.iter().filter(|one| !holds(one)).map(|one| one.feature).collect();
+    if found.is_empty() {
+        return Err(Verdict::NotApplicable("the connector has no features".to_owned()));
+    }
+    ensure(others.is_empty(), || format!("{said}: {}", others.join(", ")), help)
+}
+
+pub async fn claimed(bench: &mut Bench) -> Outcome {
+    const HELP: &str =
+        "a feature is true where what is written comes back: callers decide by it what they offer";
+    all_are(bench, |one| !one.claimed || one.seen, "claimed and not seen", HELP).await
+}
+
+pub async fn unclaimed(bench: &mut Bench) -> Outcome {
+    const HELP: &str = "set the feature to true in `features`: callers leave out what is not claimed";
+    all_are(bench, |one| one.claimed || !one.seen, "seen and not claimed", HELP).await
+}

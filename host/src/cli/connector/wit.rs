@@ -1,0 +1,40 @@
+//! `switchboard connector wit`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use authoring::{ConnectorName, write_wit};
+use clap::Args;
+use runtime::Manifest;
+
+use crate::cli::output::answer;
+
+/// Write the WIT package, and the world of the connector in this folder, for languages that have no template
+///
+/// Name and surfaces are those of connector.toml. What a host gives and asks for is told in the files themselves.
+#[derive(Args)]
+#[command(after_help = "Example:\n  switchboard connector wit --out wit")]
+pub struct Wit {
+    /// The folder that has connector.toml
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: PathBuf,
+    /// Where the files are written
+    #[arg(long, value_name = "DIR", default_value = "wit")]
+    out: PathBuf,
+}
+
+impl Wit {
+    pub fn run(self) -> Result<()> {
+        let path = self.project.join("connector.toml");
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let manifest = Manifest::parse(&text)?;
+        let name: ConnectorName = manifest.name.parse()?;
+        let surfaces: Vec<String> =
+            manifest.surfaces.iter().map(|version| version.surface.to_string()).collect();
+        let written = write_wit(&name, &surfaces, &self.out)?;
+        let shown: Vec<String> =
+            written.iter().map(|path| self.out.join(path).display().to_string()).collect();
+        answer(&shown.join("\n"))
+    }
+}
