@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use tar::{Builder, EntryType, Header};
 
 /// A folder or a file of the repository, and where it is in the archive.
-const CONTENT: [(&str, &str); 9] = [
+const CONTENT: [(&str, &str); 15] = [
     ("sdk/model/src", "vendor/model/src"),
     ("sdk/templates/vendor/model.toml", "vendor/model/Cargo.toml"),
     ("sdk/connector/src", "vendor/connector-sdk/src"),
@@ -21,6 +21,12 @@ const CONTENT: [(&str, &str); 9] = [
     ("LICENSE-APACHE", "vendor/LICENSE-APACHE"),
     ("LICENSE-MIT", "vendor/LICENSE-MIT"),
     ("sdk/templates/rust", "templates/rust"),
+    ("sdk/js", "vendor-js/switchboard"),
+    ("sdk/templates/vendor/README-js.md", "vendor-js/README.md"),
+    ("LICENSE-APACHE", "vendor-js/LICENSE-APACHE"),
+    ("LICENSE-MIT", "vendor-js/LICENSE-MIT"),
+    ("sdk/templates/typescript", "templates/typescript"),
+    ("sdk/templates/javascript", "templates/javascript"),
 ];
 
 /// Where the template's lock file is in the archive.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
 
 mod dev;
+mod javascript;
 mod packages;
 mod project;
 mod stranger;

@@ -76,10 +76,15 @@ impl Notes {
         std::fs::write(self.folder().join(file), text).unwrap();
     }
 
-    /// Makes it.
+    /// Makes it, in Rust.
     pub fn new(name: &'static str) -> Notes {
+        Notes::written_in("rust", name)
+    }
+
+    /// Makes it, in this language.
+    pub fn written_in(language: &str, name: &'static str) -> Notes {
         let dir = tempfile::tempdir().unwrap();
-        let said = switchboard(dir.path(), &["connector", "new", name, "--lang", "rust"]).ok();
+        let said = switchboard(dir.path(), &["connector", "new", name, "--lang", language]).ok();
         Notes { dir, name, said }
     }
 }

@@ -32,7 +32,7 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
         })
     };
     let own = unpacked(&format!("templates/{language}"))?;
-    let vendor = unpacked("vendor")?;
+    let vendor = unpacked(language.vendor())?;
     fs::create_dir_all(into).map_err(|error| Fault::of_file("create", into, error))?;
     let temporary = tempfile::Builder::new().prefix(".connector-new-").tempdir_in(into);
     let temporary = temporary.map_err(|error| Fault::of_file("write into", into, error))?;

@@ -11,15 +11,31 @@ use crate::fault::Fault;
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     Rust,
+    TypeScript,
+    JavaScript,
 }
 
 impl Language {
     /// All of them, as the command line and `project.toml` spell them.
-    pub const ALL: [(&str, Language); 1] = [("rust", Language::Rust)];
+    pub const ALL: [(&str, Language); 3] = [
+        ("rust", Language::Rust),
+        ("typescript", Language::TypeScript),
+        ("javascript", Language::JavaScript),
+    ];
+
+    /// Where the archive has the SDK that a project in this language gets as its folder `vendor`.
+    pub(crate) fn vendor(self) -> &'static str {
+        match self {
+            Language::Rust => "vendor",
+            Language::TypeScript | Language::JavaScript => "vendor-js",
+        }
+    }
 
     pub fn as_str(self) -> &'static str {
         match self {
             Language::Rust => "rust",
+            Language::TypeScript => "typescript",
+            Language::JavaScript => "javascript",
         }
     }
 }

@@ -10,7 +10,9 @@ use toml::Value;
 
 use crate::fault::{Fault, Result};
 use crate::group;
+use crate::javascript;
 use crate::language::Language;
+use crate::name::ConnectorName;
 use crate::toolchain::{Install, TARGET, Toolchain};
 
 /// A project on disk.
@@ -19,6 +21,8 @@ pub struct Project {
     pub folder: PathBuf,
     /// The connector's name, of `connector.toml`.
     pub name: String,
+    /// Names of the surfaces that `connector.toml` says the component exports.
+    pub surfaces: Vec<String>,
     pub language: Language,
     /// Who plays the provider in tests.
     pub provider: Provider,
@@ -99,6 +103,19 @@ struct Named {
     name: String,
 }
 
+/// What a build reads of `connector.toml`.
+#[derive(Deserialize)]
+struct Manifest {
+    name: String,
+    #[serde(default)]
+    surfaces: Vec<String>,
+}
+
+/// `tasks` of `tasks@1.0.0`.
+fn name_of(surface: &str) -> String {
+    surface.split('@').next().unwrap_or_default().to_owned()
+}
+
 impl Project {
     /// Reads the project in `folder`.
     pub fn open(folder: &Path) -> Result<Project> {
@@ -111,12 +128,13 @@ impl Project {
         }
         let file: File = read(
             &path,
-            "lang = \"rust\", and [test] with provider, settings and collection, are all that it may have",
+            "lang = \"rust\" (or another of the templates' languages), and [test] with provider, settings and collection, are all that it may have",
         )?;
-        let named: Named = read(&folder.join("connector.toml"), "name = \"…\" is its first line")?;
+        let named: Manifest = read(&folder.join("connector.toml"), "name = \"…\" is its first line")?;
         Ok(Project {
             folder: folder.to_owned(),
             name: named.name,
+            surfaces: named.surfaces.iter().map(|surface| name_of(surface)).collect(),
             language: file.lang,
             provider: file.test.provider.unwrap_or(Provider::BuiltIn(BuiltIn::Paper)),
             settings: file.test.settings,
@@ -135,6 +153,10 @@ impl Project {
     pub fn build_unless(&self, profile: Profile, called_off: Option<&AtomicBool>) -> Result<Option<Built>> {
         let compiled = match self.language {
             Language::Rust => self.build_rust(profile, called_off)?,
+            Language::TypeScript | Language::JavaScript => {
+                let name: ConnectorName = self.name.parse()?;
+                javascript::build(&self.folder, &name, &self.surfaces, called_off)?
+            }
         };
         let Some(compiled) = compiled else { return Ok(None) };
         let folder = self.folder.join("build").join(&self.name);
@@ -243,7 +265,10 @@ mod tests {
     #[test]
     fn what_is_wrong_in_a_project_is_told_with_its_line() {
         for (text, said) in [
-            ("lang = \"cobol\"", "project.toml, line 1: unknown variant `cobol`, expected `rust`"),
+            (
+                "lang = \"cobol\"",
+                "project.toml, line 1: unknown variant `cobol`, expected one of `rust`, `typescript`, `javascript`",
+            ),
             ("lang = \"rust\"\n\nlanguage = 1", "project.toml, line 3: unknown field `language`"),
             ("", "project.toml, line 1: missing field `lang`"),
         ] {

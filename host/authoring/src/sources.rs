@@ -14,7 +14,16 @@ use crate::project::Project;
 /// Written by builds themselves: what a build leaves in it is no change.
 const OF_BUILDS: &str = "Cargo.lock";
 /// Files beside the folders.
-const FILES: [&str; 5] = ["connector.toml", "project.toml", "Cargo.toml", OF_BUILDS, "build.rs"];
+const FILES: [&str; 8] = [
+    "connector.toml",
+    "project.toml",
+    "Cargo.toml",
+    OF_BUILDS,
+    "build.rs",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+];
 /// Folders, with everything in them.
 const FOLDERS: [&str; 2] = ["src", "vendor"];
 /// Folders in folders; a project that has more is not read deeper.
@@ -123,6 +132,7 @@ mod tests {
         Project {
             folder: folder.to_owned(),
             name: "x".into(),
+            surfaces: Vec::new(),
             language: Language::Rust,
             provider: Provider::BuiltIn(BuiltIn::Paper),
             settings: BTreeMap::new(),

@@ -13,12 +13,15 @@ use crate::cli::output::answer;
 ///
 /// Nothing is asked of a network. The SDK is the one of this program, in the project's folder `vendor`.
 #[derive(Args)]
-#[command(after_help = "Example:\n  switchboard connector new notes --lang rust")]
+#[command(after_help = "\
+Examples:
+  switchboard connector new notes --lang rust
+  switchboard connector new notes --lang typescript")]
 pub struct New {
     /// The connector's name: lower-case letters, digits and "-"
     #[arg(value_name = "NAME")]
     name: String,
-    /// The language: rust
+    /// The language: rust, typescript or javascript
     #[arg(long, value_name = "LANGUAGE")]
     lang: String,
     /// Make the project's folder in this one

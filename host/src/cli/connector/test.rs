@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use authoring::{Fault, Profile, Project, Provider};
+use authoring::{Fault, Profile, Project, Provider, placed};
 use clap::Args;
 use kit::{Options, Report};
 use serde_json::{Map, Value};
@@ -62,12 +62,12 @@ impl Test {
         };
         let report = kit::run(options, step).await?;
         let path = project.folder.join("build/report.json");
-        let text = serde_json::to_string_pretty(&report)?;
+        let text = placed(&project.folder, &serde_json::to_string_pretty(&report)?);
         std::fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
         let path = project.folder.join("build/report.xml");
-        std::fs::write(&path, kit::junit(&report)?)
+        std::fs::write(&path, placed(&project.folder, &kit::junit(&report)?))
             .with_context(|| format!("cannot write {}", path.display()))?;
-        answer(&if self.json { text } else { report.to_string() })?;
+        answer(&if self.json { text } else { placed(&project.folder, &report.to_string()) })?;
         Ok(outcome(&report))
     }
 

@@ -194,12 +194,16 @@ fn expired() -> Failure {
     Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector")
 }
 
-/// An address at Paper. Segments and values are escaped, so that an id cannot lead elsewhere.
+/// An address at Paper. Segments and values are escaped, so that an id cannot lead elsewhere. A segment that is a step in a path has no
+/// escaped form: nothing has such an id.
 pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outcome<String> {
     let server = context.setting("serverUrl");
     let server = server.ok_or_else(|| Failure::invalid("settings.serverUrl is missing: give Paper's address"))?;
     let mut url = format!("{}/v1", server.trim_end_matches('/'));
     for segment in segments {
+        if matches!(*segment, "." | "..") {
+            return Err(Failure::not_found("nothing has an id that is a step in a path"));
+        }
         url.push('/');
         escape(segment, &mut url);
     }
@@ -212,10 +216,10 @@ pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outc
     Ok(url)
 }
 
-/// RFC 3986, section 2.3, without `.`, which alone is a step in a path.
+/// RFC 3986, section 2.3.
 fn escape(text: &str, into: &mut String) {
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_~".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             into.push(char::from(byte));
         } else {
             into.push_str(&format!("%{byte:02X}"));

@@ -116,7 +116,7 @@ impl Dev {
             freshness_ms: 0,
             compile_program: std::env::current_exe().ok(),
             connector_lines: true,
-            connector_observer: Some(Arc::new(Shown::new(Clock::system()))),
+            connector_observer: Some(Arc::new(Shown::new(Clock::system(), &project.folder))),
             ..Config::default()
         };
         Resolved {

@@ -2,20 +2,27 @@
 
 use std::fmt;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use authoring::{own_frames, placed};
 use base::clock::Clock;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use runtime::{Answer, CallObserver, CallStats, Called, Code, Error, LogLevel, LogLine};
 
+/// The field of a line in which a connector in JavaScript tells where an error was.
+const STACK: &str = "stack";
+
 /// Shows calls.
 pub struct Shown {
     clock: Clock,
+    /// The project's folder.
+    folder: PathBuf,
 }
 
 impl Shown {
-    pub fn new(clock: Clock) -> Self {
-        Shown { clock }
+    pub fn new(clock: Clock, folder: &Path) -> Self {
+        Shown { clock, folder: folder.to_owned() }
     }
 
     fn say(&self, text: &str) {
@@ -45,9 +52,19 @@ impl CallObserver for Shown {
             LogLevel::Info => "info",
             LogLevel::Debug => "debug",
         };
-        let fields: Vec<String> =
-            line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
-        self.say(&format!("  {level:5} {}{}", line.message, fields.concat()));
+        let (stacks, fields): (Vec<_>, Vec<_>) = line.fields.iter().partition(|(name, _)| name == STACK);
+        let mut text = format!("  {level:5} {}", line.message);
+        for (name, value) in fields {
+            text.push_str(&format!(" {name}={value}"));
+        }
+        for (_, stack) in stacks {
+            // The host has escaped the ends of its lines.
+            let stack = placed(&self.folder, &stack.replace("\\u{a}", "\n"));
+            for frame in own_frames(&stack) {
+                text.push_str(&format!("\n           {frame}"));
+            }
+        }
+        self.say(&text);
     }
 
     fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>) {

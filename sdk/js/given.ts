@@ -1,0 +1,917 @@
+/** What the host gives a connector: arguments, in which every field is there. Made of `sdk/model` by its test `typescript`. */
+
+/** What the account may do with a calendar. */
+export type AccessRole = "owner" | "writer" | "reader" | "freeBusyReader";
+
+export interface Anniversary {
+  /** As the provider names it: `wedding`. */
+  type: string | null;
+  date: PartialDate;
+}
+
+export interface Assignee {
+  email: string | null;
+  name: string | null;
+}
+
+/** An attachment to read. */
+export interface AttachmentRef {
+  /** External id of the source. */
+  source: string;
+  /** `Item.hint` of its item, as it was told last. */
+  hint: unknown;
+  /** `attachments[].id` as the connector told it. */
+  part: string;
+}
+
+export interface Attendee {
+  email: string;
+  name: string | null;
+  responseStatus: ResponseStatus;
+  role: AttendeeRole;
+  kind: AttendeeKind;
+  comment: string | null;
+  self: boolean;
+  organizer: boolean;
+}
+
+export type AttendeeKind = "individual" | "group" | "resource" | "room";
+
+export type AttendeeRole = "required" | "optional" | "chair" | "nonParticipant";
+
+/** What the account may do in a book. */
+export interface BookRights {
+  read: boolean;
+  write: boolean;
+  delete: boolean;
+}
+
+/** A calendar, as the provider has it. */
+export interface Calendar {
+  /** What the user calls it. */
+  name: string;
+  description: string | null;
+  /** IANA name; the zone of all-day events and of times without one. */
+  timeZone: string | null;
+  /** `#rrggbb`. */
+  color: string | null;
+  /** The account's default calendar. */
+  isPrimary: boolean;
+  /** The account owns it. */
+  isOwned: boolean;
+  readOnly: boolean;
+  accessRole: AccessRole;
+  location: string | null;
+  defaultReminders: Reminder[];
+  /** Which events count as busy (RFC 9670 `includeInAvailability`). */
+  includeInAvailability: IncludeInAvailability;
+  /** Conference providers that events here can have; empty: none. */
+  conferenceTypes: ConferenceProvider[];
+}
+
+/** Body of a `changes` call, and of a `*.list` inside a collection. */
+export interface ChangesRequest {
+  /** External id of the collection (calendar, address book, task list, mailbox); none where the surface has no collections. */
+  collection: string | null;
+  /** The collection's zone, for dates without one. */
+  timeZone: string | null;
+  /** At most about this many sources in one answer; 0: the connector's choice. */
+  limit: number;
+  /**
+   * Only name the sources (`externalId`, `etag`, `deleted`) and read nothing of what is in them. The host asks so for the
+   * page that killed the connector, to read its sources one by one and find the one that does it. A connector that cannot
+   * ignores it, and such a source holds up its collection.
+   */
+  namesOnly: boolean;
+  /**
+   * Where there is more than a page, the answer may be the names of all of it (`Sources.named`), however many: one listing instead of
+   * one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
+   */
+  namesFirst: boolean;
+}
+
+/** A step of a task. */
+export interface ChecklistItem {
+  id: string;
+  taskId: string;
+  title: string;
+  checked: boolean;
+  checkedAt: Instant | null;
+  /** Sorts the items as text. */
+  position: string | null;
+  createdAt: Instant;
+  etag: string;
+}
+
+/** A collection to delete, with everything in it. */
+export interface CollectionDelete {
+  source: string;
+  ifMatch: string | null;
+  /** Though it is not empty. The host has looked; a provider that can refuse looks again. */
+  force: boolean;
+}
+
+/** A collection (calendar, address book, task list) to make or to change. */
+export interface CollectionWriteOfTaskList {
+  /** External id of its source; none on create. */
+  source: string | null;
+  /** The whole collection as it shall be. */
+  body: TaskList;
+  /** Names (camelCase) of the fields that the caller changed; all given ones on create. */
+  changed: string[];
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** A collection (calendar, address book, task list) to make or to change. */
+export interface CollectionWriteOfCalendar {
+  /** External id of its source; none on create. */
+  source: string | null;
+  /** The whole collection as it shall be. */
+  body: Calendar;
+  /** Names (camelCase) of the fields that the caller changed; all given ones on create. */
+  changed: string[];
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** A collection (calendar, address book, task list) to make or to change. */
+export interface CollectionWriteOfContactBook {
+  /** External id of its source; none on create. */
+  source: string | null;
+  /** The whole collection as it shall be. */
+  body: ContactBook;
+  /** Names (camelCase) of the fields that the caller changed; all given ones on create. */
+  changed: string[];
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+export interface Conference {
+  provider: ConferenceProvider;
+  status: ConferenceStatus;
+  joinUrl: string | null;
+  meetingId: string | null;
+  passcode: string | null;
+  phones: ConferencePhone[];
+  createRequestId: string | null;
+}
+
+export interface ConferencePhone {
+  number: string;
+  pin: string | null;
+  region: string | null;
+}
+
+export type ConferenceProvider = "googleMeet" | "teams" | "zoom" | "webex" | "other";
+
+export type ConferenceStatus = "pending" | "ready" | "failed";
+
+/** Body that goes with every call: what the connector must know of the connection. Host puts it under `connection`. */
+export interface Connection {
+  /**
+   * What the user gave (`serverUrl`) merged with what `check` found. `discoveredOrigins`, a list of texts, are the origins that
+   * `check` found and the host accepted.
+   */
+  settings: { [name: string]: unknown };
+  /** The account's addresses, lower case: who "self" is. */
+  addresses: string[];
+  /** The login name, where the connection has one. Never the password. */
+  username: string | null;
+}
+
+/**
+ * A person or an organization in an address book. It has at least one of a name, an e-mail address, a phone number and an
+ * organization.
+ */
+export interface Contact {
+  /** None on a create: the default book of `connectionId`. It stays the same for the contact's life. */
+  bookId?: string | null;
+  /** None on a create: made of the other names, else of the organization, an address or a number. */
+  displayName: string | null;
+  givenName: string | null;
+  middleName: string | null;
+  familyName: string | null;
+  prefix: string | null;
+  suffix: string | null;
+  nickname: string | null;
+  phoneticGivenName: string | null;
+  phoneticFamilyName: string | null;
+  emails: ContactEmail[];
+  phones: ContactPhone[];
+  addresses: PostalAddress[];
+  organizations: Organization[];
+  urls: ContactUrl[];
+  imAddresses: ImAddress[];
+  relations: Relation[];
+  birthday: PartialDate | null;
+  anniversaries: Anniversary[];
+  notes: string | null;
+  photo: Photo | null;
+  /** The groups that it is a member of; of the same book. */
+  groupIds: string[];
+  source: ContactSource;
+  starred: boolean;
+  /** The contact that this one became part of; its old id keeps working. */
+  mergedInto: string | null;
+}
+
+/** An address book. */
+export interface ContactBook {
+  name: string;
+  description: string | null;
+  isDefault: boolean;
+  readOnly: boolean;
+  contactCount: number | null;
+  rights: BookRights;
+}
+
+export interface ContactEmail {
+  value: string;
+  type: ContactKind;
+  label: string | null;
+  primary: boolean;
+}
+
+/** A named set of contacts. */
+export interface ContactGroup {
+  /** None on a create: the default book of `connectionId`. It stays the same for the group's life. */
+  bookId?: string | null;
+  name: string;
+  kind: GroupKind;
+  /** Null where there are more than 500: then they are listed with `group_id`. */
+  contactIds: string[] | null;
+  memberCount: number;
+  readOnly: boolean;
+}
+
+/** What an address or number is for. */
+export type ContactKind = "home" | "work" | "other" | "custom";
+
+export interface ContactPhone {
+  /** As written. */
+  value: string;
+  /** ITU E.164, where it can be told: `+4930901820`. */
+  e164: string | null;
+  type: PhoneKind;
+  label: string | null;
+  primary: boolean;
+}
+
+/** Where the provider has it from. */
+export type ContactSource = "addressBook" | "suggested" | "directory";
+
+export interface ContactUrl {
+  value: string;
+  type: ContactKind;
+}
+
+/** A contact to make or to change. `write.body.photo.url` may be a `data:` URL: the picture itself. */
+export interface ContactWrite {
+  /** External id of the collection. */
+  collection: string;
+  /** The collection's zone, for dates without one. */
+  timeZone: string | null;
+  /** External id of the source; none on create. */
+  source: string | null;
+  /** The whole item as it shall be; other items in it are named as `Item.uid` names them. */
+  body: Contact;
+  /**
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * provider's bytes.
+   */
+  changed: string[];
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+  /**
+   * What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
+   * is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+   */
+  strict: boolean;
+  /** External ids of the sources of the groups that it shall become a member of. */
+  joins: string[];
+  /** The same of the groups that it shall leave. */
+  leaves: string[];
+}
+
+/** A draft to store: in the drafts folder, with `draft` set and read. */
+export interface DraftSave {
+  /** Blob of this call: the message, RFC 5322. */
+  blob: string;
+  internetMessageId: string;
+  /** The version that this one takes the place of; it is gone afterwards, and `Source.previousId` of the new one names it. */
+  replaces: MessageRef | null;
+  /** The replaced source's etag; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** A mailbox address, best effort: mail in the wild may lack the `@`. */
+export interface EmailAddress {
+  name: string | null;
+  email: string;
+}
+
+/** A calendar event: a single one, a series, or one changed instance of a series. */
+export interface Event {
+  /** RFC 5545 UID; equal for a series and its exceptions. */
+  iCalUid: string | null;
+  /** RFC 5545 SEQUENCE. */
+  sequence: number;
+  type: EventType;
+  /** Original local start of an exception or occurrence: `YYYY-MM-DDTHH:MM:SS` in the series' zone, or `YYYY-MM-DD`. */
+  recurrenceId: string | null;
+  /** The same as an instant. */
+  originalStart: Instant | null;
+  /**
+   * An exception that is meant for all later instances, too (RFC 5545 RANGE=THISANDFUTURE): those without an exception of their own
+   * have its fields, its length, and its distance from the original start. Read only.
+   */
+  appliesToFollowing?: boolean;
+  /** First instant. For all-day events the midnight of `startDate` in the calendar's zone. */
+  start: Instant;
+  /** The instant at which it is over (exclusive); equal to `start` for a moment. */
+  end: Instant;
+  /**
+   * How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider says it with days: so many
+   * days later by the clock, then so many hours later. Absent: exactly as long as from `start` to `end`.
+   */
+  duration?: string | null;
+  /** IANA name of the zone that the start is anchored in. */
+  timeZone: string;
+  /** IANA name, where the end is in another zone. */
+  endTimeZone: string | null;
+  /**
+   * How the clock of the start's zone goes, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
+   * the series are at the same time of day on this clock. Only on a series with times, and on an exception that applies to following
+   * instances. Read only.
+   */
+  timeZoneRules?: TimeZoneRules | null;
+  allDay: boolean;
+  /** All-day events: first day, `YYYY-MM-DD`. */
+  startDate: string | null;
+  /** All-day events: the day after the last, `YYYY-MM-DD`. */
+  endDate: string | null;
+  title: string | null;
+  /** Plain text. */
+  description: string | null;
+  /** HTML as the provider has it: untrusted. */
+  descriptionHtml: string | null;
+  location: string | null;
+  locations: Location[] | null;
+  /** `#rrggbb`. */
+  color: string | null;
+  /** The event in the provider's own web pages. */
+  htmlLink: string | null;
+  status: EventStatus;
+  showAs: ShowAs;
+  /** Derived: whether `showAs` and `status` make this time busy. */
+  busy: boolean;
+  visibility: Visibility;
+  eventKind: EventKind;
+  /** The account cannot change it. */
+  readOnly: boolean;
+  organizer: Person | null;
+  creator: Person | null;
+  attendees: Attendee[];
+  hideAttendees: boolean;
+  guestsCanModify: boolean;
+  guestsCanInvite: boolean;
+  capacity: number | null;
+  /** The response of the attendee who is the account itself; null where it is not invited. */
+  myResponse: ResponseStatus | null;
+  /**
+   * RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. What others wrote is shown as
+   * it is, also more rules and `EXRULE` (RFC 2445).
+   */
+  recurrence: string[];
+  conference: Conference | null;
+  reminders: Reminders;
+  attachments: EventAttachment[];
+}
+
+export interface EventAttachment {
+  title: string | null;
+  url: string | null;
+  mimeType: string | null;
+}
+
+export interface EventConference {
+  collection: string;
+  timeZone: string | null;
+  target: EventTarget;
+  provider: ConferenceProvider | null;
+}
+
+export interface EventDelete {
+  collection: string;
+  timeZone: string | null;
+  target: EventTarget;
+  notify: Notify;
+  /** As [`EventWrite::strict`]. */
+  strict: boolean;
+}
+
+export type EventKind = "default" | "outOfOffice" | "focusTime" | "workingLocation";
+
+export interface EventRespond {
+  collection: string;
+  timeZone: string | null;
+  target: EventTarget;
+  response: ResponseStatus;
+  comment: string | null;
+  notifyOrganizer: boolean;
+  /** As [`EventWrite::strict`], of `notifyOrganizer`. */
+  strict: boolean;
+}
+
+export type EventStatus = "confirmed" | "tentative" | "cancelled";
+
+/** Which event: the source, and inside it the series, an instance, or all from one instance on. */
+export interface EventTarget {
+  /** External id of the source; none on create. */
+  source: string | null;
+  /** Original local start of the instance (as `Event.recurrenceId`); none: the single event or the series. */
+  recurrenceId: string | null;
+  /** The same as an instant. */
+  originalStart: Instant | null;
+  /** `This` with a `recurrenceId`: that instance. `ThisAndFollowing`: from it on. `All`: the whole series. */
+  scope: RecurrenceScope;
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** `occurrence` is never stored: it is computed from a series. */
+export type EventType = "single" | "series" | "occurrence" | "exception";
+
+export interface EventWrite {
+  /** External id of the calendar. */
+  collection: string;
+  timeZone: string | null;
+  target: EventTarget;
+  /**
+   * The whole event as it shall be (of the target: the instance, or the series). For `thisAndFollowing` the first
+   * event of the new series.
+   */
+  event: Event;
+  /**
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * provider's bytes.
+   */
+  changed: string[];
+  notify: Notify;
+  /**
+   * Where the provider cannot tell exactly those whom `notify` names, it is refused (failure "unsupported", `notify` as
+   * `detail.field`) before anything is written. Else it is written, and a warning `notify_not_supported` tells of it.
+   */
+  strict: boolean;
+}
+
+/** Busy times straight from the provider. */
+export interface FreeBusyRequest {
+  /** External ids of calendars of this account; empty with an `email`. */
+  collections: string[];
+  /** Somebody else's address, asked through this account. */
+  email: string | null;
+  start: Instant;
+  end: Instant;
+}
+
+export type GroupKind = "user" | "system";
+
+export interface ImAddress {
+  /** As the provider names it: `xmpp`, `matrix`. */
+  protocol: string | null;
+  handle: string;
+}
+
+export type Importance = "low" | "normal" | "high";
+
+export type IncludeInAvailability = "all" | "attending" | "none";
+
+/** RFC 3339 instant, UTC, millisecond precision */
+export type Instant = string;
+
+/** A source to delete. */
+export interface ItemDelete {
+  collection: string;
+  source: string;
+  ifMatch: string | null;
+}
+
+/** An item of a collection (contact, group, task) to make or to change. */
+export interface ItemWriteOfTask {
+  /** External id of the collection. */
+  collection: string;
+  /** The collection's zone, for dates without one. */
+  timeZone: string | null;
+  /** External id of the source; none on create. */
+  source: string | null;
+  /** The whole item as it shall be; other items in it are named as `Item.uid` names them. */
+  body: Task;
+  /**
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * provider's bytes.
+   */
+  changed: string[];
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+  /**
+   * What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
+   * is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+   */
+  strict: boolean;
+}
+
+/** An item of a collection (contact, group, task) to make or to change. */
+export interface ItemWriteOfContactGroup {
+  /** External id of the collection. */
+  collection: string;
+  /** The collection's zone, for dates without one. */
+  timeZone: string | null;
+  /** External id of the source; none on create. */
+  source: string | null;
+  /** The whole item as it shall be; other items in it are named as `Item.uid` names them. */
+  body: ContactGroup;
+  /**
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * provider's bytes.
+   */
+  changed: string[];
+  /** Provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+  /**
+   * What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
+   * is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+   */
+  strict: boolean;
+}
+
+export type LinkedType = "email_message" | "calendar_event" | "contact" | "url";
+
+export interface Location {
+  name: string | null;
+  address: string | null;
+  uri: string | null;
+  /** `geo:` URI's coordinates as `lat,lon`. */
+  geo: string | null;
+}
+
+/**
+ * A message to put into a folder, without sending it. A repeated append under the same idempotency key must find what the
+ * first attempt left: by `internetMessageId` in the folder.
+ */
+export interface MessageAppend {
+  /** Blob of this call: the message, RFC 5322, lines end with CRLF. */
+  blob: string;
+  /** Its Message-ID, without angle brackets. */
+  internetMessageId: string;
+  /** External ids of folders; none: the inbox. */
+  folders: string[];
+  /** External ids of labels. */
+  labels: string[];
+  unread: boolean;
+  starred: boolean;
+  draft: boolean;
+  keywords: string[];
+  /** The internal date; none: now. */
+  receivedAt: Instant | null;
+}
+
+/** A message to delete. */
+export interface MessageDelete {
+  /** External id of the source. */
+  source: string;
+  /** `Item.hint` of its item, as it was told last. */
+  hint: unknown;
+  /** Destroy it. Else it goes to the trash, and where there is none it is destroyed too. */
+  permanent: boolean;
+  ifMatch: string | null;
+}
+
+/** Looks for a message that a crash may have left: by Message-ID, in the folders that sent mail and drafts go to. */
+export interface MessageFind {
+  /** Without angle brackets. */
+  internetMessageId: string;
+}
+
+/** A message at the provider. */
+export interface MessageRef {
+  /** External id of the source. */
+  source: string;
+  /** `Item.hint` of its item, as it was told last. */
+  hint: unknown;
+}
+
+/** What to look for at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`. */
+export interface MessageSearch {
+  /** Words that all must occur, in headers or text. */
+  text: string | null;
+  /** In the provider's own query language; instead of `text`. */
+  nativeQuery: string | null;
+  /** External id of a folder; none: everywhere, trash and junk too. */
+  folder: string | null;
+  /** External id of a label. */
+  label: string | null;
+  receivedAfter: Instant | null;
+  receivedBefore: Instant | null;
+  unread: boolean | null;
+  starred: boolean | null;
+  /** At most this many in one answer. */
+  limit: number;
+}
+
+/**
+ * A message to hand over for delivery.
+ *
+ * Call `Context::reached("handed-over")` right before the step after which the provider may deliver it, and not before: until then the
+ * host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it. A failure
+ * after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}` or its status is one
+ * (4xx without 408, and 503).
+ *
+ * Call `Context::reached("accepted")` as soon as the provider has said that it takes the message for at least one recipient, and go on with
+ * the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
+ * message, and of one without a copy (`save_to_sent` false) it could only say that the outcome is unknown.
+ */
+export interface MessageSend {
+  /** Blob of this call: the message, RFC 5322, lines end with CRLF, without Bcc. */
+  blob: string;
+  internetMessageId: string;
+  /** The envelope's sender. */
+  from: EmailAddress;
+  /** The envelope's recipients: to, cc and bcc. */
+  recipients: string[];
+  /** Keep a copy in the sent folder, if the provider does not do so by itself. */
+  saveToSent: boolean;
+  /** With the Bcc that the copy in the sent folder shall show; none: `blob`. */
+  sentBlob: string | null;
+  /** The draft that it was; it is gone afterwards. */
+  draft: MessageRef | null;
+}
+
+/** A change of a message. What is none stays as it is. */
+export interface MessageUpdate {
+  /** External id of the source. */
+  source: string;
+  /** `Item.hint` of its item, as it was told last. */
+  hint: unknown;
+  unread: boolean | null;
+  starred: boolean | null;
+  answered: boolean | null;
+  forwarded: boolean | null;
+  importance: Importance | null;
+  /** Lower case. */
+  addKeywords: string[];
+  removeKeywords: string[];
+  /** External ids of the folders that it shall be in, all of them; one where the provider has no more. */
+  folders: string[] | null;
+  /** External ids of labels. */
+  addLabels: string[];
+  removeLabels: string[];
+  /** The source's etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** Messages to read. An unknown one is left out of the answer, or told as `deleted`. */
+export interface MessagesGet {
+  /** At most 200. */
+  messages: MessageRef[];
+  /** With `headers`. */
+  headers: boolean;
+  /** With `headers` and `body`. */
+  body: boolean;
+  /** Most bytes of each of `body.text` and `body.html`; what is longer is cut at a character and marked `truncated`. */
+  maxBodyBytes: number;
+}
+
+export type NotesFormat = "text" | "html";
+
+/** Whom the provider tells. */
+export type Notify = "all" | "externalOnly" | "none";
+
+export interface Organization {
+  name: string | null;
+  title: string | null;
+  department: string | null;
+  /** Whether they are there now. Where it is not said, they are. */
+  current: boolean;
+}
+
+/** A step or a link of a task, to make, change or delete. */
+export interface PartWriteOfChecklistItem {
+  /** External id of the task list. */
+  collection: string;
+  /** External id of the task's source. */
+  source: string;
+  /** The provider's id of the part; none on create. */
+  part: string | null;
+  /** The whole part as it shall be; of no meaning on delete. */
+  body: ChecklistItem;
+  /** Names (camelCase) of the fields that the caller changed; all given ones on create. */
+  changed: string[];
+  /** The task's provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** A step or a link of a task, to make, change or delete. */
+export interface PartWriteOfTaskLink {
+  /** External id of the task list. */
+  collection: string;
+  /** External id of the task's source. */
+  source: string;
+  /** The provider's id of the part; none on create. */
+  part: string | null;
+  /** The whole part as it shall be; of no meaning on delete. */
+  body: TaskLink;
+  /** Names (camelCase) of the fields that the caller changed; all given ones on create. */
+  changed: string[];
+  /** The task's provider etag that the change is based on; a mismatch is failure "conflict". */
+  ifMatch: string | null;
+}
+
+/** A day of a year, or of every year. */
+export interface PartialDate {
+  year: number | null;
+  /** 1 to 12. */
+  month: number;
+  /** 1 to 31. */
+  day: number;
+}
+
+export interface Person {
+  email: string | null;
+  name: string | null;
+  /** It is the connected account. */
+  self: boolean;
+}
+
+export type PhoneKind = "mobile" | "home" | "work" | "homeFax" | "workFax" | "pager" | "other" | "custom";
+
+export interface Photo {
+  /**
+   * Where the picture is. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has
+   * it. On a write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
+   */
+  url: string | null;
+  /** Changes with the picture. */
+  etag: string | null;
+}
+
+export interface PostalAddress {
+  type: ContactKind;
+  label: string | null;
+  /** The whole address as it is written on a letter. */
+  formatted: string | null;
+  street: string | null;
+  extended: string | null;
+  poBox: string | null;
+  locality: string | null;
+  region: string | null;
+  postalCode: string | null;
+  country: string | null;
+  /** ISO 3166-1 alpha-2. */
+  countryCode: string | null;
+}
+
+/** Which instances of a series a change is meant for. */
+export type RecurrenceScope = "this" | "thisAndFollowing" | "all";
+
+export interface Relation {
+  name: string;
+  /** As the provider names it: `spouse`, `assistant`. */
+  type: string | null;
+}
+
+export interface Reminder {
+  method: ReminderMethod;
+  /** Minutes before the start, 0 to 40,320 (four weeks). */
+  minutesBefore: number;
+}
+
+export type ReminderMethod = "popup" | "email";
+
+export interface Reminders {
+  /** The calendar's default reminders apply. */
+  useDefault: boolean;
+  overrides: Reminder[];
+}
+
+export type ResponseStatus = "needsAction" | "accepted" | "declined" | "tentative";
+
+export type ShowAs = "busy" | "free" | "tentative" | "oof" | "workingElsewhere";
+
+/** One source of a collection. */
+export interface SourceRef {
+  /** External id of the collection. */
+  collection: string;
+  /** External id of the source. */
+  source: string;
+  /** The collection's zone, for dates without one. */
+  timeZone: string | null;
+}
+
+/**
+ * Sources of one collection, to be read in one call; body of `*.batchGet`. The answer tells of each: its items, an error, or that it is
+ * gone.
+ */
+export interface SourcesGet {
+  /** External id of the collection. */
+  collection: string;
+  /** External ids of the sources. */
+  sources: string[];
+  /** The collection's zone, for dates without one. */
+  timeZone: string | null;
+}
+
+/** Something to do. Setting `status` to `completed` stamps `completedAt`, leaving it clears that. */
+export interface Task {
+  /** The list of the path. */
+  taskListId?: string | null;
+  parentId: string | null;
+  /** 1 to 1,024 characters. */
+  title: string;
+  notes: string | null;
+  notesFormat: NotesFormat;
+  status: TaskStatus;
+  priority: TaskPriority | null;
+  /** 0 to 100. */
+  percentComplete: number | null;
+  /** `YYYY-MM-DD`. */
+  startDate: string | null;
+  /** `YYYY-MM-DD`. */
+  dueDate: string | null;
+  /** `HH:MM` in `timeZone`. A provider without times drops it and says so in `warnings`. */
+  dueTime: string | null;
+  /** IANA name. */
+  timeZone: string | null;
+  completedAt: Instant | null;
+  reminderAt: Instant | null;
+  /** RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. */
+  recurrence: string[];
+  categories: string[];
+  assignees: Assignee[];
+  /** Sorts the list as text. */
+  position: string | null;
+  hasAttachments: boolean;
+  checklistItems: ChecklistItem[];
+  links: TaskLink[];
+  /** The task in the provider's own web pages. */
+  webUrl: string | null;
+}
+
+/** What a task is about: a resource here, or a page elsewhere. */
+export interface TaskLink {
+  id: string;
+  taskId: string;
+  url: string | null;
+  title: string | null;
+  applicationName: string | null;
+  externalId: string | null;
+  resourceType: LinkedType;
+  resourceId: string | null;
+  createdAt: Instant;
+}
+
+/** A list of tasks. */
+export interface TaskList {
+  name: string;
+  /** The default list cannot be deleted. */
+  role: TaskListRole | null;
+  isOwner: boolean;
+  isShared: boolean;
+  readOnly: boolean;
+  /** `#rrggbb`. */
+  color: string | null;
+  sortOrder: number;
+  taskCount: number | null;
+  /** Tasks that are neither completed nor cancelled. */
+  openCount: number | null;
+}
+
+export type TaskListRole = "default" | "flagged";
+
+export type TaskPriority = "low" | "normal" | "high";
+
+export type TaskStatus = "needsAction" | "inProgress" | "completed" | "waiting" | "deferred" | "cancelled";
+
+/** The offsets of a time zone that has no IANA name (RFC 5545 section 3.6.5). */
+export interface TimeZoneRules {
+  /**
+   * The clock as a POSIX TZ string (RFC 9636 section 3.3.2), such as `STD5DST4,M4.1.0/2,M10.5.0/2`; null: `offset` and `transitions`
+   * say it.
+   */
+  posix: string | null;
+  /** Seconds east of UTC before the first transition. */
+  offset: number;
+  /** In order; after the last one its offset stays. */
+  transitions: TimeZoneTransition[];
+}
+
+/** A change of clocks. */
+export interface TimeZoneTransition {
+  /** When clocks are changed. */
+  at: Instant;
+  /** Seconds east of UTC from then on. */
+  offset: number;
+}
+
+export type Visibility = "default" | "public" | "private" | "confidential";

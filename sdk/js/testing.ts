@@ -1,0 +1,80 @@
+/** A connector's logic without a host: answers are recorded, time stands still, randomness repeats. */
+
+import type { Host, Level } from "./context.ts";
+import { type BlobInfo, type Request, type Response, SendError } from "./http.ts";
+
+/**
+ * A provider made of recorded answers. They are given in order, each for the method and the URL that it was recorded with; a request that
+ * was not expected throws.
+ */
+export class Recorded implements Host {
+  /** Every request that was made. */
+  readonly requests: Request[] = [];
+  /** Every line that was logged. */
+  readonly lines: string[] = [];
+  /** What the clock says; a test may move it. */
+  now = 0;
+  readonly #queue: { method: string; url: string; response: Response }[] = [];
+  readonly #blobs = new Map<string, Uint8Array>();
+  #seed = 0;
+
+  /** The next answer. */
+  expect(method: string, url: string, response: Response): this {
+    this.#queue.push({ method, url, response });
+    return this;
+  }
+
+  /** How many answers nobody has asked for. */
+  get left(): number {
+    return this.#queue.length;
+  }
+
+  send(request: Request): Response {
+    this.requests.push(request);
+    const next = this.#queue.shift();
+    const asked = `${request.method ?? "GET"} ${request.url}`;
+    if (next === undefined) throw new Error(`unexpected request: ${asked}`);
+    if (asked !== `${next.method} ${next.url}`) throw new Error(`unexpected request: ${asked}, and not ${next.method} ${next.url}`);
+    return next.response;
+  }
+
+  sendMany(requests: readonly Request[]): (Response | SendError)[] {
+    return requests.map((request) => this.send(request));
+  }
+
+  sendToBlob(request: Request): BlobInfo {
+    const { status, headers, body } = this.send(request);
+    const id = this.createBlob(body);
+    return { id, size: body.length, contentType: null, status, headers };
+  }
+
+  nowMs(): number {
+    return this.now;
+  }
+
+  randomBytes(length: number): Uint8Array {
+    // Repeatable, and that is all a test needs.
+    return Uint8Array.from({ length }, () => (this.#seed = (Math.imul(this.#seed, 1_103_515_245) + 12_345) >>> 0) >>> 24);
+  }
+
+  log(level: Level, message: string, fields: Readonly<Record<string, string>>): void {
+    const shown = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`);
+    this.lines.push(`${level} ${message}${shown.join("")}`);
+  }
+
+  blobSize(id: string): number | null {
+    return this.#blobs.get(id)?.length ?? null;
+  }
+
+  readBlob(id: string, offset: number, length: number): Uint8Array | null {
+    return this.#blobs.get(id)?.slice(offset, offset + length) ?? null;
+  }
+
+  createBlob(content: Uint8Array): string {
+    const id = `blob-${this.#blobs.size + 1}`;
+    this.#blobs.set(id, content);
+    return id;
+  }
+
+  reached(): void {}
+}

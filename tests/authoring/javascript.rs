@@ -1,0 +1,176 @@
+//! Connectors in TypeScript and JavaScript: the same commands, the same kit, and an engine without much that other engines have.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::project::{Ended, Notes};
+
+/// The project in TypeScript: made once, and its tools are installed.
+fn typescript() -> &'static Notes {
+    static MADE: OnceLock<Notes> = OnceLock::new();
+    MADE.get_or_init(|| Notes::written_in("typescript", "typed"))
+}
+
+/// The project's own tests.
+fn npm_test(notes: &Notes) {
+    let mut npm = Command::new("npm");
+    let ended = Ended::of(npm.args(["test"]).current_dir(notes.folder()).output().unwrap());
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+}
+
+/// What the kit says of a connector whose `check` does this.
+fn throwing(name: &'static str, expression: &str) -> Ended {
+    let notes = Notes::written_in("javascript", name);
+    let source = notes.read("src/connector.js");
+    let source =
+        source.replace("check(context) {\n", "check(context) {\n    if (context) return mistake(context);\n");
+    notes.write("src/connector.js", &format!("{source}\nfunction mistake(context) {{\n  {expression}\n}}\n"));
+    notes.run(&["connector", "test", "--case", "D1"])
+}
+
+#[test]
+fn the_template_in_typescript_passes_the_kit() {
+    let notes = typescript();
+    assert!(notes.said.starts_with("created typed/ (typescript): 10 files"), "{}", notes.said);
+    let tested = notes.run(&["connector", "test"]);
+    assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
+    assert!(tested.stdout.contains("40 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    npm_test(notes);
+    // The tools are there: a second build asks nothing of a registry.
+    let again = notes.run(&["connector", "build", "--json"]);
+    assert!(again.json()["bytes"].as_u64().is_some_and(|bytes| bytes < 3_000_000), "{}", again.stdout);
+
+    let manifest = notes.read("connector.toml");
+    assert!(manifest.contains("\nlevel = \"strict\"\n"), "{manifest}");
+
+    fs::copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("authoring/sdk.test.ts"),
+        notes.folder().join("test/sdk.test.ts"),
+    )
+    .unwrap();
+    npm_test(notes);
+}
+
+#[test]
+fn the_template_in_javascript_passes_the_kit() {
+    let notes = Notes::written_in("javascript", "plain");
+    let tested = notes.run(&["connector", "test"]);
+    assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
+    assert!(tested.stdout.contains("40 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    npm_test(&notes);
+}
+
+/// The kit's clock stands at a time of its own, and a component is built long before it is called.
+#[test]
+fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
+    let ended = throwing(
+        "surroundings",
+        "const blob = context.host.createBlob(new Uint8Array(70_000), null);
+  throw new Error(JSON.stringify({
+    clock: Date.now() === context.nowMs() && new Date().getTime() === context.nowMs() && new Date() instanceof Date,
+    zone: new Date(0).getHours(),
+    text: new Date(Date.parse('Thu, 01 Jan 1970 00:00:10 GMT')).toISOString(),
+    random: Math.random() !== Math.random() && Math.random() < 1,
+    numbers: [typeof Date.now(), typeof context.deadlineMs, typeof context.host.blobSize(blob)],
+    blob: [context.host.blobSize(blob), context.host.readBlob(blob, 69_999, 9).length, context.host.readBlob('none', 0, 1)],
+    text8: new TextDecoder().decode(new TextEncoder().encode('é𝄞')),
+    absent: [typeof fetch, typeof URL, typeof Intl, typeof setTimeout, typeof crypto],
+  }));",
+    );
+    let expected = r#"{\"clock\":true,\"zone\":0,\"text\":\"1970-01-01T00:00:10.000Z\",\"random\":true,\"numbers\":[\"number\",\"number\",\"number\"],\"blob\":[70000,1,null],\"text8\":\"é𝄞\",\"absent\":[\"undefined\",\"undefined\",\"undefined\",\"undefined\",\"undefined\"]}"#;
+    assert!(ended.stdout.contains(expected), "{}\n{}", ended.stdout, ended.stderr);
+}
+
+#[test]
+fn an_error_has_its_line_and_says_what_to_do() {
+    let ended = throwing("wanting", "return fetch('https://paper.test/v1/me');");
+    assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("a connector sends requests with context.send()"), "{}", ended.stdout);
+    let line = ended.stdout.split("at mistake (src/connector.js:").nth(1);
+    assert!(line.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())), "{}", ended.stdout);
+}
+
+#[test]
+fn a_promise_is_no_answer() {
+    let ended = throwing("promising", "return Promise.resolve({ externalAccountId: 'me' });");
+    assert!(ended.stdout.contains("a connector's methods are not async"), "{}", ended.stdout);
+}
+
+#[test]
+fn what_cannot_be_built_says_where() {
+    let notes = Notes::written_in("typescript", "untyped");
+    let source = notes.read("src/connector.ts");
+    notes.write("src/connector.ts", &source.replace("surfaces: [\"tasks\"]", "surfaces: 3"));
+    let ended = notes.run(&["connector", "build"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.stderr.contains("src/connector.ts(")
+            && ended.stderr.contains("Type 'number' is not assignable"),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.contains("error: the connector was not built\nhelp: mend what tsc says above"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!notes.folder().join("build").exists());
+
+    // Nothing of the host is there while the engine's state is made.
+    notes.write(
+        "src/connector.ts",
+        &format!("const BUILT = Date.now();\nif (BUILT < 0) throw BUILT;\n{source}"),
+    );
+    let ended = notes.run(&["connector", "build"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains("the time is not there while the connector is built"), "{}", ended.stderr);
+}
+
+/// The operations of the SDK in Rust and of the one in TypeScript are the same, under the same names.
+#[test]
+fn every_operation_is_in_both_sdks() {
+    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sdk");
+    let typescript = fs::read_to_string(sdk.join("js/surfaces.ts")).unwrap();
+    let mut count = 0;
+    for surface in ["tasks", "calendar", "contacts", "email"] {
+        let (_, table) = typescript.split_once(&format!("\n  {surface}: {{\n")).unwrap();
+        let (table, _) = table.split_once("\n  },\n").unwrap();
+        let rust =
+            fs::read_to_string(sdk.join("connector/src/surface").join(format!("{surface}.rs"))).unwrap();
+        let (mut operations, mut verb) = (0, "");
+        for line in rust.lines() {
+            if let Some(name) = line.strip_prefix("pub fn ") {
+                verb = name.split('<').next().unwrap_or_default();
+            }
+            let Some((op, call)) = line.trim().split_once(" => run(host, request, ") else { continue };
+            let method = call.split("C::").nth(1).unwrap().split(['(', ')']).next().unwrap();
+            let kind = if call.contains("Answer::whole") { "whole" } else { "page" };
+            let verbs = table.split_once(&format!(" {verb}: {{")).unwrap().1.split(" }").next().unwrap();
+            let name = op.trim_matches('"');
+            let keys = [format!("{op}: "), format!("{name}: ")];
+            let entry = format!("{kind}(\"{}\")", camel(method));
+            assert!(
+                keys.iter().any(|key| verbs.contains(&format!("{key}{entry}"))),
+                "{surface}.{verb} {op}: {entry}\n{verbs}"
+            );
+            operations += 1;
+        }
+        assert_eq!(table.matches("(\"").count(), operations, "{surface}");
+        count += operations;
+    }
+    assert!(count > 40, "{count}");
+}
+
+fn camel(name: &str) -> String {
+    let (mut upper, mut text) = (false, String::new());
+    for letter in name.chars() {
+        match letter {
+            '_' => upper = true,
+            _ if std::mem::take(&mut upper) => text.push(letter.to_ascii_uppercase()),
+            _ => text.push(letter),
+        }
+    }
+    text
+}
