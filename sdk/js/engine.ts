@@ -18,10 +18,11 @@ export function install(surroundings: Surroundings, isRunning: () => boolean): v
   const within = (what: string): void => {
     if (!isRunning()) throw new Error(`${what} is not there while the connector is built: ask for it within a call`);
   };
-  clock(() => {
+  const nowMs = (): number => {
     within("the time");
     return surroundings.nowMs();
-  });
+  };
+  clock(nowMs);
   Math.random = () => {
     within("randomness");
     const bytes = surroundings.randomBytes(8);
@@ -33,7 +34,9 @@ export function install(surroundings: Surroundings, isRunning: () => boolean): v
     if (isRunning()) surroundings.log(level, parts.map(String).join(" "));
   };
   const console = { debug: line("debug"), log: line("info"), info: line("info"), warn: line("warn"), error: line("error") };
-  Object.assign(globalThis, { console, TextEncoder: Encoder, TextDecoder: Decoder });
+  for (const [name, value] of Object.entries({ console, performance: { now: nowMs }, TextEncoder: Encoder, TextDecoder: Decoder })) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
 }
 
 /** `Date` with the host's clock: its local time is UTC. */

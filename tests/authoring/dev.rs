@@ -144,3 +144,37 @@ async fn the_host_follows_what_the_author_writes() {
     assert_eq!(dev.line("==> connection conn_"), connection);
     assert_eq!(dev.curl().1, call.1);
 }
+
+const TYPED_SOURCE: &str = "export function listSource({ id, title, etag }: List): Source {\n";
+
+#[tokio::test]
+async fn a_connector_in_typescript_is_followed_too() {
+    let notes = Notes::written_in("typescript", "followed-typed");
+    let provider = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut dev = Dev::start(&notes, provider);
+    dev.line("==> connection conn_");
+    let call = dev.curl();
+    assert_eq!(dev.get(&call).await.0, 200);
+
+    let start = Instant::now();
+    let logging = format!("{TYPED_SOURCE}  console.log(\"it was read\");\n");
+    replace(&notes, "src/paper.ts", TYPED_SOURCE, &logging);
+    let swapped = dev.line("is in service, 0 calls in flight on");
+    println!("from a change to the swap: {:.1} s: {swapped}", start.elapsed().as_secs_f64());
+    assert_eq!(dev.get(&call).await.0, 200);
+    dev.line("info  it was read");
+
+    replace(&notes, "src/paper.ts", "console.log(\"it was read\")", "console.log(it.was.read)");
+    dev.line("Cannot find name 'it'");
+    dev.line("help: mend what tsc says above");
+    assert_eq!(dev.get(&call).await.0, 200);
+
+    let nobody = "(undefined as unknown as Source).items";
+    replace(&notes, "src/paper.ts", "console.log(it.was.read)", nobody);
+    dev.line("is in service, 0 calls in flight on");
+    assert_ne!(dev.get(&call).await.0, 200);
+    dev.line("error TypeError: ");
+    let line = 1 + notes.read("src/paper.ts").lines().position(|line| line.contains(nobody)).unwrap();
+    dev.line(&format!("at listSource (src/paper.ts:{line})"));
+    dev.line("✗ tasks.fetch lists.list  internal");
+}

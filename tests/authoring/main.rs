@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
 
+mod check;
 mod dev;
 mod javascript;
 mod packages;
 mod project;
+mod recordings;
 mod stranger;
+mod tutorial;
 mod wrong;

@@ -26,6 +26,10 @@ pub struct Project {
     pub language: Language,
     /// Who plays the provider in tests.
     pub provider: Provider,
+    /// Tests replay `recordings/` in place of the provider.
+    pub is_replayed: bool,
+    /// How the provider's answers are recorded.
+    pub record: Record,
     /// What a user would say when connecting an account: the settings of a test's connection.
     pub settings: BTreeMap<String, Value>,
     /// The list or other collection whose content tests may change, by its name or id; none: the tests choose one.
@@ -61,6 +65,20 @@ pub struct Local {
     pub token: String,
 }
 
+/// How a provider's answers are recorded: `[record]` of `project.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Record {
+    /// Who is recorded; none: who plays the provider in tests.
+    pub provider: Option<Provider>,
+    /// Response headers that are recorded beside the usual ones.
+    pub keep_headers: Vec<String>,
+    /// What is recorded as it is: a value, an address, `@` and a domain, or the name of a member that holds no secret.
+    pub keep: Vec<String>,
+    /// JSON pointers of members of request bodies that are not compared when a recording is replayed.
+    pub ignore: Vec<String>,
+}
+
 /// For whom a component is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
@@ -87,12 +105,28 @@ struct File {
     lang: Language,
     #[serde(default)]
     test: Test,
+    #[serde(default)]
+    record: Record,
+}
+
+/// What tests run against.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Tested {
+    Replay(Replay),
+    Provider(Provider),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Replay {
+    Recorded,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Test {
-    provider: Option<Provider>,
+    provider: Option<Tested>,
     collection: Option<String>,
     #[serde(default)]
     settings: BTreeMap<String, Value>,
@@ -128,15 +162,22 @@ impl Project {
         }
         let file: File = read(
             &path,
-            "lang = \"rust\" (or another of the templates' languages), and [test] with provider, settings and collection, are all that it may have",
+            "lang = \"rust\" (or another of the templates' languages), [test] with provider, settings and collection, and [record] with provider, keep_headers, keep and ignore, are all that it may have",
         )?;
         let named: Manifest = read(&folder.join("connector.toml"), "name = \"…\" is its first line")?;
+        let (is_replayed, provider) = match file.test.provider {
+            Some(Tested::Replay(Replay::Recorded)) => (true, file.record.provider.clone()),
+            Some(Tested::Provider(provider)) => (false, Some(provider)),
+            None => (false, None),
+        };
         Ok(Project {
             folder: folder.to_owned(),
             name: named.name,
             surfaces: named.surfaces.iter().map(|surface| name_of(surface)).collect(),
             language: file.lang,
-            provider: file.test.provider.unwrap_or(Provider::BuiltIn(BuiltIn::Paper)),
+            provider: provider.unwrap_or(Provider::BuiltIn(BuiltIn::Paper)),
+            is_replayed,
+            record: file.record,
             settings: file.test.settings,
             collection: file.test.collection,
         })
@@ -155,7 +196,7 @@ impl Project {
             Language::Rust => self.build_rust(profile, called_off)?,
             Language::TypeScript | Language::JavaScript => {
                 let name: ConnectorName = self.name.parse()?;
-                javascript::build(&self.folder, &name, &self.surfaces, called_off)?
+                javascript::build(&self.folder, &name, &self.surfaces, profile == Profile::Dev, called_off)?
             }
         };
         let Some(compiled) = compiled else { return Ok(None) };
@@ -260,6 +301,17 @@ mod tests {
         .unwrap();
         assert!(matches!(local.provider, Provider::Local(local) if local.command == ["serve"]));
         assert_eq!(local.settings["serverUrl"].as_str(), Some("http://127.0.0.1:9000"));
+    }
+
+    #[test]
+    fn a_project_says_how_its_provider_is_recorded() {
+        let text = "lang = \"rust\"\n[test]\nprovider = \"recorded\"\n[record]\nkeep = [\"@home.org\"]";
+        let project_of = |more: &str| project(&format!("{text}\n{more}"), "name = \"notes\"").unwrap();
+        let paper = project_of("");
+        assert_eq!((paper.is_replayed, paper.provider), (true, Provider::BuiltIn(BuiltIn::Paper)));
+        assert_eq!(paper.record.keep, ["@home.org"]);
+        let local = project_of("provider = { url = \"http://127.0.0.1:9000\", token = \"t\" }");
+        assert!(local.is_replayed && Some(&local.provider) == local.record.provider.as_ref());
     }
 
     #[test]

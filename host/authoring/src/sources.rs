@@ -137,6 +137,8 @@ mod tests {
             provider: Provider::BuiltIn(BuiltIn::Paper),
             settings: BTreeMap::new(),
             collection: None,
+            is_replayed: false,
+            record: crate::project::Record::default(),
         }
     }
 

@@ -70,7 +70,7 @@ pub struct Bench {
     pub secrets: Vec<String>,
     /// The list that the author named for tests.
     pub wanted: Option<String>,
-    /// Found by the first case that needs it.
+    /// Found in each case that needs it.
     pub list: Option<String>,
     /// Surfaces that the component exports.
     pub surfaces: Vec<Surface>,

@@ -41,8 +41,10 @@ pub struct Caller {
     pub connection: Connection,
     pub credentials: Arc<Bearer>,
     pub seed: u64,
-    /// How many calls there were.
+    /// How many calls there were in the present case.
     pub calls: u64,
+    /// The surface of the last call in the present case.
+    pub surface: Option<Surface>,
     /// What the last call cost.
     pub last: Option<CallStats>,
     /// Everything that the connector answered in the present case: bodies, cursors, messages.
@@ -50,6 +52,12 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// A case begins: its calls are the same whichever cases ran before it.
+    pub fn begin_case(&mut self, seed: u64) {
+        (self.seed, self.calls, self.surface) = (seed, 0, None);
+        self.outputs.clear();
+    }
+
     /// One call.
     pub async fn raw(
         &mut self,
@@ -59,6 +67,7 @@ impl Caller {
         key: Option<&str>,
     ) -> Result<Answer, Error> {
         self.calls += 1;
+        self.surface = Some(surface);
         let call = Call {
             connector: self.connector.clone(),
             surface,

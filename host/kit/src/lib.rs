@@ -2,17 +2,21 @@
 //! sandbox and its limits; below the policy and the credentials a [`line`] stands in place of the network, which plays the provider or
 //! makes faults on the way to it. Time is the kit's own: a wait costs none.
 //!
-//! [`run`] is the way in, [`CASES`] the list of what is held against a connector.
+//! [`run`] is the way in, [`CASES`] the list of what is held against a connector. [`record`] keeps what a provider answers meanwhile, so
+//! that later runs need no provider.
 
 mod bench;
 mod caller;
 mod capability;
 mod cases;
-mod compiled;
+pub mod compiled;
+mod escapes;
 mod junit;
 mod line;
 mod log;
 pub mod provider;
+mod record;
+mod recording;
 mod report;
 mod run;
 
@@ -20,5 +24,7 @@ pub use bench::{Finding, Verdict};
 pub use capability::Capability;
 pub use cases::{CASES, Case};
 pub use junit::junit;
+pub use record::{Saved, record};
+pub use recording::{Problem, Recording, Rules};
 pub use report::{CaseReport, Report};
 pub use run::{Options, Provider, run};

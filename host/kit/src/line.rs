@@ -1,4 +1,5 @@
-//! The line to the provider: every request of the connector is written down, answered by the provider, and spoilt where a case wants it.
+//! The line to the provider: every request of the connector is written down, answered by the provider or from a recording, and spoilt where
+//! a case wants it. What reaches the provider can be recorded.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,19 +11,20 @@ use http::{Request, Response, StatusCode};
 use runtime::{Carried, Network, Transport, TransportError};
 
 use crate::provider::paper::Paper;
+use crate::recording::{Problem, RecordedCase, Recorder, Replay, Unmatched};
 
 /// What happens to one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The provider does not see it, and this is the answer: status, headers, body.
     Answer(u16, Vec<(&'static str, String)>, &'static str),
-    /// The provider acts, and its answer is lost.
+    /// The provider acts, and its answer is lost. A replay takes the recorded answer, and loses it.
     DropAfter,
     /// The provider does not see it: the connection is reset.
     DropBefore,
-    /// The provider's answer comes later than anybody waits.
+    /// The provider does not see it, and an answer comes later than anybody waits.
     Slow,
-    /// Half of the provider's answer comes, then the connection breaks.
+    /// The provider acts, half of its answer comes, then the connection breaks. A replay cuts the recorded answer.
     Cut,
 }
 
@@ -48,10 +50,21 @@ impl std::fmt::Display for Exchange {
     }
 }
 
+/// Who answers.
+pub enum Responder {
+    /// The kit itself.
+    Paper(Paper),
+    /// A server, over the network.
+    Network,
+    /// A recording.
+    Recorded(Replay),
+}
+
 /// The line. All calls of a run go over one.
 pub struct Line {
-    /// None: requests go over the network.
-    paper: Option<Paper>,
+    responder: Responder,
+    /// Notes what the responder answers.
+    recorder: Option<Recorder>,
     state: Mutex<State>,
 }
 
@@ -64,8 +77,49 @@ struct State {
 }
 
 impl Line {
-    pub fn new(paper: Option<Paper>) -> Arc<Self> {
-        Arc::new(Line { paper, state: Mutex::default() })
+    /// A line to this responder.
+    pub fn new(responder: Responder) -> Arc<Self> {
+        Arc::new(Line { responder, recorder: None, state: Mutex::default() })
+    }
+
+    /// The same, and what is answered is recorded.
+    pub fn recording(responder: Responder) -> Arc<Self> {
+        Arc::new(Line { responder, recorder: Some(Recorder::default()), state: Mutex::default() })
+    }
+
+    /// Whether answers of a server are recorded: then they may take their time.
+    pub fn records_network(&self) -> bool {
+        self.recorder.is_some() && matches!(self.responder, Responder::Network)
+    }
+
+    /// A case begins with no faults and no exchanges, at `at_ms` of the kit's clock, or at the time when it was recorded. Returns the time.
+    pub fn begin_case(&self, id: &'static str, at_ms: i64) -> i64 {
+        *self.state() = State::default();
+        let recorded_at_ms = match &self.responder {
+            Responder::Recorded(replay) => replay.begin_case(id),
+            Responder::Paper(_) | Responder::Network => None,
+        };
+        let at_ms = recorded_at_ms.unwrap_or(at_ms);
+        if let Some(recorder) = &self.recorder {
+            recorder.begin_case(id, at_ms);
+        }
+        at_ms
+    }
+
+    /// The case has ended; it belongs to this surface. Returns how it differs from its recording, if there is one.
+    pub fn end_case(&self, surface: &str) -> Unmatched {
+        if let Some(recorder) = &self.recorder {
+            recorder.end_case(surface);
+        }
+        match &self.responder {
+            Responder::Recorded(replay) => replay.end_case(),
+            Responder::Paper(_) | Responder::Network => Unmatched::default(),
+        }
+    }
+
+    /// Takes what was recorded, as it was exchanged.
+    pub fn take_recorded(&self) -> Result<Vec<RecordedCase>, Problem> {
+        self.recorder.as_ref().map_or_else(|| Ok(Vec::new()), Recorder::take)
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -98,10 +152,16 @@ impl Line {
         request: &Request<Bytes>,
         network: &dyn Network,
     ) -> Result<Response<Carried>, TransportError> {
-        match &self.paper {
-            Some(paper) => Ok(paper.answer(request).map(Carried::whole)),
-            None => network.send().await,
+        let place = self.recorder.as_ref().and_then(|recorder| recorder.note_request(request));
+        let answer = match &self.responder {
+            Responder::Paper(paper) => Ok(paper.answer(request).map(Carried::whole)),
+            Responder::Network => network.send().await,
+            Responder::Recorded(replay) => replay.answer(request).ok_or_else(TransportError::unreachable),
+        };
+        if let (Some(recorder), Some(place), Ok(answer)) = (&self.recorder, place, &answer) {
+            recorder.note_response(place, answer);
         }
+        answer
     }
 
     async fn spoilt(
@@ -118,8 +178,7 @@ impl Line {
             }
             Some(Fault::DropBefore) => Err(TransportError::unreachable()),
             Some(Fault::Slow) => {
-                let answer = self.provided(request, network).await?;
-                Ok(answer.map(|body| Carried { pieces: vec![(LATE, body.bytes().into())], is_cut: false }))
+                Ok(Response::new(Carried { pieces: vec![(LATE, Bytes::new())], is_cut: false }))
             }
             Some(Fault::Cut) => {
                 let answer = self.provided(request, network).await?;
@@ -180,3 +239,6 @@ const LATE: Duration = Duration::from_secs(30);
 
 /// How long a request may take in a run: a fault that is slow costs no more than this.
 pub const HTTP_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// How long a request may take while a server's answers are recorded; shorter than [`LATE`].
+pub const RECORDING_TIMEOUT: Duration = Duration::from_secs(5);

@@ -3,39 +3,46 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use model::wire::Connection;
-use runtime::{Config, HttpSettings, Limits, Runtime, SystemLookup};
+use runtime::{Config, HttpSettings, Limits, Runtime, Surface, SystemLookup};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::bench::{Bench, Verdict};
+use crate::bench::{Bench, Finding, Verdict};
 use crate::caller::{Bearer, Caller};
 use crate::cases::{CASES, Case};
 use crate::compiled;
-use crate::line::{HTTP_TIMEOUT, Line};
+use crate::line::{HTTP_TIMEOUT, Line, RECORDING_TIMEOUT, Responder};
 use crate::log::Log;
 use crate::provider::paper::Paper;
+use crate::recording::{Origin, Problem, RECORD_AGAIN, Recording, Replay, Rules, Unmatched, placeholder};
 use crate::report::{CaseReport, Report};
 
 /// When the kit's clock begins: 2026-01-01T00:00:00Z.
 const START_MS: i64 = 1_767_225_600_000;
+/// How much later each case begins than the one before it: more than a case moves the clock.
+const CASE_MS: i64 = 3_600_000;
 /// Requests shown of a failed case.
 const SHOWN: usize = 5;
 /// Where Paper is for the connector: nowhere.
 const PAPER_URL: &str = "https://paper.test";
 
 /// Who plays the provider.
+#[derive(Clone)]
 pub enum Provider {
     /// The kit itself.
     Paper,
     /// A server on this machine or elsewhere, opened by this bearer token.
     Server { token: String },
+    /// Nobody: the answers are those of a recording, whose seed the run has.
+    Recorded { recording: Recording, rules: Rules },
 }
 
 /// What is to be tested, and how.
+#[derive(Clone)]
 pub struct Options {
     /// The folder with `connector.toml` and the component.
     pub connector: PathBuf,
@@ -55,15 +62,31 @@ pub struct Options {
 }
 
 /// Runs the cases. `progress` is told of each step that begins and of each case that has ended. Fails where the connector cannot be
-/// loaded at all, with the cause, or where a case that was asked for is not there.
+/// loaded at all, with the cause, or where a case that was asked for is not there, or is not in the recording.
 pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Report> {
+    let responder = match &options.provider {
+        Provider::Paper => Responder::Paper(Paper::default()),
+        Provider::Server { .. } => Responder::Network,
+        Provider::Recorded { recording, rules } => {
+            ensure_recorded(recording, &chosen(&options.cases)?)?;
+            Responder::Recorded(Replay::new(recording.clone(), rules.ignore.clone()))
+        }
+    };
+    run_over(&options, &Line::new(responder), &mut progress).await
+}
+
+/// The same over this line.
+pub async fn run_over(
+    options: &Options,
+    line: &Arc<Line>,
+    progress: &mut impl FnMut(&str),
+) -> Result<Report> {
     let start = Instant::now();
     let cases = chosen(&options.cases)?;
     let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
     let clock_ms = Arc::new(AtomicI64::new(START_MS));
-    let line = Line::new(matches!(options.provider, Provider::Paper).then(Paper::default));
     let log = Arc::<Log>::default();
-    let mut config = config(&options, dir.path(), &clock_ms, line.clone())?;
+    let mut config = config(options, dir.path(), &clock_ms, line.clone())?;
     config.observer = Some(log.clone());
     let runtime = Runtime::start(config).await?;
     let installed = runtime.install(&options.connector).await?;
@@ -75,14 +98,17 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         "install: compiled in {}, types and imports agree with connector.toml",
         seconds(start)
     ));
-    let mut bench = bench(&options, runtime, loaded.manifest.name.clone(), clock_ms, (line, log));
+    let account = account(options);
+    let seed = account.seed;
+    let name = loaded.manifest.name.clone();
+    let mut bench = bench(options, account, (runtime, name), clock_ms, (line.clone(), log));
     let limits = Limits::default();
     bench.cpu_ms = limits.cpu_ms;
     bench.memory_mib = limits.memory_mib(loaded.manifest.memory) as u64;
     bench.surfaces = loaded.manifest.surfaces.iter().map(|version| version.surface).collect();
     let mut reports = Vec::new();
     for case in cases {
-        let report = run_case(case, &mut bench).await;
+        let report = run_case(case, seed, &mut bench).await;
         if report.verdict != Verdict::Passed {
             progress(&format!(
                 "{} {}",
@@ -97,7 +123,7 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         version: installed.version,
         digest: installed.current,
         kit: env!("CARGO_PKG_VERSION"),
-        seed: options.seed,
+        seed,
         capabilities: bench.capabilities,
         cases: reports,
         ms: millis(start),
@@ -112,6 +138,18 @@ fn chosen(wanted: &[String]) -> Result<Vec<&'static Case>> {
     Ok(CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|id| case.id == id)).collect())
 }
 
+/// Fails where the recording has not all of these cases.
+fn ensure_recorded(recording: &Recording, cases: &[&Case]) -> Result<(), Problem> {
+    let missing = cases.iter().filter(|case| recording.find_case(case.id).is_none()).count();
+    if missing == 0 {
+        return Ok(());
+    }
+    Err(Problem::new(
+        format!("recordings/ has none for {missing} of {} cases", cases.len()),
+        "switchboard connector record, or [test] provider = \"paper\" or { url = \"…\", token = \"…\" } in project.toml",
+    ))
+}
+
 fn config(
     options: &Options,
     dir: &std::path::Path,
@@ -120,6 +158,11 @@ fn config(
 ) -> Result<Config> {
     let clock_ms = clock_ms.clone();
     let cache_dir = options.compiled.clone().unwrap_or_else(|| dir.join("cache"));
+    let (http_timeout, wall) = match line.records_network() {
+        true => (RECORDING_TIMEOUT, 6 * RECORDING_TIMEOUT),
+        false => (HTTP_TIMEOUT, Duration::from_secs(3)),
+    };
+    let in_ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
     Ok(Config {
         artefact_key: compiled::key(&cache_dir)?,
@@ -132,11 +175,7 @@ fn config(
         own_provider: None,
         lookup: Arc::new(SystemLookup),
         transport: Some(line),
-        limits: Limits {
-            http_timeout_ms: u64::try_from(HTTP_TIMEOUT.as_millis()).unwrap_or(u64::MAX),
-            wall_ms: 3_000,
-            ..Limits::default()
-        },
+        limits: Limits { http_timeout_ms: in_ms(http_timeout), wall_ms: in_ms(wall), ..Limits::default() },
         now: Arc::new(move || clock_ms.load(Ordering::SeqCst)),
         http: HttpSettings::default(),
         compile_in_child: options.compile_in_child.clone(),
@@ -145,32 +184,57 @@ fn config(
     })
 }
 
+/// The connection of a run, and what must never leave the connector.
+pub struct Account {
+    settings: Map<String, Value>,
+    token: String,
+    seed: u64,
+    /// The token is the last one.
+    pub secrets: Vec<String>,
+}
+
+/// The account that the connector is held against.
+pub fn account(options: &Options) -> Account {
+    let mut settings = options.settings.clone();
+    let seed = match &options.provider {
+        Provider::Recorded { recording, .. } => recording.seed,
+        Provider::Paper | Provider::Server { .. } => options.seed,
+    };
+    let name = format!("kit-{:.16}", hex::encode(Sha256::digest(seed.to_be_bytes())));
+    let origin = match &options.provider {
+        Provider::Paper => Origin::Paper,
+        Provider::Server { .. } => Origin::Server,
+        Provider::Recorded { recording, .. } => recording.origin,
+    };
+    let (token, mut secrets) = match (&options.provider, origin) {
+        (Provider::Paper, _) => (format!("paper-{name}"), vec![Paper::feed_key(&name)]),
+        (Provider::Server { token }, _) => (token.clone(), Vec::new()),
+        // What stands in the answers for the secrets of the recorded account, which had the first numbers.
+        (_, Origin::Paper) => (format!("recorded-{name}"), vec![placeholder(1), placeholder(2)]),
+        (_, Origin::Server) => (format!("recorded-{name}"), vec![placeholder(1)]),
+    };
+    if origin == Origin::Paper {
+        settings.entry("serverUrl").or_insert_with(|| json!(PAPER_URL));
+    }
+    secrets.push(token.clone());
+    Account { settings, token, seed, secrets }
+}
+
 fn bench(
     options: &Options,
-    runtime: Runtime,
-    connector: String,
+    account: Account,
+    (runtime, connector): (Runtime, String),
     clock_ms: Arc<AtomicI64>,
     (line, log): (Arc<Line>, Arc<Log>),
 ) -> Bench {
-    let mut settings = options.settings.clone();
-    let (token, mut secrets) = match &options.provider {
-        Provider::Paper => {
-            settings.entry("serverUrl").or_insert_with(|| json!(PAPER_URL));
-            let digest = hex::encode(Sha256::digest(options.seed.to_be_bytes()));
-            let account = format!("kit-{digest:.16}");
-            let key = Paper::feed_key(&account);
-            (format!("paper-{account}"), vec![key])
-        }
-        Provider::Server { token } => (token.clone(), Vec::new()),
-    };
-    secrets.push(token.clone());
     let calls = Caller {
         runtime,
         connector,
-        connection: Connection { settings, ..Connection::default() },
-        credentials: Arc::new(Bearer(token)),
-        seed: options.seed,
+        connection: Connection { settings: account.settings, ..Connection::default() },
+        credentials: Arc::new(Bearer(account.token)),
+        seed: account.seed,
         calls: 0,
+        surface: None,
         last: None,
         outputs: Vec::new(),
     };
@@ -178,7 +242,7 @@ fn bench(
         calls,
         line,
         clock_ms,
-        secrets,
+        secrets: account.secrets,
         wanted: options.collection.clone(),
         list: None,
         surfaces: Vec::new(),
@@ -190,14 +254,28 @@ fn bench(
     }
 }
 
-async fn run_case(case: &'static Case, bench: &mut Bench) -> CaseReport {
-    let (start, calls) = (Instant::now(), bench.calls.calls);
-    bench.line.mend();
-    bench.line.take_exchanges();
-    bench.calls.outputs.clear();
+/// A case begins as it does in every run: at its time, with its seed, and with nothing known of the account. So its requests are the
+/// same whichever cases run before it.
+fn begin_case(case: &'static Case, seed: u64, bench: &mut Bench) {
+    let place = CASES.iter().position(|other| other.id == case.id).unwrap_or_default();
+    let at_ms = START_MS + CASE_MS * i64::try_from(place).unwrap_or_default();
+    let at_ms = bench.line.begin_case(case.id, at_ms);
+    bench.clock_ms.store(at_ms, Ordering::SeqCst);
+    let digest: [u8; 32] =
+        Sha256::new().chain_update(seed.to_be_bytes()).chain_update(case.id).finalize().into();
+    let seed = digest.iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte));
+    bench.calls.begin_case(seed);
+    (bench.list, bench.warned) = (None, Vec::new());
     bench.log.take();
+}
+
+async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseReport {
+    let start = Instant::now();
+    begin_case(case, seed, bench);
     let verdict = (case.run)(bench).await.err().unwrap_or(Verdict::Passed);
     let exchanges = bench.line.take_exchanges();
+    let surface = bench.calls.surface.unwrap_or(Surface::Lifecycle);
+    let verdict = judged(verdict, bench.line.end_case(surface.as_str()));
     let (said, help, requests) = match &verdict {
         Verdict::Passed => (None, None, Vec::new()),
         Verdict::NotApplicable(why) => (Some(why.clone()), None, Vec::new()),
@@ -224,8 +302,18 @@ async fn run_case(case: &'static Case, bench: &mut Bench) -> CaseReport {
         said,
         help,
         requests,
-        calls: bench.calls.calls - calls,
+        calls: bench.calls.calls,
         ms: millis(start),
+    }
+}
+
+/// The verdict on a case, unless its requests are not those of its recording: whatever came of it then says nothing. A case that failed
+/// has ended early, and leaves recorded requests behind.
+fn judged(verdict: Verdict, unmatched: Unmatched) -> Verdict {
+    let has_failed = matches!(verdict, Verdict::Failed(_));
+    match unmatched.missing.or(unmatched.unused.filter(|_| !has_failed)) {
+        Some(said) => Verdict::Failed(Finding { said, help: RECORD_AGAIN }),
+        None => verdict,
     }
 }
 

@@ -13,6 +13,7 @@ mod blobs;
 mod call;
 mod code;
 mod compile;
+mod contents;
 mod engine;
 mod error;
 mod files;
@@ -46,12 +47,13 @@ pub use crate::blobs::{Blob, Blobs};
 pub use crate::call::{Answer, Call, CallContext};
 pub use crate::code::{Blame, Code};
 pub use crate::compile::{CHILD_COMMAND, LINES_FLAG, compile_child_main};
+pub use crate::contents::has_debug_info;
 pub use crate::engine::Allocation;
 pub use crate::error::{AuthorReport, Error};
 pub use crate::frames::Frame;
 pub use crate::limits::Limits;
 pub use crate::listening::Listening;
-pub use crate::loaded::Loaded;
+pub use crate::loaded::{Loaded, TRIAL_CPU};
 pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
     Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints, ErrorClass, ErrorPlace,

@@ -16,7 +16,7 @@ use crate::manifest::{Level, Manifest};
 use crate::outbound::wasi_http;
 use crate::packages::{Package, Source};
 use crate::state::State;
-use crate::stats::{Stats, StatsSnapshot};
+use crate::stats::{CallStats, Stats, StatsSnapshot};
 use crate::surface::{Surface, Verb};
 use crate::wasi;
 
@@ -32,6 +32,8 @@ pub struct Loaded {
     pub source: Source,
     /// What the component exports, read from its type.
     pub surfaces: BTreeSet<Surface>,
+    /// What starting took when the connector was loaded: one instance, of which nothing was called.
+    pub start_up: CallStats,
     pub(crate) name: Arc<str>,
     pub(crate) index: HashMap<(Surface, Verb), ComponentExportIndex>,
     pub(crate) pre: InstancePre<State>,
@@ -134,6 +136,7 @@ pub(crate) fn link(
         source: package.source,
         manifest,
         surfaces,
+        start_up: CallStats::default(),
         index,
         pre,
         stats,
@@ -235,5 +238,5 @@ fn check_memory(component: &Component, mib: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The limits of a trial: starting up must be quick, because it is part of every call.
-pub(crate) const TRIAL_CPU: Duration = Duration::from_millis(500);
+/// Processor time of a trial: starting up must be quick, because it is part of every call.
+pub const TRIAL_CPU: Duration = Duration::from_millis(500);

@@ -77,8 +77,8 @@ impl Registry {
             let mut stats = self.stats.lock().expect("no panic while counting");
             stats.entry(package.manifest.name.clone()).or_default().clone()
         };
-        let loaded = loaded::link(&self.linkers, &component, package, limits, stats)?;
-        self.sandbox.trial(&loaded).await?;
+        let mut loaded = loaded::link(&self.linkers, &component, package, limits, stats)?;
+        loaded.start_up = self.sandbox.trial(&loaded).await?;
         Ok(Arc::new(loaded))
     }
 

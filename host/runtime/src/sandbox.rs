@@ -104,8 +104,8 @@ impl Sandbox {
         judged
     }
 
-    /// Starts the component once, calls nothing, and checks the types of its functions.
-    pub(crate) async fn trial(&self, loaded: &Loaded) -> anyhow::Result<()> {
+    /// Starts the component once, calls nothing, and checks the types of its functions. Returns what starting took.
+    pub(crate) async fn trial(&self, loaded: &Loaded) -> anyhow::Result<CallStats> {
         let wall = Duration::from_secs(5);
         let context = Context {
             tenant: String::new(),
@@ -136,7 +136,7 @@ impl Sandbox {
             Ok::<_, wasmtime::Error>(wrong)
         };
         match tokio::time::timeout(wall, work).await {
-            Ok(Ok(wrong)) if wrong.is_empty() => Ok(()),
+            Ok(Ok(wrong)) if wrong.is_empty() => Ok(figures(store.data())),
             Ok(Ok(wrong)) => {
                 anyhow::bail!("a function has another signature than wit/ says: {}", wrong.join("; "))
             }

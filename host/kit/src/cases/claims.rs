@@ -27,31 +27,28 @@ const FIELDS: [(&str, &str, Set); 8] = [
     ("reminders", "reminderAt", |task| task.reminder_at = Some(Instant::from_millis(1_772_442_000_000))),
 ];
 
-/// Whether each feature is there: as the connector claims, and as it was seen.
-pub async fn seen(bench: &mut Bench) -> Outcome<Vec<Capability>> {
-    if !bench.capabilities.is_empty() {
-        return Ok(bench.capabilities.clone());
-    }
+/// Whether each feature is there: as the connector claims, and as it was seen. Each case makes tasks and lists of its own.
+async fn seen(bench: &mut Bench, case: &str) -> Outcome<Vec<Capability>> {
     let list = bench.list().await?;
     let features: TasksFeatures =
         must(bench.calls.fetch(Surface::Tasks, "capabilities", &json!({})).await, "capabilities")?;
     let claimed = serde_json::to_value(&features).unwrap_or_default();
     let claims = |feature: &str| claimed[feature] == true;
     // It ends the case where the connector cannot write.
-    bench.create(&list, "swkit-X", "kit-X").await?;
+    bench.create(&list, &format!("swkit-{case}"), &format!("kit-{case}")).await?;
     let mut found = Vec::new();
     for (feature, field, set) in FIELDS {
         let mut task = Task {
-            title: format!("swkit-X-{feature}"),
+            title: format!("swkit-{case}-{feature}"),
             time_zone: Some("Europe/Vienna".into()),
             ..Task::default()
         };
         task.due_date = Some("2026-03-14".into());
         set(&mut task);
-        let is_seen = comes_back(bench, &list, &task, field).await?;
+        let is_seen = comes_back(bench, (&list, case), &task, field).await?;
         found.push(Capability { feature, claimed: claims(feature), seen: is_seen });
     }
-    let lists = lists(bench).await?;
+    let lists = lists(bench, case).await?;
     found.extend(lists.map(|(feature, is_seen)| Capability {
         feature,
         claimed: claims(feature),
@@ -62,14 +59,19 @@ pub async fn seen(bench: &mut Bench) -> Outcome<Vec<Capability>> {
 }
 
 /// Whether a field of a new task is there again when the task is read.
-async fn comes_back(bench: &mut Bench, list: &str, task: &Task, field: &str) -> Outcome<bool> {
+async fn comes_back(
+    bench: &mut Bench,
+    (list, case): (&str, &str),
+    task: &Task,
+    field: &str,
+) -> Outcome<bool> {
     let write = ItemWrite {
         collection: list.to_owned(),
         body: task.clone(),
         changed: ["title", "dueDate", "timeZone", field].map(str::to_owned).to_vec(),
         ..ItemWrite::default()
     };
-    let key = format!("kit-X-{field}");
+    let key = format!("kit-{case}-{field}");
     let Some(made) =
         done(bench.calls.mutate(Surface::Tasks, "tasks.create", &write, &key).await, "tasks.create")?
     else {
@@ -84,28 +86,28 @@ async fn comes_back(bench: &mut Bench, list: &str, task: &Task, field: &str) -> 
 }
 
 /// Lists that are made, renamed and deleted.
-async fn lists(bench: &mut Bench) -> Outcome<[(&'static str, bool); 3]> {
+async fn lists(bench: &mut Bench, case: &str) -> Outcome<[(&'static str, bool); 3]> {
+    let (name, new_name) = (format!("swkit-{case}"), format!("swkit-{case}-after"));
+    let key = |of: &str| format!("kit-{case}-{of}");
     let write = |source: Option<&str>, name: &str| CollectionWrite {
         source: source.map(str::to_owned),
         body: TaskList { name: name.into(), ..TaskList::default() },
         changed: vec!["name".to_owned()],
         ..CollectionWrite::<TaskList>::default()
     };
-    let made =
-        bench.calls.mutate(Surface::Tasks, "lists.create", &write(None, "swkit-X"), "kit-X-list").await;
+    let new = write(None, &name);
+    let made = bench.calls.mutate(Surface::Tasks, "lists.create", &new, &key("list")).await;
     let id = done(made, "lists.create")?.and_then(id_of);
     let Some(id) = id else {
         return Ok([("createList", false), ("updateList", false), ("deleteList", false)]);
     };
-    let is_made = name_of(&bench.lists().await?, &id).as_deref() == Some("swkit-X");
-    let renamed = bench
-        .calls
-        .mutate(Surface::Tasks, "lists.update", &write(Some(&id), "swkit-X-after"), "kit-X-rename")
-        .await;
+    let is_made = name_of(&bench.lists().await?, &id).as_deref() == Some(name.as_str());
+    let change = write(Some(&id), &new_name);
+    let renamed = bench.calls.mutate(Surface::Tasks, "lists.update", &change, &key("rename")).await;
     let is_renamed = done(renamed, "lists.update")?.is_some()
-        && name_of(&bench.lists().await?, &id).as_deref() == Some("swkit-X-after");
+        && name_of(&bench.lists().await?, &id).as_deref() == Some(new_name.as_str());
     let delete = CollectionDelete { source: id.clone(), force: true, ..CollectionDelete::default() };
-    let deleted = bench.calls.mutate(Surface::Tasks, "lists.delete", &delete, "kit-X-delete").await;
+    let deleted = bench.calls.mutate(Surface::Tasks, "lists.delete", &delete, &key("delete")).await;
     let is_deleted =
         done(deleted, "lists.delete")?.is_some() && name_of(&bench.lists().await?, &id).is_none();
     Ok([("createList", is_made), ("updateList", is_renamed), ("deleteList", is_deleted)])
@@ -130,11 +132,12 @@ fn id_of(made: Mutated) -> Option<String> {
 
 async fn all_are(
     bench: &mut Bench,
+    case: &str,
     holds: fn(&Capability) -> bool,
     said: &str,
     help: &'static str,
 ) -> Outcome {
-    let found = seen(bench).await?;
+    let found = seen(bench, case).await?;
     let others: Vec<&str> = found.iter().filter(|one| !holds(one)).map(|one| one.feature).collect();
     if found.is_empty() {
         return Err(Verdict::NotApplicable("the connector has no features".to_owned()));
@@ -145,10 +148,10 @@ async fn all_are(
 pub async fn claimed(bench: &mut Bench) -> Outcome {
     const HELP: &str =
         "a feature is true where what is written comes back: callers decide by it what they offer";
-    all_are(bench, |one| !one.claimed || one.seen, "claimed and not seen", HELP).await
+    all_are(bench, "X2", |one| !one.claimed || one.seen, "claimed and not seen", HELP).await
 }
 
 pub async fn unclaimed(bench: &mut Bench) -> Outcome {
     const HELP: &str = "set the feature to true in `features`: callers leave out what is not claimed";
-    all_are(bench, |one| one.claimed || !one.seen, "seen and not claimed", HELP).await
+    all_are(bench, "X1", |one| one.claimed || !one.seen, "seen and not claimed", HELP).await
 }

@@ -1,3 +1,4 @@
 //! Who answers the connector's requests.
 
+pub mod notes;
 pub mod paper;

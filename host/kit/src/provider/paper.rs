@@ -22,6 +22,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use crate::escapes::decoded;
+
 /// Items of a page, unless the request wants fewer.
 const PAGE: usize = 100;
 /// Lists of a page.
@@ -334,17 +336,6 @@ fn said(status: StatusCode, body: &(impl Serialize + ?Sized)) -> Response<Bytes>
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
-}
-
-/// A segment of a path without its escapes (RFC 3986, section 2.1).
-fn decoded(segment: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), segment.as_bytes());
-    while let Some((first, tail)) = rest.split_first() {
-        let escaped = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| hex::decode(digits).ok());
-        bytes.push(escaped.as_ref().map_or(*first, |byte| byte[0]));
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //! results to stdout.
 
 mod build;
+mod check;
 mod dev;
 mod installed;
 mod new;
 mod project;
 mod provider;
+mod record;
 mod test;
 mod wit;
 
@@ -31,6 +33,8 @@ pub enum Connector {
     New(new::New),
     Build(build::Build),
     Test(test::Test),
+    Check(check::Check),
+    Record(record::Record),
     Dev(Box<dev::Dev>),
     Provider(provider::Provider),
     Wit(wit::Wit),
@@ -45,6 +49,7 @@ impl Connector {
     pub fn log_level(&self) -> String {
         match self {
             Connector::Dev(dev) => dev.log_level.clone(),
+            Connector::Check(_) => check::LOG.to_owned(),
             _ => "warn".to_owned(),
         }
     }
@@ -54,6 +59,8 @@ impl Connector {
             Connector::New(new) => new.run()?,
             Connector::Build(build) => build.run()?,
             Connector::Test(test) => return test.run().await,
+            Connector::Check(check) => return check.run().await,
+            Connector::Record(record) => return record.run().await,
             Connector::Dev(dev) => dev.run().await?,
             Connector::Provider(provider) => provider.run().await?,
             Connector::Wit(wit) => wit.run()?,

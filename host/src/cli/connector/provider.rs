@@ -13,51 +13,80 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use kit::provider::notes::Notes;
 use kit::provider::paper::Paper;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
 use crate::cli::output::answer;
 
-/// Bytes of a request to Paper.
+/// Bytes of a request to such a service.
 const MOST: usize = 1 << 20;
 /// How long an author's provider may take until it answers.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
-/// Serve Paper, the small service of lists and items that the templates are written for
+/// Serve a small service to write a connector for
 ///
-/// Any token paper-<name> opens an account, which is empty the first time. Everything is forgotten when it stops.
+/// Paper is a service of lists and items that the templates are written for, Notes one of notebooks and notes that the tutorial writes a
+/// connector for. Any token paper-<name> or notes-<name> opens an account, which is empty the first time. Everything is forgotten when it
+/// stops.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  switchboard connector provider --listen 127.0.0.1:8081
+  switchboard connector provider paper --listen 127.0.0.1:8081
   curl -H 'Authorization: Bearer paper-ann' http://127.0.0.1:8081/v1/lists")]
 pub struct Provider {
+    /// The service
+    #[arg(value_enum, default_value_t = Service::Paper)]
+    service: Service,
     /// Where it listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
     listen: SocketAddr,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Service {
+    Paper,
+    Notes,
 }
 
 impl Provider {
     pub async fn run(self) -> Result<()> {
         let listener = TcpListener::bind(self.listen);
         let listener = listener.await.with_context(|| format!("cannot listen on {}", self.listen))?;
-        answer(&format!("paper on http://{}", listener.local_addr()?))?;
-        axum::serve(listener, paper()).await.context("Paper has stopped")
+        let (name, service) = match self.service {
+            Service::Paper => ("paper", paper()),
+            Service::Notes => ("notes", notes()),
+        };
+        answer(&format!("{name} on http://{}", listener.local_addr()?))?;
+        axum::serve(listener, service).await.with_context(|| format!("{name} has stopped"))
     }
 }
 
 /// Paper behind a port.
 pub fn paper() -> Router {
-    let paper = Arc::new(Paper::default());
+    let paper = Paper::default();
+    behind_a_port(move |request| paper.answer(request))
+}
+
+/// Notes behind a port.
+fn notes() -> Router {
+    let notes = Notes::default();
+    behind_a_port(move |request| notes.answer(request))
+}
+
+fn behind_a_port(
+    answer: impl Fn(&http::Request<Bytes>) -> http::Response<Bytes> + Send + Sync + 'static,
+) -> Router {
+    let answer = Arc::new(answer);
     Router::new().fallback(move |request: Request| {
-        let paper = paper.clone();
+        let answer = answer.clone();
         async move {
             let (head, body) = request.into_parts();
-            // A body that is too long or breaks off is none, which Paper refuses.
+            // A body that is too long or breaks off is none, which the service refuses.
             let body = axum::body::to_bytes(body, MOST).await.unwrap_or_else(|_| Bytes::from_static(b"?"));
-            let answer: Response = paper.answer(&Request::from_parts(head, body)).map(Body::from);
+            let answer: Response = answer(&Request::from_parts(head, body)).map(Body::from);
             answer
         }
     })

@@ -1,12 +1,12 @@
 //! `switchboard connector test`: the conformance kit for the project's connector.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use authoring::{Fault, Profile, Project, Provider, placed};
 use clap::Args;
-use kit::{Options, Report};
+use kit::{Options, Problem, Recording, Report, Rules};
 use serde_json::{Map, Value};
 
 use crate::cli::connector::build::{built, shown};
@@ -15,11 +15,14 @@ use crate::cli::connector::provider::Started;
 use crate::cli::output::answer;
 
 /// Exit code: a case of the conformance kit failed.
-const CASES_FAILED: u8 = 3;
+pub const CASES_FAILED: u8 = 3;
+/// The folder of a project with what its provider answered.
+const RECORDINGS: &str = "recordings";
 
 /// Build the project's connector and hold it against what a host relies on
 ///
-/// The connector runs in the sandbox that a server has. Its provider is the one that project.toml names, with faults on the way to it.
+/// The connector runs in the sandbox that a server has. Its provider is the one that project.toml names, with faults on the way to it; with
+/// `provider = "recorded"` it is what `switchboard connector record` wrote to recordings/, and nothing is sent anywhere.
 /// The report goes to build/report.json too, and as JUnit to build/report.xml.
 #[derive(Args)]
 #[command(after_help = "\
@@ -34,9 +37,9 @@ pub struct Test {
     /// Run these cases alone
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     case: Vec<String>,
-    /// Another run of the same cases: names and randomness come from it
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    /// Another run of the same cases: names and randomness come from it; 1, or the seed of the recordings
+    #[arg(long)]
+    seed: Option<u64>,
     /// Test the component that is in build/, as it is
     #[arg(long)]
     no_build: bool,
@@ -48,19 +51,13 @@ pub struct Test {
 impl Test {
     pub async fn run(self) -> Result<ExitCode> {
         let project = self.project.open()?;
-        let folder = self.component(&project)?;
-        let (provider, _started) = played(&project).await?;
-        let options = Options {
-            connector: folder,
-            provider,
-            settings: settings(&project)?,
-            collection: project.collection.clone(),
-            cases: self.case,
-            seed: self.seed,
-            compile_in_child: std::env::current_exe().ok(),
-            compiled: Some(project.folder.join(".switchboard/compiled")),
+        let folder = component(&project, self.no_build)?;
+        let (provider, _started) = match project.is_replayed {
+            true => (recorded(&project, self.seed)?, None),
+            false => played(&project.provider, &project.folder).await?,
         };
-        let report = kit::run(options, step).await?;
+        let options = Options { cases: self.case, ..options(&project, folder, provider, self.seed)? };
+        let report = kit::run(options, step).await.map_err(with_help)?;
         let path = project.folder.join("build/report.json");
         let text = placed(&project.folder, &serde_json::to_string_pretty(&report)?);
         std::fs::write(&path, &text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -70,24 +67,72 @@ impl Test {
         answer(&if self.json { text } else { placed(&project.folder, &report.to_string()) })?;
         Ok(outcome(&report))
     }
+}
 
-    /// The folder of the component, built first unless that is not wanted.
-    fn component(&self, project: &Project) -> Result<PathBuf> {
-        if !self.no_build {
-            let built = built(project, Profile::Release)?;
-            let state = if built.is_new { "built" } else { "up to date:" };
-            step(&format!("build: {state} {}", shown(&built)));
-            return Ok(built.folder);
-        }
-        let folder = project.folder.join("build").join(&project.name);
-        let component = folder.join(format!("{}.wasm", project.name));
-        if component.is_file() {
-            return Ok(folder);
-        }
-        let missing = format!("there is no {}", component.display());
-        Err(Fault::new(missing, "leave out --no-build, or build it first: switchboard connector build")
-            .into())
+/// The folder of the component, built first unless that is not wanted.
+pub fn component(project: &Project, is_ready: bool) -> Result<PathBuf> {
+    if !is_ready {
+        let built = built(project, Profile::Release)?;
+        let state = if built.is_new { "built" } else { "up to date:" };
+        step(&format!("build: {state} {}", shown(&built)));
+        return Ok(built.folder);
     }
+    let folder = project.folder.join("build").join(&project.name);
+    let component = folder.join(format!("{}.wasm", project.name));
+    if component.is_file() {
+        return Ok(folder);
+    }
+    let missing = format!("there is no {}", component.display());
+    Err(Fault::new(missing, "leave out --no-build, or build it first: switchboard connector build").into())
+}
+
+/// All cases of the kit for the component in `connector`.
+pub fn options(
+    project: &Project,
+    connector: PathBuf,
+    provider: kit::Provider,
+    seed: Option<u64>,
+) -> Result<Options> {
+    Ok(Options {
+        connector,
+        provider,
+        settings: settings(project)?,
+        collection: project.collection.clone(),
+        cases: Vec::new(),
+        seed: seed.unwrap_or(1),
+        compile_in_child: std::env::current_exe().ok(),
+        compiled: Some(project.folder.join(".switchboard/compiled")),
+    })
+}
+
+/// What the author can mend, with what to do about it.
+pub fn with_help(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Problem>() {
+        Ok(Problem { said, help }) => Fault::new(said, help).into(),
+        Err(error) => error,
+    }
+}
+
+/// Where the project's recordings are.
+pub fn recordings(project: &Project) -> PathBuf {
+    project.folder.join(RECORDINGS)
+}
+
+/// What the author says about recordings.
+pub fn rules(project: &Project) -> Rules {
+    let record = project.record.clone();
+    Rules { keep_headers: record.keep_headers, keep: record.keep, ignore: record.ignore }
+}
+
+/// The project's recordings in place of a provider.
+fn recorded(project: &Project, seed: Option<u64>) -> Result<kit::Provider> {
+    let recording = Recording::read(&recordings(project)).map_err(with_help)?;
+    if let Some(seed) = seed.filter(|seed| *seed != recording.seed && !recording.cases.is_empty()) {
+        let said = format!("the recordings are of the seed {}, and not of {seed}", recording.seed);
+        let help = format!("leave out --seed, or record with it: switchboard connector record --seed {seed}");
+        return Err(Fault::new(said, help).into());
+    }
+    Ok(kit::Provider::Recorded { recording, rules: rules(project) })
 }
 
 fn outcome(report: &Report) -> ExitCode {
@@ -95,11 +140,11 @@ fn outcome(report: &Report) -> ExitCode {
 }
 
 /// Who plays the provider, and the process that does, which ends when it is dropped.
-async fn played(project: &Project) -> Result<(kit::Provider, Option<Started>)> {
-    match &project.provider {
+pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider, Option<Started>)> {
+    match provider {
         Provider::BuiltIn(_) => Ok((kit::Provider::Paper, None)),
         Provider::Local(local) => {
-            let started = Started::start(local, &project.folder).await?;
+            let started = Started::start(local, folder).await?;
             Ok((kit::Provider::Server { token: local.token.clone() }, started))
         }
     }

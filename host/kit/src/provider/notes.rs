@@ -1,0 +1,331 @@
+//! Notes: the service that the tutorial of `docs/connectors` writes a connector for, and `connector provider notes` serves. Other than Paper it
+//! has page numbers, no etags, changes by number, and ids that the client chooses.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /account` | `{id, email, name}` |
+//! | `GET /notebooks?page=1` | `{notebooks: [{id, name}], page, pages}`, two notebooks a page |
+//! | `GET /notebooks/{notebook}/notes?page&per_page&modified_after` | `{notes, page, pages, change}` in the order in which the notes were made; with `modified_after` those that changed after this number, deleted ones too; 410 where the number is not known |
+//! | `GET /notebooks/{notebook}/notes/{note}` | the note |
+//! | `PUT /notebooks/{notebook}/notes/{note}` | 201, or 200 and the note that has this id already |
+//! | `PATCH`, `DELETE /notebooks/{notebook}/notes/{note}?if_revision` | the note, or 204; 409 where the revision is another one |
+//!
+//! A note is `{id, revision, title, body, done, due, deleted}`. `Authorization: Bearer notes-<account>` opens an account, and makes it the first
+//! time. Errors are `{error}`.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request, Response, StatusCode, Uri};
+use serde_json::{Map, Value, json};
+
+/// Notes of a page at most, and where the request does not say.
+const LARGEST_PAGE: usize = 100;
+const USUAL_PAGE: usize = 50;
+const NOTEBOOKS_PER_PAGE: usize = 2;
+/// Bytes of an id.
+const LONGEST_ID: usize = 200;
+/// Accounts, and notes of a notebook.
+const MOST: usize = 10_000;
+
+/// The service. It forgets everything when it is dropped.
+#[derive(Default)]
+pub struct Notes(Mutex<Accounts>);
+
+impl Notes {
+    /// Answers one request. What is before the path does not matter.
+    pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
+        let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let mut accounts = self.0.lock().expect("no panic while answering");
+        rendered(accounts.answer(token, request.method(), request.uri(), request.body()))
+    }
+}
+
+fn rendered(answer: Answer) -> Response<Bytes> {
+    let (status, body) = answer.unwrap_or_else(|(status, why)| (status, json!({ "error": why })));
+    let has_body = status != StatusCode::NO_CONTENT;
+    let mut response = Response::new(if has_body { Bytes::from(body.to_string()) } else { Bytes::new() });
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+type Refusal = (StatusCode, &'static str);
+type Answer = Result<(StatusCode, Value), Refusal>;
+
+const NOT_FOUND: Refusal = (StatusCode::NOT_FOUND, "there is no such thing");
+const FULL: Refusal = (StatusCode::INSUFFICIENT_STORAGE, "there is no room for more");
+const BAD_NUMBER: Refusal =
+    (StatusCode::BAD_REQUEST, "page, per_page, modified_after and if_revision are numbers");
+const BAD_NOTE: Refusal = (
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "a note has title, body, done and due (YYYY-MM-DD), and needs a title",
+);
+
+/// Accounts by their names.
+#[derive(Default)]
+struct Accounts(HashMap<String, Account>);
+
+struct Account {
+    name: String,
+    /// The number of the newest change.
+    change: u64,
+    notebooks: Vec<Notebook>,
+}
+
+struct Notebook {
+    id: &'static str,
+    name: &'static str,
+    /// In the order in which they were made; deleted ones keep their place.
+    notes: Vec<Note>,
+}
+
+#[derive(Clone, Default)]
+struct Note {
+    id: String,
+    revision: u64,
+    /// The number of its newest change.
+    change: u64,
+    title: String,
+    body: Option<String>,
+    done: bool,
+    due: Option<String>,
+    deleted: bool,
+}
+
+impl Accounts {
+    fn answer(&mut self, token: Option<&str>, method: &Method, uri: &Uri, body: &[u8]) -> Answer {
+        let name =
+            token.and_then(|value| value.strip_prefix("Bearer notes-")).filter(|name| !name.is_empty());
+        let name = name.ok_or((StatusCode::UNAUTHORIZED, "Authorization: Bearer notes-<name>"))?;
+        if self.0.len() >= MOST && !self.0.contains_key(name) {
+            return Err(FULL);
+        }
+        let account = self.0.entry(name.to_owned()).or_insert_with(|| Account::new(name));
+        let pairs = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        let query: HashMap<String, String> = pairs.into_owned().collect();
+        let segments: Vec<&str> = uri.path().split('/').skip(1).collect();
+        match (method.as_str(), segments.as_slice()) {
+            ("GET", ["account"]) => Ok((StatusCode::OK, account.shown())),
+            ("GET", ["notebooks"]) => account.notebooks(&query),
+            ("GET", ["notebooks", notebook, "notes"]) => account.notes(notebook, &query),
+            ("GET", ["notebooks", notebook, "notes", id]) => {
+                let note = account.notebook(notebook)?.note(id).ok_or(NOT_FOUND)?;
+                Ok((StatusCode::OK, note.shown()))
+            }
+            ("PUT", ["notebooks", notebook, "notes", id]) => account.create(notebook, id, body),
+            ("PATCH", ["notebooks", notebook, "notes", id]) => account.change(notebook, id, &query, body),
+            ("DELETE", ["notebooks", notebook, "notes", id]) => account.delete(notebook, id, &query),
+            _ => Err(NOT_FOUND),
+        }
+    }
+}
+
+impl Account {
+    fn new(name: &str) -> Account {
+        let notebook = |id, name| Notebook { id, name, notes: Vec::new() };
+        let notebooks = vec![notebook("inbox", "Inbox"), notebook("home", "Home"), notebook("work", "Work")];
+        Account { name: name.to_owned(), change: 0, notebooks }
+    }
+
+    fn shown(&self) -> Value {
+        json!({ "id": self.name, "email": format!("{}@notes.test", self.name), "name": self.name })
+    }
+
+    fn notebooks(&self, query: &HashMap<String, String>) -> Answer {
+        let shown: Vec<Value> = self
+            .notebooks
+            .iter()
+            .map(|notebook| json!({ "id": notebook.id, "name": notebook.name }))
+            .collect();
+        let (page, pages, notebooks) = paged(&shown, NOTEBOOKS_PER_PAGE, query)?;
+        Ok((StatusCode::OK, json!({ "notebooks": notebooks, "page": page, "pages": pages })))
+    }
+
+    /// Without `modified_after` the notes that there are; with it those that changed later, deleted ones too.
+    fn notes(&self, notebook: &str, query: &HashMap<String, String>) -> Answer {
+        let after: Option<u64> = number(query, "modified_after")?;
+        if after.is_some_and(|after| after > self.change) {
+            return Err((StatusCode::GONE, "this change is not known, start over"));
+        }
+        let is_listed = |note: &&Note| after.map_or(!note.deleted, |after| note.change > after);
+        let notes = &self.notebook(notebook)?.notes;
+        let listed: Vec<Value> = notes.iter().filter(is_listed).map(Note::shown).collect();
+        let per_page = number(query, "per_page")?.unwrap_or(USUAL_PAGE).clamp(1, LARGEST_PAGE);
+        let (page, pages, notes) = paged(&listed, per_page, query)?;
+        let body = json!({ "notes": notes, "page": page, "pages": pages, "change": self.change });
+        Ok((StatusCode::OK, body))
+    }
+
+    fn notebook(&self, id: &str) -> Result<&Notebook, Refusal> {
+        self.notebooks.iter().find(|notebook| notebook.id == id).ok_or(NOT_FOUND)
+    }
+
+    /// A note that is there already stays as it is: the request is a repeated one.
+    fn create(&mut self, notebook: &str, id: &str, body: &[u8]) -> Answer {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if id.is_empty() || id.len() > LONGEST_ID || !id.bytes().all(is_allowed) {
+            return Err((StatusCode::UNPROCESSABLE_ENTITY, "an id is 1 to 200 letters, digits, - and _"));
+        }
+        match self.notebook(notebook)?.notes.iter().find(|note| note.id == id) {
+            Some(note) if note.deleted => return Err((StatusCode::GONE, "the note was deleted")),
+            Some(note) => return Ok((StatusCode::OK, note.shown())),
+            None => {}
+        }
+        if self.notebook(notebook)?.notes.len() >= MOST {
+            return Err(FULL);
+        }
+        let note = Note { id: id.to_owned(), ..Note::default() }.with(body)?;
+        Ok((StatusCode::CREATED, self.store(notebook, note)?))
+    }
+
+    fn change(&mut self, notebook: &str, id: &str, query: &HashMap<String, String>, body: &[u8]) -> Answer {
+        let note = self.unchanged(notebook, id, query)?.with(body)?;
+        Ok((StatusCode::OK, self.store(notebook, note)?))
+    }
+
+    fn delete(&mut self, notebook: &str, id: &str, query: &HashMap<String, String>) -> Answer {
+        let note = self.unchanged(notebook, id, query)?;
+        let gone = Note { id: note.id, revision: note.revision, deleted: true, ..Note::default() };
+        self.store(notebook, gone)?;
+        Ok((StatusCode::NO_CONTENT, Value::Null))
+    }
+
+    /// The note, if it has the revision that the request names.
+    fn unchanged(&self, notebook: &str, id: &str, query: &HashMap<String, String>) -> Result<Note, Refusal> {
+        let note = self.notebook(notebook)?.note(id).ok_or(NOT_FOUND)?;
+        match number::<u64>(query, "if_revision")? {
+            Some(revision) if revision != note.revision => {
+                Err((StatusCode::CONFLICT, "the note has another revision"))
+            }
+            _ => Ok(note.clone()),
+        }
+    }
+
+    /// Puts the note where it was, or at the end.
+    fn store(&mut self, notebook: &str, mut note: Note) -> Result<Value, Refusal> {
+        self.change += 1;
+        (note.change, note.revision) = (self.change, note.revision + 1);
+        let shown = note.shown();
+        let notebook = self.notebooks.iter_mut().find(|known| known.id == notebook).ok_or(NOT_FOUND)?;
+        match notebook.notes.iter_mut().find(|known| known.id == note.id) {
+            Some(known) => *known = note,
+            None => notebook.notes.push(note),
+        }
+        Ok(shown)
+    }
+}
+
+impl Notebook {
+    fn note(&self, id: &str) -> Option<&Note> {
+        self.notes.iter().find(|note| note.id == id && !note.deleted)
+    }
+}
+
+impl Note {
+    fn shown(&self) -> Value {
+        if self.deleted {
+            return json!({ "id": self.id, "revision": self.revision, "deleted": true });
+        }
+        json!({ "id": self.id, "revision": self.revision, "title": self.title, "body": self.body,
+            "done": self.done, "due": self.due, "deleted": false })
+    }
+
+    /// The note with the fields of a request; what the request does not name stays.
+    fn with(mut self, body: &[u8]) -> Result<Note, Refusal> {
+        let fields: Map<String, Value> = serde_json::from_slice(body)
+            .map_err(|_| (StatusCode::BAD_REQUEST, "the body is no JSON object"))?;
+        for (name, value) in fields {
+            match (name.as_str(), value) {
+                ("title", Value::String(title)) => self.title = title,
+                ("body", Value::String(body)) => self.body = Some(body),
+                ("body", Value::Null) => self.body = None,
+                ("done", Value::Bool(done)) => self.done = done,
+                ("due", Value::String(due)) if due.parse::<jiff::civil::Date>().is_ok() => {
+                    self.due = Some(due)
+                }
+                ("due", Value::Null) => self.due = None,
+                _ => return Err(BAD_NOTE),
+            }
+        }
+        if self.title.is_empty() { Err(BAD_NOTE) } else { Ok(self) }
+    }
+}
+
+/// A number of the query, if it is there.
+fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Refusal> {
+    query.get(name).map(|text| text.parse::<T>()).transpose().map_err(|_| BAD_NUMBER)
+}
+
+/// The number of the page that is asked for, how many there are, and what is on this one. A page behind the last one is empty.
+fn paged<'a>(
+    all: &'a [Value],
+    per_page: usize,
+    query: &HashMap<String, String>,
+) -> Result<(usize, usize, &'a [Value]), Refusal> {
+    let page = number::<usize>(query, "page")?.unwrap_or(1).max(1);
+    let pages = all.len().div_ceil(per_page).max(1);
+    let shown = all.chunks(per_page).nth(page - 1).unwrap_or_default();
+    Ok((page, pages, shown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(accounts: &mut Accounts, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let (method, uri) = (method.parse().unwrap(), path.parse().unwrap());
+        let body = body.to_string();
+        match accounts.answer(Some("Bearer notes-ann"), &method, &uri, body.as_bytes()) {
+            Ok((status, answer)) => (status.as_u16(), answer),
+            Err((status, why)) => (status.as_u16(), json!(why)),
+        }
+    }
+
+    #[test]
+    fn deleted_notes_keep_their_place_among_the_changes() {
+        let accounts = &mut Accounts::default();
+        for id in ["a", "b", "c"] {
+            let path = format!("/notebooks/home/notes/{id}");
+            assert_eq!(ask(accounts, "PUT", &path, &json!({ "title": id })).0, 201);
+        }
+        assert_eq!(ask(accounts, "DELETE", "/notebooks/home/notes/a", &Value::Null).0, 204);
+        let ids = |page: &Value| -> Vec<Value> {
+            page["notes"].as_array().unwrap().iter().map(|note| note["id"].clone()).collect()
+        };
+        let (_, there) = ask(accounts, "GET", "/notebooks/home/notes?per_page=2", &Value::Null);
+        assert_eq!(
+            (ids(&there), &there["pages"], &there["change"]),
+            (vec![json!("b"), json!("c")], &json!(1), &json!(4))
+        );
+        let (_, all) =
+            ask(accounts, "GET", "/notebooks/home/notes?per_page=2&modified_after=0", &Value::Null);
+        assert_eq!((ids(&all), &all["pages"]), (vec![json!("a"), json!("b")], &json!(2)));
+        let (_, since) = ask(accounts, "GET", "/notebooks/home/notes?modified_after=3", &Value::Null);
+        assert_eq!(since["notes"], json!([{ "id": "a", "revision": 2, "deleted": true }]));
+        assert_eq!(ask(accounts, "GET", "/notebooks/home/notes?modified_after=5", &Value::Null).0, 410);
+        assert_eq!(ask(accounts, "PUT", "/notebooks/home/notes/a", &json!({ "title": "a" })).0, 410);
+    }
+
+    #[test]
+    fn creation_is_idempotent_and_changes_are_conditional() {
+        let accounts = &mut Accounts::default();
+        let path = "/notebooks/home/notes/a";
+        let (_, first) = ask(accounts, "PUT", path, &json!({ "title": "A" }));
+        assert_eq!(ask(accounts, "PUT", path, &json!({ "title": "A" })), (200, first));
+        let conditional = format!("{path}?if_revision=1");
+        let (status, changed) = ask(accounts, "PATCH", &conditional, &json!({ "body": "b" }));
+        assert_eq!((status, &changed["title"], &changed["body"]), (200, &json!("A"), &json!("b")));
+        assert_eq!(ask(accounts, "PATCH", &conditional, &json!({ "body": "c" })).0, 409);
+        assert_eq!(ask(accounts, "DELETE", &conditional, &Value::Null).0, 409);
+        for bad in [json!({ "title": "" }), json!({ "due": "soon" }), json!({ "colour": 1 })] {
+            assert_eq!(ask(accounts, "PATCH", path, &bad).0, 422, "{bad}");
+        }
+        assert_eq!(
+            ask(accounts, "GET", "/notebooks?page=2", &Value::Null).1["notebooks"].as_array().unwrap().len(),
+            1
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! Recording: a run of the kit whose exchanges are kept without what is private, if they replay.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::bench::Verdict;
+use crate::line::{Line, Responder};
+use crate::provider::paper::Paper;
+use crate::recording::{Origin, Problem, RECORD_AGAIN, RecordedCase, Recording, Redactor, Rules};
+use crate::report::{CaseReport, Report};
+use crate::run::{Options, Provider, account, run, run_over};
+
+/// How often a recording is replayed before it is saved.
+const REPLAYS: usize = 2;
+const DIFFERS: &str = "[record] keep = [\"…\"] in project.toml names an address or a value that stays as it is, because the connector makes an id of it; keep_headers = [\"…\"] names response headers that it needs";
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    pub cases: usize,
+    pub requests: usize,
+    /// Addresses of people that were replaced.
+    pub addresses: usize,
+    /// Cases that failed meanwhile: their recordings end where they failed.
+    pub failed: Vec<&'static str>,
+}
+
+/// Runs all cases against the provider and puts its answers, without what is private, into `folder` in place of what is there. A recording
+/// that does not replay as it was recorded is not saved; then nothing is written. `progress` is told of each step that begins.
+pub async fn record(
+    options: Options,
+    rules: &Rules,
+    folder: &Path,
+    mut progress: impl FnMut(&str),
+) -> Result<Saved> {
+    let (responder, origin) = match &options.provider {
+        Provider::Paper => (Responder::Paper(Paper::default()), Origin::Paper),
+        Provider::Server { .. } => (Responder::Network, Origin::Server),
+        Provider::Recorded { .. } => bail!("a recording cannot be recorded: name a provider that answers"),
+    };
+    let options = Options { cases: Vec::new(), ..options };
+    let line = Line::recording(responder);
+    let recorded = run_over(&options, &line, &mut progress).await?;
+    let mut redactor = Redactor::new(&account(&options).secrets, rules);
+    let cases = redacted(line.take_recorded()?, &mut redactor);
+    let recording = Recording {
+        connector: format!("{}@{}", recorded.connector, recorded.version),
+        origin,
+        seed: options.seed,
+        cases,
+    };
+    // What is replayed is what would be read from the files.
+    let read = Recording::parse(&recording.render()?)?;
+    for replay in 1..=REPLAYS {
+        progress(&format!("replay: {replay} of {REPLAYS}"));
+        let provider = Provider::Recorded { recording: read.clone(), rules: rules.clone() };
+        let replayed = run(Options { provider, ..options.clone() }, |_| {}).await?;
+        if let Some(said) = find_difference(&recorded, &replayed) {
+            let said = format!("what was recorded does not replay, and is not saved; {said}");
+            return Err(Problem::new(said, DIFFERS).into());
+        }
+    }
+    recording.save(folder)?;
+    let failed = recorded.cases.iter().filter(|case| has_failed(case)).map(|case| case.id);
+    Ok(Saved {
+        cases: recording.cases.len(),
+        requests: recording.cases.iter().map(|case| case.exchanges.len()).sum(),
+        addresses: redactor.addresses(),
+        failed: failed.collect(),
+    })
+}
+
+/// The cases without what is private. They are read once to learn what that is, and once more to replace all of it.
+fn redacted(cases: Vec<RecordedCase>, redactor: &mut Redactor<'_>) -> Vec<RecordedCase> {
+    for exchange in cases.iter().flat_map(|case| &case.exchanges) {
+        redactor.exchange(exchange);
+    }
+    let clean = cases.into_iter().map(|case| {
+        let exchanges = case.exchanges.iter().map(|exchange| redactor.exchange(exchange)).collect();
+        RecordedCase { exchanges, ..case }
+    });
+    clean.collect()
+}
+
+/// The first case that came to something else than when it was recorded, or that asked for something else.
+fn find_difference(recorded: &Report, replayed: &Report) -> Option<String> {
+    let pairs = recorded.cases.iter().zip(&replayed.cases);
+    let differs = |(recorded, replayed): &(&CaseReport, &CaseReport)| {
+        let is_same = std::mem::discriminant(&recorded.verdict) == std::mem::discriminant(&replayed.verdict);
+        !is_same || replayed.help == Some(RECORD_AGAIN)
+    };
+    if let Some((_, case)) = pairs.into_iter().find(differs) {
+        let said = case.said.as_deref().unwrap_or("the case passes, and did not when it was recorded");
+        return Some(format!("case {}: {said}", case.id));
+    }
+    let is_same = recorded.capabilities == replayed.capabilities;
+    (!is_same).then(|| "other features are seen than when it was recorded".to_owned())
+}
+
+fn has_failed(case: &CaseReport) -> bool {
+    matches!(case.verdict, Verdict::Failed(_))
+}

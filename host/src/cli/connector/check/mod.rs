@@ -1,0 +1,195 @@
+//! `switchboard connector check`: what a host finds when it installs the connector. No operation of the connector is called.
+
+mod facts;
+mod refused;
+mod warnings;
+mod words;
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use authoring::{Fault, Profile, Project};
+use base::clock::Clock;
+use clap::Args;
+use runtime::{Config, HttpSettings, Limits, Loaded, Runtime, SystemLookup};
+use serde::Serialize;
+
+use crate::cli::connector::build::{built, shown};
+use crate::cli::connector::check::facts::Facts;
+use crate::cli::connector::check::warnings::Warning;
+use crate::cli::connector::project::{InProject, step};
+use crate::cli::output::answer;
+
+/// Exit code: there are warnings, and --strict was given.
+const WARNED: u8 = 3;
+/// What the host logs by itself: a connector that it does not take is the command's own error.
+pub const LOG: &str = "error,runtime=off";
+
+/// Check the built component and connector.toml as a host does at install, and show what the connector asks for
+///
+/// The component is compiled, compared with connector.toml and started once; none of its operations is called. Shown are the surfaces
+/// and imports, what starting takes, where the connector may send requests, and what a user has to give.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cd notes && switchboard connector check
+  switchboard connector check --build --strict
+  switchboard connector check --folder build/notes
+
+Exit code 1: a host would refuse the connector; 3: there are warnings, and --strict was given.")]
+pub struct Check {
+    #[command(flatten)]
+    project: InProject,
+    /// Build the component first
+    #[arg(long)]
+    build: bool,
+    /// Check the connector in this folder, which holds connector.toml and <name>.wasm as for `install`
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["project", "build"])]
+    folder: Option<PathBuf>,
+    /// Exit with 3 if there are warnings
+    #[arg(long)]
+    strict: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A connector to check.
+struct Target {
+    manifest: PathBuf,
+    component: PathBuf,
+    /// None: the folder of --folder.
+    project: Option<Project>,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    facts: &'a Facts,
+    warnings: &'a [Warning],
+}
+
+impl Check {
+    /// Checks, and prints what was found. Fails where a host would refuse the connector.
+    pub async fn run(self) -> Result<ExitCode> {
+        let target = match &self.folder {
+            Some(folder) => of_folder(folder)?,
+            None => self.of_project()?,
+        };
+        let loaded = load(&target).await?;
+        let component = shown_path(&target.component);
+        let wasm = std::fs::read(&target.component)
+            .with_context(|| format!("cannot read {}", component.display()))?;
+        let facts = Facts::new(&loaded, component, &wasm, &Limits::default());
+        let warnings = warnings::find(&facts, target.project.as_ref());
+        if self.json {
+            let checked = Checked { facts: &facts, warnings: &warnings };
+            answer(&serde_json::to_string_pretty(&checked)?)?;
+        } else {
+            answer(&text(&facts, &warnings))?;
+        }
+        let failed = self.strict && !warnings.is_empty();
+        Ok(if failed { ExitCode::from(WARNED) } else { ExitCode::SUCCESS })
+    }
+
+    /// The connector of the project: its own manifest, which may be newer than the copy of the last build, and the built component.
+    fn of_project(&self) -> Result<Target> {
+        let project = self.project.open()?;
+        refused::read_manifest(&project.folder)?;
+        if self.build {
+            let built = built(&project, Profile::Release)?;
+            step(&format!("build: {}", shown(&built)));
+        }
+        let component =
+            project.folder.join("build").join(&project.name).join(format!("{}.wasm", project.name));
+        if !component.is_file() {
+            let missing = format!("there is no {}", shown_path(&component).display());
+            let help = "build it first: switchboard connector build, or give --build";
+            return Err(Fault::new(missing, help).into());
+        }
+        Ok(Target { manifest: project.folder.join("connector.toml"), component, project: Some(project) })
+    }
+}
+
+/// The connector in a folder that `install` would take.
+fn of_folder(folder: &Path) -> Result<Target> {
+    let manifest = refused::read_manifest(folder)?;
+    let component = folder.join(format!("{}.wasm", manifest.name));
+    if !component.is_file() {
+        let missing = format!("there is no {}", shown_path(&component).display());
+        let help =
+            "put the component beside connector.toml, under the name that connector.toml has: NAME.wasm";
+        return Err(Fault::new(missing, help).into());
+    }
+    Ok(Target { manifest: folder.join("connector.toml"), component, project: None })
+}
+
+/// Loads the connector with the production runtime, which refuses what it would refuse at install. Compiled code of a project stays in the
+/// project, where `connector test` keeps it too; of another folder it is removed.
+async fn load(target: &Target) -> Result<Arc<Loaded>> {
+    let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let kept = target.project.as_ref().map(|project| project.folder.join(".switchboard/compiled"));
+    let cache_dir = kept.clone().unwrap_or_else(|| scratch.path().join("compiled"));
+    let clock = Clock::system();
+    let config = Config {
+        artefact_key: kit::compiled::key(&cache_dir)?,
+        cache_dir,
+        store_dir: scratch.path().join("store"),
+        bundle_dir: None,
+        egress_allow: Vec::new(),
+        webhook_allow: Vec::new(),
+        approved_origins: Vec::new(),
+        own_provider: None,
+        lookup: Arc::new(SystemLookup),
+        transport: None,
+        limits: Limits::default(),
+        now: Arc::new(move || clock.now_ms()),
+        http: HttpSettings::default(),
+        compile_in_child: std::env::current_exe().ok(),
+        lines: false,
+        observer: None,
+    };
+    let folder = placed_together(target, scratch.path())?;
+    let runtime = Runtime::start(config).await?;
+    let loaded = runtime.load(&folder).await;
+    if let Some(kept) = &kept {
+        kit::compiled::prune(kept);
+    }
+    Ok(loaded.map_err(|error| refused::of_component(shown_path(&target.component), &error))?)
+}
+
+/// Makes a folder with the manifest and the component, as the runtime reads them.
+fn placed_together(target: &Target, scratch: &Path) -> Result<PathBuf> {
+    let folder = scratch.join("connector");
+    std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for file in [&target.manifest, &target.component] {
+        let whole = file.canonicalize().with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.file_name().context("a file has a name")?;
+        symlink(whole, folder.join(name)).with_context(|| format!("cannot write to {}", folder.display()))?;
+    }
+    Ok(folder)
+}
+
+/// A path without `./` in front.
+fn shown_path(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
+}
+
+/// The facts, the warnings and the result: at most 25 lines.
+fn text(facts: &Facts, warnings: &[Warning]) -> String {
+    let mut text = facts.text();
+    for warning in warnings {
+        text.push_str(&format!("warning: {}; {}\n", warning.said, warning.help));
+    }
+    let count = match warnings.len() {
+        0 => "no warnings".to_owned(),
+        1 => "1 warning".to_owned(),
+        count => format!("{count} warnings"),
+    };
+    text.push_str(&format!("{} {} can be installed: {count}", facts.name, facts.version));
+    text
+}

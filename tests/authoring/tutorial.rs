@@ -1,0 +1,257 @@
+//! The documentation for authors holds: every command of the tutorial runs, and every link leads somewhere.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::project::{Ended, built, target};
+
+/// Where the pages say that the service is.
+const SHOWN_ADDRESS: &str = "127.0.0.1:8099";
+
+fn pages() -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/connectors")).to_owned()
+}
+
+/// A fenced block of a page.
+#[derive(Debug, PartialEq)]
+struct Block {
+    /// The words behind the fence: `sh run`.
+    info: String,
+    text: String,
+    /// The line of its first fence.
+    line: usize,
+}
+
+/// The blocks of a page, in order.
+fn blocks(page: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut open: Option<Block> = None;
+    for (at, line) in page.lines().enumerate() {
+        match (open.take(), line.strip_prefix("```")) {
+            (None, Some(info)) => {
+                open = Some(Block { info: info.to_owned(), text: String::new(), line: at + 1 });
+            }
+            (None, None) => {}
+            (Some(block), Some(_)) => found.push(block),
+            (Some(mut block), None) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+                open = Some(block);
+            }
+        }
+    }
+    assert!(open.is_none(), "a block has no end: {open:?}");
+    found
+}
+
+/// A shell whose folder lasts from one block to the next.
+struct Shell {
+    folder: PathBuf,
+    /// Where the folder is written when a block has ended.
+    state: PathBuf,
+    /// Holds a link `switchboard` to the program under test.
+    programs: PathBuf,
+}
+
+impl Shell {
+    fn new(root: &Path) -> Shell {
+        let (folder, programs) = (root.join("author"), root.join("programs"));
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(&programs).unwrap();
+        let program = env!("CARGO_BIN_EXE_switchboard-under-test");
+        std::os::unix::fs::symlink(program, programs.join("switchboard")).unwrap();
+        Shell { folder, state: root.join("folder"), programs }
+    }
+
+    /// Runs the commands; the first that fails ends the block.
+    fn run(&mut self, commands: &str) -> Ended {
+        let script = format!("set -euo pipefail\n{commands}\npwd >\"$TUTORIAL_FOLDER\"\n");
+        let mut command = Command::new("bash");
+        command.args(["-c", &script]).current_dir(&self.folder);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let paths = [self.programs.clone()].into_iter().chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(paths).unwrap());
+        command.env("TUTORIAL_FOLDER", &self.state);
+        command.env("CARGO_TARGET_DIR", target().join("authoring"));
+        // Cargo's variables for this package and this workspace's compiler flags are not for the author's project.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_this_build(&name.to_string_lossy())) {
+            command.env_remove(name);
+        }
+        let ended = Ended::of(command.output().unwrap());
+        if ended.code == Some(0) {
+            self.folder = fs::read_to_string(&self.state).unwrap().trim_end().into();
+        }
+        ended
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn is_of_this_build(name: &str) -> bool {
+    const FLAGS: [&str; 6] = [
+        "CARGO_PRIMARY_PACKAGE",
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CLIPPY_ARGS",
+    ];
+    let of_package = ["SWITCHBOARD_", "CARGO_PKG_", "CARGO_MANIFEST_"];
+    FLAGS.contains(&name) || of_package.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a text is as expected. `…` is any text within a line; on a line of its own it is any lines, or none.
+fn matches(expected: &[&str], lines: &[&str]) -> bool {
+    match expected {
+        [] => lines.is_empty(),
+        ["…", rest @ ..] => (0..=lines.len()).any(|from| matches(rest, &lines[from..])),
+        [pattern, rest @ ..] => match lines {
+            [line, others @ ..] => line_matches(pattern, line.trim_end()) && matches(rest, others),
+            [] => false,
+        },
+    }
+}
+
+fn line_matches(pattern: &str, line: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('…') else { return pattern == line };
+    let Some(rest) = line.strip_prefix(before) else { return false };
+    let mut from = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+    from.any(|at| rest.get(at..).is_some_and(|rest| line_matches(after, rest)))
+}
+
+#[test]
+fn every_command_of_the_tutorial_runs() {
+    // Another project is called notes too, and all build into one folder: it is built first, and not again.
+    built();
+    let page = fs::read_to_string(pages().join("tutorial.md")).unwrap();
+    // Free a moment ago.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let page = page.replace(SHOWN_ADDRESS, &address);
+    let root = tempfile::tempdir().unwrap();
+    let mut shell = Shell::new(root.path());
+    let (mut output, mut run) = (None, 0);
+    for block in blocks(&page) {
+        let words: Vec<&str> = block.info.split(' ').collect();
+        match words.as_slice() {
+            ["sh", "run"] => {
+                let ended = shell.run(&block.text);
+                let shown =
+                    format!("tutorial.md:{}\n{}\n{}\n{}", block.line, block.text, ended.stdout, ended.stderr);
+                assert_eq!(ended.code, Some(0), "{shown}");
+                (output, run) = (Some((ended.stdout, shown)), run + 1);
+            }
+            ["text", "expect"] => {
+                let (stdout, shown) = output.take().expect("a block `expect` follows a block `run`");
+                let (expected, lines): (Vec<_>, Vec<_>) =
+                    (block.text.lines().collect(), stdout.lines().collect());
+                assert!(
+                    matches(&expected, &lines),
+                    "tutorial.md:{} expects\n{}\n{shown}",
+                    block.line,
+                    block.text
+                );
+            }
+            [_, file] if file.starts_with("file=") => {
+                shell.write(&file.replacen("file=", "", 1), &block.text)
+            }
+            [_] => {}
+            _ => panic!("tutorial.md:{}: a block cannot be {:?}", block.line, block.info),
+        }
+    }
+    assert!(run >= 5, "{run} blocks were run");
+}
+
+/// The text of a page outside its blocks, line by line.
+fn prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_code = false;
+    page.lines().enumerate().filter_map(move |(at, line)| {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        (!is_code && !is_fence).then_some((at + 1, line))
+    })
+}
+
+/// The targets of the links in a text.
+fn links(text: &str) -> Vec<&str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
+}
+
+/// The anchors of a page's headings, as GitHub makes them: lower case, without punctuation, `-` for a space.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = prose(page)
+        .filter(|(_, line)| line.starts_with('#'))
+        .map(|(_, line)| line.trim_start_matches('#').trim());
+    let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    headings
+        .map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+#[test]
+fn links_and_anchors_exist() {
+    let mut broken = Vec::new();
+    let mut files: Vec<PathBuf> = fs::read_dir(pages()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    for path in &files {
+        let page = fs::read_to_string(path).unwrap();
+        let text: Vec<&str> = prose(&page).map(|(_, line)| line).collect();
+        // A link may go from one line to the next.
+        for link in links(&text.join(" ")) {
+            if link.starts_with("https://") || link.starts_with("http://") {
+                continue;
+            }
+            let (file, anchor) =
+                link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let has_anchor =
+                |anchor: &str| fs::read_to_string(&target).is_ok_and(|page| anchors(&page).contains(anchor));
+            if !target.exists() || !anchor.is_none_or(has_anchor) {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(files.len() > 1 && broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// The page of the kit has a heading for each case: the help of a failed case leads there.
+#[test]
+fn each_case_has_its_heading() {
+    let page = fs::read_to_string(pages().join("kit.md")).unwrap();
+    let anchors = anchors(&page);
+    let ended = built().run(&["connector", "test", "--no-build", "--case", "none"]);
+    let (_, ids) = ended.stderr.split_once("there are ").unwrap();
+    let missing: Vec<&str> =
+        ids.lines().next().unwrap().split(", ").filter(|id| !anchors.contains(&id.to_lowercase())).collect();
+    assert!(missing.is_empty(), "docs/connectors/kit.md has no heading for {missing:?}");
+}
+
+#[test]
+fn an_ellipsis_is_any_text() {
+    let matches = |expected: &str, text: &str| {
+        matches(&expected.lines().collect::<Vec<_>>(), &text.lines().collect::<Vec<_>>())
+    };
+    assert!(matches("a … c\n…\nz", "a b c\nx\ny\nz"));
+    assert!(matches("…\nz", "z"));
+    assert!(matches("a…", "a"));
+    assert!(!matches("a\n…\nz", "a\nb"));
+    assert!(!matches("a … c", "a b d"));
+    assert!(!matches("a", "a\nb"));
+}
+
+#[test]
+fn a_page_is_read_block_by_block() {
+    let page = "# A `b`: c-d\n\n```sh run\ncd x\n```\n[e](f.md#g)\n```text\n[no](link)\n```\n";
+    let found = blocks(page);
+    assert_eq!((found.len(), &*found[0].info, &*found[0].text, found[0].line), (2, "sh run", "cd x\n", 3));
+    let text: Vec<&str> = prose(page).map(|(_, line)| line).collect();
+    assert_eq!(links(&text.join(" ")), ["f.md#g"]);
+    assert!(anchors(page).contains("a-b-c-d"));
+}
