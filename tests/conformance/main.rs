@@ -4,6 +4,8 @@ mod bundled;
 mod discovery;
 mod hostile;
 mod install;
+mod languages;
 mod speed;
+mod swaps;
 mod wasi_http;
 mod world;

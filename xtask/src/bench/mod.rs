@@ -4,9 +4,11 @@
 pub mod bare;
 mod edit_loop;
 mod get_by_id;
+mod idle_connectors;
 mod import;
 mod in_process;
 mod keyed_create;
+mod languages;
 mod list;
 mod load;
 mod mail;
@@ -15,6 +17,7 @@ mod merging;
 mod rig;
 mod start;
 mod table;
+mod templates;
 
 use std::fs;
 
@@ -29,8 +32,9 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 9] = [
+const CASES: [(&str, Case); 11] = [
     ("connector-call", in_process::run),
+    ("languages", languages::run),
     ("get-by-id", get_by_id::run),
     ("list", list::run),
     ("keyed-create", keyed_create::run),
@@ -39,6 +43,7 @@ const CASES: [(&str, Case); 9] = [
     ("mail-parsing", mail::parsing::run),
     ("merging", merging::run),
     ("start", start::run),
+    ("idle-connectors", idle_connectors::run),
 ];
 
 #[derive(clap::Args)]
