@@ -57,7 +57,7 @@ impl Toolchain {
         // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs, and wrappers,
         // of which one lints what else is built, are another compiler's.
         let script = format!(
-            "set -e\n{}\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS\n\
+            "set -e\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS\n{}\n\
              exec \"$WASM_CARGO\" \"$@\"",
             self.environment
         );

@@ -16,7 +16,17 @@ say() { echo "wasm-toolchain: $*" >&2; }
 root=$(cd "${CONNECTOR_ROOT:-.}" && pwd)
 cache=${WASM_TOOLCHAIN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/switchboard-wasm}
 # Vectors: every host that wasmtime compiles for has them. Inlining: each call of a function looks at the clock of the sandbox.
-flags="--remap-path-prefix=$root=/src --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo -Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=500"
+flags="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo -Ctarget-feature=+simd128 -Cllvm-args=-inline-threshold=500"
+
+# The packages of others are compiled alike for every project, so that projects that share a target folder share them: the project's own folder
+# is a flag for its own packages alone, which a wrapper adds.
+own=$cache/own-packages-1
+write_own() {
+  [ -x "$own" ] && return
+  mkdir -p "$cache"; local tmp; tmp=$(mktemp "$cache/tmp.XXXXXX")
+  printf '#!/bin/sh\nexec "$@" "--remap-path-prefix=$CONNECTOR_ROOT=/src"\n' >"$tmp"
+  chmod 755 "$tmp"; mv "$tmp" "$own"
+}
 
 has_target() { local s; s=$(cd "$root" && rustc --print sysroot 2>/dev/null) && compgen -G "$s/lib/rustlib/$T/lib/libcore-*.rlib" >/dev/null; }
 apt_get() {
@@ -85,8 +95,9 @@ case $want in
   auto)   use_rustup || use_debian ;;
   *) say "WASM_TOOLCHAIN must be auto, rustup or debian"; exit 2 ;;
 esac || { say "no way to build for $T on this machine (tried: $want)"; exit 1; }
-envs+=("CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS=$flags" "CARGO_TARGET_DIR=${CONNECTOR_TARGET_DIR:-$root/target/connectors}")
+write_own
+envs+=("CONNECTOR_ROOT=$root" "RUSTC_WORKSPACE_WRAPPER=$own" "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS=$flags" "CARGO_TARGET_DIR=${CONNECTOR_TARGET_DIR:-$root/target/connectors}")
 say "using $mode"
 if [ $# = 0 ]; then for e in "${envs[@]}"; do printf 'export %s=%q\n' "${e%%=*}" "${e#*=}"; done; echo "export WASM_CARGO=$cargo"; exit; fi
 cmd=$1; shift
-exec env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS "${envs[@]}" "$cargo" "$cmd" --target $T "$@"
+exec env -u RUSTFLAGS -u CARGO_ENCODED_RUSTFLAGS -u RUSTC_WRAPPER "${envs[@]}" "$cargo" "$cmd" --target $T "$@"

@@ -103,6 +103,8 @@ impl Started {
         let Some((program, arguments)) = local.command.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
+        // The result of a command is its own.
+        command.stdout(std::io::stderr());
         let child = command.spawn().map_err(|error| {
             Fault::new(
                 format!("the provider of project.toml cannot be started: {program}: {error}"),
