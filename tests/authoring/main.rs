@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
 
+mod bundled;
 mod check;
 mod dev;
 mod javascript;

@@ -229,8 +229,13 @@ fn each_case_has_its_heading() {
     let ended = built().run(&["connector", "test", "--no-build", "--case", "none"]);
     let (_, ids) = ended.stderr.split_once("there are ").unwrap();
     let missing: Vec<&str> =
-        ids.lines().next().unwrap().split(", ").filter(|id| !anchors.contains(&id.to_lowercase())).collect();
+        ids.lines().next().unwrap().split(", ").filter(|id| !anchors.contains(&common(id))).collect();
     assert!(missing.is_empty(), "docs/connectors/kit.md has no heading for {missing:?}");
+}
+
+/// The anchor of a case: `calendar.P1` is P1 for events.
+fn common(id: &str) -> String {
+    id.rsplit('.').next().unwrap_or(id).to_lowercase()
 }
 
 #[test]

@@ -96,7 +96,7 @@ pub fn failure(context: &Context, response: &Response, doing: &str) -> Failure {
     }
     let failure = match (error.code.as_str(), response.status) {
         ("exists", 409) => failure.with_code(code::ALREADY_EXISTS),
-        ("syncTokenExpired", _) => failure.with_code(code::CURSOR_EXPIRED),
+        (_, 410) => failure.with_code(code::CURSOR_EXPIRED),
         ("quotaExceeded", _) => failure.with_code(code::FORBIDDEN),
         _ => failure,
     };

@@ -87,7 +87,11 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
     };
     let [folders, records] = R::PATH;
     let request = Request::get(url(context, &[folders, folder, records], &query)?);
-    let page: Page = ask(context, request, &format!("listing the {records}"))?;
+    let page: Page = ask(context, request, &format!("listing the {records}")).map_err(|failure| {
+        // A token that the provider cannot read is one of another version.
+        let is_of_cursor = context.cursor.is_some() && failure.http_status == Some(400);
+        if is_of_cursor { failure.with_code(code::CURSOR_EXPIRED) } else { failure }
+    })?;
     let (cursor, more) = match (page.next_page_token, page.next_sync_token) {
         (Some(token), _) => (format!("{}{token}", if enumeration { "f" } else { "c" }), true),
         (None, Some(token)) => (format!("s{token}"), false),

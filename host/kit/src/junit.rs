@@ -81,6 +81,7 @@ mod tests {
             kit: "0",
             seed: 1,
             capabilities: Vec::new(),
+            of: 2,
             cases: vec![
                 case("P1", Verdict::Passed, None),
                 case("P2", Verdict::NotApplicable("no".into()), Some("no")),

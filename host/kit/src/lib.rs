@@ -19,6 +19,7 @@ mod record;
 mod recording;
 mod report;
 mod run;
+mod surface_bench;
 
 pub use bench::{Finding, Verdict};
 pub use capability::Capability;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use model::wire::Connection;
-use runtime::{Config, HttpSettings, Limits, Runtime, Surface, SystemLookup};
+use runtime::{Config, HttpSettings, Limits, Manifest, Runtime, Surface, SystemLookup};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -68,7 +68,7 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         Provider::Paper => Responder::Paper(Paper::default()),
         Provider::Server { .. } => Responder::Network,
         Provider::Recorded { recording, rules } => {
-            ensure_recorded(recording, &chosen(&options.cases)?)?;
+            ensure_recorded(recording, &chosen(&options)?)?;
             Responder::Recorded(Replay::new(recording.clone(), rules.ignore.clone()))
         }
     };
@@ -82,7 +82,8 @@ pub async fn run_over(
     progress: &mut impl FnMut(&str),
 ) -> Result<Report> {
     let start = Instant::now();
-    let cases = chosen(&options.cases)?;
+    let cases = chosen(options)?;
+    let of = chosen(&Options { cases: Vec::new(), ..options.clone() })?.len();
     let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
     let clock_ms = Arc::new(AtomicI64::new(START_MS));
     let log = Arc::<Log>::default();
@@ -125,17 +126,27 @@ pub async fn run_over(
         kit: env!("CARGO_PKG_VERSION"),
         seed,
         capabilities: bench.capabilities,
+        of,
         cases: reports,
         ms: millis(start),
     })
 }
 
-fn chosen(wanted: &[String]) -> Result<Vec<&'static Case>> {
+/// The cases that were asked for by name, else all but those of surfaces that the connector does not have.
+fn chosen(options: &Options) -> Result<Vec<&'static Case>> {
+    let wanted = &options.cases;
     if let Some(unknown) = wanted.iter().find(|id| !CASES.iter().any(|case| case.id == **id)) {
         let ids: Vec<&str> = CASES.iter().map(|case| case.id).collect();
         bail!("there is no case \"{unknown}\"; there are {}", ids.join(", "));
     }
-    Ok(CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|id| case.id == id)).collect())
+    if !wanted.is_empty() {
+        return Ok(CASES.iter().filter(|case| wanted.iter().any(|id| case.id == id)).collect());
+    }
+    let path = options.connector.join("connector.toml");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let surfaces = Manifest::parse(&text)?.surfaces;
+    let has = |surface: Surface| surfaces.iter().any(|version| version.surface == surface);
+    Ok(CASES.iter().filter(|case| case.surface().is_none_or(has)).collect())
 }
 
 /// Fails where the recording has not all of these cases.

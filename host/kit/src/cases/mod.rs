@@ -1,39 +1,47 @@
 //! The cases, in the order in which they run. A case is one promise of every connector; its finding says what was seen, and what the
 //! usual mistake behind it is.
 
+mod calendar;
+mod case;
 mod changes;
 mod claims;
+mod contacts;
 mod discovery;
 mod faults;
+mod items;
 mod paging;
 mod reading;
 mod sandbox;
 mod writing;
 
-use std::pin::Pin;
+pub use crate::cases::case::Case;
 
-use crate::bench::{Bench, Outcome};
-
-/// One promise.
-pub struct Case {
-    pub id: &'static str,
-    /// As the report groups them.
-    pub group: &'static str,
-    /// The promise, in a sentence.
-    pub title: &'static str,
-    pub(crate) run: for<'a> fn(&'a mut Bench) -> Running<'a>,
-}
-
-pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
-
-macro_rules! case {
-    ($id:literal, $group:literal, $title:literal, $run:path) => {
-        Case { id: $id, group: $group, title: $title, run: |bench| Box::pin($run(bench)) }
-    };
-}
+use crate::cases::calendar::table::CALENDAR_CASES;
+use crate::cases::case::case;
+use crate::cases::contacts::table::CONTACTS_CASES;
 
 /// All of them.
-pub const CASES: [Case; 40] = [
+pub const CASES: [Case; COUNT] = all();
+
+const COUNT: usize = TASKS_CASES.len() + CALENDAR_CASES.len() + CONTACTS_CASES.len();
+
+const fn all() -> [Case; COUNT] {
+    const CALENDAR: usize = TASKS_CASES.len();
+    const CONTACTS: usize = CALENDAR + CALENDAR_CASES.len();
+    let (mut all, mut at) = ([TASKS_CASES[0]; COUNT], 0);
+    while at < COUNT {
+        all[at] = match at {
+            ..CALENDAR => TASKS_CASES[at],
+            CALENDAR..CONTACTS => CALENDAR_CASES[at - CALENDAR],
+            CONTACTS.. => CONTACTS_CASES[at - CONTACTS],
+        };
+        at += 1;
+    }
+    all
+}
+
+/// The cases of the tasks surface, and of what all surfaces have in common.
+const TASKS_CASES: [Case; 40] = [
     case!(
         "D1",
         "discovery",

@@ -1,0 +1,114 @@
+//! Guests, and who is told of an event.
+
+use runtime::Code;
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Outcome, Verdict, ensure, failed, told};
+use crate::cases::calendar::events::EVENTS;
+use crate::line::Exchange;
+use crate::surface_bench::{Collection, ItemChange, merged, supported};
+
+/// In the URL of a request that makes a provider send mail.
+const MAILING_URLS: [&str; 5] =
+    ["sendupdates=all", "sendupdates=externalonly", "sendnotifications=true", "/sendmail", "/messages/send"];
+/// In the body of such a request: an iTIP message (RFC 5546), JMAP's sendSchedulingMessages and EmailSubmission/set (RFC 8621).
+const MAILING_BODIES: [&str; 4] =
+    ["method:request", "method:publish", "\"sendschedulingmessages\":true", "emailsubmission/set"];
+/// Methods that change nothing.
+const READING: [&str; 5] = ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"];
+/// The code of the warning that the provider notifies others than the caller named.
+const NOT_SUPPORTED: &str = "notify_not_supported";
+
+const HELP: &str = "hand notify on to the provider (sendUpdates, SCHEDULE-AGENT); where it cannot keep quiet, a warning notify_not_supported tells, and with strict: true the write is failure unsupported with detail.field notify";
+
+/// What a creation with a guest came to.
+struct Invitation {
+    is_warned: bool,
+    /// The requests that change something.
+    writes: Vec<Exchange>,
+}
+
+/// The arguments of a creation with a guest.
+fn invitation(calendar: &Collection, notify: &str) -> Value {
+    let guests = json!({ "attendees": [{ "email": "swkit-guest@example.test", "name": "Kit Guest" }] });
+    // The same title each time, so that requests can be compared.
+    let fields = merged(&(EVENTS.body)(&EVENTS.label("K4")), &guests);
+    let mut args = (EVENTS.write)(calendar, ItemChange::create(fields));
+    args["notify"] = json!(notify);
+    args
+}
+
+async fn invite(bench: &mut Bench, calendar: &Collection, notify: &str) -> Outcome<Invitation> {
+    bench.line.take_exchanges();
+    let args = invitation(calendar, notify);
+    let key = EVENTS.key(&format!("K4-{notify}"));
+    let made = bench.calls.mutate(EVENTS.surface, EVENTS.create_op, &args, &key).await;
+    let made = supported(made, EVENTS.create_op)?;
+    let exchanges = bench.line.take_exchanges().into_iter();
+    Ok(Invitation {
+        is_warned: made.warnings.iter().any(|warning| warning.code == NOT_SUPPORTED),
+        writes: exchanges.filter(|exchange| !READING.contains(&exchange.method.as_str())).collect(),
+    })
+}
+
+/// `K4`: with `notify: none` no request makes the provider send mail, or a warning tells.
+pub async fn quiet(bench: &mut Bench) -> Outcome {
+    let features = bench.features(&EVENTS).await?;
+    bench.needs_feature(&EVENTS, "attendees").await?;
+    let calendar = bench.collection(&EVENTS).await?;
+    let quiet = invite(bench, &calendar, "none").await?;
+    if quiet.is_warned {
+        return strict(bench, &calendar).await;
+    }
+    if let Some(request) = quiet.writes.iter().find(|request| is_mailing(request)) {
+        return failed(format!("with notify: none there is a request that mails: {request}"), HELP);
+    }
+    if features["scheduling"] != true {
+        return Ok(());
+    }
+    let loud = invite(bench, &calendar, "all").await?;
+    let shapes = |invitation: &Invitation| invitation.writes.iter().map(shape).collect::<Vec<_>>();
+    if loud.is_warned || shapes(&quiet) != shapes(&loud) {
+        return Ok(());
+    }
+    Err(Verdict::NotApplicable(
+        "the requests are the same with notify: none and notify: all: they do not show whom the provider tells"
+            .to_owned(),
+    ))
+}
+
+/// A provider that cannot keep quiet is not asked to write at all, where the caller insists.
+async fn strict(bench: &mut Bench, calendar: &Collection) -> Outcome {
+    let mut args = invitation(calendar, "none");
+    args["strict"] = json!(true);
+    bench.line.take_exchanges();
+    let made = bench.calls.mutate(EVENTS.surface, EVENTS.create_op, &args, &EVENTS.key("K4-strict")).await;
+    let exchanges = bench.line.take_exchanges();
+    let write = exchanges.iter().find(|exchange| !READING.contains(&exchange.method.as_str()));
+    match made {
+        Err(error) if error.code == Code::Unsupported => ensure(
+            write.is_none(),
+            || "a strict creation is refused after something was written".to_owned(),
+            HELP,
+        ),
+        Err(error) => failed(format!("a strict creation with notify: none fails: {}", told(&error)), HELP),
+        Ok(_) => failed("a strict creation with notify: none is carried out, and else a warning tells", HELP),
+    }
+}
+
+fn is_mailing(request: &Exchange) -> bool {
+    let url = request.url.to_lowercase();
+    let body = String::from_utf8_lossy(&request.body).to_lowercase().replace(' ', "");
+    MAILING_URLS.iter().any(|mark| url.contains(mark))
+        || MAILING_BODIES.iter().any(|mark| body.contains(mark))
+}
+
+/// A request without the ids in it, which differ: letters and digits are all the same, how many there are is not.
+fn shape(request: &Exchange) -> String {
+    let mut headers: Vec<String> =
+        request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    headers.sort();
+    let body = String::from_utf8_lossy(&request.body);
+    let whole = format!("{} {}\n{}\n{body}", request.method, request.url, headers.join("\n"));
+    whole.chars().map(|c| if c.is_alphanumeric() { 'x' } else { c }).collect()
+}

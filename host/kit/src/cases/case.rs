@@ -1,0 +1,45 @@
+//! A case: one promise of every connector.
+
+use std::pin::Pin;
+
+use runtime::Surface;
+
+use crate::bench::{Bench, Outcome};
+
+/// One promise.
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub id: &'static str,
+    /// As the report groups them.
+    pub group: &'static str,
+    /// The promise, in a sentence.
+    pub title: &'static str,
+    pub(crate) run: for<'a> fn(&'a mut Bench) -> Running<'a>,
+}
+
+impl Case {
+    /// The surface that a connector has to have for it; none: it is for every connector.
+    pub fn surface(&self) -> Option<Surface> {
+        match self.group {
+            "calendar" => Some(Surface::Calendar),
+            "contacts" => Some(Surface::Contacts),
+            _ => None,
+        }
+    }
+}
+
+/// A case that runs.
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// A case by its id, its group, its title and the function that runs it; one that is the same for the items of several surfaces is told
+/// which ones.
+macro_rules! case {
+    ($id:literal, $group:literal, $title:literal, $run:path) => {
+        Case { id: $id, group: $group, title: $title, run: |bench| Box::pin($run(bench)) }
+    };
+    ($id:literal, $group:literal, $title:literal, $run:path, $kind:path) => {
+        Case { id: $id, group: $group, title: $title, run: |bench| Box::pin($run(bench, &$kind)) }
+    };
+}
+
+pub(crate) use case;
