@@ -3,6 +3,7 @@
 
 pub mod browser;
 pub mod door;
+mod hosts;
 pub mod imap;
 pub mod receiver;
 pub mod stored;
@@ -27,6 +28,8 @@ use switchboard::jobs::{pull, runner, watch};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::hosts::{Pair, Second, Turn};
+
 /// Where every test begins: Sunday 2026-03-01, 08:00 UTC.
 pub const START: &str = "2026-03-01T08:00:00Z";
 
@@ -39,6 +42,8 @@ pub struct TestServer {
     serving: JoinHandle<()>,
     /// Pulls what requests ask for behind their answers; none where the test does that itself.
     pulling: Option<JoinHandle<()>>,
+    /// The host that takes every other request, where there are two.
+    second: Option<Second>,
 }
 
 /// Another host beside a service, with a data directory of its own.
@@ -116,7 +121,7 @@ impl Builder {
         }
         let data = tempfile::tempdir().expect("a data directory");
         share_compiled_code(data.path());
-        TestServer::open(self.config, self.clock, data, self.pulls).await
+        TestServer::open(self.config, self.clock, data, (self.pulls, hosts::are_wanted())).await
     }
 }
 
@@ -138,7 +143,13 @@ impl TestServer {
         Builder { config, clock, pulls: true }
     }
 
-    async fn open(mut config: Config, clock: Clock, data: tempfile::TempDir, pulls: bool) -> TestServer {
+    /// `pulls`: what requests ask for is pulled behind their answers. `has_two_hosts` is heeded on PostgreSQL.
+    async fn open(
+        mut config: Config,
+        clock: Clock,
+        data: tempfile::TempDir,
+        (pulls, has_two_hosts): (bool, bool),
+    ) -> TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         config.listen = address;
@@ -148,11 +159,13 @@ impl TestServer {
         if app.config.sandbox {
             router = router.merge(sandbox(&app));
         }
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let serving =
-            tokio::spawn(async move { axum::serve(listener, service).await.expect("the service runs") });
+        let serving = serve(listener, router);
         let pulling = pulls.then(|| tokio::spawn(pull_when_woken(app.clone())));
-        TestServer { app, clock, address, data, serving, pulling }
+        let second = match has_two_hosts && app.db.is_shared() {
+            true => Some(Second::start(&app, pulls).await),
+            false => None,
+        };
+        TestServer { app, clock, address, data, serving, pulling, second }
     }
 
     /// Stops without warning and starts again on the same data: what was not on disk is gone.
@@ -165,7 +178,10 @@ impl TestServer {
         self.serving.abort();
         // Cancelled, as it was told to be.
         let _ = (&mut self.serving).await;
-        let pulls = self.pulling.is_some();
+        let (pulls, has_two_hosts) = (self.pulling.is_some(), self.second.is_some());
+        if let Some(second) = self.second.take() {
+            second.stop().await;
+        }
         if let Some(pulling) = self.pulling.take() {
             pulling.abort();
             let _ = pulling.await;
@@ -175,7 +191,7 @@ impl TestServer {
         std::mem::swap(&mut data, &mut self.data);
         let mut config = self.app.config.clone();
         change(&mut config);
-        let server = TestServer::open(config, self.clock.clone(), data, pulls).await;
+        let server = TestServer::open(config, self.clock.clone(), data, (pulls, has_two_hosts)).await;
         // What ran is taken over, as the service does when it starts.
         let now = server.app.now();
         let queued: anyhow::Result<u64> = server
@@ -191,7 +207,15 @@ impl TestServer {
 
     /// Pulls everything that is due, as the service does by itself. Returns how many turns there were.
     pub async fn pull(&self) -> u64 {
-        pull(&self.app).await
+        match &self.second {
+            Some(second) => second.pair.pull().await,
+            None => pull(&self.app).await,
+        }
+    }
+
+    /// The host that does what a service does by itself; where there are two, each in turn.
+    fn settling(&self) -> &App {
+        self.second.as_ref().map_or(&self.app, |second| second.pair.settling())
     }
 
     /// Another host on the same database, which serves nothing and reaches the same sandbox provider; none on SQLite, where a database is
@@ -200,29 +224,27 @@ impl TestServer {
         if !self.app.db.is_shared() {
             return None;
         }
-        let data = tempfile::tempdir().expect("a data directory");
-        share_compiled_code(data.path());
-        // Its address is this one's: there is the sandbox provider.
-        let config = Config { data_dir: data.path().to_owned(), ..self.app.config.clone() };
-        let app = App::start(config, self.clock.clone(), Entropy::system()).await.expect("the host starts");
+        let (app, data) = hosts::another(&self.app).await;
         Some(Beside { app, _data: data })
     }
 
     /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
         use switchboard::jobs::{reports::REPORT, send::SEND};
+        let app = self.settling();
         for kind in [SEND, REPORT] {
-            runner::drain(&self.app, &[kind]).await.expect("the jobs are run");
+            runner::drain(app, &[kind]).await.expect("the jobs are run");
         }
     }
 
     /// Delivers to webhooks what is due, as the service does by itself.
     pub async fn deliver(&self) {
         use switchboard::jobs::{deliver::DELIVER, fanout};
+        let app = self.settling();
         loop {
             // What is delivered can disable a webhook, which is an event itself.
-            let behind = fanout::wake(&self.app, None).await.expect("the feeds are read");
-            let turns = runner::drain(&self.app, &[fanout::FANOUT, DELIVER]).await.expect("the jobs are run");
+            let behind = fanout::wake(app, None).await.expect("the feeds are read");
+            let turns = runner::drain(app, &[fanout::FANOUT, DELIVER]).await.expect("the jobs are run");
             if behind == 0 && turns == 0 {
                 return;
             }
@@ -242,24 +264,39 @@ impl TestServer {
     /// A key of an application; `change` sets what is particular to it.
     pub async fn key(&self, application: &str, change: impl FnOnce(&mut ApiKey)) -> Actor {
         let text = make_key(&self.app, application.to_owned(), change).await.expect("a key can be made");
-        Actor::new(self.address, Some(text))
+        self.actor(Some(text))
     }
 
     /// The sandbox provider's own API, for one of its accounts: what another program does there.
     pub fn provider(&self, account: &str) -> Actor {
-        Actor::new(self.address, Some(format!("sandbox-{account}")))
+        self.actor(Some(format!("sandbox-{account}")))
     }
 
     /// Somebody without a key.
     pub fn anonymous(&self) -> Actor {
-        Actor::new(self.address, None)
+        self.actor(None)
+    }
+
+    fn actor(&self, key: Option<String>) -> Actor {
+        let http = Client::builder().no_proxy().build().expect("an HTTP client");
+        let pair = self.second.as_ref().map(|second| Arc::clone(&second.pair));
+        Actor { http, address: self.address, pair, key }
     }
 }
+
+/// Serves these routes until it is aborted.
+fn serve(listener: TcpListener, routes: axum::Router) -> JoinHandle<()> {
+    let service = routes.into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(async move { axum::serve(listener, service).await.expect("the service runs") })
+}
+
+/// The lock that pulls of a test have, at each host.
+const PULLS: &str = "pulls of a test";
 
 /// Pulls everything that is due at a host, as the service does by itself. Returns how many turns there were.
 pub async fn pull(app: &App) -> u64 {
     // A turn that was begun behind an answer is waited for: it may be what the test counts on.
-    let _one = app.locks.lock("pulls of a test").await;
+    let _one = app.locks.lock(PULLS).await;
     runner::drain(app, &[pull::PULL]).await.expect("the jobs are run")
 }
 
@@ -351,7 +388,7 @@ fn sandbox(app: &App) -> axum::Router {
 
 /// The same key at a server that was started again.
 pub fn reconnected(server: &TestServer, actor: &Actor) -> Actor {
-    Actor::new(server.address, actor.key.clone())
+    server.actor(actor.key.clone())
 }
 
 /// Whoever sends requests.
@@ -359,15 +396,12 @@ pub fn reconnected(server: &TestServer, actor: &Actor) -> Actor {
 pub struct Actor {
     http: Client,
     address: SocketAddr,
+    /// Where there are two hosts, both of them.
+    pair: Option<Arc<Pair>>,
     pub key: Option<String>,
 }
 
 impl Actor {
-    fn new(address: SocketAddr, key: Option<String>) -> Self {
-        let http = Client::builder().no_proxy().build().expect("an HTTP client");
-        Actor { http, address, key }
-    }
-
     pub fn get(&self, path: impl Into<String>) -> Ask {
         self.ask(Method::GET, path.into(), None)
     }
@@ -386,7 +420,9 @@ impl Actor {
 
     /// Any request.
     pub fn ask(&self, method: Method, path: String, body: Option<Value>) -> Ask {
-        let url = format!("http://{}{path}", self.address);
+        let turn = self.pair.as_ref().map(|pair| Pair::turn(pair, &path));
+        let address = turn.as_ref().and_then(Turn::address).unwrap_or(self.address);
+        let url = format!("http://{address}{path}");
         let mut request = self.http.request(method.clone(), url);
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
@@ -394,7 +430,7 @@ impl Actor {
         if let Some(body) = &body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        Ask { request, method, path, body }
+        Ask { request, turn, method, path, body }
     }
 
     /// Connects alice's sandbox account for calendars.
@@ -470,6 +506,8 @@ impl Actor {
 /// A request that is not sent yet.
 pub struct Ask {
     request: reqwest::RequestBuilder,
+    /// Where there are two hosts, the one that it is for.
+    turn: Option<Turn>,
     method: Method,
     path: String,
     body: Option<Value>,
@@ -498,10 +536,16 @@ impl Ask {
     }
 
     pub async fn send(self) -> Exchange {
+        if let Some(turn) = &self.turn {
+            turn.begin().await;
+        }
         let response = self.request.send().await.expect("the service answers");
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let text = response.text().await.expect("a text");
+        if let Some(turn) = &self.turn {
+            turn.end();
+        }
         let answer = if text.is_empty() {
             Value::Null
         } else {

@@ -1,5 +1,5 @@
-//! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite and then on PostgreSQL, which wait
-//! more than they compute, and beside them everything else, one program after the other.
+//! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite and then on PostgreSQL through
+//! two hosts, which wait more than they compute, and beside them everything else, one program after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -125,8 +125,10 @@ fn api_lane(programs: &[&Program], environment: &[(String, String)], postgres: O
         let Some(url) = postgres else { continue };
         let mut command = program.command();
         command.args(ON_POSTGRES).env("SWITCHBOARD_TEST_DATABASE_URL", url);
+        // Requests go to two hosts on one database in turn.
+        command.env("SWITCHBOARD_TEST_HOSTS", "2");
         command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
-        lane.run("the API on PostgreSQL", &mut command)?;
+        lane.run("the API on PostgreSQL, through two hosts", &mut command)?;
     }
     Ok(lane)
 }
