@@ -4,7 +4,6 @@ use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use base::clock::{Clock, Entropy};
@@ -13,12 +12,14 @@ use base::keyring::{Keyring, MASTER_KEY_BYTES};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use compute::Compute;
+use compute::named_semaphores::Shares;
 use merging::Ranking;
 use runtime::Runtime;
 use storage::api_keys::ApiKey;
 use storage::connections::Connection;
 use storage::items::Item;
 use storage::{Db, Options, installation};
+use tokio::sync::{Semaphore, watch};
 use zeroize::Zeroizing;
 
 use crate::config::Config;
@@ -74,8 +75,11 @@ pub struct Handles {
     pub compute: Compute,
     pub usage: Counters,
     pub metrics: Metrics,
+    /// Room for event streams at this host, and how much of it each API key has.
+    pub stream_room: Arc<Semaphore>,
+    pub stream_shares: Shares,
     /// Asked to end: not fit for new requests any more.
-    draining: AtomicBool,
+    draining: watch::Sender<bool>,
     /// This process' own name: a claim of another boot on the same SQLite file is dead.
     pub boot: String,
     pub presence: Presence,
@@ -105,6 +109,7 @@ impl App {
         same_keyring(&db, &keyring).await?;
         let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;
         let boot = ids::new(Kind::Request, &clock, &entropy);
+        let streams = config.event_streams;
         Ok(App(Arc::new(Handles {
             config,
             clock,
@@ -127,7 +132,9 @@ impl App {
             compute: Compute::default(),
             usage: Counters::default(),
             metrics: Metrics::default(),
-            draining: AtomicBool::new(false),
+            stream_room: Arc::new(Semaphore::new(streams.of_host)),
+            stream_shares: Shares::new(streams.of_key),
+            draining: watch::Sender::new(false),
             presence: Presence::new(boot.clone()),
             boot,
         })))
@@ -143,13 +150,19 @@ impl App {
         ids::new(kind, &self.clock, &self.entropy)
     }
 
-    /// From now on `/readyz` refuses, so that balancers send nothing more.
+    /// From now on `/readyz` refuses, so that balancers send nothing more, and event streams end: a client that has one open goes on at
+    /// another host, and nobody waits for it.
     pub fn start_draining(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.draining.send_replace(true);
     }
 
     pub fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+        *self.draining.borrow()
+    }
+
+    /// Becomes true when the service is asked to end.
+    pub fn draining(&self) -> watch::Receiver<bool> {
+        self.draining.subscribe()
     }
 }
 

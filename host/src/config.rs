@@ -4,6 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ipnet::IpNet;
 use runtime::CallObserver;
@@ -26,6 +27,9 @@ pub struct Config {
     pub database_pools: PoolLimits,
     /// How clients and providers reach this service from outside; none: `http://<listen>`.
     pub public_url: Option<String>,
+    /// Let providers post their notifications to an address without TLS, at `public_url` or where the API is served. For tests: no flag
+    /// changes it.
+    pub push_over_http: bool,
     /// The bundle of connectors to load at start.
     pub connectors_dir: Option<PathBuf>,
     /// Reload connectors when files in `connectors_dir` change. For development.
@@ -42,13 +46,23 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// Commit writes in groups (SQLite). Off only to compare.
     pub group_commit: bool,
-    /// How old the local copy may be when it answers a read, in milliseconds; older asks the provider first.
+    /// How old the local copy may be when it answers a read, in milliseconds; older asks the provider first. What is followed and in step
+    /// answers all the same (`sync::local`), unless this is 0: then every read asks the provider first.
     pub freshness_ms: i64,
     /// How often a followed collection is pulled at the most, in milliseconds; a quiet one is read more rarely, every 15 minutes at the
     /// least, every hour where the provider tells of changes.
     pub poll_interval_ms: i64,
     /// How many sources a provider is asked for at a time. For tests: no flag changes it.
     pub pull_page: u32,
+    /// How long the event log is kept, in days from 30 to 365, and with it positions in change feeds, deliveries that were given up, and
+    /// replays.
+    pub events_days: i64,
+    /// Bounds of event streams. For tests: no flag changes them.
+    pub event_streams: EventStreams,
+    /// How long an attempt to deliver to a webhook may take, until the head of the answer is there. For tests: no flag changes it.
+    pub webhook_deadline: Duration,
+    /// How long the test of a webhook waits for the first attempt. For tests: no flag changes it.
+    pub webhook_test_wait: Duration,
     /// Requests per minute of a caller without a valid key, per address.
     pub anonymous_per_minute: u64,
     /// The id of the application that `/book/{slug}` belongs to; none: the one that was made first.
@@ -65,6 +79,33 @@ pub struct Config {
     pub connector_observer: Option<Arc<dyn CallObserver>>,
 }
 
+/// Bounds of the event streams that clients keep open (`webhooks::stream`).
+#[derive(Clone, Copy, Debug)]
+pub struct EventStreams {
+    /// How often a stream looks at the log when nothing tells it that the log has grown.
+    pub look_every: Duration,
+    /// How often a stream sends a comment, so that nothing on the way takes it for dead, and looks at its API key again.
+    pub beat_every: Duration,
+    /// After this time a stream ends, and its client opens another one.
+    pub longest: Duration,
+    /// Streams of one API key at this host.
+    pub of_key: usize,
+    /// Streams of this host.
+    pub of_host: usize,
+}
+
+impl Default for EventStreams {
+    fn default() -> Self {
+        EventStreams {
+            look_every: Duration::from_secs(5),
+            beat_every: Duration::from_secs(15),
+            longest: Duration::from_secs(3_600),
+            of_key: 10,
+            of_host: 1_000,
+        }
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
@@ -74,6 +115,7 @@ impl Default for Config {
             database_listen_url: None,
             database_pools: PoolLimits::default(),
             public_url: None,
+            push_over_http: false,
             connectors_dir: Some(PathBuf::from("target/connectors/bundle")),
             watch_connectors: false,
             egress_allow: Vec::new(),
@@ -85,6 +127,10 @@ impl Default for Config {
             freshness_ms: 10_000,
             poll_interval_ms: 60_000,
             pull_page: 200,
+            webhook_test_wait: Duration::from_secs(16),
+            events_days: 30,
+            event_streams: EventStreams::default(),
+            webhook_deadline: Duration::from_secs(15),
             anonymous_per_minute: 300,
             booking_application: None,
             metrics_token: None,
@@ -117,6 +163,11 @@ impl Config {
             IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         };
         SocketAddr::new(ip, self.listen.port())
+    }
+
+    /// How long the event log is kept, in milliseconds.
+    pub fn events_ms(&self) -> i64 {
+        self.events_days.saturating_mul(86_400_000)
     }
 
     /// Whether others can reach this service: only then can it be told that a message was opened.

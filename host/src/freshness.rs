@@ -1,36 +1,192 @@
-//! How old the local copy is, as far as this process knows: what makes most reads answerable without a look at the provider.
+//! How old the local copy is, as far as this process knows, and what a request was told of that: what makes most reads answerable without a
+//! look at the provider.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+
+use base::error::Error;
+use serde_json::{Value, json};
+
+/// Scopes that are remembered; more empty the memory.
+const MOST: usize = 100_000;
+/// How often one scope is read again behind answers, ms.
+const AGAIN_EVERY_MS: i64 = 60_000;
 
 /// When this process last asked the provider, by scope.
 #[derive(Default)]
-pub struct Freshness(Mutex<HashMap<String, i64>>);
+pub struct Freshness {
+    read: Mutex<HashMap<String, Read>>,
+    /// When it was last decided to read a scope again behind an answer, ms since 1970.
+    again: Mutex<HashMap<String, i64>>,
+}
+
+#[derive(Clone, Copy)]
+struct Read {
+    /// Milliseconds since 1970.
+    at: i64,
+    /// That of the scope's state when all of it was read.
+    generation: i64,
+}
 
 impl Freshness {
     /// Milliseconds since 1970 of the last pull.
     pub fn get(&self, name: &str) -> Option<i64> {
-        self.0.lock().ok().and_then(|f| f.get(name).copied())
+        Some(self.read.lock().ok()?.get(name)?.at)
     }
 
-    /// Whether the last pull was at this moment or later.
-    pub fn is_since(&self, name: &str, since: i64) -> bool {
-        self.get(name).is_some_and(|at| at >= since)
+    /// The same, unless the scope's state is of another generation by now: another host was asked to read all of it again, or is at it.
+    pub fn read_in(&self, name: &str, generation: i64) -> Option<i64> {
+        let read = self.read.lock().ok()?.get(name).copied()?;
+        (read.generation == generation).then_some(read.at)
     }
 
-    pub fn set(&self, name: &str, at: i64) {
-        if let Ok(mut fresh) = self.0.lock() {
-            if fresh.len() > 100_000 {
-                fresh.clear();
+    /// All of a scope was read: the provider was asked at `at` (ms since 1970), and the state is of this generation now.
+    pub fn set(&self, name: &str, at: i64, generation: i64) {
+        if let Ok(mut read) = self.read.lock() {
+            if read.len() > MOST {
+                read.clear();
             }
-            fresh.insert(name.to_owned(), at);
+            read.insert(name.to_owned(), Read { at, generation });
         }
     }
 
     /// The next read asks the provider.
     pub fn forget(&self, name: &str) {
-        if let Ok(mut fresh) = self.0.lock() {
-            fresh.remove(name);
+        if let Ok(mut read) = self.read.lock() {
+            read.remove(name);
         }
+    }
+
+    /// Whether a scope may be read again behind an answer now: once a minute.
+    pub fn may_read_again(&self, name: &str, now: i64) -> bool {
+        let Ok(mut again) = self.again.lock() else { return false };
+        if again.get(name).is_some_and(|at| now - at < AGAIN_EVERY_MS) {
+            return false;
+        }
+        if again.len() > MOST {
+            again.clear();
+        }
+        again.insert(name.to_owned(), now);
+        true
+    }
+}
+
+/// How old the data are that answer a read, and where they come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataAge {
+    /// The provider had the data so at this time, ms since 1970. None: that is not known, as of a mailbox that is read for the first time.
+    pub read_at: Option<i64>,
+    /// The request waited for the provider.
+    pub waited: bool,
+}
+
+impl DataAge {
+    /// Of a copy that was read then.
+    pub fn local(read_at: Option<i64>) -> DataAge {
+        DataAge { read_at, waited: false }
+    }
+
+    /// Of what the provider was asked for then, for this request.
+    pub fn provider(read_at: Option<i64>) -> DataAge {
+        DataAge { read_at, waited: true }
+    }
+
+    /// Of both together: as old as the older one.
+    pub fn joined(self, other: DataAge) -> DataAge {
+        let read_at = self.read_at.zip(other.read_at).map(|(one, other)| one.min(other));
+        DataAge { read_at, waited: self.waited || other.waited }
+    }
+}
+
+/// What one request was told of the data that it has read. Everybody who works on the request adds to the same one.
+#[derive(Clone, Default)]
+pub struct Reading(Arc<Mutex<Told>>);
+
+#[derive(Default)]
+struct Told {
+    age: Option<DataAge>,
+    /// By connection: why its data are missing, or old.
+    missing: Vec<(String, Value)>,
+}
+
+impl Reading {
+    /// Data of this age are part of the answer.
+    pub fn note(&self, age: DataAge) {
+        if let Ok(mut told) = self.0.lock() {
+            told.age = Some(told.age.map_or(age, |before| before.joined(age)));
+        }
+    }
+
+    /// Of all that is part of the answer. None: nothing of it is a provider's.
+    pub fn age(&self) -> Option<DataAge> {
+        self.0.lock().ok()?.age
+    }
+
+    /// A connection could not be read: of an answer over several ones its part is missing, or as it was.
+    pub fn miss(&self, connection_id: &str, error: &Error) {
+        let (code, why) = match error {
+            Error::Refused(refusal) => (refusal.code.as_str(), refusal.message.as_str()),
+            Error::Internal(_) => ("internal_error", "this service has failed"),
+        };
+        let message = format!(
+            "this connection could not be read now, and only what was read of it before is shown: {why}"
+        );
+        let warning = json!({ "code": code, "message": message, "target": connection_id });
+        if let Ok(mut told) = self.0.lock()
+            && told.missing.iter().all(|(known, _)| known != connection_id)
+        {
+            told.missing.push((connection_id.to_owned(), warning));
+        }
+    }
+
+    /// One warning (`code`, `message`, `target`) for each connection that could not be read, by its id.
+    pub fn missing(&self) -> Vec<Value> {
+        let mut missing = self.0.lock().map(|told| told.missing.clone()).unwrap_or_default();
+        missing.sort_by(|one, other| one.0.cmp(&other.0));
+        missing.into_iter().map(|(_, warning)| warning).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::error::{Code, refuse};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_as_old_as_its_oldest_part() {
+        let reading = Reading::default();
+        assert_eq!(reading.age(), None);
+        reading.note(DataAge::local(Some(5)));
+        reading.clone().note(DataAge::provider(Some(9)));
+        assert_eq!(reading.age(), Some(DataAge::provider(Some(5))));
+        reading.note(DataAge::local(None));
+        assert_eq!(reading.age(), Some(DataAge::provider(None)), "of a part it is not known");
+    }
+
+    #[test]
+    fn each_connection_is_missed_once() {
+        let reading = Reading::default();
+        for id in ["conn_2", "conn_1", "conn_2"] {
+            reading.miss(id, &refuse(Code::ConnectorError, "it trapped"));
+        }
+        let targets: Vec<Value> = reading.missing().into_iter().map(|w| w["target"].clone()).collect();
+        assert_eq!(targets, ["conn_1", "conn_2"]);
+    }
+
+    #[test]
+    fn what_was_read_in_another_generation_counts_for_nothing() {
+        let freshness = Freshness::default();
+        freshness.set("scope", 7, 2);
+        assert_eq!((freshness.get("scope"), freshness.read_in("scope", 2)), (Some(7), Some(7)));
+        assert_eq!(freshness.read_in("scope", 3), None);
+    }
+
+    #[test]
+    fn a_scope_is_read_again_once_a_minute() {
+        let freshness = Freshness::default();
+        let asked: Vec<bool> =
+            [0, 1, 59_999, 60_000, 60_001].map(|now| freshness.may_read_again("scope", now)).into();
+        assert_eq!(asked, [true, false, false, true, false]);
     }
 }

@@ -8,6 +8,7 @@ pub mod app;
 pub mod connections;
 pub mod jobs;
 pub mod outbox;
+pub mod push;
 pub mod resources;
 pub mod sync;
 pub mod tracking;

@@ -1,6 +1,6 @@
 //! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
 
-use base::error::Result;
+use base::error::{Code, Result, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use storage::Tx;
@@ -67,6 +67,19 @@ impl Note {
             resource,
         }
     }
+}
+
+/// Refuses to go on after `position` where the log does not hold everything that came after it: it has forgotten what is not above `floor`,
+/// and its last number is `last`. A position above that one is of another log: a copy of the database was put back.
+pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
+    let message = if position < floor {
+        "events after this position are not kept any more: read anew what there is, and go on from there"
+    } else if position > last {
+        "this position was not reached yet: the database may have been put back; read anew what there is, and go on from there"
+    } else {
+        return Ok(());
+    };
+    Err(refuse(Code::SyncResetRequired, message))
 }
 
 /// Appends lines, in order; returns the sequence of the first.

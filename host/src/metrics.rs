@@ -37,6 +37,15 @@ pub struct Metrics {
     pub turn_seconds: Family<TurnSecondsLabels, Histogram, fn() -> Histogram>,
     /// Jobs that were taken over from hosts that were gone.
     pub takeovers: Counter,
+    /// Notifications of providers, by connector and by what became of them.
+    pub notifications: Family<NotificationLabels, Counter>,
+}
+
+/// What tells notifications of providers apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct NotificationLabels {
+    connector: String,
+    outcome: &'static str,
 }
 
 /// What tells turns of jobs apart.
@@ -84,6 +93,7 @@ impl Default for Metrics {
             turns: Family::default(),
             turn_seconds: Family::new_with_constructor(|| Histogram::new(TURN_BUCKETS_S)),
             takeovers: Counter::default(),
+            notifications: Family::default(),
         }
     }
 }
@@ -108,6 +118,21 @@ impl Metrics {
     /// How often that came of it.
     pub fn renewals(&self, outcome: &'static str) -> u64 {
         self.renewals.get_or_create(&RenewalLabels { outcome }).get()
+    }
+
+    /// Counts notifications of the provider of this connector, which is one that is installed: `authentic`, `unknown_watch`, `wrong_secret`,
+    /// `greeting` where they only said that a watch has begun, or `flood`.
+    pub fn count_notifications(&self, connector: &str, outcome: &'static str, count: usize) {
+        if count > 0 {
+            let labels = NotificationLabels { connector: connector.to_owned(), outcome };
+            self.notifications.get_or_create(&labels).inc_by(u64::try_from(count).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// How many there were of these.
+    pub fn notifications(&self, connector: &str, outcome: &'static str) -> u64 {
+        let labels = NotificationLabels { connector: connector.to_owned(), outcome };
+        self.notifications.get_or_create(&labels).get()
     }
 
     /// Counts a turn of a job: `done`, `failed`, `given_up`, or `lost` where another host has the job by now.

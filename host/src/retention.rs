@@ -22,8 +22,6 @@ pub const STEP: i64 = 500;
 const HOUR: Duration = Duration::from_secs(3_600);
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// The log is kept this long, and with it tombstones and empty threads (RFC 8620, section 5.2, has servers tell changes for 30 days).
-const LOG_MS: i64 = 30 * DAY_MS;
 /// Idempotent answers are kept this long.
 const IDEMPOTENCY_MS: i64 = 48 * HOUR_MS;
 /// What became of a message that was sent is kept this long after the last news of it: as long as it is tracked, and a month.
@@ -62,10 +60,31 @@ impl Removed {
     }
 }
 
-/// A step of all applications' rows. The number is the time, in milliseconds since 1970.
-type OfAll = for<'t> fn(&'t mut Tx, i64) -> BoxFuture<'t, Result<i64>>;
+/// What a step goes by.
+#[derive(Clone, Copy)]
+struct Times {
+    /// The present, in milliseconds since 1970.
+    now: i64,
+    /// How long the log is kept, in milliseconds, and with it tombstones and empty threads (RFC 8620, section 5.2, has servers tell changes
+    /// for 30 days).
+    log: i64,
+}
+
+impl Times {
+    fn of(app: &App) -> Times {
+        Times { now: app.now(), log: app.config.events_ms() }
+    }
+
+    /// What the log tells no more is older than this.
+    fn before_log(self) -> i64 {
+        self.now.saturating_sub(self.log)
+    }
+}
+
+/// A step of all applications' rows.
+type OfAll = for<'t> fn(&'t mut Tx, Times) -> BoxFuture<'t, Result<i64>>;
 /// The same for the rows of one application.
-type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, i64) -> BoxFuture<'t, Result<i64>>;
+type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, Times) -> BoxFuture<'t, Result<i64>>;
 
 /// What is kept for a time, and goes in steps after that. Each has a job of its own: one that fails holds up no other.
 pub struct Sweep {
@@ -91,23 +110,23 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 
 /// Everything that is kept for a time.
 pub static SWEEPS: [Sweep; 17] = [
-    all("idempotency", |tx, now| Box::pin(expire::idempotency(tx, now - IDEMPOTENCY_MS, STEP))),
-    all("outbox", |tx, now| Box::pin(expire::outbox(tx, now - OUTBOX_MS, STEP))),
-    all("tracking", |tx, now| Box::pin(expire::tracking(tx, now - TRACKING_MS, STEP))),
-    all("threads", |tx, now| Box::pin(expire::threads(tx, now - LOG_MS, STEP))),
-    all("authorizations", |tx, now| Box::pin(authorizations::clean(tx, now - AUTHORIZATIONS_MS, STEP))),
-    all("access_tokens", |tx, now| Box::pin(api_keys::expire_tokens(tx, now - TOKENS_MS, STEP))),
-    all("token_grants", |tx, now| Box::pin(token_grants::clean(tx, now - GRANTS_MS, STEP))),
-    all("former_sources", |tx, now| Box::pin(former_sources(tx, now - FORMER_NAMES_MS))),
-    all("departures", |tx, now| Box::pin(departures(tx, now - items::RETURN_MS))),
-    all("delivered", |tx, now| Box::pin(cleaning::delivered(tx, now - DELIVERED_MS, STEP))),
-    all("given_up", |tx, now| Box::pin(cleaning::given_up(tx, now - LOG_MS, STEP))),
-    all("replays", |tx, now| Box::pin(cleaning::replays(tx, now - LOG_MS, STEP))),
+    all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
+    all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
+    all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
+    all("threads", |tx, at| Box::pin(expire::threads(tx, at.before_log(), STEP))),
+    all("authorizations", |tx, at| Box::pin(authorizations::clean(tx, at.now - AUTHORIZATIONS_MS, STEP))),
+    all("access_tokens", |tx, at| Box::pin(api_keys::expire_tokens(tx, at.now - TOKENS_MS, STEP))),
+    all("token_grants", |tx, at| Box::pin(token_grants::clean(tx, at.now - GRANTS_MS, STEP))),
+    all("former_sources", |tx, at| Box::pin(former_sources(tx, at.now - FORMER_NAMES_MS))),
+    all("departures", |tx, at| Box::pin(departures(tx, at.now - items::RETURN_MS))),
+    all("delivered", |tx, at| Box::pin(cleaning::delivered(tx, at.now - DELIVERED_MS, STEP))),
+    all("given_up", |tx, at| Box::pin(cleaning::given_up(tx, at.before_log(), STEP))),
+    all("replays", |tx, at| Box::pin(cleaning::replays(tx, at.before_log(), STEP))),
     all("webhooks", |tx, _| Box::pin(cleaning::deleted(tx, STEP))),
-    all("jobs", |tx, now| Box::pin(job_admin::forget_ended(tx, now - ENDED_JOBS_MS, STEP))),
-    one("log", |tx, of, now| Box::pin(lines(tx, of, now - LOG_MS))),
+    all("jobs", |tx, at| Box::pin(job_admin::forget_ended(tx, at.now - ENDED_JOBS_MS, STEP))),
+    one("log", |tx, of, at| Box::pin(lines(tx, of, at.before_log()))),
     one("tombstones", |tx, of, _| Box::pin(tombstones(tx, of))),
-    one("usage", |tx, of, now| Box::pin(old_usage(tx, of, now - USAGE_MS))),
+    one("usage", |tx, of, at| Box::pin(old_usage(tx, of, at.now - USAGE_MS))),
 ];
 
 /// The sweep with this name.
@@ -151,10 +170,10 @@ enum Due {
 }
 
 impl Due {
-    async fn step(&self, tx: &mut Tx, now: i64) -> Result<i64> {
+    async fn step(&self, tx: &mut Tx, at: Times) -> Result<i64> {
         match self {
-            Due::All(step) => step(tx, now).await,
-            Due::One(step, of) => step(tx, of, now).await,
+            Due::All(step) => step(tx, at).await,
+            Due::One(step, of) => step(tx, of, at).await,
         }
     }
 }
@@ -177,14 +196,14 @@ async fn steps(
     due: Due,
 ) -> Result<bool> {
     while Instant::now() < until {
-        let (due, job, progress, now) = (due.clone(), job.cloned(), progress.clone(), app.now());
+        let (due, job, progress, at) = (due.clone(), job.cloned(), progress.clone(), Times::of(app));
         let rows: Result<i64> = app
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    let rows = due.step(tx, now).await?;
+                    let rows = due.step(tx, at).await?;
                     if let Some(job) = &job {
-                        jobs::check_fence(tx, job, progress.as_deref().filter(|_| rows == 0), now).await?;
+                        jobs::check_fence(tx, job, progress.as_deref().filter(|_| rows == 0), at.now).await?;
                     }
                     Ok(rows)
                 })

@@ -70,6 +70,7 @@ function answer(
   if (done instanceof Promise) {
     throw new TypeError(`${surface}.${name} returns a promise: a connector's methods are not async, and send() waits for the answer`);
   }
+  if (kind === "nothing") return { body: "null", cursor: null, more: false, extra: [] };
   if (typeof done !== "object" || done === null) throw new TypeError(`${surface}.${name} returns ${String(done)} instead of its answer`);
   if (kind === "whole") return { body: JSON.stringify(done), cursor: null, more: false, extra: [] };
   const page = done as Answer<unknown>;

@@ -915,3 +915,62 @@ export interface TimeZoneTransition {
 }
 
 export type Visibility = "default" | "public" | "private" | "confidential";
+
+/** Asks the provider to go on with a watch; args of `watch.renew`. */
+export interface WatchRenew {
+  /** `Watching.externalId` of the last answer. */
+  externalId: string;
+  /** `Watching.resource` of the last answer. */
+  resource: string | null;
+  /** As of `watch.start`. */
+  channel: string;
+  /** As of `watch.start`, for a provider that wants it again. */
+  token: string;
+  /** As of `watch.start`, for a provider that wants it again. */
+  address: string;
+  /** The end that the host asks for; the provider may choose an earlier one. */
+  wantedUntil: Instant;
+  /** As of `watch.start`. */
+  surface: string;
+  /** As of `watch.start`. */
+  scope: string | null;
+}
+
+/** Asks the provider to post a notification whenever something in `scope` changes; args of `watch.start`. */
+export interface WatchStart {
+  /** The surface whose data is to be watched: "email", "calendar", "contacts", "tasks". */
+  surface: string;
+  /**
+   * External id of the collection (calendar, address book, task list) whose contents are to be watched. None: of mail, the whole
+   * mailbox; of other surfaces, the account's collections themselves.
+   */
+  scope: string | null;
+  /**
+   * The URL that the provider posts to: HTTPS, except in tests on one machine. It has no query. Where a provider wants one for news of
+   * the subscription itself (Graph's `lifecycleNotificationUrl`), it is the same. One that posts to a topic of the operator's (Gmail)
+   * needs none.
+   */
+  address: string;
+  /**
+   * A secret of this watch alone that the provider sends with each notification, at most 128 characters of `A-Za-z0-9_-`. It must
+   * not be logged, and goes nowhere but into the provider's request.
+   */
+  token: string;
+  /**
+   * The host's id of the watch, at most 64 characters of `A-Za-z0-9_-`, never used before. For a provider that lets its client
+   * choose the id.
+   */
+  channel: string;
+  /** The end that the host asks for; the provider may choose an earlier one. */
+  wantedUntil: Instant;
+}
+
+/** Asks the provider to post no more; args of `watch.stop`. */
+export interface WatchStop {
+  /** `Watching.externalId` of the last answer. */
+  externalId: string;
+  /** `Watching.resource` of the last answer. */
+  resource: string | null;
+  /** As of `watch.start`. */
+  channel: string;
+}

@@ -55,8 +55,11 @@ install({ nowMs: host.nowMs, randomBytes: host.randomBytes, log: (level, message
 type Exported = (request: HostRequest) => HostResponse;
 
 /** What a component exports, for this connector: one object for each surface. */
-export function serve(connector: () => Connector): Record<Exclude<Surface, "lifecycle">, Record<"fetch" | "mutate" | "changes", Exported>> & {
+export function serve(
+  connector: () => Connector,
+): Record<Exclude<Surface, "lifecycle" | "watch">, Record<"fetch" | "mutate" | "changes", Exported>> & {
   lifecycle: { check: Exported };
+  watch: { mutate: Exported };
 } {
   const exported = (surface: Surface, verb: Verb): Exported => (request) => {
     isRunning = true;
@@ -77,6 +80,7 @@ export function serve(connector: () => Connector): Record<Exclude<Surface, "life
     contacts: surface("contacts"),
     email: surface("email"),
     lifecycle: { check: exported("lifecycle", "check") },
+    watch: { mutate: exported("watch", "mutate") },
   };
 }
 

@@ -7,7 +7,7 @@ export { type Circumstances, type Code, Failure } from "./failure.ts";
 export type * as Given from "./given.ts";
 export { type BlobInfo, type Request, Response, type Segment, SendError } from "./http.ts";
 export type * from "./model.ts";
-export type { Answer, Calendar as CalendarSurface, Connector, Contacts, Email, Lifecycle, Tasks } from "./surfaces.ts";
+export type { Answer, Calendar as CalendarSurface, Connector, Contacts, Email, Lifecycle, Tasks, Watch } from "./surfaces.ts";
 export { url } from "./url.ts";
 export { decode, encode, fromBase64, toBase64 } from "./utf8.ts";
 

@@ -952,3 +952,16 @@ export interface Warning {
   /** What it is about: a field, an instance. */
   target?: string | null;
 }
+
+/** A watch that the provider has begun or prolonged; answer of `watch.start` and `watch.renew`. */
+export interface Watching {
+  /**
+   * What the provider calls the watch in its notifications (`watch` of the manifest's `[push]`), at most 512 bytes. For a provider
+   * whose notifications name only the account: `channel`.
+   */
+  externalId?: string;
+  /** What the provider wants back when the watch is stopped, beside its id (Google's `resourceId`), at most 2 KiB. */
+  resource?: string | null;
+  /** When the provider ends the watch by itself. A missing one, or one in 1970, is a fault of the connector. */
+  expiresAt?: Instant;
+}

@@ -23,6 +23,16 @@ export interface Lifecycle {
   check?(context: Context): Model.Account;
 }
 
+/** Notifications that the provider posts to the host. How they are read is said by `[push]` of connector.toml. */
+export interface Watch {
+  /** Asks the provider to post to `address` when something in `scope` changes. The provider may post before this returns. */
+  start?(context: Context, args: Given.WatchStart): Model.Watching;
+  /** Asks the provider to go on with a watch. Where this is left out, the host starts another watch and stops this one. */
+  renew?(context: Context, args: Given.WatchRenew): Model.Watching;
+  /** Asks the provider to post no more. A watch that the provider does not know is a success, or failure `not-found`. */
+  stop?(context: Context, args: Given.WatchStop): void;
+}
+
 /** Task lists and tasks. */
 export interface Tasks {
   /** The account's task lists; an enumeration. */
@@ -109,20 +119,29 @@ export interface Connector {
   contacts?: Contacts;
   email?: Email;
   lifecycle?: Lifecycle;
+  watch?: Watch;
 }
 
 export type Surface = keyof Connector;
 export type Verb = "fetch" | "mutate" | "changes" | "check";
 
-/** The method of an operation, and how its answer is to be read: as a page with a cursor, or as one whole body. */
-type Method = readonly [name: string, answer: "page" | "whole"];
+/** The method of an operation, and how its answer is to be read: as a page with a cursor, as one whole body, or not at all. */
+type Method = readonly [name: string, answer: "page" | "whole" | "nothing"];
 
 const page = (name: string): Method => [name, "page"];
 const whole = (name: string): Method => [name, "whole"];
+const nothing = (name: string): Method => [name, "nothing"];
 
 /** By surface, verb and operation. The host's names are tabled in `sdk/model/src/wire`. */
 export const OPERATIONS: Readonly<Record<Surface, Partial<Record<Verb, Readonly<Record<string, Method>>>>>> = {
   lifecycle: { check: { check: whole("check") } },
+  watch: {
+    mutate: {
+      "watch.start": whole("start"),
+      "watch.renew": whole("renew"),
+      "watch.stop": nothing("stop"),
+    },
+  },
   tasks: {
     fetch: {
       "lists.list": page("listLists"),

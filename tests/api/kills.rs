@@ -52,14 +52,15 @@ fn text(value: &Value) -> String {
 }
 
 /// A process of the service. Its database is in its data directory, or `database` names it.
-struct Process {
+pub struct Process {
     child: Child,
-    data: TempDir,
+    pub data: TempDir,
     port: u16,
     database: Option<String>,
 }
 
-fn naming(database: Option<&str>) -> Vec<&str> {
+/// The setting that names the database, for each command of the service.
+pub fn naming(database: Option<&str>) -> Vec<&str> {
     database.into_iter().flat_map(|url| ["--database-url", url]).collect()
 }
 
@@ -70,7 +71,8 @@ fn begin(data: &Path, port: u16, database: Option<&str>) -> Child {
 }
 
 impl Process {
-    async fn start(database: Option<&str>, http: &Client) -> (Process, Stubborn) {
+    /// Starts it, and waits until it is ready; whoever sends it requests has no key yet.
+    pub async fn start(database: Option<&str>, http: &Client) -> (Process, Stubborn) {
         let data = tempfile::tempdir().expect("a data directory");
         harness::share_compiled_code(data.path());
         let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
@@ -87,7 +89,8 @@ impl Process {
         self.child.wait().expect("it ended");
     }
 
-    fn kill_and_start(&mut self) {
+    /// Kills it without warning, and starts another one on the same data, which is not ready yet.
+    pub fn kill_and_start(&mut self) {
         self.kill();
         self.child = begin(self.data.path(), self.port, self.database.as_deref());
     }
@@ -102,7 +105,7 @@ impl Drop for Process {
 }
 
 /// Sends a request until a host answers it for good, as a client should: the same request under the same key, to one host after the other.
-async fn answered(
+pub async fn answered(
     hosts: &[Stubborn],
     first: usize,
     (method, path): (&str, &str),
@@ -123,7 +126,8 @@ async fn answered(
     }
 }
 
-async fn made(hosts: &[Stubborn], path: &str, body: &Value) -> Value {
+/// What a request made that must succeed.
+pub async fn made(hosts: &[Stubborn], path: &str, body: &Value) -> Value {
     let (status, answer) = answered(hosts, 0, ("POST", path), body, path).await;
     assert!(status.is_success(), "{path}: {status} {answer}");
     answer

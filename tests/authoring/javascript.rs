@@ -134,7 +134,7 @@ fn every_operation_is_in_both_sdks() {
     let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sdk");
     let typescript = fs::read_to_string(sdk.join("js/surfaces.ts")).unwrap();
     let mut count = 0;
-    for surface in ["tasks", "calendar", "contacts", "email"] {
+    for surface in ["tasks", "calendar", "contacts", "email", "watch"] {
         let (_, table) = typescript.split_once(&format!("\n  {surface}: {{\n")).unwrap();
         let (table, _) = table.split_once("\n  },\n").unwrap();
         let rust =
@@ -146,7 +146,13 @@ fn every_operation_is_in_both_sdks() {
             }
             let Some((op, call)) = line.trim().split_once(" => run(host, request, ") else { continue };
             let method = call.split("C::").nth(1).unwrap().split(['(', ')']).next().unwrap();
-            let kind = if call.contains("Answer::whole") { "whole" } else { "page" };
+            let kind = if call.contains("Answer::whole(())") {
+                "nothing"
+            } else if call.contains("Answer::whole") {
+                "whole"
+            } else {
+                "page"
+            };
             let verbs = table.split_once(&format!(" {verb}: {{")).unwrap().1.split(" }").next().unwrap();
             let name = op.trim_matches('"');
             let keys = [format!("{op}: "), format!("{name}: ")];

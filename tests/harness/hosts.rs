@@ -23,7 +23,7 @@ use crate::share_compiled_code;
 const VARIABLE: &str = "SWITCHBOARD_TEST_HOSTS";
 
 /// Tests, by the beginning of their names, that run on one host, each with the reason.
-const ON_ONE_HOST: [(&str, &str); 10] = [
+const ON_ONE_HOST: [(&str, &str); 9] = [
     (
         "contract::fairness::",
         "the room for request bodies (`api::body`) and the budgets of addresses (`api::rate_limit`) are each host's own",
@@ -47,10 +47,6 @@ const ON_ONE_HOST: [(&str, &str); 10] = [
         "it looks at what the first host tells others, and no test has the second host tell anything",
     ),
     ("oauth::token::tokens_share_the_budget", "the budget of a key is each host's own (`api::rate_limit`)"),
-    (
-        "retention::much_that_is_gone_goes_in_steps",
-        "what a host has read it takes for fresh for `freshness_ms`, also after another host was asked to read all of it again",
-    ),
     ("usage::", "it looks at the budget of a key, which is each host's own (`api::rate_limit`)"),
 ];
 
@@ -58,8 +54,9 @@ const ON_ONE_HOST: [(&str, &str); 10] = [
 const USAGE: &str = "/v1/usage";
 
 /// Beginnings of paths whose requests all go to the first host, each with the reason.
-const OF_THE_FIRST: [(&str, &str); 4] = [
+const OF_THE_FIRST: [(&str, &str); 5] = [
     ("/metrics", "figures are each host's own"),
+    ("/v1/providers", "each host counts the notifications that it takes, and those of a second"),
     ("/readyz", "it tells of the lease of the host that is asked"),
     ("/sandbox", "the first host serves the sandbox provider, for the connectors of both"),
     (USAGE, "a host adds its own figures of the last seconds; the second host writes its own before"),

@@ -237,14 +237,21 @@ impl TestServer {
         }
     }
 
+    /// Starts, renews and stops the watches that are due, as the service does by itself. Returns how many turns there were.
+    pub async fn renew(&self) -> u64 {
+        use switchboard::jobs::renew::RENEW;
+        runner::drain(self.settling(), &[RENEW]).await.expect("the jobs are run")
+    }
+
     /// Delivers to webhooks what is due, as the service does by itself.
     pub async fn deliver(&self) {
-        use switchboard::jobs::{deliver::DELIVER, fanout};
+        use switchboard::jobs::{deliver::DELIVER, fanout, replay::REPLAY};
         let app = self.settling();
         loop {
             // What is delivered can disable a webhook, which is an event itself.
             let behind = fanout::wake(app, None).await.expect("the feeds are read");
-            let turns = runner::drain(app, &[fanout::FANOUT, DELIVER]).await.expect("the jobs are run");
+            let kinds = [fanout::FANOUT, REPLAY, DELIVER];
+            let turns = runner::drain(app, &kinds).await.expect("the jobs are run");
             if behind == 0 && turns == 0 {
                 return;
             }

@@ -1,7 +1,9 @@
-//! An HTTP server that webhooks are delivered to: it keeps what it received, and answers as a test says.
+//! HTTP servers that webhooks are delivered to: one that keeps what it received and answers as a test says, and one that means harm.
 
 use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,8 +16,9 @@ use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
-use tokio::net::TcpListener;
-use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
 /// How long a test waits for a delivery: far longer than one takes.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -53,10 +56,18 @@ impl Received {
 /// An answer: the status, and headers.
 pub type Answer = (u16, Vec<(&'static str, String)>);
 
+/// What a server answers.
+struct Script {
+    /// To the next requests, one each.
+    next: VecDeque<Answer>,
+    /// To those after them.
+    usual: Answer,
+}
+
 /// The server, on the loopback interface.
 pub struct Receiver {
     address: SocketAddr,
-    script: Arc<Mutex<VecDeque<Answer>>>,
+    script: Arc<Mutex<Script>>,
     /// Held for writing, it holds answers back.
     gate: Arc<RwLock<()>>,
     received: mpsc::UnboundedReceiver<Received>,
@@ -67,7 +78,7 @@ impl Receiver {
     pub async fn start() -> Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let script: Arc<Mutex<VecDeque<Answer>>> = Arc::default();
+        let script = Arc::new(Mutex::new(Script { next: VecDeque::new(), usual: (204, Vec::new()) }));
         let (sender, received) = mpsc::unbounded_channel();
         let gate: Arc<RwLock<()>> = Arc::default();
         let (answers, open) = (script.clone(), gate.clone());
@@ -80,8 +91,10 @@ impl Receiver {
             // A test that has ended listens no more.
             let _ = sender.send(Received { headers: head.headers, body });
             let _open = open.read().await;
-            let next = answers.lock().expect("no test panics with it").pop_front();
-            let (status, headers) = next.unwrap_or((204, Vec::new()));
+            let (status, headers) = {
+                let mut script = answers.lock().expect("no test panics with it");
+                script.next.pop_front().unwrap_or_else(|| script.usual.clone())
+            };
             let named = headers
                 .into_iter()
                 .fold(Response::builder().status(status), |response, (n, v)| response.header(n, v));
@@ -97,10 +110,15 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// The answer to a request that comes; more of them are given one after the other, and then 204.
+    /// The answer to a request that comes; more of them are given one after the other, and then the usual one.
     pub fn answer(&self, status: u16, headers: &[(&'static str, &str)]) {
         let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        self.script.lock().expect("no test panics with it").push_back((status, headers));
+        self.script.lock().expect("no test panics with it").next.push_back((status, headers));
+    }
+
+    /// The answer to all other requests from now on: 204 where nothing is said.
+    pub fn answer_always(&self, status: u16) {
+        self.script.lock().expect("no test panics with it").usual = (status, Vec::new());
     }
 
     /// Holds answers back until what this returns is dropped. Requests are received meanwhile.
@@ -117,5 +135,108 @@ impl Receiver {
     /// Everything that was received and not taken yet.
     pub fn taken(&mut self) -> Vec<Received> {
         std::iter::from_fn(|| self.received.try_recv().ok()).collect()
+    }
+}
+
+/// What a server does with whoever connects to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Conduct {
+    /// It reads, and says nothing: neither the handshake of TLS nor an answer.
+    Silent,
+    /// It answers with this status, and with a body that does not end.
+    EndlessBody(u16),
+    /// The head of its answer does not end.
+    EndlessHead,
+    /// The same, byte by byte: each comes before anybody could take it for dead.
+    DrippingHead,
+}
+
+/// How long a server waits between two bytes of a head that drips.
+const DRIP: Duration = Duration::from_millis(20);
+
+impl Conduct {
+    /// Serves a connection until the client closes it, which is an error here.
+    async fn serve(self, mut socket: TcpStream, sent: &AtomicU64) -> io::Result<()> {
+        let mut request = vec![0; 65_536];
+        let mut count = socket.read(&mut request).await?;
+        match self {
+            Conduct::Silent => {
+                while count > 0 {
+                    count = socket.read(&mut request).await?;
+                }
+                return Ok(());
+            }
+            Conduct::EndlessBody(status) => {
+                socket.write_all(format!("HTTP/1.1 {status} Endless\r\n\r\n").as_bytes()).await?;
+            }
+            Conduct::EndlessHead | Conduct::DrippingHead => {
+                socket.write_all(b"HTTP/1.1 200 OK\r\nx-more: ").await?;
+            }
+        }
+        let piece = if self == Conduct::DrippingHead { "x".to_owned() } else { "x".repeat(65_536) };
+        loop {
+            let count = socket.write(piece.as_bytes()).await?;
+            sent.fetch_add(u64::try_from(count).expect("it is less than that"), Ordering::Relaxed);
+            if self == Conduct::DrippingHead {
+                tokio::time::sleep(DRIP).await;
+            }
+        }
+    }
+}
+
+/// A server that means harm, on the loopback interface.
+pub struct Hostile {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    sent: Arc<AtomicU64>,
+    open: watch::Sender<usize>,
+}
+
+impl Hostile {
+    pub async fn start(conduct: Conduct) -> Hostile {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let (connections, sent): (Arc<AtomicUsize>, Arc<AtomicU64>) = Default::default();
+        let open = watch::Sender::new(0_usize);
+        let (counted, bytes, held) = (connections.clone(), sent.clone(), open.clone());
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
+                held.send_modify(|open| *open += 1);
+                let (bytes, held) = (bytes.clone(), held.clone());
+                tokio::spawn(async move {
+                    let _ = conduct.serve(socket, &bytes).await;
+                    held.send_modify(|open| *open -= 1);
+                });
+            }
+        });
+        Hostile { address, connections, sent, open }
+    }
+
+    /// Where it receives, by plain HTTP.
+    pub fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    /// The same by HTTPS, of which it knows nothing.
+    pub fn https_url(&self) -> String {
+        format!("https://{}/hook", self.address)
+    }
+
+    /// How many connections there were so far.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes it got rid of, without the beginning of an answer.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Waits until its clients have closed all connections.
+    pub async fn closed(&self) {
+        let mut open = self.open.subscribe();
+        let closed = tokio::time::timeout(LIMIT, open.wait_for(|open| *open == 0)).await;
+        closed.expect("the connections are closed").expect("the server runs");
     }
 }

@@ -11,6 +11,7 @@ mod items;
 mod mail;
 mod native;
 mod tasks;
+mod watch;
 
 use connector_sdk::http::Request;
 use connector_sdk::{Context, Lifecycle, Outcome};
@@ -37,4 +38,4 @@ impl Lifecycle for Sandbox {
 
 // A native linker refuses the names of a component's exports.
 #[cfg(target_family = "wasm")]
-connector_sdk::export_connector!(Sandbox, [email, calendar, contacts, tasks, lifecycle]);
+connector_sdk::export_connector!(Sandbox, [email, calendar, contacts, tasks, lifecycle, watch]);

@@ -13,7 +13,7 @@ const PACKAGE: &str = "deps/switchboard-connector";
 /// The version of the package.
 const VERSION: &str = "1.0.0";
 /// Interfaces that a connector can export; each has a world.
-pub const SURFACES: [&str; 5] = ["email", "calendar", "contacts", "tasks", "lifecycle"];
+pub const SURFACES: [&str; 6] = ["email", "calendar", "contacts", "tasks", "lifecycle", "watch"];
 
 /// Writes the package and `world.wit`, the world of a connector with these surfaces, into a folder, as WIT tools read them. Files that are
 /// there already are replaced. The paths that were written.

@@ -36,6 +36,7 @@ pub enum Kind {
     Notification,
     Delivery,
     Replay,
+    Watch,
     Request,
 }
 
@@ -73,6 +74,7 @@ impl Kind {
             Kind::Notification => "ev",
             Kind::Delivery => "whd",
             Kind::Replay => "rpl",
+            Kind::Watch => "wat",
             Kind::Request => "req",
         }
     }

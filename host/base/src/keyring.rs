@@ -28,6 +28,7 @@ pub struct Keyring {
     pepper: Hmac<Sha256>,
     cursor: Zeroizing<[u8; 32]>,
     artefact: Zeroizing<[u8; 32]>,
+    watch: Zeroizing<[u8; 32]>,
     id: String,
     entropy: Entropy,
 }
@@ -56,6 +57,7 @@ impl Keyring {
             pepper: keyed(&*derived("api-key")),
             cursor: derived("cursor"),
             artefact: derived("artefact"),
+            watch: derived("watch"),
             id,
             entropy,
         })
@@ -162,6 +164,17 @@ impl Keyring {
         bool::from(tag.ct_eq(&expected[..16])).then_some(text)
     }
 
+    /// The token that a provider is given for the watch with this id, and sends back with its notifications: 43 characters of
+    /// `A-Za-z0-9_-`. It follows from the id, so that it is stored nowhere.
+    pub fn watch_token(&self, watch_id: &str) -> Zeroizing<String> {
+        Zeroizing::new(BASE64_URL_SAFE_NO_PAD.encode(mac(&*self.watch, &[b"token/", watch_id.as_bytes()])))
+    }
+
+    /// What is stored of a watch's token, to be compared with that of the token which came.
+    pub fn watch_token_hash(&self, token: &str) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(mac(&*self.watch, &[b"hash/", token.as_bytes()]))
+    }
+
     /// The key that authenticates compiled connector code on disk.
     pub fn artefact_key(&self) -> [u8; 32] {
         *self.artefact
@@ -226,6 +239,17 @@ mod tests {
     #[test]
     fn the_checksum_is_the_crc_that_scanners_know() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_watch_has_a_token_of_its_own() {
+        let (k, other) = (keyring(), Keyring::new(&[8; 32], Entropy::seeded(1)).unwrap());
+        let token = k.watch_token("wat_1");
+        assert_eq!((token.len(), &*k.watch_token("wat_1")), (43, &*token));
+        assert_ne!(*token, *k.watch_token("wat_2"));
+        assert_ne!(*token, *other.watch_token("wat_1"));
+        assert_ne!(k.watch_token_hash(&token), *token);
+        assert_ne!(k.watch_token_hash(&token), other.watch_token_hash(&token));
     }
 
     #[test]

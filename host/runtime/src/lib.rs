@@ -57,16 +57,16 @@ pub use crate::loaded::{Loaded, TRIAL_CPU};
 pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
     Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints, ErrorClass, ErrorPlace,
-    ErrorRule, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass, Pkce,
-    RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate,
-    UserinfoPointers,
+    ErrorRule, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass, Pkce, Push,
+    PushAlgorithm, PushAuth, PushPlace, RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion,
+    UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers,
 };
 pub use crate::observer::{CallObserver, Called};
 pub use crate::outbound::{
     BadOrigin, Carried, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse,
-    HttpSettings, Listener, Login, LoginSecret, Lookup, Network, News, NoCredentials, OwnProvider, Post,
-    PostError, Posted, Secret, SystemLookup, Transport, TransportError, UrlCheck, check_origins,
-    check_server, parse_webhook_url,
+    HttpSettings, Listener, Login, LoginSecret, Lookup, Network, News, NoCredentials, OperatorAnswer,
+    OperatorClient, OwnProvider, Post, PostError, Posted, Secret, SystemLookup, Transport, TransportError,
+    UrlCheck, check_origins, check_server, parse_webhook_url,
 };
 pub use crate::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_offline};

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An interface that a connector may export: one per kind of data, and `lifecycle` for the account itself.
+/// An interface that a connector may export: one per kind of data, `lifecycle` for the account itself, and `watch` for the provider's
+/// notifications. A connector exports those that it has: none of them is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Surface {
@@ -13,11 +14,18 @@ pub enum Surface {
     Contacts,
     Tasks,
     Lifecycle,
+    Watch,
 }
 
 impl Surface {
-    pub const ALL: [Surface; 5] =
-        [Surface::Email, Surface::Calendar, Surface::Contacts, Surface::Tasks, Surface::Lifecycle];
+    pub const ALL: [Surface; 6] = [
+        Surface::Email,
+        Surface::Calendar,
+        Surface::Contacts,
+        Surface::Tasks,
+        Surface::Lifecycle,
+        Surface::Watch,
+    ];
 
     /// The interface's name in `wit/`, and in `connector.toml`.
     pub fn as_str(self) -> &'static str {
@@ -27,6 +35,7 @@ impl Surface {
             Surface::Contacts => "contacts",
             Surface::Tasks => "tasks",
             Surface::Lifecycle => "lifecycle",
+            Surface::Watch => "watch",
         }
     }
 
@@ -35,10 +44,16 @@ impl Surface {
         Surface::ALL.into_iter().find(|s| s.as_str() == name)
     }
 
+    /// Whether the interface is a kind of data of an account.
+    pub fn has_data(self) -> bool {
+        !matches!(self, Surface::Lifecycle | Surface::Watch)
+    }
+
     /// The functions that the interface has in 1.0; a component that exports it exports all of them.
     pub fn verbs(self) -> &'static [Verb] {
         match self {
             Surface::Lifecycle => &[Verb::Check],
+            Surface::Watch => &[Verb::Mutate],
             _ => &[Verb::Fetch, Verb::Mutate, Verb::Changes],
         }
     }

@@ -1,5 +1,6 @@
-//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests, and some words in the name of
-//! what is written (an event's subject, a card's label, a title) make that one write fail. Faults live in memory: a restart ends them.
+//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests or notifications, and some words in the
+//! name of what is written (an event's subject, a card's label, a title) make that one write fail. Faults live in memory: a restart ends
+//! them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -46,12 +47,19 @@ pub struct Fault {
     pub omit: Vec<TokenField>,
     /// At the token endpoint: gives only those of the scopes that are named here.
     pub scopes: Option<Vec<String>>,
+    /// Hits no request but a notification of a change: it is not sent.
+    pub push_lost: bool,
+    /// Hits no request but a notification of a change: it is sent twice.
+    pub push_twice: bool,
+    /// Hits no request but a notification of a change: it is sent so much later, at most 120,000.
+    pub push_late_ms: u64,
     /// Only requests that carry a `syncToken`: with `status` 410 that is an expired token.
     pub sync_token_only: bool,
     /// Only this method.
     pub method: Option<String>,
     /// Only paths that begin so, for example `/sandbox/v1/calendars`. None: all but those of the authorization server, where
-    /// `/sandbox/oauth/token` and `/sandbox/oauth/revoke` can fail.
+    /// `/sandbox/oauth/token` and `/sandbox/oauth/revoke` can fail. Of a notification, the path of what is watched, for example
+    /// `/sandbox/v1/calendars/work/events`.
     pub path_prefix: Option<String>,
     /// How many such requests pass before the first that it hits.
     pub after: u32,
@@ -94,6 +102,9 @@ impl Default for Fault {
             oauth_error: None,
             omit: Vec::new(),
             scopes: None,
+            push_lost: false,
+            push_twice: false,
+            push_late_ms: 0,
             sync_token_only: false,
             method: None,
             path_prefix: None,
@@ -111,7 +122,12 @@ impl Fault {
         if self.retry_after.as_deref().is_some_and(|text| HeaderValue::from_str(text).is_err()) {
             return Err(Problem::field("retryAfter", "retryAfter must be text that fits into a header"));
         }
-        for (field, ms) in [("delayMs", self.delay_ms), ("answerDelayMs", self.answer_delay_ms)] {
+        let waits = [
+            ("delayMs", self.delay_ms),
+            ("answerDelayMs", self.answer_delay_ms),
+            ("pushLateMs", self.push_late_ms),
+        ];
+        for (field, ms) in waits {
             if ms > MAX_DELAY_MS {
                 return Err(Problem::field(field, format!("{field} must be at most {MAX_DELAY_MS}")));
             }
@@ -121,9 +137,19 @@ impl Fault {
         }
         let delays = self.delay_ms > 0 || self.answer_delay_ms > 0 || self.held_answer;
         let of_tokens = self.oauth_error.is_some() || !self.omit.is_empty() || self.scopes.is_some();
-        if self.status.is_none() && !delays && !self.lost_answer && !self.garbled && !of_tokens {
-            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, oauthError, omit or scopes";
+        let of_requests = self.status.is_some() || delays || self.lost_answer || self.garbled || of_tokens;
+        if !of_requests && !self.is_of_push() {
+            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, oauthError, omit, scopes, \
+                           pushLost, pushTwice or pushLateMs";
             return Err(Problem::field("status", message));
+        }
+        if self.is_of_push() && (of_requests || self.sync_token_only || self.method.is_some()) {
+            let message =
+                "pushLost, pushTwice and pushLateMs are of notifications: nothing of requests goes with them";
+            return Err(Problem::field("status", message));
+        }
+        if self.push_lost && (self.push_twice || self.push_late_ms > 0) {
+            return Err(Problem::field("pushLost", "what is lost is not sent twice or late"));
         }
         let outcomes = [self.status.is_some(), self.lost_answer, self.garbled, self.oauth_error.is_some()];
         if outcomes.into_iter().filter(|is| *is).count() > 1 {
@@ -143,9 +169,19 @@ impl Fault {
         }
     }
 
+    /// Whether it is about notifications and not about requests.
+    fn is_of_push(&self) -> bool {
+        self.push_lost || self.push_twice || self.push_late_ms > 0
+    }
+
+    fn hits_push(&self, path: &str) -> bool {
+        self.is_of_push() && self.path_prefix.as_deref().is_none_or(|prefix| path.starts_with(prefix))
+    }
+
     fn hits(&self, method: &Method, path: &str, query: &str) -> bool {
         let has_token = query.split('&').any(|p| p.starts_with("syncToken="));
-        self.method.as_deref().is_none_or(|m| m.eq_ignore_ascii_case(method.as_str()))
+        !self.is_of_push()
+            && self.method.as_deref().is_none_or(|m| m.eq_ignore_ascii_case(method.as_str()))
             && match self.path_prefix.as_deref() {
                 Some(prefix) => path.starts_with(prefix),
                 None => !path.starts_with(OAUTH),
@@ -205,12 +241,21 @@ impl Faults {
         self.with_held(|held| held.remove(mail));
     }
 
-    /// The first fault that hits, one hit used up.
+    /// The first fault that hits a request, one hit used up.
     pub fn take(&self, mail: &str, method: &Method, path: &str, query: &str) -> Option<Fault> {
+        self.take_one(mail, |fault| fault.hits(method, path, query))
+    }
+
+    /// The same for a notification of a change; `path` is of what is watched.
+    pub fn take_push(&self, mail: &str, path: &str) -> Option<Fault> {
+        self.take_one(mail, |fault| fault.hits_push(path))
+    }
+
+    fn take_one(&self, mail: &str, hits: impl Fn(&Fault) -> bool) -> Option<Fault> {
         self.with(|all| {
             let faults = all.get_mut(mail)?;
             let mut hit = None;
-            for (at, fault) in faults.iter_mut().enumerate().filter(|(_, f)| f.hits(method, path, query)) {
+            for (at, fault) in faults.iter_mut().enumerate().filter(|(_, f)| hits(f)) {
                 if fault.after == 0 {
                     hit = Some(at);
                     break;

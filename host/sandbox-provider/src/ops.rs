@@ -11,6 +11,7 @@ use crate::calendar::types::{Calendar, Event};
 use crate::contacts::types::{Book, Card};
 use crate::kind::Kind;
 use crate::mail::types::{Entry, Mailbox, Outcome};
+use crate::push::watches::WatchChange;
 use crate::tasks::types::{List, Todo};
 
 /// One change. A line of the journal is a list of them: all of it happened, or nothing.
@@ -62,6 +63,7 @@ pub enum Op {
     },
     /// A client, code or token of the authorization server.
     Grant(GrantChange),
+    Watch(WatchChange),
     /// The counter of changes; stands in snapshots.
     Counter {
         seq: u64,

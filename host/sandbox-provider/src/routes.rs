@@ -22,6 +22,7 @@ use crate::mail::types::{MailFolder, MailLabel};
 use crate::mail::upload::MAX_MESSAGE_BYTES;
 use crate::mail::{folders as shelves, messages, send, upload, write};
 use crate::problem::Problem;
+use crate::push::routes as watches;
 use crate::sandbox::Sandbox;
 use crate::seed;
 use crate::tasks::types::Todo;
@@ -55,6 +56,9 @@ pub fn router(state: Sandbox) -> Router {
         .route(&path("/answer"), post(invitations::answer))
         .route(&path("/video"), post(events::video))
         .route("/sandbox/v1/busy", post(busy::query))
+        .route("/sandbox/v1/watches", get(watches::list).post(watches::create))
+        .route("/sandbox/v1/watches/{watch}", delete(watches::delete))
+        .route("/sandbox/v1/watches/{watch}/renew", post(watches::renew))
         .route("/sandbox/reset", post(account::reset))
         .layer(from_fn_with_state(state.clone(), fault_routes::layer));
     Router::new()

@@ -17,6 +17,9 @@ use crate::authorization_server::consent::FormTokens;
 use crate::faults::Faults;
 use crate::journal::{Durable, Journal};
 use crate::problem::Problem;
+use crate::push::delivery::Deliveries;
+use crate::push::notices::{self, Notice, SYNC};
+use crate::push::watches::Watch;
 use crate::state::State;
 
 /// Writes on their way at the same time; more wait.
@@ -70,6 +73,7 @@ pub(crate) struct Inner {
     pub(crate) public_address: Option<String>,
     /// Consent forms that are on their way.
     pub(crate) forms: FormTokens,
+    deliveries: Arc<Deliveries>,
     writes: Semaphore,
     pub(crate) large_bodies: Semaphore,
     compute: Compute,
@@ -100,6 +104,7 @@ impl Sandbox {
             clock: config.clock,
             ids,
             sync_token_ms: config.sync_token_ms,
+            deliveries: Deliveries::new(config.address.clone(), config.public_address.clone()),
             address: config.address,
             public_address: config.public_address,
             forms,
@@ -137,6 +142,25 @@ impl Sandbox {
         &self.0.faults
     }
 
+    pub(crate) fn deliveries(&self) -> &Arc<Deliveries> {
+        &self.0.deliveries
+    }
+
+    /// Sends the first notification of a watch, once the watch is on disk.
+    pub(crate) fn greet(&self, watch: Watch) {
+        let position = self.store().journal.position();
+        self.0.deliveries.send(&Notice { watch, state: SYNC }, None, durable(position));
+    }
+
+    /// Sends these notifications, once what they tell is on disk.
+    fn notify(&self, notices: &[Notice], position: &Position) {
+        for notice in notices {
+            let path = format!("/sandbox/v1/{}", notice.watch.watched.path());
+            let fault = self.faults().take_push(&notice.watch.mail, &path);
+            self.0.deliveries.send(notice, fault.as_ref(), durable(position.clone()));
+        }
+    }
+
     pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
         self.0.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,19 +183,24 @@ impl Sandbox {
         act: impl FnOnce(&mut State) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
         let _permit = self.0.writes.acquire().await.map_err(|_| broken())?;
-        let (result, position) = {
+        let now_ms = self.now_ms();
+        let (result, position, notices) = {
             let mut store = self.store();
             if store.journal.is_broken() {
                 return Err(broken());
             }
             let result = act(&mut store.state);
             let Store { state, journal } = &mut *store;
-            journal.append(&state.take_pending()).map_err(|_| broken())?;
+            let changes = state.take_pending();
+            journal.append(&changes).map_err(|_| broken())?;
+            let notices = notices::of(&state.watches, &changes, now_ms);
             if journal.needs_rewrite() {
                 journal.rewrite(state).map_err(|_| broken())?;
             }
-            (result, journal.position())
+            (result, journal.position(), notices)
         };
+        // Before anything is waited for: a client that goes away then takes no notification with it.
+        self.notify(&notices, &position);
         durable(position).await?;
         result
     }
@@ -186,7 +215,10 @@ fn broken() -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the sandbox cannot write to its disk")
 }
 
-async fn durable((line, mut durable): (u64, tokio::sync::watch::Receiver<Durable>)) -> Result<(), Problem> {
+/// A line of the journal, and how far the journal is on disk.
+type Position = (u64, tokio::sync::watch::Receiver<Durable>);
+
+async fn durable((line, mut durable): Position) -> Result<(), Problem> {
     let known = *durable.borrow();
     let reached = if known.broken || known.lines >= line {
         known

@@ -13,6 +13,7 @@ use crate::contacts::types::Card;
 use crate::kind::Kind;
 use crate::mail::types::Entry;
 use crate::ops::{Copy, Dropped, Op, Put, PutHead, Receipt};
+use crate::push::watches::Watches;
 use crate::record::{Account, Folder, Head, Record, Slot};
 use crate::tasks::types::Todo;
 
@@ -38,6 +39,8 @@ pub struct State {
     pub accounts: BTreeMap<String, Account>,
     /// What the accounts allowed to clients. A reset of an account keeps it.
     pub grants: Grants,
+    /// Whom the accounts want to be told of changes. A reset of an account keeps them.
+    pub watches: Watches,
     /// Counts changes over all accounts; etags and sync tokens are made of it.
     pub seq: u64,
     pending: Vec<Op>,
@@ -150,6 +153,7 @@ impl State {
             },
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
             Op::Grant(change) => self.grants.apply(change),
+            Op::Watch(change) => self.watches.apply(change),
             Op::Counter { seq } => self.seq = self.seq.max(seq),
         }
     }
@@ -254,7 +258,8 @@ impl State {
             std::iter::once(account).chain(folders).chain(mail).chain(receipts)
         });
         let grants = self.grants.snapshot().map(Op::Grant);
-        accounts.chain(grants).chain(std::iter::once(Op::Counter { seq: self.seq }))
+        let watches = self.watches.snapshot().map(Op::Watch);
+        accounts.chain(grants).chain(watches).chain(std::iter::once(Op::Counter { seq: self.seq }))
     }
 }
 

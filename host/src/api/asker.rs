@@ -8,12 +8,17 @@ use http::header;
 use http::request::Parts;
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
+use url::form_urlencoded;
 
 use crate::answer::Attempt;
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::api::request_id::RequestId;
+use crate::freshness::Reading;
 use crate::resources::Asker;
+
+/// The parameter by which a read has the provider asked first.
+const FRESH: &str = "fresh";
 
 impl<S: Send + Sync> FromRequestParts<S> for Asker {
     type Rejection = ApiError;
@@ -21,14 +26,30 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let caller = caller(parts)?;
         let request_id = parts.extensions.get::<RequestId>().map(|r| r.0.clone()).unwrap_or_default();
+        let reading = parts.extensions.get::<Reading>().cloned().unwrap_or_default();
         let cache_control =
             parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
         Ok(Asker {
             tenant: caller.tenant().clone(),
             connection_ids: caller.key.connection_ids.clone(),
             request_id,
-            no_cache: cache_control.to_ascii_lowercase().contains("no-cache"),
+            no_cache: cache_control.to_ascii_lowercase().contains("no-cache") || wants_fresh(parts)?,
+            reading,
         })
+    }
+}
+
+/// Whether a read says `fresh=true`, which is what `Cache-Control: no-cache` says.
+fn wants_fresh(parts: &Parts) -> Result<bool> {
+    let query = parts.uri.query().unwrap_or_default();
+    if !parts.method.is_safe() || !query.contains(FRESH) {
+        return Ok(false);
+    }
+    let mut given = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == FRESH);
+    match given.next().as_ref().map(|(_, value)| &**value) {
+        None | Some("" | "false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(invalid(Code::InvalidParameter, FRESH, format!("{FRESH} must be true or false"))),
     }
 }
 

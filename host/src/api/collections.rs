@@ -9,6 +9,7 @@ use crate::api::error::ApiError;
 use crate::api::etag;
 use crate::api::json::{self, Body};
 use crate::api::page::{self, Binding};
+use crate::api::reply;
 use crate::app::App;
 use crate::resources::collections::{self, Collection};
 use crate::resources::{Asker, Kind, counts};
@@ -29,7 +30,7 @@ pub async fn list<C: Collection>(
     let raw = params.with_provider_data();
     let texts = counts::page(app.db.reader(), &asker.tenant, &items, &[], raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
-    Ok(Answer::ok(page::cut(&texts, more, cursor)))
+    Ok(reply::over_connections(Answer::ok(page::cut(&texts, more, cursor)), &asker))
 }
 
 pub async fn create<C: Collection>(

@@ -11,6 +11,7 @@ use crate::api::error::ApiError;
 use crate::api::etag;
 use crate::api::json::{self, Body};
 use crate::api::page::{self, Binding};
+use crate::api::reply;
 use crate::app::App;
 use crate::resources::Asker;
 use crate::resources::contacts::find;
@@ -39,7 +40,8 @@ pub async fn listed(
     };
     // Bound to the key's connections too: another key of the application may see more.
     let name = (!raw).then(|| format!("{}/{}", binding.page(cursor, limit), asker.connection_ids.join(",")));
-    Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
+    let printed = app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?;
+    Ok(reply::over_connections(printed, asker))
 }
 
 /// A page of what is listed inside a resource that is read whole anyway: by number, in the order of `all`.

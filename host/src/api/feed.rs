@@ -7,18 +7,20 @@ use http::HeaderMap;
 use model::sync::{ResetMode, SyncReset, SyncStart};
 use serde_json::{Value, json};
 use storage::connections::Connection;
+use storage::sync_states::SyncState;
 
 use crate::answer::{Answer, Attempt};
 use crate::api::asker::{Params, Path};
 use crate::api::error::ApiError;
 use crate::api::json::{self, Body};
 use crate::api::operation::Routes;
-use crate::api::page::Binding;
+use crate::api::page::{self, Binding};
 use crate::app::App;
+use crate::log::check_position;
 use crate::resources::Asker;
 use crate::resources::collections::{self, Collection};
 use crate::sync::changes::{self, Feed, Position};
-use crate::sync::{self, Scope, ensure_fresh, follow, mailbox, whole};
+use crate::sync::{self, Scope, follow, local, mailbox, refresh_if_stale, whole};
 
 /// What is synced.
 pub struct Followed {
@@ -73,6 +75,7 @@ pub async fn status(app: &App, followed: &Followed) -> Result<Answer> {
 pub fn parameters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
     routes
         .param("cursor", "string", "`next_cursor` or `sync_cursor` of an earlier answer")
+        .param("after_sequence", "integer", "Instead of a cursor: the `sequence` of an event, as webhooks, `/v1/events` and its stream tell it; the feed goes on after it. 409 `sync_reset_required` once events from there on are not kept any more")
         .param("limit", "integer", "Changes read per page: 1 to 500, default 100")
         .param("include", "string", "`resource` (default) or `none`")
 }
@@ -92,18 +95,23 @@ pub async fn changes(
     let of = if scope.is_whole() || is_mail { &connection.id } else { &scope.scope_id };
     let binding = Binding::new(&asker.tenant, name, of);
     let position: Option<Position> = binding.place(&app.keyring, params.get("cursor"))?;
+    let after = page::after_sequence(params.get("after_sequence"), params.get("cursor"))?;
     let state = sync::state(app, connection, scope).await?;
     if !state.followed {
         return Err(refuse(Code::SyncNotStarted, "start the sync first: POST …/sync/start"));
     }
-    if position.as_ref().is_none_or(|p| p.snapshot_after.is_none()) {
-        match scope.is_whole() {
-            true => whole::ensure_all_fresh(app, connection, scope.kind, asker.no_cache).await?,
-            false if is_mail => mailbox::ensure(app, connection, asker.no_cache).await?,
-            false => ensure_fresh(app, connection, scope, asker.no_cache).await?,
-        }
-    }
+    let is_walk = position.as_ref().is_some_and(|p| p.snapshot_after.is_some());
+    asker.reading.note(match scope.is_whole() {
+        _ if is_walk => local::known_age(app, connection, scope).await?,
+        true => whole::refresh_all(app, connection, scope.kind, asker.no_cache).await?,
+        false if is_mail => mailbox::refresh(app, connection, asker.no_cache).await?,
+        false => refresh_if_stale(app, connection, scope, asker.no_cache).await?,
+    });
     let state = sync::state(app, connection, scope).await?;
+    let position = match after {
+        Some(sequence) => Some(place_after(app, asker, &state, sequence).await?),
+        None => position,
+    };
     let with_resource = include.as_deref() != Some("none");
     let feed = match scope.is_whole() {
         true => Feed::Contacts { connection_id: &connection.id },
@@ -124,6 +132,13 @@ pub async fn changes(
     let rest = rest.to_string();
     body.extend([",", rest.strip_prefix('{').unwrap_or("}")]);
     Ok(Answer::ok(body))
+}
+
+/// The place in a feed after the event with this sequence, whatever that was about: all feeds of an application share its numbers.
+async fn place_after(app: &App, asker: &Asker, state: &SyncState, sequence: i64) -> Result<Position> {
+    let last = storage::log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    check_position(sequence, state.floor_sequence, last)?;
+    Ok(Position { epoch: state.epoch, sequence, snapshot_after: None, kind: 0 })
 }
 
 /// What is in a collection of this kind.

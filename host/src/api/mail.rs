@@ -7,6 +7,7 @@ use crate::api::asker::Params;
 use crate::api::error::ApiError;
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
+use crate::api::reply;
 use crate::app::App;
 use crate::resources::mail::bodies::Fields;
 use crate::resources::mail::filter::Query;
@@ -89,7 +90,7 @@ pub async fn messages(
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) = list::list(app, asker, &query, (after, limit)).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    Ok(reply::over_connections(Answer::ok(page::page(&texts, next.as_deref())), asker))
 }
 
 /// A page of folders or labels.
@@ -104,5 +105,5 @@ pub async fn places(app: &App, asker: &Asker, params: &Params, kind: Kind) -> Re
     let raw = params.with_provider_data();
     let texts = folders::printed(app, &items, raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
-    Ok(Answer::ok(page::cut(&texts, more, cursor)))
+    Ok(reply::over_connections(Answer::ok(page::cut(&texts, more, cursor)), asker))
 }

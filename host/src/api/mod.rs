@@ -30,6 +30,7 @@ pub mod rate_limit;
 mod received;
 pub mod reply;
 pub mod request_id;
+mod small_body;
 pub mod system;
 pub mod track;
 mod unread;
@@ -55,10 +56,13 @@ use crate::api::operations::Operations;
 use crate::api::rate_limit::{Class, Limiters, Standing};
 use crate::api::request_id::RequestId;
 use crate::app::App;
+use crate::freshness::Reading;
 use crate::usage::Kind;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_DATA_SOURCE: HeaderName = HeaderName::from_static("x-data-source");
+const X_DATA_AGE: HeaderName = HeaderName::from_static("x-data-age");
 
 /// The state of the shared promises.
 #[derive(Clone)]
@@ -181,6 +185,9 @@ async fn admit(
     let app = &gate.app;
     let anonymous =
         || gate.limiters.take_of_address(Class::Anonymous, ip, app.config.anonymous_per_minute, now);
+    if operation.is_some_and(|o| o.own_budget) {
+        return Ok(());
+    }
     let may_be_anonymous = |o: &Operation| o.public && !(o.optional_key && sends_key(headers));
     if operation.is_some_and(may_be_anonymous) {
         seen.standing = anonymous();
@@ -246,10 +253,15 @@ async fn run(
     let app = &gate.app;
     request.extensions_mut().insert(RequestId(seen.request_id.clone()));
     request.extensions_mut().insert(seen.standing);
+    if operation.as_ref().is_some_and(|o| o.own_budget) {
+        request.extensions_mut().insert(gate.limiters.clone());
+    }
     let Some(caller) = &seen.caller else { return finished(next.run(request).await, seen) };
     request.extensions_mut().insert(caller.clone());
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
-        return finished(next.run(request).await, seen);
+        let reading = Reading::default();
+        request.extensions_mut().insert(reading.clone());
+        return aged(finished(next.run(request).await, seen), &reading, app.now());
     };
     let tenant = &caller.tenant().application_id;
     match body::read(&gate.bodies, &app.compute, tenant, operation.max_body, request).await {
@@ -297,6 +309,17 @@ fn finished(response: Response, seen: &Seen) -> Response {
     finished_with(response, &seen.request_id)
 }
 
+/// The answer to a read, with where its data come from and how old they are.
+fn aged(mut response: Response, reading: &Reading, now: i64) -> Response {
+    let Some(age) = reading.age().filter(|_| response.status().is_success()) else { return response };
+    let source = if age.waited { "provider" } else { "local" };
+    response.headers_mut().insert(X_DATA_SOURCE, HeaderValue::from_static(source));
+    if let Some(read_at) = age.read_at {
+        response.headers_mut().insert(X_DATA_AGE, HeaderValue::from((now - read_at).max(0) / 1000));
+    }
+    response
+}
+
 /// A handler's error becomes the envelope, now that the request's id is known.
 fn finished_with(response: Response, request_id: &str) -> Response {
     match response.extensions().get::<Pending>().and_then(Pending::take) {
@@ -311,8 +334,11 @@ fn settle(mut response: Response, seen: &Seen) -> Response {
     if let Ok(id) = HeaderValue::from_str(&seen.request_id) {
         headers.insert(request_id::X_REQUEST_ID, id);
     }
-    headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(seen.standing.limit));
-    headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(seen.standing.remaining));
+    // None where an operation counts by itself.
+    if seen.standing.limit > 0 {
+        headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(seen.standing.limit));
+        headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(seen.standing.remaining));
+    }
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
     headers.entry("cache-control").or_insert(HeaderValue::from_static("private, no-store"));
     response

@@ -72,6 +72,8 @@ pub struct Docs {
     pub response: Option<SchemaOf>,
     /// Media types that the answer may have instead of JSON.
     pub response_types: Vec<&'static str>,
+    /// The answer is a stream of server-sent events, which has no schema and goes on.
+    pub streams: bool,
 }
 
 /// One operation.
@@ -88,6 +90,8 @@ pub struct Operation {
     pub public: bool,
     /// Of a public operation: a key that is sent all the same is authenticated, and a wrong one refused.
     pub optional_key: bool,
+    /// Of a public operation: it counts its requests itself, and the budgets of addresses have no part in it.
+    pub own_budget: bool,
     /// Errors have the shape of RFC 6749, and the key may be the password of HTTP's Basic scheme.
     pub oauth_errors: bool,
     /// Answers a page: `data` and `next_cursor`.
@@ -103,8 +107,8 @@ pub struct Operation {
 }
 
 /// Last words of a path that are themselves what is done.
-const VERBS: &str = "accept authorize callback cancel changes conference confirm decline query refresh reject renew replay \
-                     reschedule reset send start status tentative test token";
+const VERBS: &str = "accept authorize callback cancel changes conference confirm decline notifications query refresh reject renew \
+                     replay reschedule reset send start status stream tentative test token";
 
 impl Operation {
     /// The `operationId`, made of the path: `calendars.events.create`.
@@ -148,9 +152,9 @@ impl Operation {
         self.priority != Priority::Additive
     }
 
-    /// Whether it changes something, and so takes an `Idempotency-Key`. A query sent by POST does not.
+    /// Whether it changes something, and so takes an `Idempotency-Key`. A query sent by POST does not, and whoever has no key has none.
     pub fn is_write(&self) -> bool {
-        !self.method.is_safe() && !self.path.ends_with("/query")
+        !self.method.is_safe() && !self.public && !self.path.ends_with("/query")
     }
 
     /// Whether it changes one resource that has an etag, and so takes `If-Match`.
@@ -158,10 +162,26 @@ impl Operation {
         matches!(self.method, Method::PATCH | Method::DELETE)
     }
 
+    /// Whether it reads the copy of what a provider has: then it takes `fresh`, and says how old its data are.
+    pub fn reads_copy(&self) -> bool {
+        let mut words = self.path.split('/').skip(2);
+        let is_copied = words.next().is_some_and(|word| is_among(COPIED, word));
+        self.method == Method::GET && is_copied && !words.any(|word| is_among(NOT_COPIED, word))
+    }
+
     /// Names of the path's parameters, in order.
     pub fn path_parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|s| s.strip_prefix('{')?.strip_suffix('}'))
     }
+}
+
+/// Families of paths that are about what a provider has.
+const COPIED: &str = "calendars contact-books contact-groups contacts email task-lists";
+/// What their paths lead to besides: what is asked of the provider each time, and what is our own.
+const NOT_COPIED: &str = "attachments capabilities photo status tracking";
+
+fn is_among(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
 }
 
 /// `task-lists` → `taskLists`.
@@ -236,6 +256,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             priority,
             public: false,
             optional_key: false,
+            own_budget: false,
             oauth_errors: false,
             list: false,
             paged: false,
@@ -328,6 +349,11 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.last(|o| o.docs.response_types.push(media_type))
     }
 
+    /// The answer: server-sent events, for as long as the client stays.
+    pub fn streams(self) -> Self {
+        self.last(|o| o.docs.streams = true)
+    }
+
     /// The status of success, where it is not the usual one (`Operation::status`).
     pub fn status(self, status: u16) -> Self {
         self.last(|o| o.status = Some(status))
@@ -341,6 +367,11 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// The last row needs no API key, and authenticates one that is sent all the same.
     pub fn optional_key(self) -> Self {
         self.public().last(|o| o.optional_key = true)
+    }
+
+    /// The last row needs no API key, and counts its requests itself (`Limiters::take_of_notifications`).
+    pub fn own_budget(self) -> Self {
+        self.public().last(|o| o.own_budget = true)
     }
 
     /// The last row is an OAuth endpoint: its errors are not in the envelope (RFC 6749, section 5.2).

@@ -26,6 +26,27 @@ pub fn limit(text: Option<&str>) -> Result<i64> {
     }
 }
 
+/// A position in the application's log: the `sequence` of an event, or 0 for its beginning.
+pub fn sequence(name: &str, text: Option<&str>) -> Result<Option<i64>> {
+    let Some(text) = text else { return Ok(None) };
+    match text.parse::<i64>() {
+        Ok(sequence) if sequence >= 0 => Ok(Some(sequence)),
+        _ => {
+            let message = format!("{name} must be the sequence of an event: an integer from 0");
+            Err(invalid(Code::InvalidParameter, name, message))
+        }
+    }
+}
+
+/// The parameter `after_sequence`, which stands in for a cursor.
+pub fn after_sequence(text: Option<&str>, cursor: Option<&str>) -> Result<Option<i64>> {
+    if text.is_some() && cursor.is_some() {
+        let message = "cursor and after_sequence both say where to begin: send one of them";
+        return Err(invalid(Code::ConflictingFields, "after_sequence", message));
+    }
+    sequence("after_sequence", text)
+}
+
 #[derive(Serialize, Deserialize)]
 struct Sealed<P> {
     /// Hash of application, operation and filters.

@@ -1,5 +1,5 @@
 //! The request budget: at most `limit` requests of a key in any 60 seconds, exactly (a sliding log, kept as milliseconds with
-//! counts). In memory: it cannot be unreachable, and what it cannot decide it lets pass (Contract, Limits 4: it fails open).
+//! counts). Notifications of providers are counted by the second instead. In memory: it cannot be unreachable, and what it cannot decide it lets pass (Contract, Limits 4: it fails open).
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,17 +9,22 @@ use quick_cache::unsync::Cache;
 
 /// How far back requests count, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
+/// The same for notifications of providers.
+const NOTIFICATION_WINDOW_MS: i64 = 1_000;
 /// Who is remembered at most. For one more, one that was not seen lately is forgotten, at a constant cost.
 const REMEMBERED: usize = 100_000;
 
 /// Budgets by name.
-pub struct RateLimiter(Mutex<Cache<String, Budget>>);
+pub struct RateLimiter {
+    budgets: Mutex<Cache<String, Budget>>,
+    window_ms: i64,
+}
 
 /// The budgets of keys, and those of addresses: a flood from everywhere makes no key's forgotten.
-#[derive(Default)]
 pub struct Limiters {
     pub keys: RateLimiter,
     addresses: RateLimiter,
+    notifications: RateLimiter,
 }
 
 /// What an address has a budget for.
@@ -47,7 +52,7 @@ struct Budget {
 /// What the headers tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Requests per minute.
+    /// Requests per minute, notifications of providers per second.
     pub limit: u64,
     /// Left in the current window.
     pub remaining: u64,
@@ -61,24 +66,34 @@ impl Default for RateLimiter {
     }
 }
 
+impl Default for Limiters {
+    fn default() -> Self {
+        Limiters {
+            keys: RateLimiter::default(),
+            addresses: RateLimiter::default(),
+            notifications: RateLimiter { window_ms: NOTIFICATION_WINDOW_MS, ..RateLimiter::default() },
+        }
+    }
+}
+
 impl RateLimiter {
     /// One that remembers so many.
     pub fn remembering(most: usize) -> Self {
-        RateLimiter(Mutex::new(Cache::new(most)))
+        RateLimiter { budgets: Mutex::new(Cache::new(most)), window_ms: WINDOW_MS }
     }
 
     /// Counts a request. One over the limit is refused and costs nothing.
     pub fn take(&self, who: &str, limit: u64, now: i64) -> Standing {
         let open = Standing { limit, remaining: limit, retry_after_s: None };
-        let Ok(mut budgets) = self.0.lock() else { return open };
+        let Ok(mut budgets) = self.budgets.lock() else { return open };
         let found =
             budgets.get_mut_or_insert_with(who, || Ok::<_, std::convert::Infallible>(Budget::default()));
-        found.ok().flatten().map_or(open, |mut budget| budget.take(limit, now))
+        found.ok().flatten().map_or(open, |mut budget| budget.take(limit, self.window_ms, now))
     }
 
     /// Callers that are remembered now.
     pub fn len(&self) -> usize {
-        self.0.lock().map_or(0, |b| b.len())
+        self.budgets.lock().map_or(0, |b| b.len())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -97,9 +112,15 @@ impl Limiters {
         self.addresses.take(name, limit, now)
     }
 
+    /// Counts a notification of a provider, or of one of its watches: `limit` of one name in any second. Those of a provider come from few
+    /// addresses, which have no part in it.
+    pub fn take_of_notifications(&self, name: &str, limit: u64, now: i64) -> Standing {
+        self.notifications.take(name, limit, now)
+    }
+
     /// Callers that are remembered now.
     pub fn len(&self) -> usize {
-        self.keys.len() + self.addresses.len()
+        self.keys.len() + self.addresses.len() + self.notifications.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -116,9 +137,9 @@ pub fn site(ip: IpAddr) -> IpAddr {
 }
 
 impl Budget {
-    fn take(&mut self, limit: u64, now: i64) -> Standing {
+    fn take(&mut self, limit: u64, window_ms: i64, now: i64) -> Standing {
         while let Some(&(at, n)) = self.log.front() {
-            if now - at < WINDOW_MS {
+            if now - at < window_ms {
                 break;
             }
             self.used -= u64::from(n);
@@ -126,7 +147,7 @@ impl Budget {
         }
         if self.used >= limit {
             let oldest = self.log.front().map_or(now, |(at, _)| *at);
-            let wait_ms = (oldest + WINDOW_MS - now).max(1);
+            let wait_ms = (oldest + window_ms - now).max(1);
             let retry_after_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1000);
             return Standing { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
         }
@@ -154,6 +175,14 @@ mod tests {
         assert_eq!(limiter.take("k", 1000, 59_999).retry_after_s, Some(1));
         assert_eq!(limiter.take("k", 1000, 60_000).retry_after_s, None);
         assert_eq!(limiter.take("k", 1000, 60_000).retry_after_s, Some(1));
+    }
+
+    #[test]
+    fn notifications_are_counted_by_the_second() {
+        let limiters = Limiters::default();
+        let take = |name, now| limiters.take_of_notifications(name, 2, now).retry_after_s;
+        assert_eq!((take("a", 0), take("a", 0), take("a", 999)), (None, None, Some(1)));
+        assert_eq!((take("b", 999), take("a", 1_000)), (None, None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::resources::Asker;
 
 /// The response of an answer.
 pub fn response(answer: Answer) -> Response {
@@ -25,6 +26,18 @@ pub fn response(answer: Answer) -> Response {
         }
     }
     response
+}
+
+/// A page of a list over several connections. Where some of them could not be read it says so: `complete: false`, and a warning for each,
+/// with the connection's id as its `target`.
+pub fn over_connections(answer: Answer, asker: &Asker) -> Answer {
+    let missing = asker.reading.missing();
+    if missing.is_empty() {
+        return answer;
+    }
+    let object = answer.body.strip_suffix(b"}").unwrap_or(&answer.body);
+    let body = [object, b",\"complete\":false}".as_slice()].concat();
+    Answer { body: body.into(), ..answer }.warned(&missing)
 }
 
 /// An answer with what was wrong with its query, before what it says itself.

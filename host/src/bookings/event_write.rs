@@ -22,6 +22,7 @@ use crate::answer::Attempt;
 use crate::app::App;
 use crate::bookings::event_body;
 use crate::connections::throttle;
+use crate::freshness::Reading;
 use crate::log::{self, Note, Origin};
 use crate::resources::events::respond;
 use crate::resources::events::write::{self, Manner};
@@ -178,6 +179,7 @@ impl Wanted {
             connection_ids: vec![row.connection_id.clone()],
             request_id: app.new_id(Kind::Request),
             no_cache: false,
+            reading: Reading::default(),
         };
         let manner =
             Manner { expected: Expected::Anything, notify: self.notify(step), scope: None, strict: false };

@@ -220,7 +220,7 @@ fn cancel_refusal(kind: &str) -> Option<&'static str> {
         "send" => Some("cancel the message with DELETE /v1/email/messages/{messageId}"),
         "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
         "refresh" => Some("the account's token would expire; disconnect the connection instead"),
-        "fanout" | "deliver" => Some(
+        "fanout" | "deliver" | "replay" => Some(
             "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}",
         ),
         "booking-event" => {

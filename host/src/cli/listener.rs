@@ -54,6 +54,7 @@ pub struct Listener {
     max_connections: usize,
     of_address: Shares,
     first_head_timeout: Duration,
+    write_pause: Duration,
     trusted_proxies: Vec<IpNet>,
 }
 
@@ -69,6 +70,7 @@ impl Listener {
             max_connections,
             of_address: Shares::new(MAX_CONNECTIONS_OF_ADDRESS),
             first_head_timeout: FIRST_HEAD_TIMEOUT,
+            write_pause: WRITE_PAUSE,
             trusted_proxies: trusted_proxies.to_vec(),
         })
     }
@@ -81,8 +83,8 @@ impl Listener {
     /// Serves until `stop` says so; then takes no more connections, and returns when those that are open are done with
     /// their request. How long that may take is the caller's to say.
     pub async fn serve(self, service: Router, metrics: Metrics, stop: watch::Receiver<bool>) {
-        let Listener { socket, room, max_connections, of_address, first_head_timeout, trusted_proxies } =
-            self;
+        let Listener { socket, room, max_connections, of_address, trusted_proxies, .. } = self;
+        let patience = (self.first_head_timeout, self.write_pause);
         let mut stopping = stop.clone();
         loop {
             let accepted = tokio::select! {
@@ -112,7 +114,7 @@ impl Listener {
             tokio::spawn(async move {
                 let _own_place = own_place;
                 metrics.connections.inc();
-                let served = connection((stream, peer), service, first_head_timeout, stop).await;
+                let served = connection((stream, peer), service, patience, stop).await;
                 if let Err(e) = served {
                     metrics.broken_connections.inc();
                     tracing::debug!(%peer, error = %e, "connection closed");
@@ -139,13 +141,13 @@ async fn accept(
 async fn connection(
     (stream, peer): (TcpStream, SocketAddr),
     service: Router,
-    first_head_timeout: Duration,
+    (first_head_timeout, write_pause): (Duration, Duration),
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), hyper::Error> {
     // Answers are written whole; waiting for more to send with them only delays them.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(WRITE_PAUSE));
+    stream.set_write_timeout(Some(write_pause));
     let has_asked = Arc::new(AtomicBool::new(false));
     let asks = has_asked.clone();
     let service = service_fn(move |request: Request<Incoming>| {
@@ -200,8 +202,13 @@ fn connections_allowed() -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use axum::routing::get;
+    use bytes::Bytes;
+    use futures::stream;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::oneshot;
 
     use super::*;
 
@@ -276,6 +283,30 @@ mod tests {
         tokio::time::timeout(Duration::from_millis(60), stream.read_to_end(&mut rest)).await.ok();
         rest.clear();
         assert!(is_answered_after(&mut stream).await);
+    }
+
+    /// What a client does not take is not kept for it either: the answer ends, with everything that it holds.
+    #[tokio::test]
+    async fn who_takes_nothing_of_an_answer_is_not_waited_for() {
+        let (held, released) = oneshot::channel::<()>();
+        let held = Arc::new(Mutex::new(Some(held)));
+        let endless = get(move || {
+            let held = held.lock().unwrap().take();
+            let pieces = stream::unfold(held, |held| async move {
+                Some((Ok::<_, Infallible>(Bytes::from_static(&[b'x'; 64 << 10])), held))
+            });
+            async move { Body::from_stream(pieces) }
+        });
+        let mut listener = Listener::bind("127.0.0.1:0".parse().unwrap(), &[]).await.unwrap();
+        listener.write_pause = Duration::from_millis(20);
+        let address = listener.address().unwrap();
+        let (_stop, stopping) = watch::channel(false);
+        let service = Router::new().route("/", endless);
+        tokio::spawn(listener.serve(service, Metrics::default(), stopping));
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(ASK).await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(60), released).await;
+        assert!(ended.unwrap().is_err(), "the answer was dropped");
     }
 
     /// The same for a connection whose earlier answer was read only in part.

@@ -3,11 +3,13 @@
 //! makes no sense; 3: a connector did not pass its tests, or its check with --strict.
 
 mod apps;
+mod checks;
 mod connector;
 mod describe;
 mod doctor;
 mod jobs;
 mod keys;
+mod listen;
 mod listener;
 mod migrate;
 mod network;
@@ -57,6 +59,7 @@ enum Command {
     Connector(connector::Connector),
     #[command(subcommand)]
     Jobs(jobs::Jobs),
+    Listen(Box<listen::Listen>),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
     Doctor(Box<doctor::Doctor>),
@@ -80,6 +83,7 @@ pub fn run() -> ExitCode {
         Command::Apps(apps) => quietly(apps.run()),
         Command::Connector(connector) => logging(&connector.log_level(), connector.run()),
         Command::Jobs(jobs) => quietly(jobs.run()),
+        Command::Listen(listen) => quietly(listen.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
         Command::Doctor(doctor) => quietly(doctor.run()),
@@ -102,7 +106,8 @@ fn variables() -> Vec<OsString> {
     let mut command = Cli::command();
     command.build();
     let arguments = command.get_subcommands().flat_map(clap::Command::get_arguments);
-    arguments.filter_map(clap::Arg::get_env).map(OsString::from).collect()
+    let of_flags = arguments.filter_map(clap::Arg::get_env).map(OsString::from);
+    of_flags.chain([OsString::from(listen::KEY_VARIABLE)]).collect()
 }
 
 /// Runs a command that works on the store and ends; only warnings are logged.

@@ -41,9 +41,9 @@ const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTE
 /// nothing without the master key: back it up. Give your own as 32 bytes in base64 in SWITCHBOARD_MASTER_KEY, or in the file
 /// that SWITCHBOARD_MASTER_KEY_FILE names.
 ///
-/// SIGTERM: /readyz says 503, then no more connections are taken, requests in flight are finished, and the process ends with
-/// code 0 within 10 seconds; within 25 where a provider is being asked for new tokens, which would be lost. A second signal
-/// ends it at once.
+/// SIGTERM: /readyz says 503 and event streams end, then no more connections are taken, requests in flight are finished, and
+/// the process ends with code 0 within 10 seconds; within 25 where a provider is being asked for new tokens, which would be
+/// lost. A second signal ends it at once.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

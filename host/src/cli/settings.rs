@@ -12,6 +12,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use storage::PoolLimits;
 
+use crate::cli::checks;
 use crate::cli::network::Network;
 use crate::cli::pools::PoolSettings;
 use crate::config::Config;
@@ -171,13 +172,17 @@ pub struct Settings {
     /// What is logged: error, warn, info, debug or trace, or by module, for example `info,switchboard::sync=debug` [default: info]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
     log_level: Option<String>,
-    /// How old the local copy may be when it answers a read; older asks the provider first [default: 10000]
+    /// How old the local copy may be when it answers a read; older asks the provider first. What clients follow answers at once while it is in
+    /// step, unless this is 0: then every read asks first [default: 10000]
     #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_FRESHNESS_MS", value_name = "MS")]
     freshness_ms: Option<i64>,
     /// How often collections that clients follow are read from the provider at the most; a quiet one is read more rarely, every 15 minutes
     /// at the least, every hour where the provider tells of changes [default: 60000]
     #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_POLL_INTERVAL_MS", value_name = "MS")]
     poll_interval_ms: Option<i64>,
+    /// Days that events are kept for change feeds, the event log and replays: 30 to 365 [default: 30]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_EVENTS_DAYS", value_name = "DAYS")]
+    events_days: Option<i64>,
     /// Requests per minute from one address without a valid API key [default: 300]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
     anonymous_rate_limit: Option<u64>,
@@ -261,6 +266,7 @@ impl Settings {
             log_level: self.log_level.or(file.log_level),
             freshness_ms: self.freshness_ms.or(file.freshness_ms),
             poll_interval_ms: self.poll_interval_ms.or(file.poll_interval_ms),
+            events_days: self.events_days.or(file.events_days),
             anonymous_rate_limit: self.anonymous_rate_limit.or(file.anonymous_rate_limit),
             booking_application: self.booking_application.or(file.booking_application),
             metrics_listen: self.metrics_listen.or(file.metrics_listen),
@@ -280,12 +286,13 @@ impl Settings {
         };
         let public_url = self.public_url.filter(|u| !u.is_empty());
         if let Some(url) = &public_url {
-            check_public_url(url)?;
+            checks::public_url(url)?;
         }
         let freshness_ms = self.freshness_ms.unwrap_or(default.freshness_ms);
         ensure!(freshness_ms >= 0, "freshness_ms must be 0 or more");
         let poll_interval_ms = self.poll_interval_ms.unwrap_or(default.poll_interval_ms);
         ensure!(poll_interval_ms >= 100, "poll_interval_ms must be 100 or more");
+        let events_days = checks::events_days(self.events_days)?;
         let drain_delay_ms = self.drain_delay_ms.unwrap_or(DRAIN_DELAY_MS);
         ensure!(drain_delay_ms <= MAX_DRAIN_DELAY_MS, "drain_delay_ms must be {MAX_DRAIN_DELAY_MS} or less");
         let metrics_token = self.metrics_token_file.as_deref().map(read_secret).transpose()?;
@@ -307,6 +314,7 @@ impl Settings {
             group_commit: self.group_commit.map_or(default.group_commit, |s| s == Switch::On),
             freshness_ms,
             poll_interval_ms,
+            events_days,
             anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
             booking_application: self.booking_application.filter(|id| !id.is_empty()),
             metrics_token: metrics_token.map(SecretString::from),
@@ -378,15 +386,6 @@ fn read_secret(path: &Path) -> Result<String> {
     Ok(secret.to_owned())
 }
 
-fn check_public_url(text: &str) -> Result<()> {
-    let url = url::Url::parse(text).context("public_url is not a URL")?;
-    ensure!(
-        matches!(url.scheme(), "http" | "https") && url.host().is_some() && url.query().is_none(),
-        "public_url must begin with http:// or https:// and name a host, without a query"
-    );
-    Ok(())
-}
-
 /// Where the build puts connectors: below the current directory, or, for a binary that is started from elsewhere, beside it.
 fn bundle() -> Option<PathBuf> {
     let here = Config::default().connectors_dir?;
@@ -436,6 +435,8 @@ mod tests {
             ("public_url = \"ftp://x\"", "public_url"),
             ("poll_interval_ms = 1", "poll_interval_ms"),
             ("drain_delay_ms = 60000", "drain_delay_ms"),
+            ("events_days = 29", "events_days must be 30 to 365"),
+            ("events_days = 366", "events_days must be 30 to 365"),
             ("database_write_connections = 0", "database_write_connections must be 1 to 1000"),
             ("database_lock_timeout_ms = 0", "database_lock_timeout_ms must be 1 to 600000"),
             ("database_url_file = \"/nowhere/at/all\"", "/nowhere/at/all"),

@@ -75,13 +75,13 @@ pub async fn run(
     Err(Refusal::new(Code::ProviderRejected, message).param("settings").into())
 }
 
-/// The connector's surfaces beside its lifecycle.
+/// The connector's kinds of data: its surfaces beside `lifecycle` and `watch`.
 pub fn surfaces(connector: &Loaded) -> Vec<String> {
-    let names =
-        connector.surfaces.iter().filter(|s| **s != Surface::Lifecycle).map(|s| s.as_str().to_owned());
+    let names = connector.surfaces.iter().filter(|s| s.has_data()).map(|s| s.as_str().to_owned());
     names.collect()
 }
 
+/// Calls `lifecycle.check`. The calls of the interface `watch` are in `connections::watch_calls`.
 async fn ask(app: &App, target: &call::Target<'_>) -> Result<Account> {
     let op = call::Op { surface: Surface::Lifecycle, verb: Verb::Check, name: "check" };
     let checked: Result<call::Reply<Account>, _> =

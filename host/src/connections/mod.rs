@@ -19,6 +19,7 @@ pub mod throttle;
 mod token_life;
 pub mod token_refresh;
 pub mod view;
+pub mod watch_calls;
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ use serde_json::{Map, Value};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::retention::purge;
-use storage::{Tx, job_claims, sync_states, token_grants};
+use storage::{Tx, job_claims, sync_states, token_grants, watches};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
@@ -40,6 +41,7 @@ use crate::connections::check::Checked;
 use crate::connections::credentials::Given;
 use crate::connections::settings::connector;
 use crate::log::{self, Note};
+use crate::push::stop;
 
 /// Body of `POST /v1/connections`.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -246,6 +248,8 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
 /// stays taken, the log keeps that it was there. Tokens that no other connection needs are revoked at the provider afterwards, as far as it
 /// takes part.
 pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
+    // With the credentials goes the right to stop them.
+    stop::stop_all(app, &connection).await;
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
     let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
     let connection_id = connection.id.clone();
@@ -260,6 +264,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
                 token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
                 let note = Note::of_connection(&connection, "revoked", None);
                 log::append(tx, &app, &connection.tenant, vec![note]).await?;
+                watches::remove_of_connection(tx, &lock).await?;
                 job_claims::remove_of_connection(tx, &lock).await?;
                 purge::begin(tx, &connection.tenant, &connection.id, app.now()).await?;
                 if let Some((grant, given)) = &tokens {

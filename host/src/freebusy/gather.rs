@@ -297,14 +297,16 @@ async fn of_calendar(
     };
     let asked_at = app.now();
     connections::usable(connection)?;
-    collections::freshen(app, asker, connection, calendar).await?;
+    let scope = collections::scope(calendar)?;
+    // However well it is followed: a minute's delay could tell a time as free that is not.
+    Box::pin(sync::ensure_fresh(app, connection, &scope, asker.no_cache)).await?;
     let mut found = Vec::new();
     // A day to each side: days of the zone of an all-day event begin and end somewhere else than those it was stored with.
     for near in question.ranges.widen(DAY_MS, DAY_MS).iter() {
         let range = (near.start, near.end);
         found.extend(events::busy_between(app, asker, calendar, (question, &rules), range).await?);
     }
-    must_be_fresh(app, connection, &collections::scope(calendar)?, asked_at)?;
+    must_be_fresh(app, connection, &scope, asked_at)?;
     Ok(found)
 }
 

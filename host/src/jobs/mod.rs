@@ -13,6 +13,8 @@ pub mod listen;
 mod permits;
 pub mod pull;
 pub mod refresh;
+pub mod renew;
+pub mod replay;
 pub mod reports;
 pub mod revoke;
 pub mod runner;
@@ -34,8 +36,10 @@ pub const KINDS: &[JobKind] = &[
     send::SEND,
     fanout::FANOUT,
     deliver::DELIVER,
+    replay::REPLAY,
     booking_event::BOOKING_EVENT,
     pull::PULL,
+    renew::RENEW,
     watch::WATCH,
     upkeep::CLEAN,
     upkeep::PURGE,

@@ -38,8 +38,8 @@ impl Limits {
     fn of(class: JobClass) -> Limits {
         let one_pool = |fast| Limits { fast, slow: 0, application: None, connection: None, target: None };
         match class {
-            // One turn works on one endpoint, and mostly waits for it.
-            JobClass::Deliver => one_pool(32),
+            // One turn works on one endpoint, and mostly waits for it: a thousand endpoints that hang leave room for those that answer.
+            JobClass::Deliver => Limits { slow: 1_024, target: Some(64), ..one_pool(32) },
             // Fewer than the runtime runs in the background: those of one provider leave room for others there too.
             JobClass::Send => {
                 Limits { application: Some(12), connection: Some(2), target: Some(8), ..one_pool(24) }
@@ -336,9 +336,9 @@ mod tests {
 
     #[test]
     fn other_classes_have_the_bound_of_the_class_alone() {
-        let permits = Permits::new(JobClass::Deliver);
+        let permits = Permits::new(JobClass::Fanout);
         let held: Vec<_> = (0..40).map_while(|_| permits.take(&job("a", "c", "s"))).collect();
-        assert_eq!(held.len(), 32);
+        assert_eq!(held.len(), 6);
         assert!(permits.are_all_taken() && permits.busy().connections.is_empty());
         drop(held);
         assert!(!permits.are_all_taken());
@@ -379,6 +379,20 @@ mod tests {
         assert!(permits.take(&pull("other", "mail.test:993", false)).is_some(), "what is not slow has room");
         drop(server);
         assert!(permits.take(&pull("other", "mail.test:993", true)).is_some());
+    }
+
+    #[test]
+    fn endpoints_that_hang_leave_room_for_those_that_answer() {
+        let permits = Permits::new(JobClass::Deliver);
+        let one_server: Vec<Permit> =
+            (0..100).filter_map(|n| permits.take(&pull(&format!("{n}"), "hooks.test:443", true))).collect();
+        assert_eq!(one_server.len(), 64);
+        let slow: Vec<Permit> =
+            (0..2_000).filter_map(|n| permits.take(&pull("", &format!("slow{n}.test:443"), true))).collect();
+        assert_eq!(slow.len(), 1_024 - 64);
+        let fast: Vec<Permit> =
+            (0..100).filter_map(|_| permits.take(&pull("", "hooks.test:443", false))).collect();
+        assert_eq!(fast.len(), 32);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use storage::wakes::JobClass;
 use crate::app::App;
 use crate::connections;
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::push::watching;
 use crate::resources::{Kind, collections};
 use crate::sync::pull::{self, By, Ended};
 use crate::sync::schedule::{self, PULL_JOB, enqueue_watch, watch_job};
@@ -58,6 +59,7 @@ async fn run(turn: &Turn) -> Result<Next> {
         return Ok(Next::Park);
     }
     listen(app, &connection, &scope).await?;
+    watching::ensure(app, &connection, &scope).await?;
     let next = state.next_pull_at.unwrap_or_else(|| app.now() + app.config.poll_interval_ms);
     Ok(Next::At(next.max(app.now() + 1)))
 }

@@ -12,15 +12,18 @@ use model::wire::{CollectionDelete, CollectionWrite, Mutated};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use storage::connections::{self as connections_table, Connection};
+use storage::connections::Connection;
 use storage::items::{self, Item};
+use storage::sync_states::{self, SyncState};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::resources::apply::{self, Place};
 use crate::resources::commit::{Change, commit, place};
+use crate::resources::readable::{missed, nothing_known, readable_connections};
 use crate::resources::{Asker, Expected, Kind, counts, mutate};
-use crate::sync::{Scope, ensure_fresh, page, was_just_read, whole};
+use crate::sync::on_demand::refreshed;
+use crate::sync::{Scope, ensure_fresh, local, page, refresh_if_stale, whole};
 
 /// A kind of collection.
 pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -56,16 +59,21 @@ pub fn scope(collection: &Item) -> Result<Scope> {
     })
 }
 
-/// Sees to it that what is in a collection is fresh enough to be read.
+/// Sees to it that what is in a collection is fresh enough to be read, and notes how old it is.
 pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, collection: &Item) -> Result<()> {
-    // Its name says whether it was just read; the rest of a scope costs a look into the body.
+    // Its name says whether the copy will do; the rest of a scope costs a look into the body.
     let kind = Kind::of(collection)?.contents();
     let name = Scope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
-    if !asker.no_cache && was_just_read(app, connection, &name) {
-        return Ok(());
-    }
-    // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
-    Box::pin(ensure_fresh(app, connection, &scope(collection)?, asker.no_cache)).await
+    let age = match local::age(app, connection, &name, asker.no_cache).await? {
+        Some(age) => age,
+        None => {
+            let scope = scope(collection)?;
+            // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
+            Box::pin(refreshed(app, connection, &scope, asker.no_cache)).await?
+        }
+    };
+    asker.reading.note(age);
+    Ok(())
 }
 
 /// A page of collections in id order. Without a connection: of every usable connection that the key may see.
@@ -79,7 +87,8 @@ pub async fn list(
 ) -> Result<Vec<Item>> {
     if let Some(id) = connection_id {
         let connection = asker.connection(app, id, kind.read_scope()).await?;
-        ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
+        let scope = Scope::collections(kind);
+        asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
     } else if after_id.is_empty() {
         freshen_all(app, asker, kind, false).await?;
     }
@@ -104,41 +113,38 @@ pub async fn list(
 const CONCURRENT: usize = 8;
 
 /// Freshens the collections of every connection, and with `contents` what is in them. One account that does not answer must not
-/// hide what the others have: what was read of it earlier is shown.
+/// hide what the others have: what was read of it earlier is shown, and the answer tells of it (`Reading::missing`).
 pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -> Result<()> {
     let all = readable_connections(app, asker, kind).await?;
+    let count = all.len();
     let freshened = all.into_iter().map(|connection| {
-        let (app, now_please) = (app.clone(), asker.no_cache);
+        let (app, asker) = (app.clone(), asker.clone());
         async move {
             let done = match contents {
-                true => whole::ensure_all_fresh(&app, &connection, kind, now_please).await,
-                false => ensure_fresh(&app, &connection, &Scope::collections(kind), now_please).await,
+                true => whole::refresh_all(&app, &connection, kind, asker.no_cache).await,
+                false => refresh_if_stale(&app, &connection, &Scope::collections(kind), asker.no_cache).await,
             };
-            if let Err(e) = done {
-                tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
-            }
+            let e = match done {
+                Ok(age) => {
+                    asker.reading.note(age);
+                    return Ok(None);
+                }
+                Err(e) => e,
+            };
+            missed(&asker, &connection, &e);
+            let states = sync_states::of_connection(app.db.reader(), &connection.id).await?;
+            let is_shown = |s: &SyncState| {
+                let is_part = s.surface == kind.surface().as_str() && s.scope_id.is_empty() != contents;
+                is_part && s.last_success_at.is_some()
+            };
+            Ok::<_, Error>(Some(e).filter(|_| !states.iter().any(is_shown)))
         }
         .boxed()
     });
-    futures::stream::iter(freshened).buffer_unordered(CONCURRENT).collect::<()>().await;
-    Ok(())
-}
-
-/// The connections whose collections of this kind the key may read.
-pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
-    let mut found = Vec::new();
-    let mut after = String::new();
-    loop {
-        let page = connections_table::list(app.db.reader(), &asker.tenant, ("", ""), &after, 100).await?;
-        let Some(last) = page.last() else { return Ok(found) };
-        after.clone_from(&last.id);
-        let is_readable = |c: &Connection| {
-            asker.may_use(&c.id)
-                && crate::connections::usable(c).is_ok()
-                && crate::connections::granted(c, kind.read_scope()).is_ok()
-        };
-        found.extend(page.into_iter().filter(is_readable));
-    }
+    let unknown: Vec<Result<Option<Error>>> =
+        futures::stream::iter(freshened).buffered(CONCURRENT).collect().await;
+    let unknown: Vec<Option<Error>> = unknown.into_iter().collect::<Result<_>>()?;
+    nothing_known(asker, unknown.into_iter().flatten().collect(), count)
 }
 
 /// A collection and its connection, for whoever has this scope.
@@ -203,7 +209,8 @@ pub async fn open_to_write(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -
 /// Reads one, fresh.
 pub async fn get(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -> Result<Item> {
     let (connection, _) = open(app, asker, (kind, id), kind.read_scope()).await?;
-    ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
+    let scope = Scope::collections(kind);
+    asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
     asker.item(app, kind, id).await
 }
 

@@ -288,7 +288,7 @@ impl Kind {
             Surface::Calendar => "calendar.read",
             Surface::Contacts => "contacts.read",
             Surface::Tasks => "tasks.read",
-            Surface::Lifecycle => "connections.read",
+            Surface::Lifecycle | Surface::Watch => "connections.read",
         }
     }
 
@@ -299,7 +299,7 @@ impl Kind {
             Surface::Calendar => "calendar.write",
             Surface::Contacts => "contacts.write",
             Surface::Tasks => "tasks.write",
-            Surface::Lifecycle => "connections.write",
+            Surface::Lifecycle | Surface::Watch => "connections.write",
         }
     }
 

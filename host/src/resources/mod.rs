@@ -18,6 +18,7 @@ pub mod events;
 mod kind;
 pub mod mail;
 pub mod prepare;
+pub mod readable;
 pub mod render;
 mod settle;
 pub mod tasks;
@@ -37,6 +38,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
 use crate::connections::{self, refusal};
+use crate::freshness::Reading;
 
 /// Which version of a resource a change is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +87,8 @@ pub struct Asker {
     pub request_id: String,
     /// The caller wants the provider asked first, however fresh the copy is.
     pub no_cache: bool,
+    /// What the request is told of the data that it reads.
+    pub reading: Reading,
 }
 
 impl Asker {

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use base::error::{Code, Error, Result, not_found, refuse};
 use model::Instant;
-use model::sync::{self, SyncItemError, SyncProgress, Watch, WatchStatus};
+use model::sync::{self, SyncError, SyncItemError, SyncProgress, Watch, WatchStatus};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use serde_json::Value;
@@ -19,8 +19,8 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::log::{self, Note, Origin};
 use crate::resources::Kind;
-use crate::sync::schedule::{enqueue_watch, pull_job, pull_job_of, watch_job, watched};
-use crate::sync::{Scope, changes, state, unreadable, whole};
+use crate::sync::schedule::{enqueue_watch, pull_job, pull_job_of, watch_job, watched_by_rows};
+use crate::sync::{Scope, changes, push_status, state, unreadable, whole};
 use crate::watches::{Channel, Watched};
 
 /// What a request does to a state.
@@ -67,8 +67,7 @@ pub async fn start(
                 state.status = "initial".to_owned();
             }
         }
-        let body = serde_json::to_string(&view(app, connection, &state).await?)?;
-        let answer = Answer::json(status, body).warned(warnings);
+        let answer = Answer::json(status, begun(app, connection, &state).await?).warned(warnings);
         let step = if status == 202 { Step::Start } else { Step::Again };
         if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
             return Ok(answer);
@@ -109,8 +108,7 @@ pub async fn reset(
             state.seen = 0;
             state.status = "initial".to_owned();
         }
-        let body = serde_json::to_string(&view(app, connection, &state).await?)?;
-        let answer = Answer::accepted(body).warned(warnings);
+        let answer = Answer::accepted(begun(app, connection, &state).await?).warned(warnings);
         let step = Step::Reset(inside.clone());
         if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
             app.freshness.forget(&scope.lock_name(connection));
@@ -204,10 +202,28 @@ async fn write(
 /// Errors of single items that an answer shows.
 const ITEM_ERRORS: i64 = 20;
 
-/// The state as the API prints it, with the sources that could not be read.
+/// The state as an answer prints it with which its pull becomes due.
+async fn begun(app: &App, connection: &Connection, s: &SyncState) -> Result<String> {
+    let now = Some(Instant::from_millis(app.now()));
+    let begun = sync::SyncState { next_attempt_at: now, ..view(app, connection, s).await? };
+    Ok(serde_json::to_string(&begun)?)
+}
+
+/// The state as the API prints it, with the sources that could not be read. All of it is of rows, so that every host tells the same.
 pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<sync::SyncState> {
     let s = &all_of(app, connection, s).await?;
+    let job = jobs::find(app.db.reader(), &pull_job_of(connection, &s.surface, &s.scope_id).id()).await?;
+    let queued = job.as_ref().filter(|job| s.followed && job.state == "queued");
+    let next_attempt_at = queued.and_then(|job| job.due_at).map(Instant::from_millis);
+    let mut last_error: Option<SyncError> = s.last_error.as_deref().map(serde_json::from_str).transpose()?;
+    if let Some(error) = last_error.as_mut().filter(|_| next_attempt_at.is_some()) {
+        error.retry_at = next_attempt_at;
+    }
+    // A look that found nothing new is not always written into the state. Of a whole the job may have looked at the collections alone.
+    let done_at = job.as_ref().filter(|_| !is_whole(s)).and_then(|job| job.done_at);
+    let last_success_at = s.last_success_at.map(|at| done_at.map_or(at, |done_at| done_at.max(at)));
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
+    let watched = watched_by_rows(app, &connection.id).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
     // Own writes are told too; the log forgets, the state does not.
     let last = match (s.scope_id.as_str(), s.surface.as_str()) {
@@ -227,14 +243,15 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         status: stored(&s.status)?,
         epoch: s.epoch,
         started_at: at(s.started_at),
-        last_success_at: at(s.last_success_at),
+        last_success_at: at(last_success_at),
         last_attempt_at: at(s.last_attempt_at),
-        lag_seconds: s.last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
-        progress: SyncProgress { seen: s.seen, estimated: s.estimated },
+        lag_seconds: last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
+        progress: SyncProgress { seen: s.seen, estimated: s.estimated, covered_since: at(s.covered_since) },
         backfill_since: at(s.backfill_since),
-        watch: watch(app, connection, Some((s, watched(app, &connection.id).await?))),
+        watch: push_status::of(app, connection, s, watch(app, connection, Some((s, watched)))).await?,
         consecutive_errors: s.consecutive_errors,
-        last_error: s.last_error.as_deref().map(serde_json::from_str).transpose()?,
+        last_error,
+        next_attempt_at,
         provider_resets: s.provider_resets,
         latest_sequence: s.latest_sequence.max(last.unwrap_or(0)),
         item_errors: item_errors.into_iter().map(item_error).collect(),
@@ -242,9 +259,13 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     })
 }
 
+fn is_whole(s: &SyncState) -> bool {
+    s.scope_id.is_empty() && s.surface != Kind::EmailMessage.surface().as_str()
+}
+
 /// Of a surface that is followed as a whole: its own state with what is inside.
 async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<SyncState> {
-    if !s.scope_id.is_empty() || s.surface == Kind::EmailMessage.surface().as_str() {
+    if !is_whole(s) {
         return Ok(s.clone());
     }
     let mut all = SyncState { seen: 0, ..s.clone() };

@@ -11,12 +11,13 @@ use storage::{items, sync_states};
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
+use crate::freshness::DataAge;
 use crate::resources::Kind;
 use crate::resources::prepare::{Prepared, prepared};
 use crate::sync::on_demand::{self, Claimed};
 use crate::sync::pull::{self, By};
 use crate::sync::schedule::pull_soon;
-use crate::sync::{Scope, ensure_fresh};
+use crate::sync::{Scope, ensure_fresh, refresh_if_stale};
 
 /// How long a list waits for messages that were not read yet.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -54,12 +55,29 @@ async fn covered_of(app: &App, connection_id: &str) -> Result<Covered> {
     })
 }
 
-/// Sees to it that the newest messages are there, as fresh as the setting wants them. The first reading goes on behind.
+/// Sees to it that the newest messages are there, as fresh as the setting wants them, for whoever writes on the strength of them. The first
+/// reading goes on behind.
 pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Result<()> {
     match covered(app, connection).await? {
         Covered::Whole => ensure_fresh(app, connection, &Scope::mail(), now_please).await,
         Covered::Nothing => further(app, connection, Covered::Nothing).await.map(|_| ()),
         Covered::Since(_) => Ok(pull_soon(app, connection, &Scope::mail()).await?),
+    }
+}
+
+/// The same for reads, which a copy in step answers without a look at the provider, unless they want that (`fresh`). Says how old the
+/// newest messages are.
+pub async fn refresh(app: &App, connection: &Connection, fresh: bool) -> Result<DataAge> {
+    match covered(app, connection).await? {
+        Covered::Whole => refresh_if_stale(app, connection, &Scope::mail(), fresh).await,
+        Covered::Nothing => {
+            further(app, connection, Covered::Nothing).await?;
+            Ok(DataAge::provider(Some(app.now())))
+        }
+        Covered::Since(_) => {
+            pull_soon(app, connection, &Scope::mail()).await?;
+            Ok(DataAge::local(None))
+        }
     }
 }
 

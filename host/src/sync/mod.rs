@@ -1,17 +1,19 @@
-//! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the
-//! feed that clients read, `failing` notes what went wrong, `follow` is start, reset, renew and status, `mailbox` reads from new to old,
-//! `named` reads what a listing named, `on_demand` pulls for somebody who waits, `page` writes what a pull read, `schedule` is when the host
-//! pulls by itself (`jobs::pull` does it), `unreadable` keeps apart what cannot be read, `whole` is a surface that is followed with all of
-//! its collections.
+//! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the feed that
+//! clients read, `failing` notes what went wrong, `follow` is start, reset, renew and status, `local` is what the copy answers without the
+//! provider, `mailbox` reads from new to old, `named` reads what a listing named, `on_demand` pulls for somebody who waits, `page` writes
+//! what a pull read, `push_status` is how the provider's notifications stand, `schedule` is when the host pulls by itself (`jobs::pull`
+//! does it), `unreadable` keeps apart what cannot be read, `whole` is a surface that is followed with all of its collections.
 
 pub mod changes;
 pub mod failing;
 pub mod follow;
+pub mod local;
 pub mod mailbox;
 mod named;
 pub mod on_demand;
 pub mod page;
 pub mod pull;
+pub mod push_status;
 mod reread;
 pub mod schedule;
 mod storing;
@@ -27,7 +29,7 @@ use storage::sync_states::{self as table, SyncState};
 use crate::app::App;
 use crate::resources::Kind;
 
-pub use crate::sync::on_demand::ensure_fresh;
+pub use crate::sync::on_demand::{ensure_fresh, refresh_if_stale};
 
 /// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
 #[derive(Clone, Debug)]
@@ -66,11 +68,6 @@ impl Scope {
     pub fn lock_name(&self, connection: &Connection) -> String {
         format!("pull:{}:{}:{}", connection.id, self.surface(), self.scope_id)
     }
-}
-
-/// Whether this process read it within the time that the setting allows.
-pub fn was_just_read(app: &App, connection: &Connection, scope: &Scope) -> bool {
-    app.freshness.is_since(&scope.lock_name(connection), app.now() - app.config.freshness_ms)
 }
 
 /// The stored state, or a new one.

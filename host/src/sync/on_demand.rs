@@ -13,9 +13,10 @@ use storage::wakes::JobClass;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::sync::Scope;
+use crate::freshness::DataAge;
 use crate::sync::pull::{self, By, Ended};
-use crate::sync::schedule::{is_due, pull_job};
+use crate::sync::schedule::pull_job;
+use crate::sync::{Scope, local};
 
 /// How long a pull of another host is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -144,22 +145,50 @@ pub fn is_lost(e: &Error) -> bool {
     matches!(e, Error::Internal(e) if e.is::<LostLease>())
 }
 
-/// Sees to it that the copy is not older than the setting allows; a scope that was never read is read now. When the
-/// provider does not answer, an older copy is better than nothing: what was read before is served.
-// Contract silent: how fresh a read is. At most `freshness_ms` old, or newer on `Cache-Control: no-cache`.
+/// Sees to it that the copy is not older than the setting allows, whether it is in step or not: for whoever writes on the strength of it. A
+/// scope that was never read is read now. When the provider does not answer, an older copy is better than nothing: what was read before is
+/// served.
 pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now_please: bool) -> Result<()> {
-    let asked = app.now();
-    let since = if now_please { asked } else { asked - app.config.freshness_ms };
-    if !now_please && app.freshness.is_since(&scope.lock_name(connection), since) {
+    let since = app.now() - app.config.freshness_ms;
+    if !now_please && local::read_since(app, connection, scope, since).await?.is_some() {
         return Ok(());
     }
+    refreshed(app, connection, scope, now_please).await.map(|_| ())
+}
+
+/// The same for reads, which a copy in step answers without a look at the provider, unless they want that (`fresh`). Says how old what they
+/// read is.
+// Contract silent: how fresh a read is. What is in step (`sync::local`) is as fresh as its pulls; anything else is at most `freshness_ms`
+// old. With `fresh=true` or `Cache-Control: no-cache` the provider is asked first.
+pub async fn refresh_if_stale(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    fresh: bool,
+) -> Result<DataAge> {
+    match local::age(app, connection, scope, fresh).await? {
+        Some(age) => Ok(age),
+        // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
+        None => Box::pin(refreshed(app, connection, scope, fresh)).await,
+    }
+}
+
+/// Asks the provider first, unless somebody else has just done so. What was read before is served where it does not answer.
+pub async fn refreshed(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    now_please: bool,
+) -> Result<DataAge> {
+    let asked = app.now();
+    let since = if now_please { asked } else { asked - app.config.freshness_ms };
     match pull(app, connection, scope, since).await {
         Err(e) if may_serve_old(&e) => {
             let state =
                 table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
-            match state.is_some_and(|s| s.last_success_at.is_some()) {
-                true => Ok(()),
-                false => Err(e),
+            match state.and_then(|s| s.last_success_at) {
+                Some(at) => Ok(DataAge::local(Some(at))),
+                None => Err(e),
             }
         }
         pulled => pulled,
@@ -181,20 +210,26 @@ fn may_serve_old(e: &Error) -> bool {
 
 /// Sees to it that a scope has been read at `since` (ms since 1970) or later, by this host or by another one. Waits for a pull of another
 /// host for some seconds, then fails with `provider_timeout`.
-async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> Result<()> {
+async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> Result<DataAge> {
     let name = scope.lock_name(connection);
     let deadline = Instant::now() + PATIENCE;
-    let mut tries = 0;
+    let (mut tries, mut waited) = (0, false);
     loop {
-        let one = app.locks.lock(&name).await;
+        let one = match app.locks.try_lock(&name) {
+            Some(one) => one,
+            None => {
+                waited = true;
+                app.locks.lock(&name).await
+            }
+        };
         // Whoever held the lock may have pulled after it was asked for.
-        if app.freshness.is_since(&name, since) || is_read_elsewhere(app, connection, scope, since).await? {
-            return Ok(());
+        if let Some(at) = local::read_since(app, connection, scope, since).await? {
+            return Ok(DataAge { read_at: Some(at), waited });
         }
         if let Some(claimed) = Claimed::take(app, connection, scope).await? {
-            tries += 1;
+            (tries, waited) = (tries + 1, true);
             if read(app, connection, scope, claimed).await? {
-                return Ok(());
+                return Ok(DataAge::provider(Some(app.freshness.get(&name).unwrap_or(since))));
             }
             if tries >= TRIES {
                 return Err(refuse(
@@ -206,6 +241,7 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
         }
         // A turn of this host may have the job, and wait for the lock.
         drop(one);
+        waited = true;
         if Instant::now() >= deadline {
             return Err(refuse(
                 Code::ProviderTimeout,
@@ -214,22 +250,6 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-}
-
-/// Whether another host has read it since then, and nobody has asked for a pull after that.
-async fn is_read_elsewhere(app: &App, connection: &Connection, scope: &Scope, since: i64) -> Result<bool> {
-    if !app.db.is_shared() {
-        return Ok(false);
-    }
-    let Some(job) = jobs::find(app.db.reader(), &pull_job(connection, scope).id()).await? else {
-        return Ok(false);
-    };
-    let is_asked_for = job.again_at.is_some() || is_due(&job, app.now());
-    let read_at = job.done_at.filter(|at| *at >= since && !is_asked_for);
-    if let Some(at) = read_at {
-        app.freshness.set(&scope.lock_name(connection), at);
-    }
-    Ok(read_at.is_some())
 }
 
 /// Pulls all of it. False: it was reset, and is to be read anew.

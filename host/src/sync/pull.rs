@@ -83,7 +83,7 @@ pub async fn run(app: &App, connection: &Connection, scope: &Scope, by: By<'_>) 
     };
     match pull.read_to_the_end(&mut state).await {
         Ok(Ended::CaughtUp) => {
-            app.freshness.set(&scope.lock_name(connection), began);
+            app.freshness.set(&scope.lock_name(connection), began, state.generation);
             pull.read_superseded(&mut state).await?;
             pull.retry_unreadable(&state).await?;
             Ok(Ended::CaughtUp)

@@ -4,8 +4,10 @@ use anyhow::Result;
 use serde_json::Value;
 use storage::Tx;
 use storage::connections::Connection;
+use storage::items;
 use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
+use storage::watches::{self, Watch};
 use url::Url;
 
 use crate::app::App;
@@ -18,12 +20,17 @@ pub const PULL_JOB: &str = "pull";
 /// The kind of the jobs that listen to a provider; their keys are `<connection>:email`.
 pub const WATCH_JOB: &str = "watch";
 
+/// The kind of the jobs that start, renew and stop what a provider notifies this service of; their keys are made like those of pulls.
+pub const RENEW_JOB: &str = "renew";
+
 /// For so long after something happened pulls are as frequent as the setting allows, ms.
 const BUSY_MS: i64 = 10 * 60_000;
 /// The longest time between two pulls of a collection in which nothing happens, ms.
 const LONGEST_MS: i64 = 15 * 60_000;
 /// The same where the provider tells of changes, ms: no provider is trusted to tell of all of them.
-const WATCHED_MS: i64 = 60 * 60_000;
+pub const WATCHED_MS: i64 = 60 * 60_000;
+/// Collections of a surface that is followed as a whole at which one looks whether they are watched. Of more none is.
+const MAX_COUNTED: i64 = 1_000;
 
 /// A job on a connection: what it is called, and whom it asks.
 #[derive(Clone, Debug)]
@@ -64,6 +71,24 @@ pub fn pull_job(connection: &Connection, scope: &Scope) -> ConnectionJob {
 pub fn pull_job_of(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
     let key = format!("{}:{surface}:{scope_id}", connection.id);
     ConnectionJob { kind: PULL_JOB, class: JobClass::Pull, key, target: target(connection) }
+}
+
+/// The job that sees to the watch of a collection, or of what lies directly in a connection (`scope_id` empty).
+pub fn renew_job(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
+    let key = format!("{}:{surface}:{scope_id}", connection.id);
+    ConnectionJob { kind: RENEW_JOB, class: JobClass::Pull, key, target: target(connection) }
+}
+
+/// The id of the job that sees to a watch.
+pub fn renew_id_of(watch: &Watch) -> String {
+    format!("{RENEW_JOB}:{}:{}:{}", watch.connection_id, watch.surface, watch.scope_id)
+}
+
+/// The id of the job that pulls what is watched. Contacts are pulled with all of their books.
+pub fn pull_id_of(watch: &Watch) -> String {
+    let is_whole = watch.surface == Kind::ContactBook.surface().as_str();
+    let scope_id = if is_whole { "" } else { watch.scope_id.as_str() };
+    format!("{PULL_JOB}:{}:{}:{scope_id}", watch.connection_id, watch.surface)
 }
 
 /// The job that listens to a mailbox's provider; none where that tells of no changes.
@@ -143,10 +168,14 @@ pub fn is_due(job: &Job, now: i64) -> bool {
 
 /// How the push channel of a connection stands, on whichever host it is open. None: nobody listens.
 pub async fn watched(app: &App, connection_id: &str) -> Result<Option<Watched>> {
-    let here = app.watches.find(connection_id);
-    if here.is_some() {
-        return Ok(here);
+    match app.watches.find(connection_id) {
+        Some(here) => Ok(Some(here)),
+        None => watched_by_rows(app, connection_id).await,
     }
+}
+
+/// The same as every host sees it.
+pub async fn watched_by_rows(app: &App, connection_id: &str) -> Result<Option<Watched>> {
     let Some(job) = jobs::find(app.db.reader(), &watch_id(connection_id)).await? else { return Ok(None) };
     let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<Watched>(kept).ok());
     Ok(kept.map(|kept| match kept.channel {
@@ -155,12 +184,45 @@ pub async fn watched(app: &App, connection_id: &str) -> Result<Option<Watched>> 
     }))
 }
 
+/// What is known of the push channel through which the provider tells of changes in this scope. None: there is none.
+pub async fn watch_of(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Watched>> {
+    match watch_job(app, connection, scope) {
+        Some(_) => watched(app, &connection.id).await,
+        None => notified(app, connection, scope).await,
+    }
+}
+
+/// The same of notifications that the provider posts to this service. What is followed with all of its collections is watched where each of
+/// them is.
+async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Watched>> {
+    let connector = app.runtime.find(&connection.provider);
+    if connector.is_none_or(|connector| connector.manifest.push.is_none()) {
+        return Ok(None);
+    }
+    let (reader, now) = (app.db.reader(), app.now());
+    let mut rows = watches::of_connection(reader, &connection.id).await?;
+    rows.retain(|watch| watch.surface == scope.surface());
+    let mut scope_ids = vec![scope.scope_id.clone()];
+    if scope.is_whole() {
+        let kind = scope.kind.as_str();
+        let inside =
+            items::list_top(reader, &connection.tenant, Some(&connection.id), kind, "", MAX_COUNTED).await?;
+        scope_ids.extend(inside.into_iter().map(|collection| collection.id));
+    }
+    rows.retain(|watch| scope_ids.contains(&watch.scope_id));
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let is_active = |id: &String| rows.iter().any(|watch| watch.scope_id == *id && watch.is_active(now));
+    let channel = if scope_ids.iter().all(is_active) { Channel::Open } else { Channel::Closed };
+    let told_at = rows.iter().filter_map(|watch| watch.last_notified_at).max();
+    Ok(Some(Watched { channel, told_at }))
+}
+
 /// Whether the provider tells of changes in this scope now.
 pub async fn is_watched(app: &App, connection: &Connection, scope: &Scope) -> Result<bool> {
-    if watch_job(app, connection, scope).is_none() {
-        return Ok(false);
-    }
-    Ok(watched(app, &connection.id).await?.is_some_and(|watched| watched.channel == Channel::Open))
+    let watched = watch_of(app, connection, scope).await?;
+    Ok(watched.is_some_and(|watched| watched.channel == Channel::Open))
 }
 
 /// How long after a pull the next one is due, ms. `shortest_ms`: the setting. `quiet_ms`: how long nothing has happened.

@@ -14,10 +14,11 @@ use storage::sync_states::{self as table, SyncState};
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::freshness::DataAge;
 use crate::resources::{Kind, collections};
 use crate::sync::page::plan;
 use crate::sync::pull::{self, By, Ended};
-use crate::sync::{Scope, ensure_fresh, on_demand};
+use crate::sync::{Scope, local, on_demand, refresh_if_stale};
 
 /// Collections of one connection that are looked at.
 const MOST: i64 = 1_000;
@@ -113,15 +114,10 @@ async fn conclude(
     .await
 }
 
-/// Sees to it that the copy of all of it is fresh enough. A collection that was read before and cannot be now is shown as it
-/// was.
-pub async fn ensure_all_fresh(
-    app: &App,
-    connection: &Connection,
-    kind: Kind,
-    now_please: bool,
-) -> Result<()> {
-    ensure_fresh(app, connection, &Scope::collections(kind), now_please).await?;
+/// Sees to it that the copy of all of it is fresh enough to be read, and says how old it is. A collection that was read before and cannot be
+/// now is shown as it was.
+pub async fn refresh_all(app: &App, connection: &Connection, kind: Kind, fresh: bool) -> Result<DataAge> {
+    let mut all = refresh_if_stale(app, connection, &Scope::collections(kind), fresh).await?;
     for collection in collections(app, connection, kind).await? {
         let known = Scope {
             kind: kind.contents(),
@@ -129,11 +125,16 @@ pub async fn ensure_all_fresh(
             collection: None,
             time_zone: None,
         };
-        if now_please || !crate::sync::was_just_read(app, connection, &known) {
-            ensure_fresh(app, connection, &collections::scope(&collection)?, now_please).await?;
-        }
+        let age = match local::age(app, connection, &known, fresh).await? {
+            Some(age) => age,
+            None => {
+                let scope = collections::scope(&collection)?;
+                Box::pin(on_demand::refreshed(app, connection, &scope, fresh)).await?
+            }
+        };
+        all = all.joined(age);
     }
-    Ok(())
+    Ok(all)
 }
 
 /// The states of what is inside these collections. One that was never read has none.

@@ -18,6 +18,7 @@ use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::connections;
+use crate::freshness::Reading;
 use crate::log::Origin;
 use crate::resources::apply::{Change, Changed, Place};
 use crate::resources::mail::{attachments, own};
@@ -120,6 +121,7 @@ pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> 
         connection_ids: Vec::new(),
         request_id: "report".to_owned(),
         no_cache: false,
+        reading: Reading::default(),
     };
     let blob = attachments::raw(app, &asker, &connection, &item).await?;
     let size = usize::try_from(blob.size().min(MAX_REPORT)).unwrap_or(0);

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::error::{Code, Result, invalid};
+use base::error::{Code, Result, invalid, refuse};
 use base::input::errors::understood;
 use base::input::validate::{self, fault};
 use base::scopes;
 use base::tenant::Tenant;
 use http::HeaderName;
-use model::webhook::{SignatureVersion, WebhookOptions, WebhookSubscription};
+use model::webhook::{SignatureVersion, WebhookOptions, WebhookStatus, WebhookSubscription};
 use runtime::UrlCheck;
 use serde_json::{Map, Value, json};
 use storage::api_keys::ApiKey;
@@ -65,7 +65,8 @@ pub fn check(s: &WebhookSubscription) -> Result<()> {
     Ok(())
 }
 
-fn event_types(patterns: &[String]) -> Result<()> {
+/// Checks a list of exact names and patterns of event types, which must not be empty.
+pub fn event_types(patterns: &[String]) -> Result<()> {
     if patterns.is_empty() {
         let message =
             "eventTypes needs at least one event type, such as calendar.event.created, or * for all";
@@ -86,6 +87,18 @@ pub fn each_once(field: &str, texts: &[String]) -> Result<()> {
         Some(n) => Err(fault(&format!("{field}[{n}]"), "is there twice")),
         None => Ok(()),
     }
+}
+
+/// Refuses to send something to a subscription while nothing is sent to it.
+pub fn check_active(status: WebhookStatus) -> Result<()> {
+    let word = match status {
+        WebhookStatus::Paused => "paused",
+        WebhookStatus::Disabled => "disabled",
+        WebhookStatus::Active | WebhookStatus::Failing => return Ok(()),
+    };
+    let message =
+        format!("the webhook is {word}, so that nothing is sent to it; set its status to active first");
+    Err(refuse(Code::InvalidState, message))
 }
 
 fn signatures(versions: &[SignatureVersion]) -> Result<()> {

@@ -1,12 +1,20 @@
 //! Webhooks: who subscribes to what (`subscription`), which events there are and who wants them (`kinds`), what is sent (`payload`), how it is
-//! signed (`sign`), what an attempt comes to (`attempt`), and what is sent once more (`replay`).
+//! signed (`sign`), what an attempt comes to (`attempt`), when the next one is and how its endpoint stands (`health`), and what is sent once
+//! more (`replay`).
+//! Their owners read what became of notifications (`deliveries`), and try an endpoint (`test_event`).
+//! Who wants no webhook reads the log of events itself, by pages (`events`) or as a stream (`stream`).
 
 pub mod attempt;
+pub mod deliveries;
+pub mod events;
+pub mod health;
 mod input;
 pub mod kinds;
 pub mod payload;
 pub mod replay;
 mod secrets;
 pub mod sign;
+pub mod stream;
 pub mod subscription;
+pub mod test_event;
 pub mod view;

@@ -337,7 +337,9 @@ async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> R
         if planned.is_forgiven {
             table::forgive(tx, &after.id).await?;
         }
-        if planned.turn != Turn::None || planned.is_forgiven {
+        // Without order nothing waits for an earlier event any more.
+        let lets_go = before.ordered && !after.ordered;
+        if planned.turn != Turn::None || planned.is_forgiven || lets_go {
             jobs::enqueue(tx, &deliveries(after, Some(now)), now).await?;
         }
     }

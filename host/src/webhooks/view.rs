@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use storage::webhooks::Webhook;
 
 use crate::app::App;
-use crate::webhooks::attempt::PROBING_AFTER;
+use crate::webhooks::health::PROBING_AFTER;
 use crate::webhooks::secrets;
 
 /// The version of a subscription: it changes with everything that its owner changes, and not with what becomes of deliveries.

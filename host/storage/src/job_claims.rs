@@ -58,13 +58,13 @@ pub async fn undo(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Takes the pulls and watches of a connection away from whoever runs them and makes those due that are not parked, or were woken: what they
-/// need has changed.
+/// Takes the pulls, watches and renewals of watches of a connection away from whoever runs them and makes those due that are not parked, or
+/// were woken: what they need has changed.
 pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set due_at = case when due_at is null and again_at is null and state <> 'failed' then null \
                else $2 end, state = 'queued', again_at = null, owner = null, fence = 0, started_at = null, deadline_at = null, attempts = 0, crashes = 0, \
-               updated_at = $2 where connection_id = $1 and kind in ('pull', 'watch')";
+               updated_at = $2 where connection_id = $1 and kind in ('pull', 'watch', 'renew')";
     if query(sql).bind(&lock.id).bind(now).execute(tx).await? > 0 {
         transaction::enqueued(JobClass::Pull);
         transaction::enqueued(JobClass::Watch);
@@ -72,10 +72,10 @@ pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -
     Ok(())
 }
 
-/// Deletes the pulls and watches of a connection. What runs of them loses its job.
+/// Deletes the pulls, watches and renewals of watches of a connection. What runs of them loses its job.
 pub async fn remove_of_connection(tx: &mut Tx, lock: &ConnectionLock) -> Result<()> {
     tx.takes(LockRank::Job)?;
-    let sql = "delete from jobs where connection_id = $1 and kind in ('pull', 'watch')";
+    let sql = "delete from jobs where connection_id = $1 and kind in ('pull', 'watch', 'renew')";
     query(sql).bind(&lock.id).execute(tx).await?;
     Ok(())
 }

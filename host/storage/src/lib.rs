@@ -41,6 +41,7 @@ pub mod tracking;
 mod transaction;
 pub mod usage;
 pub mod wakes;
+pub mod watches;
 pub mod webhooks;
 mod writer;
 

@@ -255,6 +255,22 @@ pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<
     Ok(lines)
 }
 
+/// The lines of the application with these ids, with what they hold, oldest first. All of them are in memory at once: ask for few.
+pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Entry>> {
+    // `coalesce` as in `by_ids`.
+    let sql = one_of!(
+        reader,
+        "select sequence, id, connection_id, type, change_type, resource_type, resource_id, parent_id, changed_fields, \
+         etag, origin, resource, at from log \
+         where coalesce(application_id, '') = $1 and coalesce(organization_id, '') = $2 and id",
+        "$3"
+    );
+    let statement = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
+    let mut lines = statement.bind(json_text(ids)).fetch_all(reader, entry).await?;
+    lines.sort_by_key(|line| line.sequence);
+    Ok(lines)
+}
+
 /// At most `limit` lines after `sequence`, without what they hold, oldest first. A line that is not committed yet has a number above
 /// `last_sequence`: whoever reads that first and the lines then misses none up to it.
 pub async fn light_after(reader: &Reader, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Light>> {

@@ -78,7 +78,14 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (51, "sending", Sql::Both(include_str!("../../../migrations/0051_sending.sql"))),
     (52, "pulls", Sql::Both(include_str!("../../../migrations/0052_pulls.sql"))),
     (60, "webhooks", Sql::Both(include_str!("../../../migrations/0060_webhooks.sql"))),
+    (61, "watches", Sql::Both(include_str!("../../../migrations/0061_watches.sql"))),
     (62, "webhook replays", Sql::Both(include_str!("../../../migrations/0062_webhook_replays.sql"))),
+    (
+        63,
+        "webhook replay filters",
+        Sql::Both(include_str!("../../../migrations/0063_webhook_replay_filters.sql")),
+    ),
+    (65, "held deliveries", Sql::Both(include_str!("../../../migrations/0065_held_deliveries.sql"))),
     (70, "scheduling", Sql::Both(include_str!("../../../migrations/0070_scheduling.sql"))),
     (
         71,

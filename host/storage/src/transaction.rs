@@ -26,6 +26,8 @@ pub enum LockRank {
     Webhook,
     /// What is to be delivered.
     Delivery,
+    /// What providers were asked to notify this service of.
+    Watch,
     /// Background work.
     Job,
     /// The claim of an `Idempotency-Key`, with the answer.

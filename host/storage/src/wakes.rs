@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// The classes of jobs. Jobs of one class share the runner's permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +91,34 @@ impl Grown {
     }
 }
 
+/// Signals that all logs share: memory stays the same however many applications there are, and whoever waits for one log is woken for a
+/// few others too.
+const SIGNALS: usize = 64;
+
+/// Tell any number of readers that a log has grown.
+struct Signals(Vec<watch::Sender<()>>);
+
+impl Default for Signals {
+    fn default() -> Self {
+        Signals((0..SIGNALS).map(|_| watch::Sender::new(())).collect())
+    }
+}
+
+impl Signals {
+    /// The signal of an application's log.
+    fn of(&self, application_id: &str) -> &watch::Sender<()> {
+        let sum: usize = application_id.bytes().map(usize::from).sum();
+        &self.0[sum % self.0.len()]
+    }
+
+    fn send(&self, grown: &Grown) {
+        match grown {
+            Grown::These(ids) => ids.iter().for_each(|id| self.of(id).send_replace(())),
+            Grown::Any => self.0.iter().for_each(|signal| signal.send_replace(())),
+        }
+    }
+}
+
 /// What other hosts are to be told: whose jobs to look at, and which logs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct News {
@@ -108,6 +136,7 @@ struct Waiting {
     /// The applications whose log grew since somebody last took them.
     applications: Mutex<Grown>,
     grown: Notify,
+    signals: Signals,
     /// What other hosts have not been told yet; none: there are no others to be told.
     news: Mutex<Option<News>>,
     has_news: Notify,
@@ -153,11 +182,18 @@ impl Wakes {
         }
     }
 
+    /// Says from now on when the log of this application may have grown, through whichever host. Any number of readers can wait. A signal
+    /// between a reader's look and its wait is kept for the wait.
+    pub fn growth_of(&self, application_id: &str) -> watch::Receiver<()> {
+        self.0.signals.of(application_id).subscribe()
+    }
+
     /// Wakes those who wait for the log of these applications to grow.
     pub(crate) fn log_grew(&self, grown: Grown) {
         if grown.is_none() {
             return;
         }
+        self.0.signals.send(&grown);
         of(&self.0.applications).add(grown);
         self.0.grown.notify_one();
     }
@@ -209,5 +245,30 @@ impl Wakes {
 
     pub(crate) fn set_hears(&self, hears: bool) {
         self.0.hears.store(hears, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grew(wakes: &Wakes, id: &str) {
+        wakes.log_grew(Grown::These(BTreeSet::from([id.to_owned()])));
+    }
+
+    #[test]
+    fn each_reader_of_a_log_is_told_that_it_grew() {
+        let wakes = Wakes::default();
+        grew(&wakes, "app_a");
+        let mut readers: Vec<_> = (0..3).map(|_| wakes.growth_of("app_a")).collect();
+        let other = wakes.growth_of("app_b");
+        let has_changed = |reader: &watch::Receiver<()>| reader.has_changed().unwrap();
+        assert!(!readers.iter().any(has_changed), "what was before is no news");
+        grew(&wakes, "app_a");
+        assert!(readers.iter().all(has_changed));
+        assert!(!has_changed(&other));
+        readers.iter_mut().for_each(|reader| reader.mark_unchanged());
+        wakes.log_grew(Grown::Any);
+        assert!(readers.iter().all(has_changed) && has_changed(&other));
     }
 }

@@ -38,3 +38,4 @@ world!(email, "email-connector", "export_email");
 world!(contacts, "contacts-connector", "export_contacts");
 world!(tasks, "tasks-connector", "export_tasks");
 world!(lifecycle, "lifecycle-connector", "export_lifecycle");
+world!(watch, "watch-connector", "export_watch");

@@ -1,7 +1,7 @@
 //! `export_connector!`.
 
 /// Makes a connector type the component's exports: exactly the named surfaces, each of which the type must implement.
-/// Surfaces: `calendar`, `email`, `contacts`, `tasks`, and `lifecycle`.
+/// Surfaces: `calendar`, `email`, `contacts`, `tasks`, `lifecycle`, and `watch`.
 #[macro_export]
 macro_rules! export_connector {
     ($connector:ty, [$($surface:ident),+ $(,)?]) => {
@@ -28,6 +28,9 @@ macro_rules! export_surface {
     };
     (lifecycle, $connector:ty) => {
         $crate::export_surface!(Lifecycle, lifecycle, export_lifecycle, $connector);
+    };
+    (watch, $connector:ty) => {
+        $crate::export_surface!(Watch, watch, export_watch, $connector);
     };
     ($implements:ident, $world:ident, $export:ident, $connector:ty) => {
         const _: () = {

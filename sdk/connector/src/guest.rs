@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Once;
 
 use crate::bindings::imports::switchboard::connector as wit;
-use crate::bindings::{calendar, contacts, email, lifecycle, tasks};
+use crate::bindings::{calendar, contacts, email, lifecycle, tasks, watch};
 use crate::context::{Host, Level};
 use crate::dispatch;
 use crate::error::{Failure, Outcome};
@@ -224,5 +224,11 @@ surface_guest!(tasks, surface::Tasks, crate::surface::tasks);
 impl<C: surface::Lifecycle> lifecycle::exports::switchboard::connector::lifecycle::Guest for Guest<C> {
     fn check(r: wit::types::Request) -> Result<wit::types::Response, wit::types::Failure> {
         enter(r, surface::check::<C>)
+    }
+}
+
+impl<C: surface::Watch> watch::exports::switchboard::connector::watch::Guest for Guest<C> {
+    fn mutate(r: wit::types::Request) -> Result<wit::types::Response, wit::types::Failure> {
+        enter(r, surface::watch::mutate::<C>)
     }
 }

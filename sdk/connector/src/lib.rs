@@ -38,11 +38,11 @@ pub use context::{Answer, Context, Host, Level};
 pub use dispatch::{Request, Response};
 pub use error::{Failure, Outcome, code};
 pub use model;
-pub use surface::{Calendar, Contacts, Email, Lifecycle, Tasks};
+pub use surface::{Calendar, Contacts, Email, Lifecycle, Tasks, Watch};
 
 /// What [`export_connector!`] expands to. Not for connectors.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::bindings::{calendar, contacts, email, lifecycle, tasks};
+    pub use crate::bindings::{calendar, contacts, email, lifecycle, tasks, watch};
     pub use crate::guest::Guest;
 }

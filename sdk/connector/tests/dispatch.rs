@@ -1,10 +1,11 @@
 //! The door that the host comes through, natively: an envelope in, an envelope or a failure out.
 
-use connector_sdk::surface::{calendar, check, email};
+use connector_sdk::surface::{calendar, check, email, watch};
 use connector_sdk::testing::{Recorded, response};
 use connector_sdk::{
-    Answer, Calendar, Context, Email, Lifecycle, Outcome, Request, code, export_connector, http,
+    Answer, Calendar, Context, Email, Lifecycle, Outcome, Request, Watch, code, export_connector, http,
 };
+use model::wire::watch::{WatchStart, WatchStop, Watching};
 use model::wire::{Account, ChangesRequest, Source, SourceRef, Sources};
 
 /// A connector of the smallest kind: what it has is what it overrides.
@@ -40,7 +41,18 @@ impl Lifecycle for Small {
     }
 }
 
-export_connector!(Small, [calendar, email, lifecycle]);
+impl Watch for Small {
+    fn start(_: &Context, args: WatchStart) -> Outcome<Watching> {
+        let resource = args.scope.map(|scope| format!("{scope} of {}", args.surface));
+        Ok(Watching { external_id: args.channel, resource, expires_at: args.wanted_until })
+    }
+
+    fn stop(_: &Context, _: WatchStop) -> Outcome<()> {
+        Ok(())
+    }
+}
+
+export_connector!(Small, [calendar, email, lifecycle, watch]);
 
 fn request(op: &str, body: &str) -> Request {
     Request { op: op.into(), body: body.into(), deadline_ms: 1000, ..Request::default() }
@@ -64,6 +76,23 @@ fn an_operation_is_dispatched() {
     assert!(
         check::<Small>(&host, request("check", "{}")).unwrap().body.contains("\"externalAccountId\":\"0\"")
     );
+}
+
+/// A watch is started and stopped; one that cannot be prolonged says so.
+#[test]
+fn a_watch_is_dispatched() {
+    let host = Recorded::new();
+    let args = r#"{"args":{"surface":"calendar","scope":"work","channel":"wat_1","token":"t","wantedUntil":"2026-03-01T09:00:00Z"}}"#;
+    let answer = watch::mutate::<Small>(&host, request("watch.start", args)).unwrap();
+    assert_eq!(
+        answer.body,
+        r#"{"externalId":"wat_1","resource":"work of calendar","expiresAt":"2026-03-01T09:00:00.000Z"}"#
+    );
+    assert_eq!(watch::mutate::<Small>(&host, request("watch.stop", "{}")).unwrap().body, "null");
+    for op in ["watch.renew", "watch.pause"] {
+        let failure = watch::mutate::<Small>(&host, request(op, args)).unwrap_err();
+        assert_eq!(failure.code, code::UNSUPPORTED, "{op}");
+    }
 }
 
 /// What a connector does not have is "unsupported", whether it is a surface's operation or a made-up one; never a trap.

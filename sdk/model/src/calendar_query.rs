@@ -1,6 +1,7 @@
 //! What the API has around the provider's part of calendars and events: our own fields, RSVP and conference bodies, and the
 //! free/busy and availability queries with their answers.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ use crate::wire::Warning;
 use crate::wire::calendar::{Notify, RecurrenceScope};
 
 /// Our own fields of a calendar.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalendarExtra {
     /// The provider's push channel; null before sync was started.
@@ -29,7 +31,8 @@ impl Body for Calendar {
 }
 
 /// Our own fields of an event.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventExtra {
     pub calendar_id: String,
@@ -38,7 +41,8 @@ pub struct EventExtra {
 }
 
 /// How a change of an event is to be done.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventOptions {
     /// Whom the provider tells; `all` where it is absent.
@@ -70,7 +74,8 @@ impl Body for Event {
 }
 
 /// Body of accept, tentative and decline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Rsvp {
     pub comment: Option<String>,
@@ -86,7 +91,8 @@ impl Default for Rsvp {
 }
 
 /// Body of a request for a conference.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewConference {
     /// The calendar's first where it is absent.
@@ -94,7 +100,8 @@ pub struct NewConference {
 }
 
 /// Whose time is asked for: calendars of a connection, or somebody's address seen through a connection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyTarget {
     pub connection_id: Option<String>,
@@ -105,9 +112,10 @@ pub struct FreeBusyTarget {
 }
 
 /// Asks when people are busy.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["start", "end", "targets"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["start", "end", "targets"])))]
 pub struct FreeBusyQuery {
     pub start: Instant,
     /// At most 92 days after `start`.
@@ -135,7 +143,8 @@ impl Default for FreeBusyQuery {
 }
 
 /// One answer per target; one that is named twice has it where it stands first, and a warning `duplicate_target`. A target that failed is never reported as free, and never fails the others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyAnswer {
     pub data: Vec<FreeBusyResult>,
@@ -146,7 +155,8 @@ pub struct FreeBusyAnswer {
     pub warnings: Vec<Warning>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyResult {
     pub target: FreeBusyTarget,
@@ -159,7 +169,8 @@ pub struct FreeBusyResult {
 }
 
 /// A stretch of time that is not free.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BusyTime {
     pub start: Instant,
@@ -173,7 +184,8 @@ pub struct BusyTime {
     pub title: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum TargetStatus {
     #[default]
@@ -181,14 +193,16 @@ pub enum TargetStatus {
     Error,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetError {
     pub code: TargetErrorCode,
     pub message: String,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TargetErrorCode {
     NotFound,
@@ -199,9 +213,10 @@ pub enum TargetErrorCode {
 }
 
 /// Asks for times at which people can meet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["durationMinutes", "participants"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["durationMinutes", "participants"])))]
 pub struct AvailabilityQuery {
     /// 1 to 1,440.
     pub duration_minutes: i64,
@@ -227,14 +242,16 @@ pub struct AvailabilityQuery {
     pub limit: Option<i64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Period {
     pub start: Instant,
     pub end: Instant,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AvailabilityFormat {
     /// Slots that do not overlap.
@@ -247,7 +264,8 @@ pub enum AvailabilityFormat {
 }
 
 /// People of whom all, or some number, must be free.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParticipantGroup {
     pub members: Vec<Member>,
@@ -255,7 +273,8 @@ pub struct ParticipantGroup {
 }
 
 /// `"all"`, or how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum RequiredMembers {
     Count(i64),
@@ -268,14 +287,16 @@ impl Default for RequiredMembers {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum AllMembers {
     #[default]
     All,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Member {
     pub connection_id: String,
@@ -286,7 +307,8 @@ pub struct Member {
 }
 
 /// Hours of some weekdays.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct OpenHours {
     /// ISO weekdays, 1 (Monday) to 7.
@@ -301,7 +323,8 @@ pub struct OpenHours {
     pub exdates: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AvailabilityAnswer {
     pub data: Vec<AvailableTime>,
@@ -316,7 +339,8 @@ pub struct AvailabilityAnswer {
     pub warnings: Vec<Warning>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AvailableTime {
     pub start: Instant,
@@ -325,7 +349,8 @@ pub struct AvailableTime {
     pub participants: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnavailableMember {
     pub connection_id: String,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,7 +12,8 @@ use crate::resource::Metadata;
 use crate::sync::{Surface, SyncStatus};
 
 /// One account that a user connected.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Connection {
     pub id: String,
@@ -52,7 +54,8 @@ pub struct Connection {
     pub updated_at: Instant,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionStatus {
     #[default]
@@ -65,7 +68,8 @@ pub enum ConnectionStatus {
     Revoked,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StatusReason {
     #[default]
@@ -78,7 +82,8 @@ pub enum StatusReason {
     DisabledByUser,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RefreshError {
     pub code: String,
@@ -87,7 +92,8 @@ pub struct RefreshError {
 }
 
 /// How far one surface is in step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SurfaceSync {
     pub surface: Surface,
@@ -97,9 +103,10 @@ pub struct SurfaceSync {
 }
 
 /// Connects an account by credentials that the caller has. They are tried before anything is stored.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["provider", "credentials", "scopes"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["provider", "credentials", "scopes"])))]
 pub struct NewConnection {
     pub provider: String,
     /// What the connector needs beside credentials, such as `serverUrl`.
@@ -112,9 +119,10 @@ pub struct NewConnection {
 }
 
 /// What opens the account: a refresh token, an access token, or a user name and password. Written, never read back.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("writeOnly" = true))]
+#[cfg_attr(feature = "schema", schemars(extend("writeOnly" = true)))]
 pub struct Credentials {
     pub refresh_token: Option<String>,
     pub access_token: Option<String>,
@@ -135,7 +143,8 @@ impl fmt::Debug for Credentials {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MailServer {
     pub host: String,
@@ -144,7 +153,8 @@ pub struct MailServer {
 }
 
 /// How a mail server's line is encrypted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MailTls {
     /// From the first byte (RFC 8314).
@@ -157,9 +167,10 @@ pub enum MailTls {
 }
 
 /// Starts an OAuth authorization.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["scopes", "redirectUri"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["scopes", "redirectUri"])))]
 pub struct NewAuthorization {
     /// `<surface>.<access>`, such as `email.read`.
     pub scopes: Vec<String>,
@@ -179,7 +190,8 @@ pub struct NewAuthorization {
 }
 
 /// Where to send the user.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Authorization {
     pub authorization_url: String,
@@ -189,7 +201,8 @@ pub struct Authorization {
 }
 
 /// What the callback tells when JSON is asked for; else it redirects to the caller's address.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AuthorizationResult {
     pub connection_id: String,
@@ -210,9 +223,10 @@ impl fmt::Debug for AuthorizationResult {
 }
 
 /// Token request (RFC 6749), as a form or as JSON.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
-#[schemars(extend("required" = ["grant_type"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["grant_type"])))]
 pub struct TokenRequest {
     /// `authorization_code`, `refresh_token` or `client_credentials`.
     pub grant_type: String,
@@ -238,7 +252,8 @@ impl fmt::Debug for TokenRequest {
 }
 
 /// Error of the token endpoint (RFC 6749, section 5.2).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct OAuthError {
     /// Branch on this: `invalid_request`, `invalid_client`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type` or
@@ -249,7 +264,8 @@ pub struct OAuthError {
 }
 
 /// Token answer (RFC 6749).
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct Token {
     pub access_token: String,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -72,6 +73,7 @@ impl<'de> Deserialize<'de> for Instant {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for Instant {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Instant".into()

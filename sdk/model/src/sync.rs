@@ -1,5 +1,6 @@
 //! Sync: the state of a local copy, the feed of its changes, and what starts and resets it. The same for all four surfaces.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,9 +8,8 @@ use serde_json::Value;
 use crate::Instant;
 
 /// Part of an account.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Surface {
     Email,
@@ -20,7 +20,8 @@ pub enum Surface {
 }
 
 /// How far the copy of a surface, or of one calendar or task list, is in step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncState {
     pub connection_id: String,
@@ -43,6 +44,8 @@ pub struct SyncState {
     pub last_error: Option<SyncError>,
     /// How often the provider lost its cursor and everything was compared anew.
     pub provider_resets: i64,
+    /// When it is read next without anybody asking; null where it is not followed, or is being read.
+    pub next_attempt_at: Option<Instant>,
     /// Of the last change in the log.
     pub latest_sequence: i64,
     /// What could not be read, newest first, at most 20. The rest of the copy is in step all the same.
@@ -52,7 +55,8 @@ pub struct SyncState {
 }
 
 /// An item of the provider that could not be read: it is missing in the copy, and held up nothing else.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncItemError {
     /// The provider's id of it.
@@ -68,7 +72,8 @@ pub struct SyncItemError {
     pub at: Instant,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SyncStatus {
     #[default]
@@ -84,15 +89,19 @@ pub enum SyncStatus {
     Error,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncProgress {
     pub seen: i64,
     pub estimated: Option<i64>,
+    /// A mailbox that is read for the first time is here from this time on; null before its first messages, and once all of it is here.
+    pub covered_since: Option<Instant>,
 }
 
 /// The provider's push channel. A notification is only a hint: what changed is always read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Watch {
     pub status: WatchStatus,
@@ -100,7 +109,8 @@ pub struct Watch {
     pub last_notification_at: Option<Instant>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum WatchStatus {
     Active,
@@ -111,7 +121,8 @@ pub enum WatchStatus {
     Unsupported,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncError {
     pub code: String,
@@ -121,7 +132,8 @@ pub struct SyncError {
 }
 
 /// Body of a start. Starting what runs already changes nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncStart {
     /// Needed where the path names no resource of the connection.
@@ -134,7 +146,8 @@ pub struct SyncStart {
 }
 
 /// Body of a reset.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncReset {
     /// Needed where the path names no resource of the connection.
@@ -142,7 +155,8 @@ pub struct SyncReset {
     pub mode: ResetMode,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ResetMode {
     /// Everything is read and compared again: only true differences are told, cursors stay valid.
@@ -154,7 +168,8 @@ pub enum ResetMode {
 
 /// A page of changes. `next_cursor` leads to the next page and is null when caught up; `sync_cursor` is always there: store it
 /// and pass it as `cursor` next time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct SyncChanges {
     pub data: Vec<Change>,
@@ -166,7 +181,8 @@ pub struct SyncChanges {
 }
 
 /// One change. Several changes of one resource since the cursor are one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Change {
     /// Strictly increasing within an application.
@@ -181,7 +197,8 @@ pub struct Change {
     pub resource: Option<Value>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ChangeType {
     #[default]

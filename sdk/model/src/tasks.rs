@@ -1,6 +1,7 @@
 //! TaskList, Task, ChecklistItem, TaskLink. Ids of other resources are ours in the API and the provider's in a connector's
 //! answer.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::Instant;
 use crate::resource::{Body, Nothing};
 
 /// A list of tasks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskList {
     pub name: String,
@@ -34,7 +36,8 @@ impl Body for TaskList {
     type Options = Nothing;
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum TaskListRole {
     #[default]
@@ -43,7 +46,8 @@ pub enum TaskListRole {
 }
 
 /// Something to do. Setting `status` to `completed` stamps `completedAt`, leaving it clears that.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Task {
     /// The list of the path.
@@ -90,7 +94,8 @@ impl Body for Task {
     type Options = Nothing;
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum NotesFormat {
     #[default]
@@ -98,7 +103,8 @@ pub enum NotesFormat {
     Html,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum TaskStatus {
     #[default]
@@ -110,7 +116,8 @@ pub enum TaskStatus {
     Cancelled,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum TaskPriority {
     Low,
@@ -119,7 +126,8 @@ pub enum TaskPriority {
     High,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Assignee {
     pub email: Option<String>,
@@ -127,7 +135,8 @@ pub struct Assignee {
 }
 
 /// A step of a task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChecklistItem {
     pub id: String,
@@ -142,9 +151,10 @@ pub struct ChecklistItem {
 }
 
 /// A step to add.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["title"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["title"])))]
 pub struct NewChecklistItem {
     pub title: String,
     pub checked: bool,
@@ -152,7 +162,8 @@ pub struct NewChecklistItem {
 }
 
 /// Changes of a step: absent keeps.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChecklistItemPatch {
     pub title: Option<String>,
@@ -163,7 +174,8 @@ pub struct ChecklistItemPatch {
 }
 
 /// What a task is about: a resource here, or a page elsewhere.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskLink {
     pub id: String,
@@ -178,7 +190,8 @@ pub struct TaskLink {
 }
 
 /// A link to add; one of `url` and `resourceId`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewTaskLink {
     pub url: Option<String>,
@@ -188,7 +201,8 @@ pub struct NewTaskLink {
     pub resource_id: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkedType {
     EmailMessage,

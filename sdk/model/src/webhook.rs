@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +11,8 @@ use crate::Instant;
 use crate::resource::{Body, Nothing};
 
 /// Where a customer wants to be told, and of what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookSubscription {
     /// https, without credentials, at most 2,048 characters, on a public address.
@@ -95,7 +97,8 @@ impl Body for WebhookSubscription {
 }
 
 /// For a patch: a new secret, made here or given as `secret`. The old one signs as well until the grace is over.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookOptions {
     pub rotate_secret: bool,
@@ -109,7 +112,8 @@ impl Default for WebhookOptions {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum WebhookStatus {
     /// Setting it on a paused one goes on where it stopped; on a disabled one it begins from now, and what was missed needs a replay.
@@ -124,7 +128,8 @@ pub enum WebhookStatus {
 }
 
 /// A form of signature (Standard Webhooks).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum SignatureVersion {
     /// HMAC-SHA256 with `secret`.
@@ -133,7 +138,8 @@ pub enum SignatureVersion {
     V1a,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
     #[default]
@@ -146,7 +152,8 @@ pub enum DisabledReason {
     Failures5d,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum PayloadMode {
     /// With the resource.
@@ -156,7 +163,8 @@ pub enum PayloadMode {
     Thin,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeliveryFailure {
     pub status: Option<i64>,
@@ -165,7 +173,8 @@ pub struct DeliveryFailure {
 }
 
 /// Something that happened, as it is sent to webhooks and kept in the event log. The same id on every attempt and replay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct Notification {
     /// `ev_…`, also in the `webhook-id` header.
@@ -198,7 +207,8 @@ impl Default for Notification {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NotificationData {
     pub resource_type: String,
@@ -215,7 +225,8 @@ pub struct NotificationData {
     pub truncated: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum NotifiedChange {
     #[default]
@@ -227,7 +238,8 @@ pub enum NotifiedChange {
 }
 
 /// Who made the change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Origin {
     #[default]
@@ -239,45 +251,77 @@ pub enum Origin {
 }
 
 /// One notification on its way to one subscription.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Delivery {
     pub id: String,
     pub event_id: String,
     pub webhook_id: String,
+    /// The `sequence` of the event.
+    pub sequence: i64,
+    /// The replay that it belongs to; null for the first delivery of an event.
+    pub replay_id: Option<String>,
     pub status: DeliveryStatus,
     pub attempts: Vec<Attempt>,
     pub next_attempt_at: Option<Instant>,
 }
 
-/// Events to be sent to a subscription once more.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Events to be sent to a subscription once more: those of `eventIds`, or those that happened from `from` on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["eventIds"]))]
 pub struct NewWebhookReplay {
-    /// 1 to 1,000 ids of events, `ev_…`, each once.
+    /// 1 to 1,000 ids of events, `ev_…`, each once. Without `from` and `to`.
     pub event_ids: Vec<String>,
+    /// The first `timestamp` of the events that are sent. It must not be before the oldest event that is kept.
+    pub from: Option<Instant>,
+    /// The events that are sent happened before this; null for all that there are when the replay begins.
+    pub to: Option<Instant>,
+    /// Only these: exact names, `family.*` or `*`, at most 100; empty for all that the subscription asks for.
+    pub event_types: Vec<String>,
+    /// Only events whose delivery to the subscription was given up (`failed` or `discarded`), and that have not arrived since.
+    pub only_failed: bool,
 }
 
 /// Events that are sent to a subscription once more.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookReplay {
     /// `rpl_…`, also in the `webhook-replay` header of what is sent.
     pub replay_id: String,
     pub webhook_id: String,
     pub status: ReplayStatus,
-    /// How many events are sent.
+    /// Why it failed; null otherwise.
+    pub reason: Option<ReplayFailure>,
+    /// How many events are sent: those that are found until `counted` is true, and from then on all.
     pub event_count: i64,
+    /// Whether the whole range was looked at. In a long range events are counted while they are sent.
+    pub counted: bool,
     /// How many of them have arrived.
     pub sent: i64,
     /// How many of them were given up.
     pub failed: i64,
+    /// As it was asked for.
+    pub from: Option<Instant>,
+    /// As it was asked for.
+    pub to: Option<Instant>,
+    /// As it was asked for.
+    pub event_types: Vec<String>,
+    /// As it was asked for.
+    pub only_failed: bool,
+    /// The `from` with which a new replay goes on where this one failed; null where nothing is left to send. A few events around that time
+    /// may be sent twice.
+    pub continue_from: Option<Instant>,
+    /// The id of the API key that asked for it.
+    pub created_by: String,
     pub created_at: Instant,
     pub updated_at: Instant,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ReplayStatus {
     #[default]
@@ -285,11 +329,24 @@ pub enum ReplayStatus {
     /// Each event has arrived or was given up.
     Completed,
     Cancelled,
-    /// The subscription was disabled, and what was left is not sent.
+    /// The subscription was paused or disabled before all events were sent.
     Failed,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Why a replay failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayFailure {
+    /// The events up to `continueFrom` are sent when the subscription is resumed.
+    #[default]
+    WebhookPaused,
+    /// Nothing more of it is sent.
+    WebhookDisabled,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum DeliveryStatus {
     #[default]
@@ -299,7 +356,8 @@ pub enum DeliveryStatus {
     Discarded,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Attempt {
     /// From 1.
@@ -312,7 +370,8 @@ pub struct Attempt {
     pub response_snippet: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptError {
     Dns,

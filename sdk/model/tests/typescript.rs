@@ -21,6 +21,7 @@ use model::wire::email::{
     MessageSearch, MessageSend, MessageUpdate, MessagesGet, Sent,
 };
 use model::wire::tasks::{PartWrite, TasksFeatures};
+use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};
 use model::wire::{
     Account, ChangesRequest, CollectionDelete, CollectionWrite, Connection, ItemDelete, ItemWrite, Mutated,
     SourceRef, Sources, SourcesGet,
@@ -42,6 +43,7 @@ fn the_types_of_typescript_are_current() {
     ask_for!(given: CollectionWrite<ContactBook>, ContactWrite, ItemWrite<ContactGroup>);
     ask_for!(given: MessagesGet, MessageSearch, MessageFind, MessageRef, AttachmentRef, MessageUpdate, MessageDelete);
     ask_for!(given: MessageAppend, DraftSave, MessageSend);
+    ask_for!(given: WatchStart, WatchRenew, WatchStop);
     check("given.ts", "What the host gives a connector: arguments, in which every field is there.", given);
 
     let mut answers = SchemaSettings::draft2020_12().for_deserialize().into_generator();
@@ -49,6 +51,7 @@ fn the_types_of_typescript_are_current() {
     ask_for!(answers: TasksFeatures, CalendarFeatures, ContactsFeatures, MailFeatures);
     ask_for!(answers: TaskList, Task, ChecklistItem, TaskLink, Calendar, Event, ContactBook, Contact, ContactGroup);
     ask_for!(answers: EmailMessage, Folder, Label);
+    ask_for!(answers: Watching);
     check("model.ts", "What a connector answers: resources, of which every field may be left out.", answers);
 }
 

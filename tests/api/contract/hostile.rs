@@ -208,7 +208,8 @@ async fn try_all(api: &Actor, requests: Vec<(Method, String, Value)>) {
 async fn a_misfit_in_the_address_is_no_server_error() {
     let server = TestServer::start().await;
     let api = server.key("test", |key| key.rate_limit_per_minute = 1_000_000).await;
-    for operation in api::operations().iter().filter(|o| !o.public) {
+    // A stream has no end to wait for: `events::stream` has its own wrong addresses.
+    for operation in api::operations().iter().filter(|o| !o.public && !o.docs.streams) {
         for id in ["%ff", "%00", "..%2f..", "_", "evt__x", "%F0%9F%98%80", "x%20y"] {
             let segments = operation.path.split('/').map(|s| if s.starts_with('{') { id } else { s });
             let path = segments.collect::<Vec<_>>().join("/");

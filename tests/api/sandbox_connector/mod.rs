@@ -6,6 +6,7 @@
 mod contacts;
 mod mail;
 mod tasks;
+mod watch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -6,6 +6,7 @@
 mod contacts;
 mod mail;
 mod post;
+mod push;
 mod tasks;
 
 use std::path::Path;

@@ -1,6 +1,18 @@
 //! Webhooks by example.
 
+mod changes;
+mod convergence;
+mod deliveries;
 mod delivery;
+mod desk;
+mod hostile;
+mod kills;
+mod listen;
 mod operations;
+mod ordered;
 mod replay;
+mod replay_range;
+mod rotation;
+mod schedule;
+mod test_event;
 mod wrong_input;

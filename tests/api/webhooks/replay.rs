@@ -1,90 +1,8 @@
 //! `/v1/webhooks/{webhookId}/replay`: events are sent once more, by their ids.
 
-use harness::receiver::{Received, Receiver};
-use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use storage::sql::query;
 
-/// A server that may deliver to the loopback interface, with a key, a calendar and who receives.
-struct Desk {
-    server: TestServer,
-    api: Actor,
-    connection: String,
-    calendar: String,
-    receiver: Receiver,
-}
-
-impl Desk {
-    async fn start() -> Desk {
-        let loopback = "127.0.0.0/8".parse().expect("a network");
-        let server =
-            TestServer::builder().config(|config| config.webhook_allow = vec![loopback]).start().await;
-        let api = server.client().await;
-        let connection = api.connect_sandbox().await;
-        let calendar = api.calendar(&connection, "Work").await;
-        let connection = connection["id"].as_str().expect("an id").to_owned();
-        Desk { server, api, connection, calendar, receiver: Receiver::start().await }
-    }
-
-    /// The path of a new subscription to these event types.
-    async fn subscribe(&self, event_types: &[&str]) -> String {
-        let body = json!({ "url": self.receiver.url(), "eventTypes": event_types });
-        let made = self.api.post("/v1/webhooks", body).send().await.expect(201);
-        format!("/v1/webhooks/{}", made["id"].as_str().expect("an id"))
-    }
-
-    async fn create_event(&self, title: &str) {
-        let body = json!({
-            "connection_id": self.connection,
-            "title": title,
-            "start": "2026-03-02T09:00:00Z",
-            "end": "2026-03-02T10:00:00Z",
-        });
-        self.api.post(format!("/v1/calendars/{}/events", self.calendar), body).send().await.expect(201);
-    }
-
-    /// Creates events and takes what is delivered of them, in the order of the log.
-    async fn delivered(&mut self, titles: &[&str]) -> Vec<Received> {
-        for title in titles {
-            self.create_event(title).await;
-        }
-        self.server.deliver().await;
-        let mut received = self.receiver.taken();
-        received.sort_by_key(|r| r.json()["sequence"].as_i64());
-        received
-    }
-
-    async fn replay(&self, webhook: &str, ids: &[&str]) -> Value {
-        self.api.post(format!("{webhook}/replay"), json!({ "eventIds": ids })).send().await.expect(202)
-    }
-
-    /// How a replay stands.
-    async fn standing(&self, webhook: &str, replay: &Value) -> Value {
-        let id = replay["replayId"].as_str().expect("an id");
-        self.api.get(format!("{webhook}/replays/{id}")).send().await.expect(200)
-    }
-
-    async fn set(&self, webhook: &str, status: &str) {
-        self.api.patch(webhook, json!({ "status": status })).send().await.expect(200);
-    }
-
-    /// The ids of all events of calendar events, delivered or not, in the order of the log.
-    async fn logged(&self) -> Vec<String> {
-        let sql =
-            "select id from log where type = 'calendar.event.created' and origin = 'api' order by sequence";
-        query(sql).fetch_all(self.server.app.db.reader(), |row| row.get("id")).await.expect("the log")
-    }
-}
-
-fn id(received: &Received) -> &str {
-    received.header("webhook-id")
-}
-
-fn ids(received: &[Received]) -> Vec<&str> {
-    received.iter().map(id).collect()
-}
-
-const CREATED: &[&str] = &["calendar.event.created"];
+use crate::webhooks::desk::{CREATED, Desk, id, ids};
 
 #[tokio::test]
 async fn an_event_is_sent_once_more_with_the_same_id() {
@@ -163,7 +81,10 @@ async fn a_replay_waits_for_a_pause_and_ends_with_the_subscription() {
     desk.server.deliver().await;
     assert!(desk.receiver.taken().is_empty());
     let standing = desk.standing(&webhook, &ends).await;
-    assert_eq!((&standing["status"], &standing["failed"]), (&json!("failed"), &json!(1)));
+    assert_eq!(
+        (&standing["status"], &standing["reason"], &standing["failed"]),
+        (&json!("failed"), &json!("webhook_disabled"), &json!(1))
+    );
 }
 
 /// An id that is nobody's, and one of another application, are refused in the same words.

@@ -14,7 +14,7 @@ pub async fn unknown_operation(bench: &mut Bench) -> Outcome {
         return Err(Verdict::NotApplicable("lifecycle has one operation".to_owned()));
     }
     for surface in surfaces {
-        for verb in [Verb::Fetch, Verb::Mutate, Verb::Changes] {
+        for verb in surface.verbs().iter().copied() {
             let of = (surface, verb, "swkit.unknown");
             let seen = match bench.calls.raw(of, &json!({}), None, Some("kit-S1")).await {
                 Err(error) if error.code == Code::Unsupported => continue,

@@ -25,6 +25,7 @@ mod auth;
 mod auth_checks;
 mod endpoints;
 mod hosts;
+mod push;
 mod url_template;
 
 use anyhow::{Context, ensure};
@@ -39,6 +40,7 @@ pub use auth::{
 };
 pub use endpoints::{EndpointOverrides, Endpoints};
 pub use hosts::{HostRule, RelatedHosts};
+pub use push::{Push, PushAlgorithm, PushAuth, PushPlace};
 pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
 
 /// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,
@@ -91,6 +93,9 @@ pub struct Manifest {
     /// How an account is opened.
     #[serde(default)]
     pub auth: Auth,
+    /// How the provider's notifications are read, where it posts any to the host. Default: it posts none.
+    #[serde(default)]
+    pub push: Option<Push>,
     /// What a user has to say to connect an account, beside credentials. No secrets.
     #[serde(default)]
     pub settings: Vec<Setting>,
@@ -233,6 +238,9 @@ impl Manifest {
         }
         self.check_settings()?;
         auth_checks::check(&self.auth)?;
+        if let Some(push) = &self.push {
+            push::check(push, self.surfaces.iter().any(|s| s.surface == Surface::Watch))?;
+        }
         if let Some(warning) = auth_checks::warning(&self.auth) {
             tracing::warn!(connector = &*self.name, "{warning}");
         }

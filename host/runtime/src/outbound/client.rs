@@ -172,7 +172,8 @@ impl Client {
     }
 }
 
-fn tls(extra_roots_pem: &[String]) -> anyhow::Result<rustls::ClientConfig> {
+/// TLS with the system's certificates and these (PEM).
+pub(super) fn tls(extra_roots_pem: &[String]) -> anyhow::Result<rustls::ClientConfig> {
     let mut roots = rustls::RootCertStore::empty();
     let system = rustls_native_certs::load_native_certs();
     for error in &system.errors {

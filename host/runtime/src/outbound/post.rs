@@ -41,7 +41,7 @@ const MAX_HEAD_BYTES: usize = 32 << 10;
 /// Bytes of an answer's body that are read, so that its connection can be used again; with more of them it is closed.
 const MAX_READ_BYTES: usize = 16 << 10;
 /// How long reading an answer's body may take.
-const READ_TIME: Duration = Duration::from_secs(1);
+pub(super) const READ_TIME: Duration = Duration::from_secs(1);
 /// Bytes of an answer's body that are kept.
 const SNIPPET_BYTES: usize = 1_024;
 
@@ -267,7 +267,7 @@ fn literal(url: &Url) -> Option<IpAddr> {
 }
 
 /// Reads the body to its end, or as much of it as is read of any.
-async fn read(body: &mut Incoming, snippet: &mut Vec<u8>) {
+pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>) {
     let mut count = 0;
     while let Some(Ok(frame)) = body.frame().await {
         // Trailers say nothing that anybody is told.
@@ -285,7 +285,8 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     iter::successors(Some(error), |&error| error.source())
 }
 
-fn explain(error: &legacy::Error) -> PostError {
+/// Why a request had no answer.
+pub(super) fn explain(error: &legacy::Error) -> PostError {
     let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
     if causes(error).any(|cause| cause.is::<Prohibited>() || cause.is::<Unencrypted>()) {
         PostError::BlockedAddress

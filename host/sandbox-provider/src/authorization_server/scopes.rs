@@ -62,7 +62,8 @@ pub fn needed(method: &Method, path: &str) -> Need {
     let reads = matches!(*method, Method::GET | Method::HEAD);
     let either = |read, write| Need::Scope(if reads { read } else { write });
     match area {
-        "me" => Need::Nothing,
+        // What of the account is watched, and so which scope that needs, stands in the body.
+        "me" | "watches" => Need::Nothing,
         "mail" if rest == "send" => Need::Scope("mail.send"),
         "mail" if rest == "batch" => Need::Scope("mail.read"),
         "mail" => either("mail.read", "mail.write"),
@@ -90,6 +91,7 @@ mod tests {
             (Method::DELETE, "/sandbox/v1/calendars/work/events/1", Need::Scope("calendar.write")),
             (Method::GET, "/sandbox/v1/books", Need::Scope("people.read")),
             (Method::POST, "/sandbox/v1/lists", Need::Scope("todo.write")),
+            (Method::POST, "/sandbox/v1/watches/1/renew", Need::Nothing),
             (Method::GET, "/sandbox/v1/other", Need::Password),
             (Method::POST, "/sandbox/faults", Need::Password),
         ] {

@@ -17,6 +17,7 @@ use crate::api::request_id;
 use crate::app::App;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
+use crate::freshness::Reading;
 use crate::resources::Asker;
 
 /// Who looks at the page, and how.
@@ -92,7 +93,13 @@ impl Subject {
 
 /// Whoever comes with a booking link: may book in the application, and is bound to no connection.
 pub fn asker(tenant: Tenant, visit: &Visit) -> Asker {
-    Asker { tenant, connection_ids: Vec::new(), request_id: visit.request_id.clone(), no_cache: false }
+    Asker {
+        tenant,
+        connection_ids: Vec::new(),
+        request_id: visit.request_id.clone(),
+        no_cache: false,
+        reading: Reading::default(),
+    }
 }
 
 /// The application of a handle: its id without the prefix, or the name that it has for this.

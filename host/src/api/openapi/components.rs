@@ -33,7 +33,6 @@ pub fn webhook(notification: &Value) -> Value {
 
 /// Everything that is referred to, with these schemas.
 pub fn components(schemas: Map<String, Value>) -> Value {
-    let header = |text: &str, kind: &str| json!({ "description": text, "schema": { "type": kind } });
     let error = |description: &str| {
         json!({
             "description": description,
@@ -79,16 +78,13 @@ pub fn components(schemas: Map<String, Value>) -> Value {
                 "description": "The etag that the change is based on, with its quotes; `*` for any",
                 "schema": { "type": "string" },
             },
+            "Fresh": {
+                "name": "fresh", "in": "query",
+                "description": "`true`: the provider is asked first, as with `Cache-Control: no-cache`. Otherwise the copy of what is followed answers at once while it is in step",
+                "schema": { "type": "boolean", "default": false },
+            },
         },
-        "headers": {
-            "RequestId": header("Id of the request", "string"),
-            "RateLimitLimit": header("Requests per minute of the key", "integer"),
-            "RateLimitRemaining": header("Requests left in the current window", "integer"),
-            "RetryAfter": header("Seconds to wait", "integer"),
-            "WwwAuthenticate": header("How the client can authenticate (RFC 6749, section 5.2)", "string"),
-            "ETag": header("Version of the resource", "string"),
-            "IdempotentReplayed": header("`true` where this is the answer to an earlier request", "string"),
-        },
+        "headers": headers(),
         "responses": {
             "BadRequest": error("The request is wrong: `error.code` and `error.param` say how"),
             "Unauthorized": error("The API key is missing, wrong, expired or revoked"),
@@ -100,5 +96,21 @@ pub fn components(schemas: Map<String, Value>) -> Value {
             "NotUsed": { "description": "Declared on every operation; this one does not answer it", "headers": common_headers() },
         },
         "schemas": schemas,
+    })
+}
+
+/// What responses have as headers.
+fn headers() -> Value {
+    let header = |text: &str, kind: &str| json!({ "description": text, "schema": { "type": kind } });
+    json!({
+        "DataSource": header("`local`: the service's own copy answered; `provider`: the request waited for the provider", "string"),
+        "DataAge": header("The provider had the data so before so many seconds; of several parts the oldest. Absent while a mailbox is read for the first time", "integer"),
+        "RequestId": header("Id of the request", "string"),
+        "RateLimitLimit": header("Requests per minute of the key", "integer"),
+        "RateLimitRemaining": header("Requests left in the current window", "integer"),
+        "RetryAfter": header("Seconds to wait", "integer"),
+        "WwwAuthenticate": header("How the client can authenticate (RFC 6749, section 5.2)", "string"),
+        "ETag": header("Version of the resource", "string"),
+        "IdempotentReplayed": header("`true` where this is the answer to an earlier request", "string"),
     })
 }

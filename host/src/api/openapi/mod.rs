@@ -60,7 +60,7 @@ pub fn document<'a>(operations: impl IntoIterator<Item = &'a Operation>, server_
 
 /// Families of paths in the order in which they are shown.
 const ORDER: &str = "auth connections api-keys oauth usage webhooks events email calendars contacts contact-books \
-                     contact-groups task-lists scheduling";
+                     contact-groups task-lists scheduling providers";
 
 fn rank(path: &str) -> usize {
     let family = path.split('/').nth(2).unwrap_or_default();
@@ -127,6 +127,7 @@ impl Printer {
             (o.paged && !named("cursor"), "Cursor"),
             (o.is_write(), "IdempotencyKey"),
             (o.takes_etag(), "IfMatch"),
+            (o.reads_copy(), "Fresh"),
         ];
         let shared = shared.iter().filter(|(wanted, _)| *wanted);
         printed.extend(shared.map(|(_, name)| json!({ "$ref": format!("#/components/parameters/{name}") })));
@@ -158,12 +159,20 @@ impl Printer {
         if o.is_write() {
             headers["idempotent-replayed"] = json!({ "$ref": "#/components/headers/IdempotentReplayed" });
         }
+        if o.reads_copy() {
+            headers["x-data-source"] = json!({ "$ref": "#/components/headers/DataSource" });
+            headers["x-data-age"] = json!({ "$ref": "#/components/headers/DataAge" });
+        }
+        if o.docs.streams {
+            let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+            return json!({ "description": "Server-sent events", "headers": headers, "content": content });
+        }
         let Some(response) = o.docs.response.filter(|_| o.status() != 204) else {
             return json!({ "description": "Done; no body", "headers": headers });
         };
         let mut schema = response(&mut self.answers).to_value();
         if o.list {
-            schema = self.page(schema);
+            schema = self.page(schema, o.reads_copy());
         } else if o.docs.request.is_none() || o.is_write() {
             headers["ETag"] = json!({ "$ref": "#/components/headers/ETag" });
         }
@@ -175,9 +184,9 @@ impl Printer {
         })
     }
 
-    /// A page of these, as a schema of its own where the items have a name.
-    fn page(&mut self, item: Value) -> Value {
-        let page = json!({
+    /// A page of these, as a schema of its own where the items have a name. `may_lack`: some of what is listed may not be readable.
+    fn page(&mut self, item: Value, may_lack: bool) -> Value {
+        let mut page = json!({
             "type": "object",
             "properties": {
                 "data": { "type": "array", "items": item },
@@ -188,6 +197,17 @@ impl Printer {
             },
             "required": ["data", "next_cursor"],
         });
+        if may_lack {
+            page["properties"]["complete"] = json!({
+                "type": "boolean",
+                "description": "`false` where a connection could not be read, of a list over several ones; absent otherwise",
+            });
+            page["properties"]["warnings"] = json!({
+                "type": "array",
+                "items": { "type": "object" },
+                "description": "One for each such connection: `code`, `message`, and its id as `target`; absent otherwise",
+            });
+        }
         let Some(name) = referred(&page["properties"]["data"]["items"]) else { return page };
         // Not "List": a page of tasks is no task list.
         let name = format!("{name}Page");

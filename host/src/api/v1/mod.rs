@@ -8,7 +8,9 @@ pub mod contact_books;
 pub mod contact_groups;
 pub mod contacts;
 pub mod email;
+pub mod events;
 pub mod oauth;
+pub mod providers;
 pub mod scheduling;
 pub mod task_lists;
 pub mod usage;
@@ -25,8 +27,12 @@ pub fn routes() -> Routes<App> {
         .merge(oauth::routes())
         .merge(usage::routes())
         .merge(webhooks::routes())
+        .merge(webhooks::deliveries::routes())
+        .merge(webhooks::test::routes())
         .merge(webhooks::replay::routes())
         .merge(webhooks::replays::routes())
+        .merge(events::routes())
+        .merge(events::stream::routes())
         .merge(email::capabilities::routes())
         .merge(email::messages::routes())
         .merge(email::messages::attachments::routes())
@@ -56,4 +62,5 @@ pub fn routes() -> Routes<App> {
         .merge(scheduling::booking_links::routes())
         .merge(scheduling::availability::routes())
         .merge(scheduling::bookings::routes())
+        .merge(providers::routes())
 }

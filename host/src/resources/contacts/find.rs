@@ -33,7 +33,7 @@ pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
     if let Some(id) = &query.connection_id {
         let connection = asker.connection(app, id, kind.read_scope()).await?;
         if query.book_id.is_none() {
-            whole::ensure_all_fresh(app, &connection, kind, asker.no_cache).await?;
+            asker.reading.note(whole::refresh_all(app, &connection, kind, asker.no_cache).await?);
         }
     }
     if let Some(id) = &query.book_id {

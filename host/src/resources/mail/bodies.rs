@@ -14,6 +14,7 @@ use storage::items::{self, Item};
 use storage::log;
 
 use crate::app::App;
+use crate::freshness::DataAge;
 use crate::log::Origin;
 use crate::pages::Room;
 use crate::resources::apply;
@@ -116,7 +117,7 @@ pub async fn shown(
         .await
 }
 
-/// Asks the provider for messages.
+/// Asks the provider for messages, and notes that it was asked.
 pub async fn ask(
     app: &App,
     asker: &Asker,
@@ -132,7 +133,10 @@ pub async fn ask(
         body: fields == Fields::Full,
         max_body_bytes,
     };
-    fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await
+    let asked = app.now();
+    let sources = fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await?;
+    asker.reading.note(DataAge::provider(Some(asked)));
+    Ok(sources)
 }
 
 /// What is not kept of messages, by our ids, read where it holds up nobody.

@@ -38,7 +38,7 @@ pub struct Place {
 pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     let thread = threads::find(app, asker, id).await?;
     let connection = asker.connection(app, &thread.connection_id, "email.read").await?;
-    mailbox::ensure(app, &connection, asker.no_cache).await?;
+    asker.reading.note(mailbox::refresh(app, &connection, asker.no_cache).await?);
     // What was just read may have merged it.
     let thread = threads::find(app, asker, id).await?;
     let mut found = table::messages_of(app.db.reader(), &asker.tenant, &[&thread.id]).await?;

@@ -18,6 +18,7 @@ use storage::log;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::freshness::DataAge;
 use crate::resources::apply;
 use crate::resources::commit::{Change, place};
 use crate::resources::contents::Manner;
@@ -202,6 +203,7 @@ async fn current(
     item: Item,
 ) -> Result<(Item, Option<bodies::Content>)> {
     if is_gone(&item) {
+        asker.reading.note(DataAge::local(Some(app.now())));
         return Ok((item, None));
     }
     let id = item.id.clone();

@@ -8,8 +8,10 @@ use storage::items::{self, Item};
 use storage::mail;
 
 use crate::app::App;
+use crate::resources::mail::list;
 use crate::resources::mail::prepare::Aside;
-use crate::resources::{Asker, Kind, collections, render};
+use crate::resources::readable::readable_connections;
+use crate::resources::{Asker, Kind, render};
 use crate::sync::mailbox;
 
 /// A page of them in id order. Without a connection: of every connection that the key may read mail of.
@@ -22,13 +24,10 @@ pub async fn list(
 ) -> Result<Vec<Item>> {
     if let Some(id) = connection_id {
         let connection = asker.connection(app, id, "email.read").await?;
-        mailbox::ensure(app, &connection, asker.no_cache).await?;
+        asker.reading.note(mailbox::refresh(app, &connection, asker.no_cache).await?);
     } else if after_id.is_empty() {
-        for connection in collections::readable_connections(app, asker, kind).await? {
-            if let Err(e) = mailbox::ensure(app, &connection, asker.no_cache).await {
-                tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
-            }
-        }
+        let connections = readable_connections(app, asker, kind).await?;
+        list::freshen_each(app, asker, &connections).await?;
     }
     let mut found: Vec<Item> = Vec::new();
     let mut after = after_id.to_owned();

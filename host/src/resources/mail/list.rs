@@ -10,13 +10,14 @@ use storage::connections::Connection;
 use storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
 
 use crate::app::App;
+use crate::freshness::DataAge;
 use crate::pages::Room;
-use crate::resources::collections::readable_connections;
 use crate::resources::contents::words;
 use crate::resources::mail::bodies::{self, Wanted};
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::mail::{search, threads};
+use crate::resources::readable::{missed, nothing_known, readable_connections};
 use crate::resources::{Asker, Kind, render};
 use crate::sync::mailbox::{self, Covered};
 
@@ -115,17 +116,32 @@ async fn owned(
     }
 }
 
-/// Sees to it that the newest messages are there. One mailbox of many that does not answer is shown as it was.
+/// Sees to it that the newest messages are there, and notes how old they are.
 pub async fn freshen(app: &App, asker: &Asker, opened: &Opened) -> Result<()> {
-    if let [connection] = opened.connections.as_slice() {
-        return mailbox::ensure(app, connection, asker.no_cache).await;
+    match opened.connections.as_slice() {
+        [connection] => {
+            asker.reading.note(mailbox::refresh(app, connection, asker.no_cache).await?);
+            Ok(())
+        }
+        several => freshen_each(app, asker, several).await,
     }
-    for connection in &opened.connections {
-        if let Err(e) = mailbox::ensure(app, connection, asker.no_cache).await {
-            tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
+}
+
+/// The same of several mailboxes. One that does not answer is shown as it was, and the answer tells of it.
+pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) -> Result<()> {
+    let mut unknown = Vec::new();
+    for connection in connections {
+        match mailbox::refresh(app, connection, asker.no_cache).await {
+            Ok(age) => asker.reading.note(age),
+            Err(e) => {
+                missed(asker, connection, &e);
+                if mailbox::covered(app, connection).await? == Covered::Nothing {
+                    unknown.push(e);
+                }
+            }
         }
     }
-    Ok(())
+    nothing_known(asker, unknown, connections.len())
 }
 
 /// A page, and where the next begins.
@@ -200,6 +216,7 @@ pub async fn local(
             return Ok((rows, Some(Place::Before(before.0, before.1))));
         }
         further(app, &opened.connections).await?;
+        asker.reading.note(DataAge::provider(Some(app.now())));
     }
 }
 

@@ -6,6 +6,7 @@ use storage::items::{self, Item};
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::freshness::DataAge;
 use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
 use crate::resources::mail::drafts::content_of;
 use crate::resources::mail::is_only_here;
@@ -55,13 +56,14 @@ pub fn wanted(item: &Item) -> Wanted {
 pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Answer> {
     let (connection, item) = open(app, asker, id, "email.read").await?;
     if shown.fields == Fields::Summary {
-        mailbox::ensure(app, &connection, asker.no_cache).await?;
+        asker.reading.note(mailbox::refresh(app, &connection, asker.no_cache).await?);
         let item = find(app, asker, id).await?;
         return Ok(Answer::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
     }
     let (item, content) = match is_only_here(&item.source_id) {
         true => {
             let content = outgoing(app, asker, &item).await?;
+            asker.reading.note(DataAge::local(Some(app.now())));
             (item, content)
         }
         false => read(app, asker, &connection, item, shown.fields).await?,

@@ -9,6 +9,7 @@ use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::connections::call::{self, Op, Options, Reply, Target};
+use crate::freshness::DataAge;
 use crate::resources::mail::bodies::{self, Wanted};
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::list::{Opened, Place, Row, local};
@@ -107,7 +108,10 @@ async fn ask(
     let options = Options { cursor, request_id: asker.request_id.clone(), ..Options::default() };
     let target =
         Target::of(app, connection).map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
-    call::run(app, &target, op, args, options).await
+    let asked = app.now();
+    let reply = call::run(app, &target, op, args, options).await?;
+    asker.reading.note(DataAge::provider(Some(asked)));
+    Ok(reply)
 }
 
 /// The query as the connector gets it: with the provider's names.

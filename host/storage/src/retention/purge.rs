@@ -43,7 +43,7 @@ struct Family {
     row: &'static str,
 }
 
-const PHASES: [Phase; 19] = [
+const PHASES: [Phase; 20] = [
     Phase::Rows(
         "delete from sync_states where (connection_id, surface, scope_id) in \
          (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
@@ -120,6 +120,10 @@ const PHASES: [Phase; 19] = [
     Phase::Rows(
         "delete from item_departures where item_id in \
          (select item_id from item_departures where connection_id = $1 order by item_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from watches where id in \
+         (select id from watches where connection_id = $1 order by surface, scope_id limit $2)",
     ),
 ];
 

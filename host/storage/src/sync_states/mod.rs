@@ -4,6 +4,7 @@ mod followed;
 mod item_errors;
 mod names;
 mod rereads;
+mod standing;
 mod sync_state;
 
 use anyhow::Result;
@@ -20,6 +21,7 @@ pub use item_errors::{
 };
 pub use names::{Batch, keep_names, names_after, remove_names};
 pub use rereads::{ScopeKey, add_rereads, remove_reread, rereads};
+pub use standing::{Standing, standing};
 pub use sync_state::SyncState;
 
 fn state(row: &Row<'_>) -> Result<SyncState> {
@@ -148,10 +150,10 @@ pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<
     Ok(())
 }
 
-/// That one collection is to be read again with the next pull.
+/// That one collection is to be read again with the next pull. Until then its copy is not in step.
 pub async fn forget_cursor(tx: &mut Tx, before: &Locked<'_, SyncState>) -> Result<()> {
-    let sql = "update sync_states set cursor = null, seen = 0, generation = generation + 1, scan_cursor = null, \
-               scan_since = null, rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
+    let sql = "update sync_states set status = 'syncing', cursor = null, seen = 0, generation = generation + 1, \
+               scan_cursor = null, scan_since = null, rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
     let of = query(sql).bind(&before.connection_id).bind(&before.surface).bind(&before.scope_id);
     of.execute(&mut *tx).await?;
     Ok(())

@@ -22,8 +22,8 @@ use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
 use crate::tests::{
-    calls_deliveries, calls_jobs, calls_refresh, calls_replays, calls_scheduling, calls_tokens,
-    calls_webhooks,
+    calls_deliveries, calls_held, calls_jobs, calls_refresh, calls_replays, calls_scheduling, calls_tokens,
+    calls_watches, calls_webhooks,
 };
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
@@ -104,7 +104,9 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_tokens::all(db).await?;
     calls_scheduling::all(db).await?;
     calls_deliveries::all(db).await?;
+    calls_held::all(db).await?;
     calls_replays::all(db).await?;
+    calls_watches::all(db).await?;
     calls_webhooks::all(db).await?;
     db.write(|tx| {
         Box::pin(async move {
@@ -269,6 +271,7 @@ async fn read_states(db: &Db) -> Result<()> {
     let state = sync_states::find(reader, EVENTS, "calendar", "").await?.expect("it is in the seed");
     assert_eq!(sync_states::of_connection(reader, EVENTS).await?.len(), 5);
     sync_states::lags(reader).await?;
+    assert!(sync_states::standing(reader, (EVENTS, "calendar", ""), "kind_1:100008").await?.is_some());
     sync_states::item_errors(reader, &state, 20).await?;
     let of_one = sync_states::SyncState { scope_id: "cal_0_1".into(), ..state };
     sync_states::item_errors(reader, &of_one, 20).await?;
@@ -285,6 +288,9 @@ async fn read_states(db: &Db) -> Result<()> {
     log::last_sequence(reader, tenant).await?;
     log::floor(reader, tenant).await?;
     assert!(log::last_in(reader, tenant, "cal_0_0").await?.is_some());
+    let ids: Vec<String> = (0..16).map(|n| format!("not_{}", 97 * n)).collect();
+    let whole = log::whole_by_ids(reader, tenant, &ids).await?;
+    assert!(!whole.is_empty() && whole.is_sorted_by_key(|line| line.sequence));
     let none = ["contact_book", "contact_group", "contact", "contact"];
     assert_eq!(log::last_of(reader, tenant, MAIL, none).await?, None);
     assert_eq!(log::of_collection(reader, tenant, "cal_0_0", 50_000, 100).await?.rows.len(), 100);

@@ -9,7 +9,7 @@ use crate::Tx;
 use crate::log;
 use crate::sql::query;
 use crate::webhooks::cleaning;
-use crate::webhooks::deliveries::{self, Delivery, Health};
+use crate::webhooks::deliveries::{self, Delivery, Health, Settled};
 use crate::webhooks::matching;
 
 const FIRST: &str = "whc_0";
@@ -25,7 +25,10 @@ pub async fn all(db: &Db) -> Result<()> {
     matching::behind(reader, None).await?;
     matching::behind(reader, Some(&["app_0".to_owned(), "none".to_owned()])).await?;
     assert!(matching::filters_of(reader, tenant).await?.len() > 1_000);
-    assert!(deliveries::find_endpoint(reader, FIRST).await?.is_some());
+    let endpoint = deliveries::find_endpoint(reader, FIRST).await?.expect("it is there");
+    let standing = deliveries::standing(reader, FIRST).await?.expect("it is there");
+    assert_eq!((endpoint.status, endpoint.updated_at), (standing.status, standing.updated_at));
+    assert_eq!(endpoint.held, 0);
     assert_eq!(deliveries::due(reader, FIRST, 50_000, 64).await?.len(), 64);
     assert_eq!(deliveries::next_due(reader, FIRST).await?, Some(0));
     assert!(!deliveries::written(reader, FIRST, 50_000, 50_100).await?.is_empty());
@@ -54,19 +57,22 @@ async fn write(tx: &mut Tx) -> Result<()> {
         attempts: Vec::new(),
         next_attempt_at: Some(-1),
     };
-    let health = Health::default();
+    let health = Health { consecutive_failures: 3, last_failure: Some("{}".into()), ..Health::default() };
+    let settled = Settled { cursor: 9, health: &health, updated_at: 0 };
     let of = (FIRST, tenant);
-    assert!(
-        deliveries::write_outcomes(tx, of, std::slice::from_ref(&outcome), (9, &health), 1).await?.is_some()
-    );
+    // It was changed meanwhile: only what became of the delivery is written.
+    let other = Settled { updated_at: -1, ..settled };
+    assert!(deliveries::write_outcomes(tx, of, std::slice::from_ref(&outcome), &other, 1).await?.is_some());
+    let endpoint = deliveries::find_endpoint(&mut *tx, FIRST).await?.expect("it is there");
+    assert_eq!((endpoint.cursor, endpoint.health), (0, Health::default()));
     assert_eq!(deliveries::next_due(&mut *tx, FIRST).await?, Some(-1));
     outcome.status = DeliveryStatus::Delivered;
     outcome.next_attempt_at = None;
-    deliveries::write_outcomes(tx, of, &[outcome], (9, &health), 1).await?;
+    deliveries::write_outcomes(tx, of, &[outcome], &settled, 1).await?;
     assert_eq!(deliveries::next_due(&mut *tx, FIRST).await?, Some(0));
     deliveries::rest(tx, FIRST).await?;
     let endpoint = deliveries::find_endpoint(&mut *tx, FIRST).await?.expect("it is there");
-    assert_eq!((endpoint.cursor, endpoint.wake_from), (9, None));
+    assert_eq!((endpoint.cursor, endpoint.wake_from, endpoint.health), (9, None, health));
     assert!(deliveries::disable(tx, FIRST, ("gone_410", "e"), 1).await?);
     assert!(!deliveries::disable(tx, FIRST, ("gone_410", "e"), 1).await?);
     assert_eq!(deliveries::discard(tx, FIRST, 1, 50).await?, 50);

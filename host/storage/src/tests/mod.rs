@@ -4,11 +4,13 @@
 
 mod calls;
 mod calls_deliveries;
+mod calls_held;
 mod calls_jobs;
 mod calls_refresh;
 mod calls_replays;
 mod calls_scheduling;
 mod calls_tokens;
+mod calls_watches;
 mod calls_webhooks;
 mod jobs;
 mod lanes;

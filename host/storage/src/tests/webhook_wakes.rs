@@ -8,7 +8,7 @@ use base::tenant::Tenant;
 use crate::Db;
 use crate::jobs::{self, Claim, End, Fence, Job};
 use crate::tests::jobs::{Opened, databases};
-use crate::webhooks::deliveries::{self, Endpoint, Health};
+use crate::webhooks::deliveries::{self, Endpoint, Health, Settled};
 use crate::webhooks::matching;
 
 const NOW: i64 = 1_767_225_600_000;
@@ -52,8 +52,8 @@ async fn end(db: &Db, job: Job, cursor: i64) {
             Box::pin(async move {
                 let tenant =
                     Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() };
-                let settled = (cursor, &Health::default());
-                deliveries::write_outcomes(tx, ("wh_1", &tenant), &[], settled, NOW).await?;
+                let settled = Settled { cursor, health: &Health::default(), updated_at: 0 };
+                deliveries::write_outcomes(tx, ("wh_1", &tenant), &[], &settled, NOW).await?;
                 deliveries::rest(tx, "wh_1").await?;
                 jobs::reschedule(tx, &job, &End { done_at: Some(NOW), ..End::default() }, NOW).await
             })

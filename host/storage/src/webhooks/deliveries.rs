@@ -18,6 +18,9 @@ use crate::sql::{On, Reader, Row, query};
 use crate::webhooks::matching::{Filters, filters};
 use crate::webhooks::replays::{self, Ended};
 
+/// Deliveries that wait for an earlier one are counted up to here.
+const MOST_COUNTED: i64 = 20_000;
+
 /// How an endpoint has answered so far. All times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
@@ -53,12 +56,18 @@ pub struct Endpoint {
     pub signing_key: Option<String>,
     /// Attempts at a time.
     pub max_concurrent: i64,
+    /// Attempts that are begun in a second; none: as many as there are.
+    pub max_per_second: Option<i64>,
+    /// An event waits for the earlier ones of its resource.
+    pub ordered: bool,
     /// `active`, `paused` or `disabled`.
     pub status: String,
     /// Up to here in the log everything has a delivery or is not for the subscription.
     pub cursor: i64,
     /// Where the next event for it may be; none: there is nothing to deliver.
     pub wake_from: Option<i64>,
+    /// Deliveries that wait for an earlier one of their resource; counted up to `MOST_COUNTED`.
+    pub held: i64,
     pub health: Health,
     /// Changes with everything that its owner changes, and with nothing else.
     pub updated_at: i64,
@@ -79,9 +88,12 @@ fn endpoint(row: &Row<'_>) -> Result<Endpoint> {
         previous_secrets: row.get("previous_secrets")?,
         signing_key: row.get("signing_key")?,
         max_concurrent: row.get("max_concurrent")?,
+        max_per_second: row.get("max_per_second")?,
+        ordered: row.get::<i64>("ordered")? != 0,
         status: row.get("status")?,
         cursor: row.get("cursor")?,
         wake_from: row.get("wake_from")?,
+        held: row.get("held")?,
         health: Health {
             not_before: row.get("not_before")?,
             first_failure_at: row.get("first_failure_at")?,
@@ -96,8 +108,15 @@ fn endpoint(row: &Row<'_>) -> Result<Endpoint> {
 
 /// A subscription that is not deleted.
 pub async fn find_endpoint(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Option<Endpoint>> {
-    let sql = "select * from webhooks where id = $1 and deleted_at is null";
-    query(sql).bind(webhook_id).fetch_optional(on, endpoint).await
+    let sql = "select *, (select count(*) from (select 1 from webhook_deliveries where webhook_id = $1 and status = 'pending' \
+               and next_attempt_at is null limit $2) as h) as held from webhooks where id = $1 and deleted_at is null";
+    query(sql).bind(webhook_id).bind(MOST_COUNTED).fetch_optional(on, endpoint).await
+}
+
+/// How a subscription stands that is not deleted.
+pub async fn standing(reader: &Reader, webhook_id: &str) -> Result<Option<Standing>> {
+    let sql = "select status, updated_at from webhooks where id = $1 and deleted_at is null";
+    query(sql).bind(webhook_id).fetch_optional(reader, standing_of).await
 }
 
 /// What became of one notification at one subscription, or of one replay of it.
@@ -118,7 +137,7 @@ pub struct Delivery {
     pub next_attempt_at: Option<i64>,
 }
 
-fn delivery(row: &Row<'_>) -> Result<Delivery> {
+pub(crate) fn delivery(row: &Row<'_>) -> Result<Delivery> {
     Ok(Delivery {
         id: row.get("id")?,
         sequence: row.get("sequence")?,
@@ -131,11 +150,11 @@ fn delivery(row: &Row<'_>) -> Result<Delivery> {
     })
 }
 
-/// Deliveries of a subscription whose next attempt is due at `now`, the longest due first.
+/// Deliveries of a subscription whose next attempt is due at `now`, the longest due first, and of several the earliest event.
 pub async fn due(reader: &Reader, webhook_id: &str, now: i64, limit: i64) -> Result<Vec<Delivery>> {
     let sql = "select id, sequence, replay_id, event_id, resource_id, status, attempts, next_attempt_at from webhook_deliveries \
                where webhook_id = $1 and status = 'pending' and next_attempt_at is not null and next_attempt_at <= $2 \
-               order by next_attempt_at limit $3";
+               order by next_attempt_at, sequence limit $3";
     query(sql).bind(webhook_id).bind(now).bind(limit).fetch_all(reader, delivery).await
 }
 
@@ -154,7 +173,7 @@ pub async fn written(reader: &Reader, webhook_id: &str, after: i64, last: i64) -
     statement.fetch_all(reader, |row| row.get("sequence")).await
 }
 
-/// How a subscription stands after outcomes were written.
+/// How a subscription stands: both change with everything that its owner changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// `active`, `paused` or `disabled`.
@@ -163,31 +182,52 @@ pub struct Standing {
     pub updated_at: i64,
 }
 
-/// Writes what became of attempts, how the endpoint stands now, and that up to `cursor` everything is settled. Returns how the subscription
-/// stands; none when it was deleted.
+fn standing_of(row: &Row<'_>) -> Result<Standing> {
+    Ok(Standing { status: row.get("status")?, updated_at: row.get("updated_at")? })
+}
+
+/// How far a turn has got that worked on a subscription as it was at `updated_at`.
+#[derive(Clone, Copy, Debug)]
+pub struct Settled<'a> {
+    /// Up to here in the log everything has a delivery, or is not for the subscription.
+    pub cursor: i64,
+    /// How the endpoint stands.
+    pub health: &'a Health,
+    /// See `Endpoint`.
+    pub updated_at: i64,
+}
+
+/// Writes what became of attempts, and how far the turn has got. Of a subscription that was changed meanwhile only the former is written: what
+/// another URL answered says nothing of the present one, and what other filters left out may be wanted now. Returns how the subscription
+/// stands; none when it was deleted, and then nothing is written.
 pub async fn write_outcomes(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),
     outcomes: &[Delivery],
-    (cursor, health): (i64, &Health),
+    settled: &Settled<'_>,
     now: i64,
 ) -> Result<Option<Standing>> {
     // The subscription first: its row is locked before those of its deliveries.
-    let sql = "update webhooks set cursor = case when cursor < $2 then $2 else cursor end, not_before = $3, first_failure_at = $4, \
-               consecutive_failures = $5, last_success_at = $6, last_failure_at = $7, last_failure = $8 \
+    let sql = "update webhooks set cursor = case when updated_at = $9 and cursor < $2 then $2 else cursor end, \
+               not_before = case when updated_at = $9 then $3 else not_before end, \
+               first_failure_at = case when updated_at = $9 then $4 else first_failure_at end, \
+               consecutive_failures = case when updated_at = $9 then $5 else consecutive_failures end, \
+               last_success_at = case when updated_at = $9 then $6 else last_success_at end, \
+               last_failure_at = case when updated_at = $9 then $7 else last_failure_at end, \
+               last_failure = case when updated_at = $9 then $8 else last_failure end \
                where id = $1 and deleted_at is null returning status, updated_at";
+    let health = settled.health;
     let standing = query(sql)
         .bind(webhook_id)
-        .bind(cursor)
+        .bind(settled.cursor)
         .bind(health.not_before)
         .bind(health.first_failure_at)
         .bind(health.consecutive_failures)
         .bind(health.last_success_at)
         .bind(health.last_failure_at)
         .bind(&health.last_failure)
-        .fetch_optional(&mut *tx, |row| {
-            Ok(Standing { status: row.get("status")?, updated_at: row.get("updated_at")? })
-        })
+        .bind(settled.updated_at)
+        .fetch_optional(&mut *tx, standing_of)
         .await?;
     if standing.is_some() && !outcomes.is_empty() {
         insert(tx, (webhook_id, tenant), outcomes, now).await?;
@@ -277,9 +317,10 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
 
 /// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many; with none left, its replays have ended.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
+    // Of each resource the latest event first: what is left waits for nothing that was given up.
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
                where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \
-               from webhook_deliveries where webhook_id = $1 and status = 'pending' limit $3)";
+               from webhook_deliveries where webhook_id = $1 and status = 'pending' order by resource_id desc, sequence desc limit $3)";
     let discarded = query(sql).bind(webhook_id).bind(now).bind(limit).execute(&mut *tx).await?;
     if discarded == 0 {
         replays::give_up(tx, webhook_id, now).await?;

@@ -1,10 +1,14 @@
-//! Subscriptions to notifications (this file), what they want (`matching`), how far the log is held against it (`feeds`), and what became of
-//! notifications (`deliveries`). Tables: `migrations/0060_webhooks.sql`.
+//! Subscriptions to notifications (this file), what they want (`matching`), how far the log is held against it (`feeds`), what became of
+//! notifications (`deliveries`, `delivery_list`), and what is sent again (`replays`, `replay_lines`). Tables:
+//! `migrations/0060_webhooks.sql`.
 
 pub mod cleaning;
 pub mod deliveries;
+pub mod delivery_list;
 pub mod feeds;
+pub mod held;
 pub mod matching;
+pub mod replay_lines;
 pub mod replays;
 
 use std::collections::BTreeMap;

@@ -1,18 +1,19 @@
 //! Notifications that were asked for again: who asked, for how many, and how far they got. Their deliveries are in `deliveries`, under the
-//! replay's id. Tables: `migrations/0060_webhooks.sql`.
+//! replay's id. Those of a range of the log are written step by step. Tables: `migrations/0060_webhooks.sql` and
+//! `migrations/0063_webhook_replay_filters.sql`.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use base::tenant::Tenant;
-use model::webhook::{ReplayStatus, WebhookStatus};
+use model::webhook::{ReplayFailure, ReplayStatus, WebhookStatus};
 use serde_json::json;
 
 use crate::LockRank;
 use crate::Tx;
 use crate::dialect::each_of;
 use crate::json_text;
-use crate::sql::{On, Row, query};
+use crate::sql::{On, Row, Value, query};
 use crate::webhooks::{of_word, word};
 
 /// A replay. All times are milliseconds since 1970.
@@ -25,20 +26,33 @@ pub struct Replay {
     pub key_id: String,
     /// JSON: what was asked for.
     pub filter: String,
-    /// Events that are sent again.
+    /// Events that are sent again; where `is_counted` is false, those that were found so far.
     pub event_count: i64,
-    /// The number in the log of the last of them; 0 where there is none.
+    /// Whether the whole range was looked at at least once.
+    pub is_counted: bool,
+    /// Everything up to this number of the log has its delivery, or gets none.
+    pub position: i64,
+    /// Where the replay ends: with `position` there, all deliveries are written.
     pub last_sequence: i64,
+    /// When the event at `position` happened.
+    pub reached_at: i64,
+    /// Deliveries that were written so far.
+    pub written: i64,
+    /// The latest of the times at which they were due for the first time.
+    pub due_until: i64,
     /// How many of them have arrived.
     pub sent: i64,
     /// How many of them were given up.
     pub failed: i64,
     pub status: ReplayStatus,
+    /// Why it failed.
+    pub reason: Option<ReplayFailure>,
     pub created_at: i64,
     pub updated_at: i64,
 }
 
 fn replay(row: &Row<'_>) -> Result<Replay> {
+    let reason: Option<String> = row.get("reason")?;
     Ok(Replay {
         id: row.get("id")?,
         webhook_id: row.get("webhook_id")?,
@@ -49,10 +63,16 @@ fn replay(row: &Row<'_>) -> Result<Replay> {
         key_id: row.get("key_id")?,
         filter: row.get("filter")?,
         event_count: row.get("event_count")?,
+        is_counted: row.get::<i64>("is_counted")? != 0,
+        position: row.get("position")?,
         last_sequence: row.get("last_sequence")?,
+        reached_at: row.get("reached_at")?,
+        written: row.get("written")?,
+        due_until: row.get("due_until")?,
         sent: row.get("sent")?,
         failed: row.get("failed")?,
         status: of_word(row.get("status")?)?,
+        reason: reason.map(of_word).transpose()?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })
@@ -71,6 +91,36 @@ pub async fn find(
         .bind(webhook_id)
         .bind(id)
         .fetch_optional(on, replay)
+        .await
+}
+
+/// A replay of the application by its id alone.
+pub async fn by_id(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<Replay>> {
+    let sql = "select * from webhook_replays where id = $1 and organization_id = $2 and application_id = $3";
+    query(sql)
+        .bind(id)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .fetch_optional(on, replay)
+        .await
+}
+
+/// At most `limit` replays of a subscription with ids before `before_id`, newest first.
+pub async fn list(
+    on: impl Into<On<'_>>,
+    tenant: &Tenant,
+    (webhook_id, before_id): (&str, &str),
+    limit: i64,
+) -> Result<Vec<Replay>> {
+    let sql = "select * from webhook_replays where organization_id = $1 and application_id = $2 and webhook_id = $3 \
+               and id < $4 order by id desc limit $5";
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(webhook_id)
+        .bind(before_id)
+        .bind(limit)
+        .fetch_all(on, replay)
         .await
 }
 
@@ -94,12 +144,12 @@ pub async fn running(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
     query(sql).bind(webhook_id).fetch_one(on, |row| row.get("n")).await
 }
 
-/// Writes a new replay, of which all deliveries are written in the same transaction.
+/// Writes a new replay.
 pub async fn insert(tx: &mut Tx, r: &Replay) -> Result<()> {
     tx.takes(LockRank::Delivery)?;
-    let sql = "insert into webhook_replays (id, webhook_id, organization_id, application_id, key_id, filter, event_count, position, \
-               last_sequence, sent, failed, status, created_at, updated_at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13)";
+    let sql = "insert into webhook_replays (id, webhook_id, organization_id, application_id, key_id, filter, event_count, is_counted, \
+               position, last_sequence, reached_at, written, due_until, sent, failed, status, reason, created_at, updated_at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
     query(sql)
         .bind(&r.id)
         .bind(&r.webhook_id)
@@ -108,14 +158,66 @@ pub async fn insert(tx: &mut Tx, r: &Replay) -> Result<()> {
         .bind(&r.key_id)
         .bind(&r.filter)
         .bind(r.event_count)
+        .bind(i64::from(r.is_counted))
+        .bind(r.position)
         .bind(r.last_sequence)
+        .bind(r.reached_at)
+        .bind(r.written)
+        .bind(r.due_until)
         .bind(r.sent)
         .bind(r.failed)
         .bind(word(&r.status))
+        .bind(Value::Text(r.reason.map(|reason| word(&reason).into())))
         .bind(r.created_at)
         .bind(r.updated_at)
         .execute(tx)
         .await?;
+    Ok(())
+}
+
+/// What one step of a replay did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Up to this number the log was looked at.
+    pub position: i64,
+    /// When the event there happened, in milliseconds since 1970.
+    pub reached_at: i64,
+    /// Deliveries that were written in the transaction of the step.
+    pub written: i64,
+    /// The latest of the times at which deliveries of the replay are due for the first time, in milliseconds since 1970.
+    pub due_until: i64,
+}
+
+/// Notes a step of a replay that was at `from`, in the transaction of the step's deliveries. The last step settles the number of events,
+/// and completes a replay whose deliveries have all ended. False when the replay is over, or not at `from` any more: nothing is written.
+pub async fn advance(tx: &mut Tx, (id, from): (&str, i64), step: &Step, now: i64) -> Result<bool> {
+    tx.takes(LockRank::Delivery)?;
+    let sql = "update webhook_replays set position = $3, reached_at = $4, written = written + $5, due_until = $6, \
+               is_counted = case when $3 >= last_sequence then 1 else is_counted end, \
+               event_count = case when $3 >= last_sequence or event_count < written + $5 then written + $5 else event_count end, \
+               status = case when $3 >= last_sequence and sent + failed >= written + $5 then 'completed' else status end, \
+               updated_at = $7 where id = $1 and position = $2 and status = 'running'";
+    let advanced = query(sql)
+        .bind(id)
+        .bind(from)
+        .bind(step.position)
+        .bind(step.reached_at)
+        .bind(step.written)
+        .bind(step.due_until)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(advanced == 1)
+}
+
+/// Ends a replay that is under way, because its subscription is paused or disabled. Deliveries that were written wait until a paused
+/// subscription is resumed; those of a disabled one are given up.
+pub async fn fail(tx: &mut Tx, id: &str, reason: ReplayFailure, now: i64) -> Result<()> {
+    tx.takes(LockRank::Delivery)?;
+    let sql = "update webhook_replays set status = 'failed', reason = $2, \
+               failed = case when $2 = 'webhook_disabled' then written - sent else failed end, updated_at = $3 \
+               where id = $1 and status = 'running'";
+    query(sql).bind(id).bind(word(&reason)).bind(now).execute(tx).await?;
     Ok(())
 }
 
@@ -126,16 +228,18 @@ pub struct Ended {
     pub failed: i64,
 }
 
-/// Adds deliveries that have ended to their replays, by the replays' ids: with its last one a replay is completed.
+/// Adds deliveries that have ended to their replays, by the replays' ids. A replay is completed when all of its deliveries are written and
+/// have ended. One that failed because of a pause goes on counting those that it had written.
 pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, Ended>, now: i64) -> Result<()> {
     let sql = each_of!(
         tx,
         "update webhook_replays set sent = webhook_replays.sent + c.sent, failed = webhook_replays.failed + c.failed, \
-         status = case when webhook_replays.sent + c.sent + webhook_replays.failed + c.failed >= webhook_replays.event_count \
+         status = case when webhook_replays.status = 'running' and webhook_replays.position >= webhook_replays.last_sequence \
+         and webhook_replays.sent + c.sent + webhook_replays.failed + c.failed >= webhook_replays.written \
          then 'completed' else webhook_replays.status end, updated_at = $2 \
          from (select value ->> 'id' as id, cast(value ->> 'sent' as bigint) as sent, cast(value ->> 'failed' as bigint) as failed",
         "$1",
-        ") as c where webhook_replays.id = c.id and webhook_replays.status = 'running'"
+        ") as c where webhook_replays.id = c.id and (webhook_replays.status = 'running' or webhook_replays.reason = 'webhook_paused')"
     );
     let rows: Vec<_> =
         ended.iter().map(|(id, e)| json!({ "id": id, "sent": e.sent, "failed": e.failed })).collect();
@@ -143,9 +247,9 @@ pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, Ended>, now: i64) -> Resu
     Ok(())
 }
 
-/// Ends the replays of a subscription that are under way: what has not arrived was given up.
+/// Ends the replays of a subscription that are under way, because it is disabled: what was written and has not arrived was given up.
 pub async fn give_up(tx: &mut Tx, webhook_id: &str, now: i64) -> Result<()> {
-    let sql = "update webhook_replays set status = 'failed', failed = event_count - sent, updated_at = $2 \
+    let sql = "update webhook_replays set status = 'failed', reason = 'webhook_disabled', failed = written - sent, updated_at = $2 \
                where webhook_id = $1 and status = 'running'";
     query(sql).bind(webhook_id).bind(now).execute(tx).await?;
     Ok(())

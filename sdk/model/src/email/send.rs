@@ -1,5 +1,6 @@
 //! What callers write: messages to send or to import, drafts, changes of a message.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +10,10 @@ use crate::email::{EmailAddress, EmailHeader, Importance, TrackingSettings};
 use crate::resource::Metadata;
 
 /// A message to send. At least one recipient over `to`, `cc` and `bcc`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["connectionId"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct SendMessage {
     pub connection_id: String,
     /// The account's address where it is absent; else one of its aliases.
@@ -62,7 +64,8 @@ impl Default for SendMessage {
 }
 
 /// The text to send: either part, or both as alternatives.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewBody {
     pub text: Option<String>,
@@ -70,7 +73,8 @@ pub struct NewBody {
 }
 
 /// A file to attach: its bytes, or one that is already in a message, or an upload.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewAttachment {
     pub filename: Option<String>,
@@ -84,7 +88,8 @@ pub struct NewAttachment {
 }
 
 /// An attachment that is already in the mailbox.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttachmentRef {
     pub message_id: String,
@@ -92,9 +97,10 @@ pub struct AttachmentRef {
 }
 
 /// A message to put into a folder without sending it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["connectionId"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct NewMessage {
     pub connection_id: String,
     /// The whole message (RFC 5322) in base64; the fields below are then not looked at, except the ones about its place.
@@ -121,7 +127,8 @@ pub struct NewMessage {
 }
 
 /// Changes of a message: absent keeps.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessagePatch {
     pub unread: Option<bool>,
@@ -141,9 +148,10 @@ pub struct MessagePatch {
 }
 
 /// A draft to write; everything but the connection can come later.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["connectionId"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct NewDraft {
     pub connection_id: String,
     #[serde(flatten)]
@@ -151,7 +159,8 @@ pub struct NewDraft {
 }
 
 /// Changes of a draft: absent keeps, `null` clears, lists are replaced whole.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DraftPatch {
     /// The version that the change is based on; needed here unless `If-Match` is sent.
@@ -161,7 +170,8 @@ pub struct DraftPatch {
 }
 
 /// How a draft is to be sent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SendDraft {
     /// Instead of the draft's own; at most 90 days ahead.
@@ -173,7 +183,8 @@ pub struct SendDraft {
 }
 
 /// The fields of a draft that its author writes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DraftContent {
     pub from: Vec<EmailAddress>,

@@ -4,11 +4,13 @@ pub mod booking;
 pub mod event_type;
 pub mod slots;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When somebody can be booked: hours of the week, and days on which they are others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Schedule {
     /// IANA name.
@@ -19,7 +21,8 @@ pub struct Schedule {
     pub overrides: Vec<DateOverride>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WeeklyHours {
     /// ISO weekdays, 1 (Monday) to 7.
@@ -30,7 +33,8 @@ pub struct WeeklyHours {
     pub end: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DateOverride {
     /// `YYYY-MM-DD` in the schedule's zone.
@@ -39,7 +43,8 @@ pub struct DateOverride {
     pub windows: Vec<TimeWindow>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TimeWindow {
     /// `HH:MM`.

@@ -1,5 +1,6 @@
 //! BookingLink, Slot and the search for slots: what a booking page needs, and nothing about a host that it must not know.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::calendar_query::TargetErrorCode;
 use crate::scheduling::event_type::{BookingWindow, MeetingPlaceKind, Question};
 
 /// The public side of an event type. Never a host's address, calendars or reasons for being busy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BookingLink {
     pub slug: String,
@@ -35,21 +37,24 @@ pub struct BookingLink {
 }
 
 /// A place without its link or number.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PublicPlace {
     #[serde(rename = "type")]
     pub kind: MeetingPlaceKind,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PublicHost {
     pub name: Option<String>,
     pub avatar_url: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Branding {
     pub logo_url: Option<String>,
@@ -58,9 +63,10 @@ pub struct Branding {
 }
 
 /// Asks for slots of an event type, by id or by slug.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = ["start", "end"]))]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["start", "end"])))]
 pub struct SlotQuery {
     pub event_type_id: Option<String>,
     pub slug: Option<String>,
@@ -79,7 +85,8 @@ pub struct SlotQuery {
 }
 
 /// A page of slots.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct SlotAnswer {
     pub data: Vec<Slot>,
@@ -92,7 +99,8 @@ pub struct SlotAnswer {
 }
 
 /// A time that can be booked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Slot {
     pub start: Instant,
@@ -107,7 +115,8 @@ pub struct Slot {
     pub slot_token: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnavailableHost {
     pub host_id: String,

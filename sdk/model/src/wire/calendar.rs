@@ -15,6 +15,7 @@
 //! | mutate | `events.conference` | `EventConference` | `Mutated` |
 //! | changes | `events` | `ChangesRequest` | `Sources` of `Event` |
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,8 @@ use crate::Instant;
 use crate::calendar::{BusyInterval, ConferenceProvider, Event, ResponseStatus};
 
 /// Which instances of a series a change is meant for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum RecurrenceScope {
     #[default]
@@ -32,7 +34,8 @@ pub enum RecurrenceScope {
 }
 
 /// Whom the provider tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Notify {
     #[default]
@@ -42,7 +45,8 @@ pub enum Notify {
 }
 
 /// Which event: the source, and inside it the series, an instance, or all from one instance on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventTarget {
     /// External id of the source; none on create.
@@ -57,7 +61,8 @@ pub struct EventTarget {
     pub if_match: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventWrite {
     /// External id of the calendar.
@@ -76,7 +81,8 @@ pub struct EventWrite {
     pub strict: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventDelete {
     pub collection: String,
@@ -87,7 +93,8 @@ pub struct EventDelete {
     pub strict: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventRespond {
     pub collection: String,
@@ -100,7 +107,8 @@ pub struct EventRespond {
     pub strict: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventConference {
     pub collection: String,
@@ -110,7 +118,8 @@ pub struct EventConference {
 }
 
 /// Busy times straight from the provider.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyRequest {
     /// External ids of calendars of this account; empty with an `email`.
@@ -122,14 +131,16 @@ pub struct FreeBusyRequest {
 }
 
 /// Not merged, not clipped: the host does both.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyAnswer {
     pub busy: Vec<BusyInterval>,
 }
 
 /// What this account's provider can do, for the capabilities operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalendarFeatures {
     pub create_calendar: bool,

@@ -19,6 +19,7 @@
 //! Membership is told by the side that the provider keeps it on: a group names its members in `contactIds`, or a contact its
 //! groups in `groupIds`; the host fills in the other side.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,8 @@ use crate::contacts::Contact;
 use crate::wire::ItemWrite;
 
 /// A contact to make or to change. `write.body.photo.url` may be a `data:` URL: the picture itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactWrite {
     #[serde(flatten)]
@@ -38,7 +40,8 @@ pub struct ContactWrite {
 }
 
 /// A picture that is stored in the record.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Picture {
     /// `image/jpeg`.
@@ -48,7 +51,8 @@ pub struct Picture {
 }
 
 /// What this account's provider can do, for the capabilities operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactsFeatures {
     pub create_book: bool,

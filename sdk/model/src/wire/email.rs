@@ -32,6 +32,7 @@
 //! `forwarded`, `draft`, `keywords`, `importance`, `folderIds`, `labelIds`), all that the connector knows of them. The host puts them
 //! over what it has, and asks for the message where it has nothing.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -42,7 +43,8 @@ use crate::email::{EmailAddress, Importance};
 use crate::wire::{Source, Warning};
 
 /// A message at the provider.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageRef {
     /// External id of the source.
@@ -52,7 +54,8 @@ pub struct MessageRef {
 }
 
 /// Messages to read. An unknown one is left out of the answer, or told as `deleted`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessagesGet {
     /// At most 200.
@@ -66,7 +69,8 @@ pub struct MessagesGet {
 }
 
 /// What to look for at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSearch {
     /// Words that all must occur, in headers or text.
@@ -86,7 +90,8 @@ pub struct MessageSearch {
 }
 
 /// Looks for a message that a crash may have left: by Message-ID, in the folders that sent mail and drafts go to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageFind {
     /// Without angle brackets.
@@ -94,7 +99,8 @@ pub struct MessageFind {
 }
 
 /// An attachment to read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttachmentRef {
     #[serde(flatten)]
@@ -104,7 +110,8 @@ pub struct AttachmentRef {
 }
 
 /// Bytes in a blob of this call.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Content {
     pub blob: String,
@@ -112,7 +119,8 @@ pub struct Content {
 }
 
 /// A change of a message. What is none stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageUpdate {
     #[serde(flatten)]
@@ -135,7 +143,8 @@ pub struct MessageUpdate {
 }
 
 /// A message to delete.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageDelete {
     #[serde(flatten)]
@@ -147,7 +156,8 @@ pub struct MessageDelete {
 
 /// A message to put into a folder, without sending it. A repeated append under the same idempotency key must find what the
 /// first attempt left: by `internetMessageId` in the folder.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageAppend {
     /// Blob of this call: the message, RFC 5322, lines end with CRLF.
@@ -167,7 +177,8 @@ pub struct MessageAppend {
 }
 
 /// A draft to store: in the drafts folder, with `draft` set and read.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DraftSave {
     /// Blob of this call: the message, RFC 5322.
@@ -189,7 +200,8 @@ pub struct DraftSave {
 /// Call `Context::reached("accepted")` as soon as the provider has said that it takes the message for at least one recipient, and go on with
 /// the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
 /// message, and of one without a copy (`save_to_sent` false) it could only say that the outcome is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSend {
     /// Blob of this call: the message, RFC 5322, lines end with CRLF, without Bcc.
@@ -208,7 +220,8 @@ pub struct MessageSend {
 }
 
 /// What became of a message to send. Refused recipients are no failure of the call.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sent {
     /// One for each recipient.
@@ -221,7 +234,8 @@ pub struct Sent {
 }
 
 /// What the server said of one recipient.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RecipientOutcome {
     pub email: String,
@@ -235,7 +249,8 @@ pub struct RecipientOutcome {
 }
 
 /// What this account's provider can do, for the capabilities operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MailFeatures {
     /// `messages.search` with `text`.

@@ -7,7 +7,9 @@ pub mod contacts;
 pub mod email;
 pub mod tasks;
 mod text;
+pub mod watch;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +19,8 @@ pub use crate::wire::text::JsonText;
 
 /// One thing of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
 /// It holds one or more of our items: a CalDAV resource holds the series and its exceptions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Source {
     /// The provider's id of it (an href, an event id); stable as far as the provider allows.
@@ -35,7 +38,8 @@ pub struct Source {
 }
 
 /// One of our resources inside a source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Item {
     /// Unique within the collection and the kind. The source's own id for the main item.
@@ -68,7 +72,8 @@ pub struct Item {
 }
 
 /// Why a source could not be turned into items.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemError {
     pub code: String,
@@ -76,7 +81,8 @@ pub struct ItemError {
 }
 
 /// Answer of `changes` and of every `*.list`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sources {
     /// Each is read by itself: one that is no `Source` is here with an error, under its own id.
@@ -97,7 +103,8 @@ pub struct Sources {
 }
 
 /// A source by its name and version, without what it holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourceName {
     /// As `Source.externalId`.
@@ -111,7 +118,8 @@ pub struct SourceName {
 }
 
 /// Body of a `changes` call, and of a `*.list` inside a collection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChangesRequest {
     /// External id of the collection (calendar, address book, task list, mailbox); none where the surface has no collections.
@@ -131,7 +139,8 @@ pub struct ChangesRequest {
 
 /// Sources of one collection, to be read in one call; body of `*.batchGet`. The answer tells of each: its items, an error, or that it is
 /// gone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourcesGet {
     /// External id of the collection.
@@ -143,7 +152,8 @@ pub struct SourcesGet {
 }
 
 /// One source of a collection.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourceRef {
     /// External id of the collection.
@@ -155,7 +165,8 @@ pub struct SourceRef {
 }
 
 /// A collection (calendar, address book, task list) to make or to change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CollectionWrite<T: Default> {
     /// External id of its source; none on create.
@@ -169,7 +180,8 @@ pub struct CollectionWrite<T: Default> {
 }
 
 /// A collection to delete, with everything in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CollectionDelete {
     pub source: String,
@@ -179,7 +191,8 @@ pub struct CollectionDelete {
 }
 
 /// An item of a collection (contact, group, task) to make or to change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemWrite<T: Default> {
     /// External id of the collection.
@@ -201,7 +214,8 @@ pub struct ItemWrite<T: Default> {
 }
 
 /// A source to delete.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemDelete {
     pub collection: String,
@@ -210,7 +224,8 @@ pub struct ItemDelete {
 }
 
 /// Answer of every `mutate`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Mutated {
     /// What changed at the provider, as it is now.
@@ -223,7 +238,8 @@ pub struct Mutated {
 }
 
 /// Something that the caller should know, though the call succeeded.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Warning {
     pub code: String,
@@ -233,7 +249,8 @@ pub struct Warning {
 }
 
 /// Answer of `lifecycle.check`: the account that the credentials open.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Account {
     /// The provider's id of the account, stable: two connections with the same one are the same account.
@@ -259,7 +276,8 @@ pub struct Account {
 }
 
 /// Body that goes with every call: what the connector must know of the connection. Host puts it under `connection`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Connection {
     /// What the user gave (`serverUrl`) merged with what `check` found. `discoveredOrigins`, a list of texts, are the origins that
@@ -272,7 +290,8 @@ pub struct Connection {
 }
 
 /// The envelope inside `request.body`: `{ "connection": …, "args": … }`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Call<A: Default> {
     pub connection: Connection,

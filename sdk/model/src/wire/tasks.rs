@@ -16,11 +16,13 @@
 //!
 //! A task's steps and links come inside the task, with the provider's ids; they are never written with the task.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A step or a link of a task, to make, change or delete.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PartWrite<T: Default> {
     /// External id of the task list.
@@ -38,7 +40,8 @@ pub struct PartWrite<T: Default> {
 }
 
 /// What this account's provider can do, for the capabilities operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TasksFeatures {
     pub create_list: bool,

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,7 @@ impl PartialEq for JsonText {
     }
 }
 
+#[cfg(feature = "schema")]
 impl JsonSchema for JsonText {
     fn schema_name() -> Cow<'static, str> {
         "JsonText".into()

@@ -12,8 +12,9 @@ use crate::api::feed::{changes_inside, parameters, reset_inside, start_inside, s
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::app::App;
+use crate::push::{reach, watching};
 use crate::resources::{Asker, Kind, collections};
-use crate::sync::follow;
+use crate::sync::{self, follow, push_status};
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Calendar sync")
@@ -30,7 +31,7 @@ pub fn routes() -> Routes<App> {
         .returns::<SyncChanges>()
         .post("/v1/calendars/{calendarId}/sync/renew", "calendar.read", Mvp, renew)
         .summary("Renew the provider's push channel")
-        .description("`unsupported` where the provider has none: the calendar is then polled.")
+        .description("The channel is renewed behind the answer, which tells how it stands now. `unsupported` where the provider has none: the calendar is then polled.")
         .status(200)
         .returns::<Watch>()
         .post("/v1/calendars/{calendarId}/sync/reset", "calendar.read", Mvp, reset_inside::<Calendar>)
@@ -50,6 +51,14 @@ async fn renew(
     _attempt: Attempt,
     Path(calendar_id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let opened = collections::open(&app, &asker, (Kind::Calendar, &calendar_id), "calendar.read").await?;
-    Ok(Answer::ok(serde_json::to_string(&follow::watch(&app, &opened.0, None))?))
+    let of = (Kind::Calendar, calendar_id.as_str());
+    let (connection, calendar) = collections::open(&app, &asker, of, "calendar.read").await?;
+    let scope = collections::scope(&calendar)?;
+    let state = sync::state(&app, &connection, &scope).await?;
+    if state.followed && reach::can_watch(&app, &connection.provider) {
+        watching::renew_now(&app, &connection, &scope).await?;
+    }
+    let otherwise = follow::watch(&app, &connection, None);
+    let watch = push_status::of(&app, &connection, &state, otherwise).await?.unwrap_or_default();
+    Ok(Answer::ok(serde_json::to_string(&watch)?))
 }

@@ -18,6 +18,7 @@ use crate::api::mail::query;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
+use crate::api::reply;
 use crate::app::App;
 use crate::outbox::submit::{Submission, submit};
 use crate::resources::Asker;
@@ -73,7 +74,7 @@ async fn list_drafts(State(app): State<App>, asker: Asker, params: Params) -> Re
     let (texts, place) = list::list(&app, &asker, &query, (after, limit)).await?;
     let texts = texts.iter().map(|t| drafts::without_time(t)).collect::<Result<Vec<_>, _>>()?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    Ok(reply::over_connections(Answer::ok(page::page(&texts, next.as_deref())), &asker))
 }
 
 async fn get(

@@ -11,6 +11,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
+use crate::api::reply;
 use crate::app::App;
 use crate::resources::Asker;
 use crate::resources::mail::conversations;
@@ -45,7 +46,7 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) = conversations::list(&app, &asker, &query, (after, limit)).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(Answer::ok(page::page(&texts, next.as_deref())))
+    Ok(reply::over_connections(Answer::ok(page::page(&texts, next.as_deref())), &asker))
 }
 
 fn query(params: &Params) -> Result<Query> {

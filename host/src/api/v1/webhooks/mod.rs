@@ -1,7 +1,9 @@
 //! `/v1/webhooks`
 
+pub mod deliveries;
 pub mod replay;
 pub mod replays;
+pub mod test;
 
 use axum::extract::State;
 use http::HeaderMap;

@@ -4,20 +4,43 @@ use axum::extract::State;
 use model::webhook::WebhookReplay;
 
 use crate::answer::Answer;
-use crate::api::asker::Path;
+use crate::api::asker::{Params, Path};
 use crate::api::caller::Caller;
 use crate::api::error::ApiError;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
 use crate::app::App;
 use crate::webhooks::replay;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
+        .get("/v1/webhooks/{webhookId}/replays", "webhooks.read", Additive, list)
+        .summary("List replays")
+        .description("Who asked for which events, and how far they got, newest first. A replay is kept as long as events after it has ended.")
+        .lists::<WebhookReplay>()
         .get("/v1/webhooks/{webhookId}/replays/{replayId}", "webhooks.read", Additive, get)
-        .summary("How far a replay is")
-        .description("Kept for 30 days after it has ended.")
+        .summary("Read a replay")
+        .description("How far it is. Kept as long as events after it has ended.")
         .returns::<WebhookReplay>()
+}
+
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let limit = page::limit(params.get("limit"))?;
+    let binding = Binding::new(caller.tenant(), "webhooks.replays.list", &id);
+    let before: Option<String> = binding.place(&app.keyring, params.get("cursor"))?;
+    let mut found = replay::list(&app, &caller.key, &id, (before.as_deref(), limit + 1)).await?;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = found.len() > most;
+    found.truncate(most);
+    let items: Vec<String> = found.iter().map(|(_, rendered)| rendered.to_string()).collect();
+    let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|(id, _)| id));
+    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
 }
 
 async fn get(

@@ -16,7 +16,7 @@ const ANEW: &str = "build it again: switchboard connector build";
 
 /// Parts of the runtime's messages, and the remedy; the first part that a message has counts.
 const REMEDIES: [(&str, &str); 19] = [
-    ("no surface is called", "surfaces are email, calendar, contacts, tasks and lifecycle"),
+    ("no surface is called", "surfaces are email, calendar, contacts, tasks, lifecycle and watch"),
     (
         "connector.toml: surfaces: this host speaks version 1",
         "write the surface with @1.0.0, and build the component against version 1 of the WIT package: switchboard connector wit",

@@ -1,6 +1,6 @@
 //! Permissions and needs of a connector in words, as users read them before they install it.
 
-use runtime::{AuthKind, HostRule, Manifest};
+use runtime::{AuthKind, HostRule, Manifest, Surface};
 
 /// The WIT package of the host.
 const PACKAGE: &str = "switchboard:connector/";
@@ -116,6 +116,10 @@ pub fn needs_from_operator(manifest: &Manifest) -> Vec<String> {
     }
     for setting in manifest.auth.settings.iter().filter(|setting| setting.default.is_none()) {
         needs.push(format!("the setting {}", setting.name));
+    }
+    if manifest.surfaces.iter().any(|version| version.surface == Surface::Watch) {
+        let url = "for notifications from the provider, a public URL of the host with https (optional)";
+        needs.push(url.to_owned());
     }
     needs
 }

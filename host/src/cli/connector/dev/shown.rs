@@ -70,17 +70,20 @@ impl CallObserver for Shown {
     fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>) {
         match outcome {
             Ok(answer) => self.say(&format!("✓ {called}  {}{}", figures(&answer.stats), request(called))),
-            Err(error) => self.say(&told(called, error)),
+            Err(error) => self.say(&told(&self.folder, called, error)),
         }
     }
 }
 
-fn told(called: &Called, error: &Error) -> String {
+fn told(folder: &Path, called: &Called, error: &Error) -> String {
     let mut text = format!("✗ {called}  {}  {}{}", error.code, figures(&error.stats), request(called));
     // Of a panic the log has told more.
     let why = if error.author.detail.is_empty() { &error.message } else { &error.author.detail };
     if error.code != Code::Panic {
-        text.push_str(&format!("\n           {why}"));
+        // A stack of JavaScript names places of the bundle: the author's own are told instead.
+        for line in placed(folder, why).lines() {
+            text.push_str(&format!("\n           {line}"));
+        }
     }
     for frame in &error.author.frames {
         text.push_str(&format!("\n           {frame}"));
@@ -137,7 +140,7 @@ mod tests {
             place: Some(("src/paper.rs".into(), 41)),
             offset: Some(7),
         }];
-        let text = told(&called, &error);
+        let text = told(Path::new("."), &called, &error);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,

@@ -1,80 +1,14 @@
-//! What the API puts around a body (`calendar::Event`, `contacts::Contact`, ...): the id and the other fields that are ours and
-//! not the provider's. `Resource` is what is answered, `New` what creates one, `Patch` the shape of a merge patch.
+//! The JSON schemas of what is around a body.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Instant;
+use crate::resource::{Body, Metadata, New, Patch, Resource};
 use crate::wire::Warning;
-
-/// The caller's own notes on a resource: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
-pub type Metadata = BTreeMap<String, String>;
-
-/// A body that the API stores and answers as a resource.
-pub trait Body: JsonSchema {
-    /// Name of the resource in the API's description; `New…` and `…Patch` are made of it.
-    const NAME: &'static str;
-    /// Fields (camelCase) that a create must have.
-    const REQUIRED: &'static [&'static str] = &[];
-    /// Fields (camelCase) that the caller cannot set: derived, or decided by the provider.
-    const READ_ONLY: &'static [&'static str] = &[];
-    /// Whether it belongs to a connection, which a create can name.
-    const IN_CONNECTION: bool = true;
-    /// Fields that only this resource has beside the common ones.
-    type Extra: JsonSchema;
-    /// Fields that a create or a patch may have and that are not kept.
-    type Options: JsonSchema;
-}
-
-/// For bodies with nothing more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Nothing {}
-
-/// A stored resource: the body, and what we add.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Resource<T: Body + Default>
-where
-    T::Extra: Default,
-{
-    /// Ours: opaque, at most 64 characters of `[A-Za-z0-9_]`, never reused, the same wherever the provider moves it.
-    pub id: String,
-    /// Null for what the service itself owns.
-    pub connection_id: Option<String>,
-    /// The provider's id, for reconciliation.
-    pub external_id: Option<String>,
-    /// The version, with its quotes, as in the `ETag` header; it changes with every visible change and no other.
-    pub etag: String,
-    pub created_at: Instant,
-    pub updated_at: Instant,
-    pub metadata: Metadata,
-    #[serde(flatten)]
-    pub extra: T::Extra,
-    #[serde(flatten)]
-    pub body: T,
-    /// What the caller should know though the call succeeded; on reads what keeps a series from
-    /// being expanded, and what the provider has of it and this cannot say.
-    pub warnings: Vec<Warning>,
-    /// What the model has no field for, as the provider has it; only with `include=providerData`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider_data: Option<Value>,
-}
-
-/// The answer to a write of what has no common fields.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-#[schemars(rename = "Written{T}")]
-pub struct Written<T: Default> {
-    #[serde(flatten)]
-    pub body: T,
-    /// What the caller should know though the call succeeded: fields of the request that nobody knows.
-    pub warnings: Vec<Warning>,
-}
 
 /// The common fields alone, for the schema.
 #[derive(Default, Serialize, JsonSchema)]
@@ -120,26 +54,6 @@ struct CommonPatch {
     /// Replaces your notes whole.
     metadata: Metadata,
 }
-
-/// Body of a create.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct New<T: Body + Default>
-where
-    T::Options: Default,
-{
-    pub connection_id: Option<String>,
-    pub metadata: Metadata,
-    #[serde(flatten)]
-    pub options: T::Options,
-    #[serde(flatten)]
-    pub body: T,
-}
-
-/// Shape of a JSON merge patch (RFC 7396): absent keeps, `null` clears, arrays are replaced whole. Only a schema: a patch is
-/// applied to JSON, because a struct cannot tell absent from null.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Patch<T>(PhantomData<T>);
 
 impl<T: Body + Default> JsonSchema for Resource<T>
 where

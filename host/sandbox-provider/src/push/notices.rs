@@ -1,0 +1,148 @@
+//! Which watches a write is told to, and as what.
+
+use std::collections::BTreeMap;
+
+use crate::kind::Kind;
+use crate::ops::Op;
+use crate::push::watches::{Watch, Watched, Watches};
+
+/// The watch has begun.
+pub const SYNC: &str = "sync";
+/// Something in what is watched has changed.
+const EXISTS: &str = "exists";
+/// What was watched is gone.
+const NOT_EXISTS: &str = "not_exists";
+
+/// What one watch is told.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    pub watch: Watch,
+    /// The value of `x-sandbox-state`.
+    pub state: &'static str,
+}
+
+/// What these changes, which happened at once, are told as: one notice for each watch that has not expired.
+pub fn of(watches: &Watches, changes: &[Op], now_ms: i64) -> Vec<Notice> {
+    if watches.is_empty() {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<(&str, &str), (&Watch, &'static str)> = BTreeMap::new();
+    for (mail, touched) in changes.iter().filter_map(touched) {
+        for watch in watches.of(mail).filter(|watch| now_ms < watch.until_ms) {
+            if let Some(state) = touched.state_for(&watch.watched) {
+                found.insert((watch.mail.as_str(), watch.id.as_str()), (watch, state));
+            }
+        }
+    }
+    found.into_values().map(|(watch, state)| Notice { watch: watch.clone(), state }).collect()
+}
+
+/// What a change is about.
+enum Touched<'a> {
+    /// The account begins anew.
+    Account,
+    /// A folder of this kind is new, or described anew.
+    Head(Kind),
+    /// A folder is gone.
+    Gone(Kind, &'a str),
+    /// A record of a folder.
+    Record(Kind, &'a str),
+}
+
+fn touched(change: &Op) -> Option<(&str, Touched<'_>)> {
+    Some(match change {
+        Op::Account { mail, .. } => (mail.as_str(), Touched::Account),
+        Op::Calendar(put) => (put.mail.as_str(), Touched::Head(Kind::Event)),
+        Op::Book(put) => (put.mail.as_str(), Touched::Head(Kind::Card)),
+        Op::List(put) => (put.mail.as_str(), Touched::Head(Kind::Todo)),
+        Op::Event(put) => (put.mail.as_str(), Touched::Record(Kind::Event, &put.folder)),
+        Op::Card(put) => (put.mail.as_str(), Touched::Record(Kind::Card, &put.folder)),
+        Op::Todo(put) => (put.mail.as_str(), Touched::Record(Kind::Todo, &put.folder)),
+        Op::Entry(put) => (put.mail.as_str(), Touched::Record(Kind::Mail, &put.folder)),
+        Op::DropFolder { kind, mail, id } => (mail.as_str(), Touched::Gone(*kind, id)),
+        Op::DropRecord(gone) => (gone.mail.as_str(), Touched::Record(gone.kind, &gone.folder)),
+        Op::Mailbox(_)
+        | Op::Letter { .. }
+        | Op::Forget { .. }
+        | Op::Receipt { .. }
+        | Op::Grant(_)
+        | Op::Watch(_)
+        | Op::Counter { .. } => return None,
+    })
+}
+
+impl Touched<'_> {
+    /// What a watch of this is told; none where it has not changed.
+    fn state_for(&self, watched: &Watched) -> Option<&'static str> {
+        let folder = watched.folder.as_deref();
+        match *self {
+            Touched::Account => Some(EXISTS),
+            Touched::Head(kind) => (kind == watched.kind && folder.is_none()).then_some(EXISTS),
+            Touched::Gone(kind, _) | Touched::Record(kind, _) if kind != watched.kind => None,
+            Touched::Gone(_, id) => match folder {
+                None => Some(EXISTS),
+                Some(folder) => (folder == id).then_some(NOT_EXISTS),
+            },
+            Touched::Record(kind, id) => match folder {
+                None => (kind == Kind::Mail).then_some(EXISTS),
+                Some(folder) => (folder == id).then_some(EXISTS),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::calendar::types::{Calendar, Event};
+    use crate::push::watches::WatchChange;
+    use crate::state::State;
+
+    const MAIL: &str = "a@sandbox.test";
+
+    fn watching(state: &mut State, path: &str, until_ms: i64) {
+        let watch = Watch {
+            id: format!("{path}-{until_ms}"),
+            mail: MAIL.to_owned(),
+            watched: Watched::parse(path).unwrap(),
+            address: String::new(),
+            secret: String::new(),
+            until_ms,
+        };
+        state.commit(Op::Watch(WatchChange::Put(watch)));
+        state.take_pending();
+    }
+
+    fn told(state: &mut State) -> Vec<String> {
+        let changes = state.take_pending();
+        of(&state.watches, &changes, 10).into_iter().map(|n| format!("{} {}", n.watch.id, n.state)).collect()
+    }
+
+    #[test]
+    fn each_watch_is_told_once_of_what_it_watches() {
+        let mut state = State::default();
+        state.commit(Op::Account { mail: MAIL.into(), name: "A".into(), zone: "UTC".into() });
+        assert!(told(&mut state).is_empty());
+        for (path, until_ms) in
+            [("calendars", 11), ("calendars/work/events", 11), ("calendars/work/events", 10), ("mail", 11)]
+        {
+            watching(&mut state, path, until_ms);
+        }
+        state.put_head::<Event>(MAIL, Calendar { id: "work".into(), ..Calendar::default() });
+        assert_eq!(told(&mut state), ["calendars-11 exists"]);
+        for id in ["one", "two"] {
+            state.put(MAIL, "work", 1, Arc::new(Event { id: id.into(), ..Event::default() }));
+        }
+        assert_eq!(told(&mut state), ["calendars/work/events-11 exists"]);
+        state.put("b@sandbox.test", "work", 1, Arc::new(Event::default()));
+        assert!(told(&mut state).is_empty(), "another account");
+        state.remove::<Event>(MAIL, "work", 1, "one");
+        assert_eq!(told(&mut state), ["calendars/work/events-11 exists"]);
+        state.commit(Op::DropFolder { kind: Kind::Event, mail: MAIL.into(), id: "work".into() });
+        assert_eq!(told(&mut state), ["calendars-11 exists", "calendars/work/events-11 not_exists"]);
+        state.commit(Op::Account { mail: MAIL.into(), name: "A".into(), zone: "UTC".into() });
+        assert_eq!(told(&mut state).len(), 3);
+    }
+}

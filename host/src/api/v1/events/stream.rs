@@ -1,0 +1,55 @@
+//! `/v1/events/stream`
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use crate::api::asker::Params;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::api::page;
+use crate::app::App;
+use crate::webhooks::events::Wish;
+use crate::webhooks::stream::EventStream;
+
+/// Where a client goes on that had a stream before (WHATWG HTML, section 9.2.4).
+const LAST_EVENT_ID: &str = "last-event-id";
+/// Tells reverse proxies to pass on each event at once.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Events")
+        .get("/v1/events/stream", "events.read", Additive, open)
+        .summary("Receive events as they happen")
+        .description("Server-sent events: `id` is the `sequence`, `event` the type, and `data` what a webhook with full payloads receives, in one line. The stream begins with the events after `Last-Event-ID` or `after_sequence`, and without either with those that come from now on. A comment comes every 15 seconds; an `id` without an event tells how far the log was read. The stream ends after an hour, or when the host is stopped, and its client opens another one with `Last-Event-ID`, as `EventSource` does by itself; it ends for good when its API key is revoked. Who takes nothing for 30 seconds is disconnected. `event: sync_reset_required`, the last of a stream, says that events after the position are not kept any more; a stream that is opened there is answered with 409. 429 while the key has 10 streams open at the host, or the host 1,000.")
+        .param("after_sequence", "integer", "Events after this `sequence`; `Last-Event-ID` goes before it")
+        .param("type", "string", "Event types such as `calendar.event.created`, families such as `calendar.*`, or `*`: up to 100, with commas between them. Default: all but those that have to be named exactly, as `connection.token_refreshed`")
+        .param("connection_id", "string", "Events of these connections alone: up to 100, with commas between them")
+        .param("include_backfill", "boolean", "Also what a first reading of a collection finds, which is left out by default")
+        .header("Last-Event-ID", "The `id` that was received last")
+        .streams()
+}
+
+async fn open(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    params: Params,
+) -> Result<Response, ApiError> {
+    let backfill = params.flag("include_backfill")?;
+    let wish = Wish::read(params.get("type"), params.get("connection_id"), backfill)?;
+    // What is no text is no sequence either.
+    let last_event_id = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
+    let last_event_id = page::sequence("Last-Event-ID", last_event_id.filter(|id| !id.is_empty()))?;
+    let after = page::sequence("after_sequence", params.get("after_sequence"))?;
+    let stream = EventStream::open(&app, caller.key.clone(), &wish, last_event_id.or(after)).await?;
+    let mut response = Response::new(Body::from_stream(stream.pieces()));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    Ok(response)
+}

@@ -1,0 +1,133 @@
+//! `/v1/providers`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Extension, Request, State};
+use axum::response::{IntoResponse, Response};
+use base::error::{Code, Refusal, Result, not_found};
+use http::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::api::asker::Path;
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::{ANY_KEY, Routes};
+use crate::api::rate_limit::Limiters;
+use crate::api::small_body;
+use crate::app::App;
+use crate::push::notification::{self, Incoming};
+use crate::push::reach;
+use crate::push::receive::{self, Budgets, Pace, Taken};
+
+/// Largest body, bytes.
+const MAX_BODY: usize = 256 << 10;
+/// How long a body may take to arrive, and how long the database has: providers wait for three seconds.
+const BODY_WITHIN: Duration = Duration::from_millis(900);
+const TAKEN_WITHIN: Duration = Duration::from_secs(2);
+/// Requests of one provider in any second, and handshakes, which cost less.
+const PER_PROVIDER: u64 = 200;
+/// Notifications of one watch in any second that make a pull due at once, and those that are looked at at all.
+const PER_WATCH: u64 = 2;
+const LOOKED_AT_PER_WATCH: u64 = 20;
+
+/// Says nothing of what became of the notifications.
+#[derive(Debug, Serialize, JsonSchema)]
+struct NotificationsTaken {}
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Providers")
+        .post("/v1/providers/{provider}/notifications", ANY_KEY, Additive, notify)
+        .summary("Where providers post their notifications")
+        .description("For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch: what changed is read from the provider. 202 whether or not the watches are known and the secrets right; 401 without any; 200 for a handshake, whose value comes back as text. 429 over 200 requests of the provider in a second, or far more than 2 notifications of a watch, and 503 when the database does not answer within 2 seconds: the provider repeats it. At most 256 KiB and 1,000 notifications.")
+        .status(202)
+        .returns::<NotificationsTaken>()
+        .return_type("text/plain")
+        .own_budget()
+}
+
+async fn notify(
+    State(app): State<App>,
+    Extension(limiters): Extension<Arc<Limiters>>,
+    Path(provider): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let connector = reach::connector(&app, &provider);
+    let push = connector.as_ref().and_then(|connector| connector.manifest.push.as_ref());
+    let push = push.ok_or_else(|| not_found("provider that posts notifications"))?;
+    let budgets = OfProvider { limiters: &limiters, provider: &provider, now: app.now() };
+    let (parts, body) = request.into_parts();
+    if let Some(value) = notification::handshake(push, parts.uri.query().unwrap_or_default())? {
+        budgets.take("handshakes")?;
+        return Ok(echo(value));
+    }
+    let body = small_body::read(body, MAX_BODY, BODY_WITHIN).await?;
+    let incoming = Incoming { headers: &parts.headers, body: body.bytes() };
+    let read = || notification::read(push, incoming);
+    let notifications = app.compute.run("", body.bytes().len(), read).await?;
+    let taking = receive::receive(&app, (&provider, push), (notifications, body.bytes()), &budgets);
+    match tokio::time::timeout(TAKEN_WITHIN, taking).await {
+        Ok(taken) => Ok(answer(taken?)),
+        Err(_) => {
+            let message = "the notifications could not be taken in time; send them again";
+            Err(ApiError(Refusal::new(Code::Overloaded, message).retry_after_s(1).into()))
+        }
+    }
+}
+
+/// The value of a handshake, which is never anything but text.
+fn echo(value: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+    ];
+    (StatusCode::OK, headers, value).into_response()
+}
+
+fn answer(taken: Taken) -> Response {
+    let status = match taken {
+        Taken::Notified => StatusCode::ACCEPTED,
+        Taken::Greeted => StatusCode::OK,
+    };
+    (status, Json(NotificationsTaken {})).into_response()
+}
+
+/// The budgets of a provider and its watches at this host.
+struct OfProvider<'a> {
+    limiters: &'a Limiters,
+    provider: &'a str,
+    now: i64,
+}
+
+impl OfProvider<'_> {
+    fn take(&self, what: &str) -> Result<()> {
+        let name = format!("{what} {}", self.provider);
+        match self.limiters.take_of_notifications(&name, PER_PROVIDER, self.now).retry_after_s {
+            None => Ok(()),
+            Some(seconds) => {
+                let message = format!("more than {PER_PROVIDER} {what} of this provider in a second");
+                Err(Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
+            }
+        }
+    }
+}
+
+impl Budgets for OfProvider<'_> {
+    fn of_watch(&self, name: &str) -> Pace {
+        let is_within = |what: &str, limit: u64| {
+            let name = format!("{what} {name}");
+            self.limiters.take_of_notifications(&name, limit, self.now).retry_after_s.is_none()
+        };
+        match is_within("watch", PER_WATCH) {
+            true => Pace::Fine,
+            false if is_within("merged", LOOKED_AT_PER_WATCH) => Pace::Merged,
+            false => Pace::Flood,
+        }
+    }
+
+    fn of_provider(&self) -> Result<()> {
+        self.take("requests")
+    }
+}

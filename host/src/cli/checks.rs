@@ -1,0 +1,28 @@
+//! Checks of single settings. Each error names the setting and what it can be.
+
+use std::ops::RangeInclusive;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::config::Config;
+
+/// Days that the event log can be kept: a month at least, so that a client that was away finds its position again.
+const EVENTS_DAYS: RangeInclusive<i64> = 30..=365;
+
+/// The days that the event log is kept.
+pub fn events_days(given: Option<i64>) -> Result<i64> {
+    let days = given.unwrap_or(Config::default().events_days);
+    let (least, most) = (EVENTS_DAYS.start(), EVENTS_DAYS.end());
+    ensure!(EVENTS_DAYS.contains(&days), "events_days must be {least} to {most}");
+    Ok(days)
+}
+
+/// Whether this can be the address under which others reach the service.
+pub fn public_url(text: &str) -> Result<()> {
+    let url = url::Url::parse(text).context("public_url is not a URL")?;
+    ensure!(
+        matches!(url.scheme(), "http" | "https") && url.host().is_some() && url.query().is_none(),
+        "public_url must begin with http:// or https:// and name a host, without a query"
+    );
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! Server-sent events: the items in a stream of bytes, as WHATWG HTML has them in section 9.2.6, "Interpreting an event stream". Pure: it
+//! reads nothing by itself, and how the bytes are cut into pieces makes no difference.
+
+use std::error::Error;
+use std::fmt;
+use std::mem;
+
+/// Longest line, and most data of one event, bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// What a stream says. Comments say nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    Event(Event),
+    /// The id of the last event is another, without an event: a block of lines with `id` and without `data`.
+    LastEventId(String),
+    /// How long to wait before the stream is opened again, ms.
+    Retry(u64),
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The last `id` that the stream had, of this event or of an earlier one; empty where there was none.
+    pub id: String,
+    /// `message` where the stream names no other type.
+    pub event_type: String,
+    /// Lines of data, with a line feed between two of them.
+    pub data: String,
+}
+
+/// A line, or the data of one event, has more than 1 MiB. Nothing after it can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a line of the stream has more than 1 MiB")
+    }
+}
+
+impl Error for TooLong {}
+
+/// A stream that is being read. It keeps at most a line and the data of an event.
+#[derive(Debug, Default)]
+pub struct Parser {
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    /// The first line has ended, so that no byte order mark can come any more.
+    has_begun: bool,
+    /// The last byte was a carriage return, which ended a line: a line feed after it is part of that end.
+    is_after_return: bool,
+    event_type: String,
+    /// Each line of data with a line feed behind it.
+    data: String,
+    last_event_id: String,
+    /// `last_event_id` was set since the last empty line.
+    has_id: bool,
+}
+
+impl Parser {
+    /// Takes bytes off the front of `input` up to the end of the next item, and returns the item; none once all of `input` is taken. An
+    /// event that the stream's end cuts off is none.
+    pub fn next_item(&mut self, input: &mut &[u8]) -> Result<Option<Item>, TooLong> {
+        loop {
+            let Some((first, after_first)) = input.split_first() else { return Ok(None) };
+            if mem::take(&mut self.is_after_return) && *first == b'\n' {
+                *input = after_first;
+                continue;
+            }
+            let bytes = *input;
+            let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.keep(bytes)?;
+                *input = &[];
+                return Ok(None);
+            };
+            let (text, rest) = bytes.split_at(end);
+            self.keep(text)?;
+            if let Some((ending, after)) = rest.split_first() {
+                self.is_after_return = *ending == b'\r';
+                *input = after;
+            }
+            let line = mem::take(&mut self.line);
+            if let Some(item) = self.take(&line)? {
+                return Ok(Some(item));
+            }
+        }
+    }
+
+    fn keep(&mut self, text: &[u8]) -> Result<(), TooLong> {
+        if self.line.len() + text.len() > MAX_BYTES {
+            return Err(TooLong);
+        }
+        self.line.extend_from_slice(text);
+        Ok(())
+    }
+
+    /// Takes a whole line, without its end.
+    fn take(&mut self, line: &[u8]) -> Result<Option<Item>, TooLong> {
+        let text = String::from_utf8_lossy(line);
+        let is_first = !mem::replace(&mut self.has_begun, true);
+        let text = if is_first { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &*text };
+        if text.is_empty() {
+            return Ok(self.dispatch());
+        }
+        let (field, value) = text.split_once(':').unwrap_or((text, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut self.event_type),
+            "data" => {
+                if self.data.len() + value.len() >= MAX_BYTES {
+                    return Err(TooLong);
+                }
+                self.data.push_str(value);
+                self.data.push('\n');
+            }
+            "id" if !value.contains('\0') => {
+                value.clone_into(&mut self.last_event_id);
+                self.has_id = true;
+            }
+            // A number that is too large is no number.
+            "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                return Ok(value.parse().ok().map(Item::Retry));
+            }
+            // Comments, which are lines without a field's name, and fields that are not known.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Ends a block of lines.
+    fn dispatch(&mut self) -> Option<Item> {
+        let (event_type, mut data) = (mem::take(&mut self.event_type), mem::take(&mut self.data));
+        let has_id = mem::take(&mut self.has_id);
+        let id = self.last_event_id.clone();
+        // The line feed behind the last line. Without any data there is no event, whatever its type.
+        if data.pop().is_none() {
+            return has_id.then_some(Item::LastEventId(id));
+        }
+        let event_type = if event_type.is_empty() { "message".to_owned() } else { event_type };
+        Some(Item::Event(Event { id, event_type, data }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    const NONE: [Item; 0] = [];
+
+    /// What these pieces say, and how it ends.
+    fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Item>, Result<(), TooLong>) {
+        let (mut parser, mut items) = (Parser::default(), Vec::new());
+        for mut piece in pieces {
+            loop {
+                match parser.next_item(&mut piece) {
+                    Ok(Some(item)) => items.push(item),
+                    Ok(None) => break,
+                    Err(e) => return (items, Err(e)),
+                }
+            }
+            assert!(piece.is_empty(), "all of it is taken");
+        }
+        (items, Ok(()))
+    }
+
+    fn items(text: &str) -> Vec<Item> {
+        let (items, ended) = read([text.as_bytes()]);
+        assert_eq!(ended, Ok(()));
+        items
+    }
+
+    fn event(id: &str, event_type: &str, data: &str) -> Item {
+        Item::Event(Event { id: id.into(), event_type: event_type.into(), data: data.into() })
+    }
+
+    #[test]
+    fn a_stream_of_the_api_is_read() {
+        let text = ": hello\n\nretry: 1000\n\nid: 7\nevent: task.created\ndata: {\"id\":\"ev_1\"}\n\n: still here\n\n\
+                    id: 9\nevent: task.deleted\ndata: {\"id\":\"ev_2\"}\n\n";
+        let expected = [
+            Item::Retry(1_000),
+            event("7", "task.created", "{\"id\":\"ev_1\"}"),
+            event("9", "task.deleted", "{\"id\":\"ev_2\"}"),
+        ];
+        assert_eq!(items(text), expected);
+    }
+
+    /// The examples of the standard.
+    #[test]
+    fn the_examples_of_the_standard_are_read() {
+        let stocks = "data: YHOO\ndata: +2\ndata: 10\n\n";
+        assert_eq!(items(stocks), [event("", "message", "YHOO\n+2\n10")]);
+        let four =
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n";
+        // The third has no empty line behind it; its second space would be part of the data.
+        assert_eq!(items(four), [event("1", "message", "first event"), event("", "message", "second event")]);
+        assert_eq!(
+            items("data\n\ndata\ndata\n\ndata:"),
+            [event("", "message", ""), event("", "message", "\n")]
+        );
+        let spaces = "data:test\n\ndata: test\n\n";
+        assert_eq!(items(spaces), [event("", "message", "test"), event("", "message", "test")]);
+    }
+
+    #[test]
+    fn every_end_of_a_line_is_one() {
+        let expected = [event("1", "a", "x\ny"), event("2", "message", "z")];
+        for end in ["\n", "\r", "\r\n"] {
+            let lines = ["id: 1", "event: a", "data: x", "data: y", "", "id: 2", "data: z", "", ""];
+            assert_eq!(items(&lines.join(end)), expected, "{end:?}");
+        }
+        assert_eq!(
+            items("data: x\r\n\ndata: y\n\r\n"),
+            [event("", "message", "x"), event("", "message", "y")]
+        );
+    }
+
+    #[test]
+    fn an_id_stays_until_the_next_one() {
+        let text = "id: 1\n\ndata: x\n\nid: 2\ndata: y\n\nid: 3\0\ndata: z\n\n";
+        let expected = [
+            Item::LastEventId("1".into()),
+            event("1", "message", "x"),
+            event("2", "message", "y"),
+            event("2", "message", "z"),
+        ];
+        assert_eq!(items(text), expected);
+    }
+
+    #[test]
+    fn what_is_not_known_says_nothing() {
+        assert_eq!(items("\u{feff}data: x\n\n"), [event("", "message", "x")]);
+        assert_eq!(items("\n\u{feff}data: x\n\n"), NONE, "a byte order mark is at the beginning alone");
+        assert_eq!(items("Data: x\ndata : x\n data: x\nevent: a\n\n"), NONE);
+        assert_eq!(items("retry: 1s\nretry:\nretry: -1\nretry: 99999999999999999999999\n\n"), NONE);
+        assert_eq!(
+            items("event: a\n\ndata: x\n\n"),
+            [event("", "message", "x")],
+            "a type ends with its block"
+        );
+    }
+
+    #[test]
+    fn a_line_and_the_data_of_an_event_have_a_longest_length() {
+        let long = vec![b'x'; MAX_BYTES];
+        let (found, ended) = read([b"data: a\n\n:".as_slice(), long.as_slice()]);
+        assert_eq!((found, ended), (vec![event("", "message", "a")], Err(TooLong)));
+        let line = [b"data: ".as_slice(), vec![b'x'; MAX_BYTES / 2].as_slice(), b"\n".as_slice()].concat();
+        let (found, ended) = read([line.as_slice(), line.as_slice()]);
+        assert_eq!((found, ended), (Vec::new(), Err(TooLong)));
+        let (found, ended) = read([line.as_slice(), b"\n".as_slice(), line.as_slice(), b"\n".as_slice()]);
+        assert_eq!((found.len(), ended), (2, Ok(())));
+    }
+
+    /// Texts that are likely to be cut at a bad place.
+    fn texts() -> impl Strategy<Value = Vec<u8>> {
+        let word = select(vec![
+            &b"data"[..],
+            b"data:",
+            b"data: {\"id\":\"ev_1\"}",
+            b"id: 7",
+            b"id",
+            b"event: task.created",
+            b"retry: 1000",
+            b": comment",
+            b":",
+            b" ",
+            b"\n",
+            b"\n",
+            b"\r",
+            b"\r\n",
+            b"\n\n",
+            b"\r\n\r\n",
+            b"\0",
+            "\u{feff}".as_bytes(),
+            "ü".as_bytes(),
+            b"\xe2\x82",
+            b"\xff",
+        ]);
+        vec(word, 0..40).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn how_the_bytes_are_cut_makes_no_difference(bytes in texts(), cuts in vec(0_usize..200, 0..20)) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.sort_unstable();
+            let mut pieces = Vec::new();
+            let mut rest = bytes.as_slice();
+            let mut at = 0;
+            for cut in cuts {
+                let (piece, after) = rest.split_at(cut - at);
+                pieces.push(piece);
+                (rest, at) = (after, cut);
+            }
+            pieces.push(rest);
+            let whole = read([bytes.as_slice()]);
+            prop_assert_eq!(read(pieces), whole.clone());
+            prop_assert_eq!(read(bytes.chunks(1)), whole);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Events on their way from `listen` to a program of whoever runs it: signed and posted as deliveries to webhooks are.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use base::clock::Clock;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use runtime::{OperatorClient, PostError};
+use url::Url;
+
+use crate::cli::listen::source::OWN_NAME;
+use crate::webhooks::sign::{self, SigningKeys};
+
+/// Times that an event is posted at most.
+const MAX_TRIES: i64 = 3;
+/// The wait after the first failed try; doubled after each.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A try takes no longer than this: lookup, connection, request and the head of the answer.
+const DEADLINE: Duration = Duration::from_secs(15);
+/// The answer of an endpoint that is gone for good.
+const GONE: u16 = 410;
+
+/// Where events are posted, and what signs them.
+pub struct Forward {
+    client: OperatorClient,
+    url: Url,
+    keys: SigningKeys,
+    clock: Clock,
+}
+
+/// What became of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forwarded {
+    /// The status of the last answer, or the kind of the failure: dns, connect, tls, timeout or http.
+    pub status: String,
+    pub is_delivered: bool,
+    /// Tries, from 1.
+    pub tries: i64,
+    /// How long the last of them took.
+    pub took: Duration,
+}
+
+impl Forward {
+    /// `secret` is `whsec_…`; the error says what it must be.
+    pub fn new(client: OperatorClient, url: Url, secret: &str) -> Result<Forward> {
+        sign::parse_secret(secret).map_err(|why| anyhow!("the secret {why}"))?;
+        let keys = SigningKeys::new(&[secret.to_owned()], None)?;
+        Ok(Forward { client, url, keys, clock: Clock::system() })
+    }
+
+    /// Posts an event until the answer is 2xx or 410, at most three times. `body` is sent as it is.
+    pub async fn send(&self, event_id: &str, body: &Bytes) -> Result<Forwarded> {
+        let mut wait = FIRST_WAIT;
+        let mut n = 1;
+        loop {
+            let headers = self.headers(event_id, n, body)?;
+            let began = Instant::now();
+            let answer = self.client.post(&self.url, headers, body.clone(), DEADLINE).await;
+            let took = began.elapsed();
+            let is_delivered = matches!(answer, Ok(200..=299));
+            if is_delivered || n == MAX_TRIES || answer == Ok(GONE) {
+                let status = answer.map_or_else(|error| kind(&error).to_owned(), |status| status.to_string());
+                return Ok(Forwarded { status, is_delivered, tries: n, took });
+            }
+            tokio::time::sleep(wait).await;
+            wait *= 2;
+            n += 1;
+        }
+    }
+
+    /// The headers of one try; its time is signed, so that each has its own.
+    fn headers(&self, event_id: &str, n: i64, body: &[u8]) -> Result<HeaderMap> {
+        let at_s = self.clock.now_ms().div_euclid(1_000);
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        headers.insert("user-agent", HeaderValue::from_static(OWN_NAME));
+        headers
+            .insert("webhook-id", HeaderValue::try_from(event_id).context("the id of an event is no text")?);
+        headers.insert("webhook-timestamp", HeaderValue::from(at_s));
+        headers.insert("webhook-signature", sign::signatures(&self.keys, event_id, at_s, body));
+        headers.insert("webhook-attempt", HeaderValue::from(n));
+        Ok(headers)
+    }
+}
+
+/// The word for a failure, as the attempts of a delivery have it.
+fn kind(error: &PostError) -> &'static str {
+    match error {
+        PostError::Dns => "dns",
+        PostError::Connect => "connect",
+        PostError::Tls => "tls",
+        PostError::Timeout => "timeout",
+        PostError::BlockedAddress => "blocked_address",
+        PostError::Http(_) => "http",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_is_none_is_refused() {
+        let client = OperatorClient::new(&[]).unwrap();
+        let url = Url::parse("http://127.0.0.1:9/").unwrap();
+        let refused = |secret: &str| match Forward::new(client.clone(), url.clone(), secret) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(refused("hunter2"), "the secret must begin with \"whsec_\"");
+        assert_eq!(refused("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "");
+    }
+
+    #[test]
+    fn each_try_is_signed_anew() {
+        let client = OperatorClient::new(&[]).unwrap();
+        let url = Url::parse("http://127.0.0.1:9/").unwrap();
+        let forward = Forward::new(client, url, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let headers = forward.headers("ev_1", 2, b"{}").unwrap();
+        let at_s: i64 = headers["webhook-timestamp"].to_str().unwrap().parse().unwrap();
+        assert_eq!(headers["webhook-signature"], sign::signatures(&forward.keys, "ev_1", at_s, b"{}"));
+        assert_eq!(headers["webhook-attempt"], "2");
+        assert_eq!(headers["webhook-id"], "ev_1");
+    }
+}

@@ -1,0 +1,404 @@
+//! `switchboard listen`: shows the events of a running server as they happen, and posts them to a program of whoever runs it, signed as
+//! deliveries to webhooks are.
+
+mod event_stream;
+mod forward;
+mod source;
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use base::clock::{Clock, Entropy};
+use bytes::Bytes;
+use clap::Args;
+use model::Instant;
+use runtime::OperatorClient;
+use serde::Deserialize;
+use tokio::time;
+use url::Url;
+use zeroize::Zeroizing;
+
+use crate::cli::listen::event_stream::{Event, Item, Parser};
+use crate::cli::listen::forward::{Forward, Forwarded};
+use crate::cli::listen::source::{Position, Refused, Source, Stream, printable};
+use crate::cli::serve::Signals;
+use crate::webhooks::sign;
+
+/// The variable with the API key, unless another is named.
+pub const KEY_VARIABLE: &str = "SWITCHBOARD_API_KEY";
+
+/// The first wait before the stream is opened again, and the longest; doubled each time.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// The longest wait that a server may ask for.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
+/// A stream that was open for this long was a good one: the next wait is the first again.
+const SETTLED: Duration = Duration::from_secs(30);
+/// The last event of a stream that the log has overtaken.
+const RESET_REQUIRED: &str = "sync_reset_required";
+
+/// Show events as they happen, and forward them to a program on this machine
+///
+/// Reads the stream of events of a running server. With --forward-to each event is posted to that URL as it is delivered to a webhook: the
+/// same body, the same headers, signed, one at a time in the order of the log, at most three times until the answer is 2xx. The secret that
+/// signs is made at the start and printed to stderr. No webhook is needed, and none is changed.
+///
+/// Each event is a line on stdout: the time, the type, the id, and with --forward-to the answer and how long it took. When the connection
+/// breaks off, the stream is opened again after the last event that was dealt with. It ends with Ctrl-C.
+///
+/// The API key comes from a variable or a file, never from an argument. It sees the events that it may read.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  export SWITCHBOARD_API_KEY=…
+  switchboard listen
+  switchboard listen --forward-to http://localhost:3000/webhooks --events 'calendar.*,task.created'
+  switchboard listen --server https://api.example.com --api-key-file key.txt --print-json | jq .data.resource")]
+pub struct Listen {
+    /// URL that each event is posted to; without it events are only shown
+    #[arg(long, value_name = "URL", value_parser = http_url)]
+    forward_to: Option<Url>,
+    /// URL of the server
+    #[arg(
+        long,
+        env = "SWITCHBOARD_SERVER",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8080",
+        value_parser = http_url
+    )]
+    server: Url,
+    /// File that holds the API key
+    #[arg(long, value_name = "FILE")]
+    api_key_file: Option<PathBuf>,
+    /// Environment variable that holds the API key
+    #[arg(long, value_name = "VAR", default_value = KEY_VARIABLE, conflicts_with = "api_key_file")]
+    api_key_env: String,
+    /// Only events of these types: exact names, `family.*` or `*`, as `eventTypes` of a webhook (repeatable)
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    events: Vec<String>,
+    /// Only events of this connection, by its id (repeatable)
+    #[arg(long = "connection", value_name = "ID", value_delimiter = ',')]
+    connections: Vec<String>,
+    /// Begin after the event with this sequence instead of with what happens now
+    #[arg(long, value_name = "SEQUENCE", value_parser = clap::value_parser!(i64).range(0..))]
+    after: Option<i64>,
+    /// File that holds the secret that signs, `whsec_…` [default: one that is made at the start]
+    #[arg(long, value_name = "FILE", conflicts_with = "secret_env")]
+    secret_file: Option<PathBuf>,
+    /// Environment variable that holds the secret that signs
+    #[arg(long, value_name = "VAR")]
+    secret_env: Option<String>,
+    /// Print the body of each event on a line of its own to stdout, and everything else to stderr
+    #[arg(long)]
+    print_json: bool,
+    /// PEM file with certificate authorities to trust beside the usual ones (repeatable)
+    #[arg(long, env = "SWITCHBOARD_CA_FILE", value_name = "FILE", value_delimiter = ',')]
+    ca_file: Vec<PathBuf>,
+}
+
+/// An absolute http or https URL without credentials.
+fn http_url(text: &str) -> Result<Url, &'static str> {
+    runtime::parse_webhook_url(text)
+}
+
+impl Listen {
+    /// Listens until the process is told to stop, until nobody reads stdout any more, or until the server refuses for good.
+    pub async fn run(self) -> Result<ExitCode> {
+        let mut signals = Signals::new()?;
+        let mut listening = self.begin()?;
+        tokio::select! {
+            ended = listening.run() => ended?,
+            () = signals.end() => {}
+        }
+        if let Position::Event(id) = &listening.position {
+            note(&format!("ended; --after {id} goes on from here"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn begin(self) -> Result<Listening> {
+        let key = match &self.api_key_file {
+            Some(file) => from_file(file)?,
+            None => from_variable(&self.api_key_env).with_context(|| {
+                format!(
+                    "there is no API key: put one into the variable {}, or name a file with --api-key-file; `switchboard keys create` makes one",
+                    self.api_key_env
+                )
+            })?,
+        };
+        let roots = self.ca_file.iter().map(|file| {
+            std::fs::read_to_string(file)
+                .with_context(|| format!("cannot read the CA file {}", file.display()))
+        });
+        let client = OperatorClient::new(&roots.collect::<Result<Vec<String>>>()?)?;
+        let source = Source::new(client.clone(), &self.server, &key, (&self.events, &self.connections))?;
+        note(&format!("listening to {}", self.server));
+        let forward = match &self.forward_to {
+            Some(url) => Some(self.forward(client, url)?),
+            None => None,
+        };
+        Ok(Listening {
+            source,
+            forward,
+            position: self.after.map_or(Position::Now, Position::After),
+            pause: Pause::default(),
+            prints_json: self.print_json,
+            clock: Clock::system(),
+        })
+    }
+
+    fn forward(&self, client: OperatorClient, url: &Url) -> Result<Forward> {
+        let given = match (&self.secret_file, &self.secret_env) {
+            (Some(file), _) => Some(from_file(file)?),
+            (None, Some(name)) => Some(
+                from_variable(name)
+                    .with_context(|| format!("--secret-env: there is no variable {name} with text in it"))?,
+            ),
+            (None, None) => None,
+        };
+        let secret = match &given {
+            Some(secret) => secret.clone(),
+            None => sign::secret(&Entropy::system().bytes()),
+        };
+        let forward = Forward::new(client, url.clone(), &secret)?;
+        // One that was given is known already, and stays where it was.
+        let shown = if given.is_some() { "the given secret" } else { secret.as_str() };
+        note(&format!("forwarding to {url}, signed with {shown}"));
+        Ok(forward)
+    }
+}
+
+/// The text in a file. Editors end a file with a line's end, which is no part of it.
+fn from_file(file: &Path) -> Result<Zeroizing<String>> {
+    let text = std::fs::read_to_string(file).map(Zeroizing::new);
+    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    ensure!(!text.trim().is_empty(), "{} is empty", file.display());
+    Ok(Zeroizing::new(text.trim().to_owned()))
+}
+
+/// The text in an environment variable; none where it is empty or no UTF-8.
+fn from_variable(name: &str) -> Option<Zeroizing<String>> {
+    let text = std::env::var(name).ok().map(Zeroizing::new)?;
+    Some(Zeroizing::new(text.trim().to_owned())).filter(|text| !text.is_empty())
+}
+
+/// Tells whoever runs the command what it does; stdout is for events.
+fn note(text: &str) {
+    // stderr is the last resort: if it is closed, nobody can be told.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// What an event says of itself.
+#[derive(Deserialize)]
+struct Head {
+    id: String,
+    #[serde(rename = "type")]
+    event_type: String,
+}
+
+/// The waits between two attempts to open the stream.
+struct Pause {
+    first: Duration,
+    next: Duration,
+}
+
+impl Default for Pause {
+    fn default() -> Self {
+        Pause { first: FIRST_WAIT, next: FIRST_WAIT }
+    }
+}
+
+impl Pause {
+    /// The next wait. `random` makes it up to a quarter longer, so that those who were cut off together do not come back together.
+    fn wait(&mut self, random: u8) -> Duration {
+        let wait = self.next + self.next * u32::from(random) / (4 * u32::from(u8::MAX));
+        self.next = (self.next * 2).min(LONGEST_WAIT);
+        wait.min(LONGEST_WAIT)
+    }
+
+    fn reset(&mut self) {
+        self.next = self.first;
+    }
+
+    /// The server's wish for the first wait.
+    fn set_first(&mut self, ms: u64) {
+        self.first = Duration::from_millis(ms).clamp(FIRST_WAIT, LONGEST_WAIT);
+    }
+}
+
+/// How reading a stream ended.
+enum Ended {
+    /// The server ended it, as it does once an hour and when it stops.
+    InOrder,
+    BrokenOff(String),
+    /// Nobody reads stdout any more.
+    Unread,
+}
+
+/// A command under way.
+struct Listening {
+    source: Source,
+    forward: Option<Forward>,
+    /// Up to here every event was dealt with.
+    position: Position,
+    pause: Pause,
+    prints_json: bool,
+    clock: Clock,
+}
+
+impl Listening {
+    /// Reads one stream after the other until nobody reads stdout any more.
+    async fn run(&mut self) -> Result<()> {
+        loop {
+            let (began, position) = (time::Instant::now(), self.position.clone());
+            let (why, asked) = match self.source.open(&self.position).await {
+                Ok(stream) => match self.read(stream).await? {
+                    Ended::Unread => return Ok(()),
+                    Ended::InOrder => (None, None),
+                    Ended::BrokenOff(why) => (Some(why), None),
+                },
+                Err(Refused::ForGood(error)) => return Err(error),
+                Err(Refused::ForNow { why, retry_after }) => (Some(why), retry_after),
+            };
+            if began.elapsed() >= SETTLED || self.position != position {
+                self.pause.reset();
+            }
+            let [random] = Entropy::system().bytes::<1>();
+            let wait = self.pause.wait(random).max(asked.unwrap_or_default().min(LONGEST_RETRY_AFTER));
+            if let Some(why) = why {
+                note(&format!("{why}; trying again in {} s", wait.as_secs()));
+            }
+            time::sleep(wait).await;
+        }
+    }
+
+    async fn read(&mut self, mut stream: Stream) -> Result<Ended> {
+        let mut parser = Parser::default();
+        loop {
+            let piece = match stream.piece().await {
+                Ok(Some(piece)) => piece,
+                Ok(None) => return Ok(Ended::InOrder),
+                Err(why) => return Ok(Ended::BrokenOff(why)),
+            };
+            let mut rest: &[u8] = &piece;
+            while let Some(item) = parser.next_item(&mut rest)? {
+                match item {
+                    Item::Event(event) => {
+                        if !self.take(event).await? {
+                            return Ok(Ended::Unread);
+                        }
+                    }
+                    Item::LastEventId(id) => self.advance(id),
+                    Item::Retry(ms) => self.pause.set_first(ms),
+                }
+            }
+        }
+    }
+
+    /// The stream goes on after the event with this id when it is opened again.
+    fn advance(&mut self, id: String) {
+        if !id.is_empty() {
+            self.position = Position::Event(id);
+        }
+    }
+
+    /// Forwards and shows an event. Returns false when nobody reads stdout any more.
+    async fn take(&mut self, event: Event) -> Result<bool> {
+        if event.event_type == RESET_REQUIRED {
+            bail!(
+                "the events after this place are no longer kept, so that some would be missed; without --after it begins with what happens now"
+            );
+        }
+        let Event { id, data, .. } = event;
+        let body = Bytes::from(data);
+        let head: Head = serde_json::from_slice(&body)
+            .context("the server sent an event that is none: is it a newer version than this program?")?;
+        let forwarded = match &self.forward {
+            Some(forward) => Some(forward.send(&head.id, &body).await?),
+            None => None,
+        };
+        let line = line(self.clock.now(), &head, forwarded.as_ref());
+        let is_read = if self.prints_json {
+            if forwarded.is_some() {
+                note(&line);
+            }
+            show(&body)?
+        } else {
+            show(line.as_bytes())?
+        };
+        self.advance(id);
+        Ok(is_read)
+    }
+}
+
+/// The line that shows an event.
+fn line(at: Instant, head: &Head, forwarded: Option<&Forwarded>) -> String {
+    let mut line = format!("{at}  {}  {}", printable(&head.event_type), printable(&head.id));
+    if let Some(forwarded) = forwarded {
+        line.push_str(&format!("  {}  {} ms", forwarded.status, forwarded.took.as_millis()));
+        match (forwarded.is_delivered, forwarded.tries) {
+            (true, 1) => {}
+            (true, tries) => line.push_str(&format!("  after {tries} tries")),
+            (false, 1) => line.push_str("  given up"),
+            (false, tries) => line.push_str(&format!("  given up after {tries} tries")),
+        }
+    }
+    line
+}
+
+/// Writes a line to stdout. Returns false when nobody reads it any more (`| head`).
+fn show(line: &[u8]) -> Result<bool> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(e) => Err(e).context("cannot write to stdout"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_doubled_from_one_to_thirty_seconds() {
+        let mut pause = Pause::default();
+        let waits: Vec<u64> = (0..7).map(|_| pause.wait(0).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
+        assert_eq!(pause.wait(u8::MAX), LONGEST_WAIT);
+        pause.reset();
+        assert_eq!(pause.wait(u8::MAX), Duration::from_millis(1_250));
+        for (wish_ms, first_ms) in [(5_000, 5_000), (0, 1_000), (u64::MAX, 30_000)] {
+            pause.set_first(wish_ms);
+            pause.reset();
+            assert_eq!(pause.wait(0), Duration::from_millis(first_ms), "{wish_ms}");
+        }
+    }
+
+    #[test]
+    fn a_line_tells_what_became_of_an_event() {
+        let head = Head { id: "ev_1".to_owned(), event_type: "task.created".to_owned() };
+        let forwarded = |status: &str, is_delivered: bool, tries: i64| Forwarded {
+            status: status.to_owned(),
+            is_delivered,
+            tries,
+            took: Duration::from_millis(12),
+        };
+        let at = Instant::from_millis(0);
+        let shown = |forwarded: Option<Forwarded>| {
+            let line = line(at, &head, forwarded.as_ref());
+            line.split_once("  ").unwrap().1.to_owned()
+        };
+        assert_eq!(shown(None), "task.created  ev_1");
+        assert_eq!(shown(Some(forwarded("204", true, 1))), "task.created  ev_1  204  12 ms");
+        let late = shown(Some(forwarded("204", true, 2)));
+        assert_eq!(late, "task.created  ev_1  204  12 ms  after 2 tries");
+        let gone = shown(Some(forwarded("410", false, 1)));
+        assert_eq!(gone, "task.created  ev_1  410  12 ms  given up");
+        let silent = shown(Some(forwarded("timeout", false, 3)));
+        assert_eq!(silent, "task.created  ev_1  timeout  12 ms  given up after 3 tries");
+    }
+}

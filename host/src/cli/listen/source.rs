@@ -1,0 +1,215 @@
+//! The stream of events of a running server: how it is opened, and which refusals another attempt does not change.
+
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow};
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT,
+};
+use runtime::{OperatorAnswer, OperatorClient, PostError};
+use serde_json::Value;
+use url::Url;
+
+/// What the program calls itself in requests.
+pub const OWN_NAME: &str = concat!("Switchboard/", env!("CARGO_PKG_VERSION"));
+
+const PATH: &str = "/v1/events/stream";
+/// How long the head of the answer may take.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+/// The server writes something every 15 seconds: a stream that is silent for longer than this is dead.
+const SILENCE: Duration = Duration::from_secs(45);
+
+/// Where in the log a stream begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// With what happens from now on.
+    Now,
+    /// After the event with this sequence.
+    After(i64),
+    /// After the event with this id in the stream, which is its sequence.
+    Event(String),
+}
+
+/// Why a stream cannot be opened.
+#[derive(Debug)]
+pub enum Refused {
+    /// The same request is refused again.
+    ForGood(Error),
+    /// Another attempt may succeed, after this time at the earliest where the server named one.
+    ForNow { why: String, retry_after: Option<Duration> },
+}
+
+/// The stream of a server.
+pub struct Source {
+    client: OperatorClient,
+    url: Url,
+    authorization: HeaderValue,
+}
+
+impl Source {
+    /// The stream of events of these types and of these connections; of all where none are named. `server` is the server's own URL.
+    pub fn new(
+        client: OperatorClient,
+        server: &Url,
+        key: &str,
+        (event_types, connection_ids): (&[String], &[String]),
+    ) -> Result<Source> {
+        let mut url = server.clone();
+        url.set_query(None);
+        url.set_path(&format!("{}{PATH}", server.path().trim_end_matches('/')));
+        for (name, values) in [("type", event_types), ("connection_id", connection_ids)] {
+            if !values.is_empty() {
+                url.query_pairs_mut().append_pair(name, &values.join(","));
+            }
+        }
+        let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))
+            .context("the API key has characters that no API key has")?;
+        authorization.set_sensitive(true);
+        Ok(Source { client, url, authorization })
+    }
+
+    /// Opens the stream.
+    pub async fn open(&self, position: &Position) -> Result<Stream, Refused> {
+        let (url, headers) = self.request(position).map_err(Refused::ForGood)?;
+        let answer = self.client.get(&url, headers, HEAD_TIME).await;
+        let answer = answer.map_err(|error| Refused::ForNow { why: reason(&error), retry_after: None })?;
+        let content_type = text_of(&answer.headers, CONTENT_TYPE.as_str()).to_ascii_lowercase();
+        match answer.status {
+            200 if content_type.starts_with("text/event-stream") => Ok(Stream { answer }),
+            200 => Err(Refused::ForGood(anyhow!(
+                "there is no stream of events at {}: --server must name a Switchboard server",
+                self.url
+            ))),
+            _ => Err(self.refused(answer).await),
+        }
+    }
+
+    fn request(&self, position: &Position) -> Result<(Url, HeaderMap)> {
+        let mut url = self.url.clone();
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, self.authorization.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(OWN_NAME));
+        match position {
+            Position::Now => {}
+            Position::After(sequence) => {
+                url.query_pairs_mut().append_pair("after_sequence", &sequence.to_string());
+            }
+            Position::Event(id) => {
+                let id = HeaderValue::try_from(id).context("the server's id of an event is no text")?;
+                headers.insert("last-event-id", id);
+            }
+        }
+        Ok((url, headers))
+    }
+
+    /// What an answer means that is no stream.
+    async fn refused(&self, answer: OperatorAnswer) -> Refused {
+        let status = answer.status;
+        let location = text_of(&answer.headers, LOCATION.as_str()).to_owned();
+        let retry_after =
+            text_of(&answer.headers, RETRY_AFTER.as_str()).parse().ok().map(Duration::from_secs);
+        let said = message(&answer.beginning().await).map_or_else(String::new, |text| format!(": {text}"));
+        let for_good = |why: String| Refused::ForGood(anyhow!(why));
+        match status {
+            300..=399 => for_good(format!(
+                "the server redirects to {}: give the address that it is moved to with --server",
+                printable(&location)
+            )),
+            401 => for_good(format!(
+                "the server does not take the API key{said}; `switchboard keys create` makes one"
+            )),
+            403 => for_good(format!("the API key may not read the events{said}")),
+            404 | 405 => for_good(format!(
+                "the server has no such stream{said}; --server must name a Switchboard server, and --connection connections of the key's application"
+            )),
+            408 | 425 | 429 | 500..=599 => {
+                Refused::ForNow { why: format!("the server answers {status}{said}"), retry_after }
+            }
+            409 => for_good(format!(
+                "the server cannot go on from here{said}; without --after it begins with what happens now"
+            )),
+            _ => for_good(format!("the server refuses the request with {status}{said}")),
+        }
+    }
+}
+
+/// An open stream.
+pub struct Stream {
+    answer: OperatorAnswer,
+}
+
+impl Stream {
+    /// The next bytes; none when the server ended the stream. The error says why nothing more comes.
+    pub async fn piece(&mut self) -> Result<Option<Bytes>, String> {
+        self.answer.piece(SILENCE).await.map_err(|error| reason(&error))
+    }
+}
+
+/// Why there is no answer, as a part of a sentence.
+fn reason(error: &PostError) -> String {
+    let why = match error {
+        PostError::Dns => "the server's name cannot be looked up",
+        PostError::Connect => "the server takes no connection",
+        PostError::Tls => {
+            "TLS with the server cannot be agreed on, or its certificate is not trusted (--ca-file names more authorities)"
+        }
+        PostError::Timeout => "the server is silent",
+        PostError::BlockedAddress => "the server's address is refused",
+        PostError::Http(why) => return why.clone(),
+    };
+    why.to_owned()
+}
+
+fn text_of<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The message in the body of an error.
+fn message(body: &[u8]) -> Option<String> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    body["error"]["message"].as_str().map(printable)
+}
+
+/// A text of a server as a terminal may show it: without control characters, and not longer than a few lines.
+pub fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(500).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(server: &str, filters: (&[&str], &[&str])) -> Source {
+        let owned = |texts: &[&str]| -> Vec<String> { texts.iter().map(|text| (*text).to_owned()).collect() };
+        let (event_types, connection_ids) = (owned(filters.0), owned(filters.1));
+        let client = OperatorClient::new(&[]).unwrap();
+        let server = Url::parse(server).unwrap();
+        Source::new(client, &server, "uc_live_1", (&event_types, &connection_ids)).unwrap()
+    }
+
+    #[test]
+    fn the_filters_are_in_the_url_and_the_position_in_url_or_header() {
+        let all = source("http://127.0.0.1:8080", (&[], &[]));
+        let (url, headers) = all.request(&Position::Now).unwrap();
+        assert_eq!(url.as_str(), "http://127.0.0.1:8080/v1/events/stream");
+        assert_eq!(headers["authorization"], "Bearer uc_live_1");
+        let some = source("https://api.example/base/", (&["calendar.*", "task.created"], &["conn_1"]));
+        let (url, headers) = some.request(&Position::After(7)).unwrap();
+        let expected = "https://api.example/base/v1/events/stream?type=calendar.*%2Ctask.created&connection_id=conn_1&after_sequence=7";
+        assert_eq!(url.as_str(), expected);
+        assert!(!headers.contains_key("last-event-id"));
+        let (url, headers) = some.request(&Position::Event("9".to_owned())).unwrap();
+        assert!(!url.as_str().contains("after_sequence"));
+        assert_eq!(headers["last-event-id"], "9");
+    }
+
+    #[test]
+    fn a_message_is_shown_without_control_characters() {
+        let body = br#"{"error":{"code":"insufficient_scope","message":"needs \u001b[31mevents.read"}}"#;
+        assert_eq!(message(body), Some("needs [31mevents.read".to_owned()));
+        assert_eq!(message(b"<html>"), None);
+        assert_eq!(message(b"[]"), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The kind `deliver`: sends the events that a webhook wants to its endpoint. There is one job for each webhook, so that one host at a time
+//! works on an endpoint. A turn first repeats what is due again, then goes on in the log from the webhook's cursor (`work`); it makes
+//! attempts side by side (`sending`, `rate`), and writes what came of them while others are under way (`outcomes`).
+
+mod outcomes;
+mod rate;
+mod sending;
+mod work;
+
+use base::error::{Error, Result};
+use storage::jobs::{self, End};
+use storage::wakes::JobClass;
+use storage::webhooks::deliveries as table;
+use storage::webhooks::held;
+
+use crate::app::App;
+use crate::jobs::deliver::rate::Rate;
+use crate::jobs::deliver::sending::Sending;
+use crate::jobs::fanout::wanted_of;
+use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::webhooks::attempt::OpenSubscription;
+use crate::webhooks::kinds::Matcher;
+
+/// The kind.
+pub const DELIVER: JobKind = JobKind {
+    name: "deliver",
+    class: JobClass::Deliver,
+    deadline_ms: Some(90_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 5 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+/// Deliveries that one step gives up when a webhook is disabled, or lets go when it is not ordered any more.
+const STEP: i64 = 500;
+
+async fn run(turn: &Turn) -> Result<Next> {
+    let (app, webhook_id) = (&turn.app, turn.job.key());
+    let Some(endpoint) = table::find_endpoint(app.db.reader(), webhook_id).await? else {
+        return Ok(Next::Done);
+    };
+    match endpoint.status.as_str() {
+        "active" => {}
+        "disabled" => return discard(app, webhook_id).await,
+        // It keeps its cursor, and is woken when it is resumed.
+        _ => return Ok(Next::Park),
+    }
+    let now = app.now();
+    let rate = Rate::new(endpoint.max_per_second, turn.job.progress.as_deref(), now);
+    let begins_at = endpoint.health.not_before.unwrap_or(now).max(rate.next_at(now));
+    if begins_at > now {
+        return put_off(turn, begins_at).await;
+    }
+    if endpoint.held > 0 && !endpoint.ordered {
+        let_go(turn).await?;
+    }
+    let matcher = Matcher::new(&[wanted_of(endpoint.filters.clone())]);
+    let work = work::find(app, &endpoint, &matcher).await?;
+    let mut sending = Sending::new(turn, OpenSubscription::open(app, endpoint, matcher)?, work, rate);
+    sending.run().await?;
+    sending.end().await
+}
+
+/// Ends a turn in which no attempt may begin before this time, in ms since 1970. It says nothing of how long attempts take, so that a slow
+/// endpoint stays one.
+async fn put_off(turn: &Turn, until: i64) -> Result<Next> {
+    let (job, now) = (turn.job.clone(), turn.app.now());
+    let end = End { due_at: Some(until), done_at: Some(now), ..End::default() };
+    turn.app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                jobs::reschedule(tx, &job, &end, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(Next::Committed)
+}
+
+/// Gives up what waits for a webhook that is disabled, step by step.
+async fn discard(app: &App, webhook_id: &str) -> Result<Next> {
+    let (id, now) = (webhook_id.to_owned(), app.now());
+    let discarded: Result<u64> =
+        app.db.write(move |tx| Box::pin(async move { Ok(table::discard(tx, &id, now, STEP).await?) })).await;
+    Ok(if discarded? == 0 { Next::Park } else { Next::At(now) })
+}
+
+/// Lets deliveries go that waited for an earlier one while the webhook was ordered, some of them with each turn.
+async fn let_go(turn: &Turn) -> Result<()> {
+    let (job, now) = (turn.job.clone(), turn.app.now());
+    turn.app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                held::release_all(tx, job.key(), now, STEP).await?;
+                jobs::check_fence(tx, &job, None, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,266 @@
+//! Holds notifications against the watches that they name, and makes pulls due for those that are authentic. At most two reads and one
+//! write for a request; none of what a notification says gets any further.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::error::{Code, Error, Refusal, Result};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use runtime::{Push, PushAuth};
+use sha2::Sha256;
+use storage::wakes::JobClass;
+use storage::watches::{self as table, Watch};
+use subtle::ConstantTimeEq;
+
+use crate::app::App;
+use crate::push::notification::{Lifecycle, Notification, Notifications, Subject};
+use crate::sync::schedule::{pull_id_of, renew_id_of};
+
+/// How often it is written that notifications come for a watch, ms.
+const NOTED_EVERY_MS: i64 = 10_000;
+/// How much later a pull is due for a watch whose notifications come too quickly, ms: it then stands for all of them.
+const MERGED_MS: i64 = 1_000;
+
+/// How quickly the notifications of a watch come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As they may.
+    Fine,
+    /// Too quickly: those of a second are one.
+    Merged,
+    /// So quickly that they are not looked at.
+    Flood,
+}
+
+/// Counts what comes.
+pub trait Budgets: Sync {
+    /// Counts a notification of a watch, or of whoever pretends that it is one; `name` stands for the watch and the secret.
+    fn of_watch(&self, name: &str) -> Pace;
+
+    /// Counts a request of the provider. Fails over its budget.
+    fn of_provider(&self) -> Result<()>;
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It was held against the watches; whether any of it was authentic is not told.
+    Notified,
+    /// It only says that watches have begun.
+    Greeted,
+}
+
+/// Takes the notifications of a request whose body is `body`.
+pub async fn receive(
+    app: &App,
+    (provider, push): (&str, &Push),
+    (notifications, body): (Notifications, &[u8]),
+    budgets: &dyn Budgets,
+) -> Result<Taken> {
+    let Notifications { all, greetings } = notifications;
+    if all.is_empty() && greetings > 0 {
+        app.metrics.count_notifications(provider, "greeting", 1);
+        return Ok(Taken::Greeted);
+    }
+    if all.is_empty() {
+        let message = "the request names no watch, or brings no secret of one";
+        return Err(Refusal::new(Code::MissingApiKey, message).into());
+    }
+    let paced = paced(app, (provider, push), all, budgets)?;
+    let known = find(app, provider, &paced).await?;
+    let hints = hints(app, (provider, push), (&paced, &known), body);
+    act(app, hints).await?;
+    Ok(Taken::Notified)
+}
+
+/// Counts the notifications. Fails where all of them are a flood, or the provider is over its budget.
+fn paced(
+    app: &App,
+    (provider, push): (&str, &Push),
+    all: Vec<Notification>,
+    budgets: &dyn Budgets,
+) -> Result<Vec<(Pace, Notification)>> {
+    let pace = |one: &Notification| {
+        // A signature is another one with each body.
+        let secret = if push.auth == PushAuth::Hmac { "" } else { one.secret.as_str() };
+        let name = format!("{provider}\n{}\n{secret}", one.subject.name());
+        budgets.of_watch(&app.keyring.watch_token_hash(&name))
+    };
+    let paced: Vec<(Pace, Notification)> = all.into_iter().map(|one| (pace(&one), one)).collect();
+    if paced.iter().all(|(pace, _)| *pace == Pace::Flood) {
+        app.metrics.count_notifications(provider, "flood", paced.len());
+        let message = "there are too many notifications of this watch; send one for all of them later";
+        return Err(Refusal::new(Code::RateLimited, message).retry_after_s(1).into());
+    }
+    // A watch alone that is too quick takes nothing from the others of its provider.
+    if paced.iter().any(|(pace, _)| *pace == Pace::Fine) {
+        budgets.of_provider()?;
+    }
+    Ok(paced)
+}
+
+/// The watches that are named.
+async fn find(app: &App, provider: &str, paced: &[(Pace, Notification)]) -> Result<Vec<Watch>> {
+    let (mut ids, mut accounts) = (BTreeSet::new(), BTreeSet::new());
+    for (_, one) in paced {
+        match &one.subject {
+            Subject::Watch(id) => ids.insert(id.clone()),
+            Subject::Account(address) => accounts.insert(address.clone()),
+        };
+    }
+    let (ids, accounts): (Vec<String>, Vec<String>) =
+        (ids.into_iter().collect(), accounts.into_iter().collect());
+    // Of a provider all notifications name the one or the other.
+    match accounts.is_empty() {
+        true => Ok(table::by_external_ids(app.db.reader(), provider, &ids).await?),
+        false => Ok(table::by_accounts(app.db.reader(), provider, &accounts).await?),
+    }
+}
+
+/// What is to be done for the notifications that are authentic.
+#[derive(Clone, Debug, Default)]
+struct Hints {
+    /// The pulls that are due now, and those that are due a moment later, by the ids of their jobs.
+    now: BTreeSet<String>,
+    merged: BTreeSet<String>,
+    /// Watches by their ids: those to be renewed, and those that are over; and the jobs that do it.
+    renewed: BTreeSet<String>,
+    removed: BTreeSet<String>,
+    renewals: BTreeSet<String>,
+    /// Watches of which it has not been written lately that notifications come.
+    noted: BTreeSet<String>,
+}
+
+fn hints(
+    app: &App,
+    (provider, push): (&str, &Push),
+    (paced, known): (&[(Pace, Notification)], &[Watch]),
+    body: &[u8],
+) -> Hints {
+    let mut by_subject: BTreeMap<&str, Vec<&Watch>> = BTreeMap::new();
+    for watch in known {
+        let name = if push.account.is_some() { &watch.account } else { &watch.external_id };
+        by_subject.entry(name.as_deref().unwrap_or_default()).or_default().push(watch);
+    }
+    let mut hints = Hints::default();
+    let (mut authentic, mut unknown, mut wrong) = (0, 0, 0);
+    for (pace, one) in paced {
+        let Some(named) = by_subject.get(one.subject.name()) else {
+            unknown += 1;
+            continue;
+        };
+        let mut is_authentic = false;
+        for watch in named.iter().filter(|watch| proves(app, push, watch, (one, body))) {
+            is_authentic = true;
+            hints.add(watch, one.lifecycle, *pace, app.now());
+        }
+        if is_authentic {
+            authentic += 1;
+        } else {
+            wrong += 1;
+        }
+    }
+    app.metrics.count_notifications(provider, "authentic", authentic);
+    app.metrics.count_notifications(provider, "unknown_watch", unknown);
+    app.metrics.count_notifications(provider, "wrong_secret", wrong);
+    hints
+}
+
+/// Whether a notification is the provider's, by the token of this watch.
+fn proves(app: &App, push: &Push, watch: &Watch, (one, body): (&Notification, &[u8])) -> bool {
+    match push.auth {
+        PushAuth::ChannelToken | PushAuth::ClientState => {
+            let hash = app.keyring.watch_token_hash(&one.secret);
+            bool::from(hash.as_bytes().ct_eq(watch.token_hash.as_bytes()))
+        }
+        PushAuth::Hmac => {
+            let token = app.keyring.watch_token(&watch.id);
+            let Ok(mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(token.as_bytes()) else { return false };
+            let text = one.secret.strip_prefix("sha256=").unwrap_or(&one.secret);
+            let signature = hex::decode(text).or_else(|_| BASE64_STANDARD.decode(text));
+            // Compared in constant time.
+            signature.is_ok_and(|signature| mac.chain_update(body).verify_slice(&signature).is_ok())
+        }
+        PushAuth::Jwt => false,
+    }
+}
+
+impl Hints {
+    fn add(&mut self, watch: &Watch, lifecycle: Option<Lifecycle>, pace: Pace, now: i64) {
+        let pulls = if pace == Pace::Fine { &mut self.now } else { &mut self.merged };
+        pulls.insert(pull_id_of(watch));
+        if let Some(lifecycle) = lifecycle {
+            let watches = match lifecycle {
+                Lifecycle::Renew => &mut self.renewed,
+                Lifecycle::Removed => &mut self.removed,
+            };
+            watches.insert(watch.id.clone());
+            self.renewals.insert(renew_id_of(watch));
+        }
+        if watch.last_notified_at.is_none_or(|at| at <= now - NOTED_EVERY_MS) {
+            self.noted.insert(watch.id.clone());
+        }
+    }
+
+    /// Leaves out pulls that come soon enough anyway: whatever begins from here on reads what the notification is about.
+    async fn leave_out_planned(&mut self, app: &App, now: i64) -> Result<()> {
+        let ids: Vec<String> = self.now.union(&self.merged).cloned().collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let planned = table::planned(app.db.reader(), &ids).await?;
+        let later = |due_at: i64| {
+            let is_later =
+                |job: &&table::Planned| !job.is_failing && job.next_at.is_none_or(|next_at| next_at > due_at);
+            planned.iter().filter(is_later).map(|job| job.id.clone()).collect::<BTreeSet<String>>()
+        };
+        self.now = &self.now & &later(now);
+        self.merged = &self.merged & &later(now + MERGED_MS);
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        let all = [&self.now, &self.merged, &self.renewed, &self.removed, &self.renewals, &self.noted];
+        all.into_iter().all(BTreeSet::is_empty)
+    }
+}
+
+/// Does it, in one transaction, as far as anything has to be written.
+async fn act(app: &App, mut hints: Hints) -> Result<()> {
+    let now = app.now();
+    hints.leave_out_planned(app, now).await?;
+    if hints.is_empty() {
+        // What is due may wait for a wake that was lost.
+        app.db.wakes().wake(JobClass::Pull);
+        return Ok(());
+    }
+    let list = |ids: BTreeSet<String>| ids.into_iter().collect::<Vec<String>>();
+    let (due, merged, renewals) = (list(hints.now), list(hints.merged), list(hints.renewals));
+    let (renewed, removed, noted) = (list(hints.renewed), list(hints.removed), list(hints.noted));
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                if !noted.is_empty() {
+                    table::note_notified(tx, &noted, now, now - NOTED_EVERY_MS).await?;
+                }
+                if !renewed.is_empty() {
+                    table::hurry(tx, &renewed, now).await?;
+                }
+                if !removed.is_empty() {
+                    table::expire(tx, &removed, now).await?;
+                }
+                if !due.is_empty() {
+                    table::wake(tx, &due, (now, false), now).await?;
+                }
+                if !merged.is_empty() {
+                    table::wake(tx, &merged, (now + MERGED_MS, false), now).await?;
+                }
+                if !renewals.is_empty() {
+                    table::wake(tx, &renewals, (now, true), now).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,84 @@
+//! The end of a connection's watches, while its credentials are still there. Providers also end them by themselves, and notifications of
+//! watches that are not known count for nothing.
+
+use std::time::Duration;
+
+use base::error::Error;
+use futures::future::join_all;
+use model::wire::watch::WatchStop;
+use storage::connections::Connection;
+use storage::watches::{self as table, Status, Watch};
+
+use crate::app::App;
+use crate::connections::call::Target;
+use crate::connections::watch_calls;
+use crate::sync::schedule::renew_id_of;
+
+/// How long somebody who disconnects an account waits for its provider.
+const WITHIN: Duration = Duration::from_secs(5);
+/// Watches that are stopped at a time.
+const CONCURRENT: usize = 8;
+
+/// Asks the provider to end the watches of a connection that is about to be disconnected, as far as it answers in time. Those that it has
+/// ended are over from then on, so that they are started anew should the connection live on.
+pub async fn stop_all(app: &App, connection: &Connection) {
+    if let Err(e) = try_stop_all(app, connection).await {
+        tracing::warn!(connection = %connection.id, error = %e, "the watches of a connection cannot be stopped");
+    }
+}
+
+async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
+    let mut known = table::of_connection(app.db.reader(), &connection.id).await?;
+    known.retain(|watch| matches!(watch.status, Status::Active | Status::Expiring | Status::Stopping));
+    let is_usable = matches!(connection.status.as_str(), "active" | "degraded");
+    if known.is_empty() || !is_usable {
+        return Ok(());
+    }
+    let target = Target::of(app, connection)?;
+    let (mut ids, mut renewals) = (Vec::new(), Vec::new());
+    let stopping = async {
+        for some in known.chunks(CONCURRENT) {
+            let ended = join_all(some.iter().map(|watch| stop(app, &target, watch))).await;
+            for (watch, _) in some.iter().zip(ended).filter(|(_, has_ended)| *has_ended) {
+                ids.push(watch.id.clone());
+                renewals.push(renew_id_of(watch));
+            }
+        }
+    };
+    // Whatever was not stopped in time ends by itself.
+    let _ = tokio::time::timeout(WITHIN, stopping).await;
+    let now = app.now();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                table::expire(tx, &ids, now).await?;
+                table::wake(tx, &renewals, (now, true), now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}
+
+/// Whether the provider has ended a watch.
+async fn stop(app: &App, target: &Target<'_>, watch: &Watch) -> bool {
+    let Some(args) = args(watch) else { return false };
+    match watch_calls::stop(app, target, &args).await {
+        Ok(()) => true,
+        Err(e) => {
+            tracing::debug!(watch = %watch.id, error = %e, "a watch cannot be stopped");
+            false
+        }
+    }
+}
+
+/// What the provider is told to end a watch; none for one that it never answered for.
+pub fn args(watch: &Watch) -> Option<WatchStop> {
+    Some(WatchStop {
+        external_id: watch.external_id.clone()?,
+        resource: watch.resource.clone(),
+        channel: watch.id.clone(),
+    })
+}

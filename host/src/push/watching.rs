@@ -1,0 +1,106 @@
+//! What providers are to be asked to watch: what clients follow.
+
+use std::collections::BTreeSet;
+
+use base::error::{Error, Result};
+use storage::connections::Connection;
+use storage::{items, jobs, sync_states, watches};
+
+use crate::app::App;
+use crate::push::reach;
+use crate::resources::Kind;
+use crate::sync::schedule::{ConnectionJob, renew_job};
+use crate::sync::{Scope, whole};
+
+/// Collections of a surface that is followed as a whole, at most: of a connection that has more, none is watched, and all are polled.
+const MAX_COLLECTIONS: usize = 50;
+
+/// Sees to it that a scope that clients follow is watched, where its provider can do that. Jobs that are there stay as they are.
+pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+    if !reach::can_watch(app, &connection.provider) {
+        return Ok(());
+    }
+    let scope_ids = scope_ids(app, connection, scope).await?;
+    let mut wanted: Vec<ConnectionJob> =
+        scope_ids.iter().map(|scope_id| renew_job(connection, scope.surface(), scope_id)).collect();
+    let ids: Vec<String> = wanted.iter().map(ConnectionJob::id).collect();
+    let there: BTreeSet<String> =
+        watches::planned(app.db.reader(), &ids).await?.into_iter().map(|job| job.id).collect();
+    wanted.retain(|job| !there.contains(&job.id()));
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let (connection, now) = (connection.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                for job in &wanted {
+                    jobs::ensure(tx, &job.due(&connection, Some(now)), now).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}
+
+/// What is watched for a scope: itself, and each of its collections where it is followed with all of them.
+async fn scope_ids(app: &App, connection: &Connection, scope: &Scope) -> Result<Vec<String>> {
+    let mut scope_ids = vec![scope.scope_id.clone()];
+    if scope.is_whole() {
+        let inside = whole::collections(app, connection, scope.kind).await?;
+        if inside.len() > MAX_COLLECTIONS {
+            return Ok(Vec::new());
+        }
+        scope_ids.extend(inside.into_iter().map(|collection| collection.id));
+    }
+    Ok(scope_ids)
+}
+
+/// What a provider is to be asked to watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The collection's external id; none for the mailbox, or for the account's collections themselves.
+    pub collection: Option<String>,
+}
+
+/// What is to be watched there. None: nobody follows it, it is gone, or the provider cannot notify this service.
+pub async fn wanted(
+    app: &App,
+    connection: &Connection,
+    (surface, scope_id): (&str, &str),
+) -> Result<Option<Wanted>> {
+    if !reach::can_watch(app, &connection.provider) {
+        return Ok(None);
+    }
+    let is_whole = surface == Kind::ContactBook.surface().as_str();
+    let followed = if is_whole { "" } else { scope_id };
+    let state = sync_states::find(app.db.reader(), &connection.id, surface, followed).await?;
+    if !state.is_some_and(|state| state.followed) {
+        return Ok(None);
+    }
+    if scope_id.is_empty() {
+        return Ok(Some(Wanted { collection: None }));
+    }
+    let item = items::any(app.db.reader(), &connection.tenant, scope_id).await?;
+    let item = item.filter(|item| item.connection_id == connection.id);
+    Ok(item.map(|item| Wanted { collection: Some(item.external_id) }))
+}
+
+/// Has the watches of a scope renewed at once, where there are any; where one is to be started, that is tried at once.
+pub async fn renew_now(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+    let of = (scope.surface(), scope.scope_id.as_str());
+    let known = watches::of_scope(app.db.reader(), &connection.id, of).await?;
+    let ids: Vec<String> = known.into_iter().map(|watch| watch.id).collect();
+    let (job, now) = (renew_job(connection, of.0, of.1).id(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                if !ids.is_empty() {
+                    watches::hurry(tx, &ids, now).await?;
+                }
+                watches::wake(tx, &[job], (now, true), now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,46 @@
+//! What a read over all connections reads, and how it tells of those that it could not read.
+
+use base::error::{Code, Error, Result};
+use storage::connections::{self as table, Connection};
+
+use crate::app::App;
+use crate::connections;
+use crate::resources::{Asker, Kind};
+
+/// Connections that are read from the database at a time.
+const PAGE: i64 = 100;
+
+/// The connections whose data of this kind the key may read. Those whose accounts have to be connected again are noted as missing.
+pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
+    let mut found = Vec::new();
+    let mut after = String::new();
+    loop {
+        let page = table::list(app.db.reader(), &asker.tenant, ("", ""), &after, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(found) };
+        after.clone_from(&last.id);
+        let is_granted =
+            |c: &Connection| asker.may_use(&c.id) && connections::granted(c, kind.read_scope()).is_ok();
+        for connection in page.into_iter().filter(is_granted) {
+            match connections::usable(&connection) {
+                Ok(()) => found.push(connection),
+                Err(e) if e.code() == Some(Code::ReauthRequired) => asker.reading.miss(&connection.id, &e),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Notes that a connection could not be brought up to date: an answer over several ones tells of it (`Reading::missing`).
+pub fn missed(asker: &Asker, connection: &Connection, e: &Error) {
+    tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
+    asker.reading.miss(&connection.id, e);
+}
+
+/// Fails where every one of so many connections failed and was never read before, and no other one is missing: an empty answer would say
+/// that there is nothing. `unknown`: the errors of such connections.
+// Contract silent: what a list over several connections answers when some of them fail. What is known, `complete: false` and a warning for
+// each; when nothing of any of them is known, the error of the first.
+pub fn nothing_known(asker: &Asker, unknown: Vec<Error>, connections: usize) -> Result<()> {
+    let are_all = unknown.len() == connections && asker.reading.missing().len() == connections;
+    unknown.into_iter().next().filter(|_| are_all).map_or(Ok(()), Err)
+}

@@ -1,0 +1,269 @@
+//! The event log as clients read it: page by page, and one event by its id. Each event is the body that a webhook receives of it.
+
+use base::error::{Code, Result, invalid, not_found};
+use base::ids;
+use base::input::validate::{self, fault};
+use base::scopes;
+use base::tenant::Tenant;
+use bytes::Bytes;
+use model::webhook::PayloadMode;
+use serde::Serialize;
+use storage::api_keys::ApiKey;
+use storage::log::{self, Entry, Light};
+use storage::{connections, sql};
+
+use crate::app::App;
+use crate::log::check_position;
+use crate::pages::Room;
+use crate::webhooks::kinds::{self, Matcher, Wanted};
+use crate::webhooks::{input, payload};
+
+/// Most event types, and most connections, that one request names.
+const MAX_NAMED: usize = 100;
+/// Entries of the log that are read for one page, whether they are wanted or not.
+const MAX_READ: usize = 5_000;
+/// Entries of the log that are read at a time, without what they hold.
+const STEP: i64 = 500;
+/// Entries that are read at a time with what they hold.
+pub const WHOLE_AT_A_TIME: usize = 16;
+
+/// Which events a client asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Wish {
+    /// Kinds and patterns as a webhook's; empty: all.
+    types: Vec<String>,
+    /// Empty: those of all connections, and those of none.
+    connection_ids: Vec<String>,
+    include_backfill: bool,
+}
+
+impl Wish {
+    /// What the parameters `type` and `connection_id` say, each a list with commas.
+    ///
+    /// # Errors
+    /// 400 for a type that there is not, and for a list that is too long.
+    pub fn read(types: Option<&str>, connection_ids: Option<&str>, include_backfill: bool) -> Result<Wish> {
+        let wish = Wish {
+            types: listed("type", types)?,
+            connection_ids: listed("connection_id", connection_ids)?,
+            include_backfill,
+        };
+        match wish.types.iter().all(|pattern| kinds::is_known(pattern)) {
+            true => Ok(wish),
+            false => Err(fault(
+                "type",
+                "must be event types such as calendar.event.created, families such as calendar.*, or *, with commas between them; see /docs",
+            )),
+        }
+    }
+}
+
+/// The entries of a list with commas.
+fn listed(name: &str, text: Option<&str>) -> Result<Vec<String>> {
+    let entries = text.unwrap_or_default().split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    let entries: Vec<String> = entries.take(MAX_NAMED + 1).map(str::to_owned).collect();
+    validate::length(name, entries.len(), MAX_NAMED)?;
+    Ok(entries)
+}
+
+/// Which events a key is shown of those that it asks for: the rules are those of a webhook that the key makes.
+pub struct Filter(Matcher);
+
+impl Filter {
+    /// # Errors
+    /// 403 for a type whose family the key may not read, 404 for a connection that the key does not see.
+    pub async fn new(app: &App, key: &ApiKey, wish: &Wish) -> Result<Filter> {
+        check_scopes(key, &wish.types)?;
+        check_connections(app, key, &wish.connection_ids).await?;
+        let event_types = match wish.types.is_empty() {
+            true => vec!["*".to_owned()],
+            false => wish.types.clone(),
+        };
+        Ok(Filter(Matcher::new(&[Wanted {
+            id: String::new(),
+            event_types,
+            connection_ids: wish.connection_ids.clone(),
+            bound_to: key.connection_ids.clone(),
+            families: input::families(key),
+            include_backfill: wish.include_backfill,
+        }])))
+    }
+
+    /// Whether the client is shown this event.
+    pub fn admits(&self, line: &Light) -> bool {
+        let connection_id = line.connection_id.as_deref();
+        let mut takers = self.0.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id);
+        takers.next().is_some()
+    }
+}
+
+fn check_scopes(key: &ApiKey, types: &[String]) -> Result<()> {
+    for pattern in types {
+        // All of them are those that the key may read.
+        let Some(family) = kinds::family_of(pattern) else { continue };
+        let scope = family.read_scope();
+        if !scopes::holds(&key.scopes, scope) {
+            let message =
+                format!("type: {pattern} needs the scope {scope}, which the API key that asks lacks");
+            return Err(invalid(Code::InsufficientScope, "type", message));
+        }
+    }
+    Ok(())
+}
+
+async fn check_connections(app: &App, key: &ApiKey, ids: &[String]) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let known = connections::existing(app.db.reader(), &key.tenant, ids).await?;
+    let is_its_own = |id: &String| key.connection_ids.is_empty() || key.connection_ids.contains(id);
+    match ids.iter().all(|id| known.contains(id) && is_its_own(id)) {
+        true => Ok(()),
+        false => Err(not_found("connection")),
+    }
+}
+
+/// Events in the order of the log.
+pub struct Page {
+    /// Their JSON texts.
+    pub items: Vec<String>,
+    /// Everything up to this sequence is in this page or an earlier one, or is not asked for.
+    pub position: i64,
+    /// Whether the log goes on after it. A page may be short all the same.
+    pub has_more: bool,
+}
+
+/// Entries of the log that are wanted, without what they hold.
+struct Found {
+    lines: Vec<Light>,
+    position: i64,
+    has_more: bool,
+}
+
+/// At most `limit` events after a position; without one, from the oldest that is kept.
+///
+/// # Errors
+/// 409 `sync_reset_required` where the log does not hold everything after the position.
+pub async fn page(app: &App, key: &ApiKey, wish: &Wish, after: Option<i64>, limit: usize) -> Result<Page> {
+    let (reader, tenant) = (app.db.reader(), &key.tenant);
+    let filter = Filter::new(app, key, wish).await?;
+    let last = log::last_sequence(reader, tenant).await?;
+    let begin = match after {
+        Some(after) => after,
+        None => log::floor(reader, tenant).await?,
+    };
+    let found = scan(reader, tenant, &filter, (begin, last), limit).await?;
+    let page = read(reader, tenant, found, begin).await?;
+    if let Some(after) = after {
+        // Asked for at the end: what was above it then was there to be read before.
+        check_position(after, log::floor(reader, tenant).await?, last)?;
+    }
+    Ok(page)
+}
+
+/// Looks through the log after `begin` up to `last`, a number that was committed before: every entry up to it is there to be read, because
+/// whoever writes holds the application's row from taking a number to the commit.
+async fn scan(
+    reader: &sql::Reader,
+    tenant: &Tenant,
+    filter: &Filter,
+    (begin, last): (i64, i64),
+    limit: usize,
+) -> Result<Found> {
+    let mut found = Found { lines: Vec::new(), position: begin, has_more: false };
+    let mut count = 0;
+    while found.position < last {
+        if count >= MAX_READ {
+            found.has_more = true;
+            return Ok(found);
+        }
+        let lines = log::light_after(reader, tenant, found.position, STEP).await?;
+        count += lines.len();
+        let is_whole = is_end(&lines, STEP, last);
+        for line in lines.into_iter().filter(|line| line.sequence <= last) {
+            let sequence = line.sequence;
+            if filter.admits(&line) {
+                if found.lines.len() >= limit {
+                    // The page ends before this one.
+                    found.has_more = true;
+                    return Ok(found);
+                }
+                found.lines.push(line);
+            }
+            found.position = sequence;
+        }
+        if is_whole {
+            // Numbers without an entry exist.
+            found.position = last;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether no entry up to `last` comes after these, of which at most `limit` were asked for.
+pub fn is_end(lines: &[Light], limit: i64, last: i64) -> bool {
+    let is_short = i64::try_from(lines.len()).is_ok_and(|count| count < limit);
+    is_short || lines.last().is_some_and(|line| line.sequence >= last)
+}
+
+/// Reads what the entries hold, as far as a page has room for it.
+async fn read(reader: &sql::Reader, tenant: &Tenant, found: Found, begin: i64) -> Result<Page> {
+    let mut page = Page { items: Vec::new(), position: begin, has_more: found.has_more };
+    let mut room = Room::new(found.lines.len());
+    for lines in found.lines.chunks(WHOLE_AT_A_TIME) {
+        let ids: Vec<String> = lines.iter().map(|line| line.id.clone()).collect();
+        for entry in log::whole_by_ids(reader, tenant, &ids).await? {
+            let text = String::from_utf8_lossy(&body(&entry, tenant)).into_owned();
+            if !room.take(text.len()) {
+                page.has_more = true;
+                return Ok(page);
+            }
+            page.items.push(text);
+            page.position = entry.sequence;
+        }
+    }
+    page.position = found.position;
+    Ok(page)
+}
+
+/// The JSON text of an event, which is one line: byte for byte what a webhook with full payloads receives.
+pub fn body(entry: &Entry, tenant: &Tenant) -> Bytes {
+    payload::render(entry, tenant, PayloadMode::Full, payload::VERSION)
+}
+
+/// The event with this id, if the key may read it.
+pub async fn find(app: &App, key: &ApiKey, id: &str) -> Result<Bytes> {
+    if !ids::is_plausible(id) {
+        return Err(not_found("event"));
+    }
+    let found = log::whole_by_ids(app.db.reader(), &key.tenant, &[id.to_owned()]).await?.pop();
+    let entry = found.filter(|entry| may_read(key, entry)).ok_or_else(|| not_found("event"))?;
+    Ok(body(&entry, &key.tenant))
+}
+
+/// By the scopes of the key, and the connections that it is bound to.
+fn may_read(key: &ApiKey, entry: &Entry) -> bool {
+    let family = kinds::family_of(&entry.entry_type);
+    let is_of_its_own = || entry.connection_id.as_ref().is_some_and(|id| key.connection_ids.contains(id));
+    family.is_some_and(|family| scopes::holds(&key.scopes, family.read_scope()))
+        && (key.connection_ids.is_empty() || is_of_its_own())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_is_lists_with_commas() {
+        let wish = Wish::read(Some(" calendar.*, task.created,"), Some("conn_1,conn_2"), true).unwrap();
+        assert_eq!(wish.types, ["calendar.*", "task.created"]);
+        assert_eq!(wish.connection_ids, ["conn_1", "conn_2"]);
+        assert_eq!(Wish::read(None, None, false).unwrap(), Wish::default());
+        let many = vec!["conn_1"; MAX_NAMED + 1].join(",");
+        for (types, connection_ids) in
+            [(Some("calendar"), None), (Some("*,nothing.*"), None), (None, Some(many.as_str()))]
+        {
+            assert!(Wish::read(types, connection_ids, false).is_err(), "{types:?}");
+        }
+    }
+}

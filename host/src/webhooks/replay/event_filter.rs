@@ -1,0 +1,80 @@
+//! Which events a replay sends: those that the subscription asks for as it is now, narrowed by what the replay was asked for.
+
+use model::webhook::NewWebhookReplay;
+use storage::log::Light;
+use storage::webhooks::Webhook;
+use storage::webhooks::replay_lines::TimedLine;
+
+use crate::webhooks::kinds::{self, Matcher, Wanted};
+use crate::webhooks::replay::selection::Period;
+
+/// The filters of a subscription and of a replay of it.
+pub struct EventFilter {
+    subscription: Matcher,
+    /// Kinds and patterns; empty: all.
+    event_types: Vec<String>,
+    /// None: events of any time.
+    period: Option<Period>,
+}
+
+impl EventFilter {
+    pub fn new(webhook: &Webhook, asked: &NewWebhookReplay) -> EventFilter {
+        let wanted = Wanted {
+            id: webhook.id.clone(),
+            event_types: webhook.event_types.clone(),
+            connection_ids: webhook.connection_ids.clone(),
+            bound_to: webhook.bound_to.clone(),
+            families: webhook.families.clone(),
+            include_backfill: webhook.include_backfill,
+        };
+        EventFilter {
+            subscription: Matcher::new(&[wanted]),
+            event_types: asked.event_types.clone(),
+            period: Period::of(asked),
+        }
+    }
+
+    /// Whether the subscription asks for this event.
+    pub fn is_wanted(&self, line: &Light) -> bool {
+        let connection_id = line.connection_id.as_deref();
+        let mut takers =
+            self.subscription.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id);
+        takers.next().is_some()
+    }
+
+    /// Whether it is of one of the types that the replay was asked for.
+    pub fn has_type(&self, line: &Light) -> bool {
+        self.event_types.is_empty() || self.event_types.iter().any(|pattern| names(pattern, &line.entry_type))
+    }
+
+    /// Whether a replay of a range sends this event. Tests of a webhook are sent again by their ids only.
+    pub fn admits(&self, timed: &TimedLine) -> bool {
+        timed.line.entry_type != kinds::TEST
+            && self.period.is_none_or(|period| period.contains(timed.at))
+            && self.has_type(&timed.line)
+            && self.is_wanted(&timed.line)
+    }
+}
+
+/// Whether a known pattern (`*`, `calendar.*`) or kind names this kind.
+fn names(pattern: &str, kind: &str) -> bool {
+    let is_below = |above: &str| kind.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'));
+    pattern == "*" || pattern == kind || pattern.strip_suffix(".*").is_some_and(is_below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_pattern_names_the_kinds_below_it() {
+        let kind = "calendar.event.created";
+        for pattern in ["*", "calendar.*", "calendar.event.*", kind] {
+            assert!(names(pattern, kind), "{pattern}");
+        }
+        for pattern in ["calendar.created", "calendar.event.updated", "task.*", "calendar.event.created.*"] {
+            assert!(!names(pattern, kind), "{pattern}");
+        }
+        assert!(!names("task.*", "task_list.created"));
+    }
+}

@@ -1,0 +1,241 @@
+//! Replays: events that were sent before, or were missed, are sent to a subscription once more. The deliveries of events that are named by
+//! their ids are written with the replay (`by_ids`). The events of a range of time (`range`) are found in the log (`search`) by a job, which
+//! writes their deliveries step by step (`walk`).
+
+mod by_ids;
+mod event_filter;
+mod range;
+mod search;
+mod selection;
+pub mod walk;
+
+use base::error::{Code, Refusal, Result, not_found};
+use base::ids::{self, Kind};
+use model::Instant;
+use model::webhook::{NewWebhookReplay, ReplayStatus, WebhookReplay};
+use serde_json::Value;
+use storage::Tx;
+use storage::api_keys::ApiKey;
+use storage::jobs::{self, NewJob};
+use storage::log::Light;
+use storage::wakes::JobClass;
+use storage::webhooks::Webhook;
+use storage::webhooks::deliveries::{self, Delivery};
+use storage::webhooks::replays::{self as table, Replay};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::webhooks::replay::search::Search;
+use crate::webhooks::replay::selection::Period;
+use crate::webhooks::{input, subscription};
+
+/// The kind of the job that writes the deliveries of a range; its key is the id of the replay.
+pub const JOB: &str = "replay";
+/// Most replays of a subscription that are under way at a time.
+const MAX_RUNNING: i64 = 100;
+/// After this time it is worth to ask again, seconds.
+const WAIT_S: u64 = 60;
+/// A replay that failed is continued this long before the time that it reached, ms: the times of events rise with their numbers up to the
+/// difference of the clocks of hosts.
+const BACK_MS: i64 = 1_000;
+/// Comes after every id of a replay in their order.
+const AFTER_ALL: &str = "z";
+
+/// Sends events to a subscription once more: those of them that it wants as it is now. They are sent by the job that sends it everything,
+/// in the order of the log, each with its own id.
+pub async fn start(
+    app: &App,
+    key: &ApiKey,
+    webhook_id: &str,
+    (asked, mut warnings): (NewWebhookReplay, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let webhook = subscription::find(app, key, webhook_id).await?;
+    let period = selection::check(&asked, app.now())?;
+    input::check_active(webhook.status)?;
+    let mut replay = new(app, key, &webhook, &asked);
+    let mut deliveries = Vec::new();
+    match period {
+        None => {
+            let (events, skipped) = by_ids::find(app, key, &webhook, &asked).await?;
+            warnings.extend(skipped);
+            deliveries = of_events(app, &mut replay, events);
+        }
+        Some(period) => measure(app, &webhook, (&asked, period), &mut replay).await?,
+    }
+    let planned = Planned { webhook, replay, deliveries };
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db
+        .write(move |tx| Box::pin(async move { write(tx, &held, (&planned, &warnings), &attempt).await }))
+        .await
+}
+
+/// A replay before its events are known.
+fn new(app: &App, key: &ApiKey, webhook: &Webhook, asked: &NewWebhookReplay) -> Replay {
+    let now = app.now();
+    Replay {
+        id: app.new_id(Kind::Replay),
+        webhook_id: webhook.id.clone(),
+        tenant: webhook.tenant.clone(),
+        key_id: key.id.clone(),
+        filter: storage::json_text(asked),
+        event_count: 0,
+        is_counted: true,
+        position: 0,
+        last_sequence: 0,
+        reached_at: 0,
+        written: 0,
+        due_until: 0,
+        sent: 0,
+        failed: 0,
+        status: ReplayStatus::Completed,
+        reason: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// The deliveries of these events, which are written with the replay.
+fn of_events(app: &App, replay: &mut Replay, events: Vec<Light>) -> Vec<Delivery> {
+    let Some(last) = events.last() else { return Vec::new() };
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let last_sequence = last.sequence;
+    replay.event_count = count;
+    (replay.position, replay.last_sequence) = (last_sequence, last_sequence);
+    (replay.written, replay.due_until) = (count, replay.created_at - 1);
+    replay.status = ReplayStatus::Running;
+    // All of them are due, each a millisecond later than the one before: they are begun in the order of the log.
+    let deliveries = (replay.created_at - count..).zip(events);
+    deliveries.map(|(due_at, event)| walk::delivery(app, &replay.id, event, due_at)).collect()
+}
+
+/// Finds out where the range of a replay is in the log, and how many events are in it, as far as that is quickly done.
+async fn measure(
+    app: &App,
+    webhook: &Webhook,
+    (asked, period): (&NewWebhookReplay, Period),
+    replay: &mut Replay,
+) -> Result<()> {
+    let (reader, tenant) = (app.db.reader(), &webhook.tenant);
+    range::check_kept(reader, tenant, period.from, replay.created_at).await?;
+    let (after, last) = range::bounds(reader, tenant, period).await?;
+    (replay.position, replay.last_sequence, replay.reached_at) = (after, last, period.from);
+    let search = Search::new(reader, webhook, asked, last);
+    (replay.event_count, replay.is_counted) = search.count(after).await?;
+    if replay.is_counted && replay.event_count == 0 {
+        // Nothing is to be sent.
+        replay.position = last;
+    } else {
+        replay.status = ReplayStatus::Running;
+    }
+    Ok(())
+}
+
+/// A replay that is not written yet.
+#[derive(Clone)]
+struct Planned {
+    webhook: Webhook,
+    replay: Replay,
+    deliveries: Vec<Delivery>,
+}
+
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    (planned, warnings): (&Planned, &[Value]),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let Planned { webhook, replay, deliveries } = planned;
+    let now = replay.created_at;
+    // It may have been changed since it was looked at.
+    let status = table::lock(tx, &webhook.tenant, &webhook.id).await?;
+    input::check_active(status.ok_or_else(|| not_found("webhook"))?)?;
+    if table::running(&mut *tx, &webhook.id).await? >= MAX_RUNNING {
+        let message = format!(
+            "the webhook has {MAX_RUNNING} replays under way, which is the most; wait until one has ended"
+        );
+        return Err(Refusal::new(Code::RateLimited, message).retry_after_s(WAIT_S).into());
+    }
+    table::insert(tx, replay).await?;
+    if !deliveries.is_empty() {
+        deliveries::insert(tx, (&webhook.id, &webhook.tenant), deliveries, now).await?;
+        jobs::enqueue(tx, &subscription::deliveries(webhook, Some(now)), now).await?;
+    }
+    if replay.position < replay.last_sequence {
+        jobs::enqueue(tx, &job_of(replay, now), now).await?;
+    }
+    let mut rendered = json(replay)?;
+    rendered["warnings"] = Value::from(warnings);
+    let location = format!("/v1/webhooks/{}/replays/{}", webhook.id, replay.id);
+    let answer = Answer::accepted(rendered.to_string()).header("location", location);
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(answer)
+}
+
+/// The job that writes the deliveries of a range.
+fn job_of(replay: &Replay, due_at: i64) -> NewJob<'_> {
+    NewJob {
+        kind: JOB,
+        key: &replay.id,
+        class: JobClass::Deliver,
+        tenant: &replay.tenant,
+        connection_id: None,
+        target: "",
+        due_at: Some(due_at),
+        args: None,
+    }
+}
+
+/// How a replay of a subscription stands.
+pub async fn read(app: &App, key: &ApiKey, webhook_id: &str, id: &str) -> Result<Answer> {
+    let webhook = subscription::find(app, key, webhook_id).await?;
+    if !ids::is_plausible(id) {
+        return Err(not_found("replay"));
+    }
+    let found = table::find(app.db.reader(), &webhook.tenant, (&webhook.id, id)).await?;
+    let replay = found.ok_or_else(|| not_found("replay"))?;
+    Ok(Answer::ok(json(&replay)?.to_string()))
+}
+
+/// At most `limit` replays of a subscription, newest first, each with its id: those before the replay with the id `before`.
+pub async fn list(
+    app: &App,
+    key: &ApiKey,
+    webhook_id: &str,
+    (before, limit): (Option<&str>, i64),
+) -> Result<Vec<(String, Value)>> {
+    let webhook = subscription::find(app, key, webhook_id).await?;
+    let place = (webhook.id.as_str(), before.unwrap_or(AFTER_ALL));
+    let replays = table::list(app.db.reader(), &webhook.tenant, place, limit).await?;
+    let mut rendered = Vec::with_capacity(replays.len());
+    for replay in replays {
+        let value = json(&replay)?;
+        rendered.push((replay.id, value));
+    }
+    Ok(rendered)
+}
+
+fn json(r: &Replay) -> Result<Value> {
+    let asked: NewWebhookReplay = serde_json::from_str(&r.filter)?;
+    let from = asked.from.map_or(0, Instant::as_millis);
+    let is_cut_short = r.status == ReplayStatus::Failed && r.position < r.last_sequence;
+    let continue_from = is_cut_short.then(|| Instant::from_millis((r.reached_at - BACK_MS).max(from)));
+    Ok(serde_json::to_value(WebhookReplay {
+        replay_id: r.id.clone(),
+        webhook_id: r.webhook_id.clone(),
+        status: r.status,
+        reason: r.reason,
+        event_count: r.event_count,
+        counted: r.is_counted,
+        sent: r.sent,
+        failed: r.failed,
+        from: asked.from,
+        to: asked.to,
+        event_types: asked.event_types,
+        only_failed: asked.only_failed,
+        continue_from,
+        created_by: r.key_id.clone(),
+        created_at: Instant::from_millis(r.created_at),
+        updated_at: Instant::from_millis(r.updated_at),
+    })?)
+}

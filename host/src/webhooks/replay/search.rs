@@ -1,0 +1,137 @@
+//! Finds the events of a replay of a range in the log, page by page.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use model::webhook::{DeliveryStatus, NewWebhookReplay};
+use storage::log::Light;
+use storage::sql::Reader;
+use storage::webhooks::Webhook;
+use storage::webhooks::replay_lines::{self, TimedLine};
+
+use crate::webhooks::replay::event_filter::EventFilter;
+
+/// Lines, or deliveries that were given up, that are read at a time.
+const PAGE: i64 = 500;
+/// Pages that `find` looks at, at most: then what was found is written, whatever there is of it.
+const PAGES: usize = 10;
+/// Pages that `count` looks at, at most.
+const COUNTED_PAGES: usize = 20;
+
+/// What is looked for.
+pub struct Search<'a> {
+    reader: &'a Reader,
+    webhook: &'a Webhook,
+    filter: EventFilter,
+    only_failed: bool,
+    /// The number of the last line that is looked at.
+    last: i64,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// In the order of the log.
+    pub events: Vec<Light>,
+    /// Up to this number the log was looked at.
+    pub position: i64,
+    /// When the event there happened, in milliseconds since 1970; none where no line was looked at.
+    pub reached_at: Option<i64>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(reader: &'a Reader, webhook: &'a Webhook, asked: &NewWebhookReplay, last: i64) -> Search<'a> {
+        let filter = EventFilter::new(webhook, asked);
+        Search { reader, webhook, filter, only_failed: asked.only_failed, last }
+    }
+
+    /// Finds at most `most` events with numbers after `after`. Fewer do not mean that there are no more: `position` says how far it looked.
+    pub async fn find(&self, after: i64, most: usize) -> Result<Found> {
+        let mut all = Found { position: after, ..Found::default() };
+        for _ in 0..PAGES {
+            let room = most.saturating_sub(all.events.len());
+            if room == 0 || all.position >= self.last {
+                break;
+            }
+            let page = self.page(all.position, room).await?;
+            all.events.extend(page.events);
+            all.position = page.position;
+            all.reached_at = page.reached_at.or(all.reached_at);
+        }
+        Ok(all)
+    }
+
+    /// Counts the events with numbers after `after` in the first 10,000 lines. Returns how many there are, and whether these are all.
+    pub async fn count(&self, after: i64) -> Result<(i64, bool)> {
+        let (mut count, mut position) = (0, after);
+        for _ in 0..COUNTED_PAGES {
+            if position >= self.last {
+                break;
+            }
+            let page = self.page(position, usize::MAX).await?;
+            count += i64::try_from(page.events.len()).unwrap_or(i64::MAX);
+            position = page.position;
+        }
+        Ok((count, position >= self.last))
+    }
+
+    async fn page(&self, after: i64, most: usize) -> Result<Found> {
+        let (lines, mut position) = match self.only_failed {
+            false => self.lines(after).await?,
+            true => self.given_up(after).await?,
+        };
+        let mut reached_at = lines.last().map(|timed| timed.at);
+        let mut admitted: Vec<TimedLine> =
+            lines.into_iter().filter(|timed| self.filter.admits(timed)).collect();
+        if admitted.len() > most {
+            admitted.truncate(most);
+            if let Some(last) = admitted.last() {
+                (position, reached_at) = (last.line.sequence, Some(last.at));
+            }
+        }
+        let events = admitted.into_iter().map(|timed| timed.line).collect();
+        Ok(Found { events, position, reached_at })
+    }
+
+    /// A page of lines, and up to where it goes.
+    async fn lines(&self, after: i64) -> Result<(Vec<TimedLine>, i64)> {
+        let tenant = &self.webhook.tenant;
+        let lines = replay_lines::after(self.reader, tenant, (after, self.last), PAGE).await?;
+        let position = self.end_of(lines.len(), lines.last().map(|timed| timed.line.sequence));
+        Ok((lines, position))
+    }
+
+    /// The same of lines whose deliveries were given up.
+    async fn given_up(&self, after: i64) -> Result<(Vec<TimedLine>, i64)> {
+        let webhook_id = &self.webhook.id;
+        let rows = replay_lines::given_up(self.reader, webhook_id, (after, self.last), PAGE).await?;
+        let position = self.end_of(rows.len(), rows.last().map(|(sequence, _)| *sequence));
+        let mut sequences: Vec<i64> = rows.iter().map(|(sequence, _)| *sequence).collect();
+        sequences.dedup();
+        let missing = not_arrived(self.reader, webhook_id, &sequences).await?;
+        let mut ids: Vec<String> =
+            rows.into_iter().filter(|(sequence, _)| missing.contains(sequence)).map(|(_, id)| id).collect();
+        ids.dedup();
+        let lines = replay_lines::by_ids(self.reader, &self.webhook.tenant, &ids).await?;
+        Ok((lines, position))
+    }
+
+    /// Up to where a page goes that has so many rows: a page that is not full goes to the end.
+    fn end_of(&self, rows: usize, last: Option<i64>) -> i64 {
+        let is_full = i64::try_from(rows).is_ok_and(|rows| rows >= PAGE);
+        last.filter(|_| is_full).unwrap_or(self.last)
+    }
+}
+
+/// Of the events with these numbers, those whose delivery to a subscription was given up, and that neither arrived in a replay nor are on
+/// their way.
+pub async fn not_arrived(reader: &Reader, webhook_id: &str, sequences: &[i64]) -> Result<BTreeSet<i64>> {
+    let (mut given_up, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for (sequence, status) in replay_lines::statuses(reader, webhook_id, sequences).await? {
+        match status {
+            DeliveryStatus::Failed | DeliveryStatus::Discarded => given_up.insert(sequence),
+            DeliveryStatus::Delivered | DeliveryStatus::Pending => others.insert(sequence),
+        };
+    }
+    Ok(&given_up - &others)
+}

@@ -1,0 +1,77 @@
+//! Which events a replay is asked to send: those with some ids, or those of a range of time.
+
+use base::error::{Code, Result, invalid};
+use base::input::validate;
+use model::Instant;
+use model::webhook::NewWebhookReplay;
+
+use crate::webhooks::input;
+
+/// Most ids of one replay.
+const MAX_EVENTS: usize = 1_000;
+
+/// A range of time, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The first moment of it.
+    pub from: i64,
+    /// The first moment after it; `i64::MAX` where it has no end.
+    pub to: i64,
+}
+
+impl Period {
+    /// The range that was asked for; none where there is no `from`.
+    pub fn of(asked: &NewWebhookReplay) -> Option<Period> {
+        let from = asked.from?.as_millis();
+        Some(Period { from, to: asked.to.map_or(i64::MAX, Instant::as_millis) })
+    }
+
+    pub fn contains(self, at: i64) -> bool {
+        (self.from..self.to).contains(&at)
+    }
+}
+
+/// Checks everything that can be told from the request alone. Returns the range of time; none: the events are named by their ids.
+pub fn check(asked: &NewWebhookReplay, now: i64) -> Result<Option<Period>> {
+    if !asked.event_types.is_empty() {
+        input::event_types(&asked.event_types)?;
+    }
+    if !asked.event_ids.is_empty() {
+        check_ids(asked)?;
+        return Ok(None);
+    }
+    let Some(period) = Period::of(asked) else { return Err(nothing(asked)) };
+    if period.from >= period.to {
+        return Err(invalid(Code::InvalidTimeRange, "to", "to must be after from"));
+    }
+    if period.from > now {
+        let now = Instant::from_millis(now);
+        let message = format!("from must not be in the future; it is {now} now");
+        return Err(invalid(Code::InvalidTimeRange, "from", message));
+    }
+    Ok(Some(period))
+}
+
+fn check_ids(asked: &NewWebhookReplay) -> Result<()> {
+    for (field, given) in [("from", asked.from), ("to", asked.to)] {
+        if given.is_some() {
+            let message = format!("{field} cannot be sent with eventIds: name events, or a range of time");
+            return Err(invalid(Code::ConflictingFields, field, message));
+        }
+    }
+    validate::length("eventIds", asked.event_ids.len(), MAX_EVENTS)?;
+    input::each_once("eventIds", &asked.event_ids)
+}
+
+/// The error for a request that selects nothing.
+fn nothing(asked: &NewWebhookReplay) -> base::error::Error {
+    let (field, message) = match asked.to {
+        Some(_) => ("from", "from is required with to: the time of the first event that is sent again"),
+        None => (
+            "eventIds",
+            "eventIds or from is required: the ids of 1 to 1,000 events, as in the webhook-id header, or the time of the first \
+             event that is sent again",
+        ),
+    };
+    invalid(Code::MissingField, field, message)
+}

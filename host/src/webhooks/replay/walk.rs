@@ -1,0 +1,139 @@
+//! Writes the deliveries of a replay of a range, step by step, in the order of the log.
+
+use base::error::Result;
+use base::ids::Kind;
+use model::webhook::{DeliveryStatus, NewWebhookReplay, ReplayFailure, ReplayStatus, WebhookStatus};
+use storage::Tx;
+use storage::jobs::{self, Job};
+use storage::log::Light;
+use storage::webhooks::deliveries::{self, Delivery};
+use storage::webhooks::replays::{self, Replay, Step};
+use storage::webhooks::{self, Webhook};
+
+use crate::app::App;
+use crate::webhooks::replay::search::{Found, Search};
+use crate::webhooks::subscription;
+
+/// Most deliveries of one replay that are written and have not ended: a replay of a million events does not write a million rows at once.
+const MAX_WAITING: i64 = 1_000;
+/// With less room than this for more of them, a replay waits.
+const LEAST_ROOM: usize = 100;
+/// Deliveries that one step writes, at most.
+const STEP: usize = 500;
+/// How long a replay waits for room, ms: half the time since something of it last ended, within these bounds.
+const SHORTEST_WAIT_MS: i64 = 1_000;
+const LONGEST_WAIT_MS: i64 = 60_000;
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walked {
+    /// There is nothing more to write.
+    Finished,
+    /// There may be more.
+    Advanced,
+    /// The replay has as many deliveries waiting as it may: look again at this time, in milliseconds since 1970.
+    Waiting(i64),
+}
+
+/// Writes the next deliveries of the replay whose job this is, with the position that it reached, in one transaction. Where the subscription
+/// is paused or disabled, the replay fails. Where it is deleted, nothing is left to do.
+pub async fn step(app: &App, job: &Job) -> Result<Walked> {
+    let reader = app.db.reader();
+    let Some(replay) = replays::by_id(reader, &job.tenant, job.key()).await? else {
+        return Ok(Walked::Finished);
+    };
+    if replay.status != ReplayStatus::Running || replay.position >= replay.last_sequence {
+        return Ok(Walked::Finished);
+    }
+    let Some(webhook) = webhooks::find(reader, &job.tenant, &replay.webhook_id).await? else {
+        return Ok(Walked::Finished);
+    };
+    let now = app.now();
+    let found = match webhook.status {
+        WebhookStatus::Active | WebhookStatus::Failing => {
+            let room = usize::try_from(MAX_WAITING - (replay.written - replay.sent - replay.failed));
+            let room = room.unwrap_or(0);
+            if room < LEAST_ROOM {
+                let idle = now - replay.updated_at;
+                return Ok(Walked::Waiting(now + (idle / 2).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS)));
+            }
+            let asked: NewWebhookReplay = serde_json::from_str(&replay.filter)?;
+            let search = Search::new(reader, &webhook, &asked, replay.last_sequence);
+            search.find(replay.position, room.min(STEP)).await?
+        }
+        // The transaction of the step ends the replay.
+        WebhookStatus::Paused | WebhookStatus::Disabled => {
+            Found { position: replay.position, ..Found::default() }
+        }
+    };
+    let planned = plan(app, webhook, replay, found, now);
+    let job = job.clone();
+    let goes_on: Result<bool> =
+        app.db.write(move |tx| Box::pin(async move { write(tx, &planned, &job, now).await })).await;
+    Ok(if goes_on? { Walked::Advanced } else { Walked::Finished })
+}
+
+/// A step that is not written yet.
+#[derive(Clone)]
+struct Planned {
+    webhook: Webhook,
+    replay: Replay,
+    step: Step,
+    deliveries: Vec<Delivery>,
+}
+
+fn plan(app: &App, webhook: Webhook, replay: Replay, found: Found, now: i64) -> Planned {
+    let written = i64::try_from(found.events.len()).unwrap_or(i64::MAX);
+    // All of them are due, each a millisecond later than the one before, and after those of the step before: they are begun in the order of
+    // the log.
+    let first_due_at = (now - MAX_WAITING).max(replay.due_until + 1);
+    let step = Step {
+        position: found.position,
+        reached_at: found.reached_at.unwrap_or(replay.reached_at),
+        written,
+        due_until: if written == 0 { replay.due_until } else { first_due_at + written - 1 },
+    };
+    let deliveries = (first_due_at..).zip(found.events);
+    let deliveries = deliveries.map(|(due_at, event)| delivery(app, &replay.id, event, due_at)).collect();
+    Planned { webhook, replay, step, deliveries }
+}
+
+/// A delivery of a replay, before its first attempt.
+pub fn delivery(app: &App, replay_id: &str, event: Light, due_at: i64) -> Delivery {
+    Delivery {
+        id: app.new_id(Kind::Delivery),
+        sequence: event.sequence,
+        replay_id: replay_id.to_owned(),
+        event_id: event.id,
+        resource_id: event.resource_id,
+        status: DeliveryStatus::Pending,
+        attempts: Vec::new(),
+        next_attempt_at: Some(due_at),
+    }
+}
+
+/// Returns whether the replay goes on.
+async fn write(tx: &mut Tx, planned: &Planned, job: &Job, now: i64) -> Result<bool> {
+    let Planned { webhook, replay, step, deliveries } = planned;
+    // It may have been changed since it was looked at.
+    let goes_on = match replays::lock(tx, &webhook.tenant, &webhook.id).await? {
+        Some(WebhookStatus::Active | WebhookStatus::Failing) => {
+            replays::advance(tx, (&replay.id, replay.position), step, now).await?
+        }
+        Some(WebhookStatus::Paused) => {
+            replays::fail(tx, &replay.id, ReplayFailure::WebhookPaused, now).await?;
+            false
+        }
+        Some(WebhookStatus::Disabled) => {
+            replays::fail(tx, &replay.id, ReplayFailure::WebhookDisabled, now).await?;
+            false
+        }
+        None => false,
+    };
+    if goes_on && !deliveries.is_empty() {
+        deliveries::insert(tx, (&webhook.id, &webhook.tenant), deliveries, now).await?;
+        jobs::enqueue(tx, &subscription::deliveries(webhook, Some(now)), now).await?;
+    }
+    jobs::check_fence(tx, job, Some("{}"), now).await?;
+    Ok(goes_on)
+}

@@ -1,0 +1,281 @@
+//! A stream of events as server-sent events (WHATWG HTML, section 9.2). It is read off the log as fast as its client takes it, and holds
+//! nothing of what comes meanwhile: a client that is slow lags behind, and costs no memory. Any number of streams may wait for one log.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use base::error::{Code, Refusal, Result};
+use bytes::Bytes;
+use futures::Stream;
+use storage::api_keys::{self, ApiKey};
+use storage::lane::Lane;
+use storage::log;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::app::App;
+use crate::log::check_position;
+use crate::webhooks::events::{self, Filter, WHOLE_AT_A_TIME, Wish};
+
+/// Entries of the log that one look reads, without what they hold.
+const PAGE: i64 = 100;
+/// With larger pieces the next one has a single event.
+const LARGE_BYTES: usize = 64 << 10;
+/// After this time it is worth to ask again where there was no room, seconds.
+const WAIT_S: u64 = 5;
+/// Ends a stream whose client is to open another one, ms.
+const AGAIN: &str = "retry: 1000\n\n";
+/// Ends a stream whose position is not in the log any more.
+const OVERTAKEN: &str = "event: sync_reset_required\ndata: {\"code\":\"sync_reset_required\",\"message\":\"events after this position are \
+                         not kept any more: read anew what there is, and go on from there\"}\n\n";
+/// Ends a stream whose key was revoked or has expired.
+const WITHOUT_KEY: &str = ": the API key is not valid any more\n\n";
+
+/// A stream before its first byte.
+pub struct EventStream {
+    app: App,
+    key: Arc<ApiKey>,
+    filter: Filter,
+    /// Everything up to here was sent, or is not for the client.
+    position: i64,
+    /// The sequence that the client was told last: with it the client comes back.
+    told: i64,
+    /// Ids of events that come next, in their order; at most `PAGE`.
+    next_ids: VecDeque<String>,
+    /// Up to here the log was looked through for them.
+    looked_to: i64,
+    /// How many events the next piece has at most.
+    batch: usize,
+    grown: watch::Receiver<()>,
+    draining: watch::Receiver<bool>,
+    /// Reads count as those of the request that opened the stream.
+    lane: Lane,
+    ends_at: Instant,
+    beat_at: Instant,
+    has_begun: bool,
+    _room: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+}
+
+/// What a stream sends next.
+enum Piece {
+    Next(Bytes),
+    Last(Bytes),
+}
+
+/// What the log has for a stream.
+enum Read {
+    Events(Bytes),
+    /// Nothing in what was looked at, and there is more to look at.
+    More,
+    Nothing,
+    Overtaken,
+}
+
+impl EventStream {
+    /// A stream of events after a position; without one, of those that come from now on.
+    ///
+    /// # Errors
+    /// 429 where the key or the host has as many streams as it may, 409 `sync_reset_required` where the log does not hold everything
+    /// after the position, and the errors of a `Filter`.
+    pub async fn open(app: &App, key: Arc<ApiKey>, wish: &Wish, after: Option<i64>) -> Result<EventStream> {
+        let room = take_room(app, &key)?;
+        let filter = Filter::new(app, &key, wish).await?;
+        // Before the log is read: what is written after that is a signal.
+        let grown = app.db.wakes().growth_of(&key.tenant.application_id);
+        let last = log::last_sequence(app.db.reader(), &key.tenant).await?;
+        if let Some(after) = after {
+            check_position(after, log::floor(app.db.reader(), &key.tenant).await?, last)?;
+        }
+        let (position, now, limits) = (after.unwrap_or(last), Instant::now(), app.config.event_streams);
+        Ok(EventStream {
+            app: app.clone(),
+            key,
+            filter,
+            position,
+            told: position,
+            next_ids: VecDeque::new(),
+            looked_to: position,
+            batch: 1,
+            grown,
+            draining: app.draining(),
+            lane: Lane::current(),
+            ends_at: now + limits.longest,
+            beat_at: now + limits.beat_every,
+            has_begun: false,
+            _room: room,
+        })
+    }
+
+    /// The bytes of the stream. Each piece is made when it is asked for.
+    pub fn pieces(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
+        futures::stream::unfold(Some(self), |stream| async move {
+            let mut stream = stream?;
+            match stream.next().await {
+                Piece::Next(bytes) => Some((Ok::<_, Infallible>(bytes), Some(stream))),
+                Piece::Last(bytes) => Some((Ok(bytes), None)),
+            }
+        })
+    }
+
+    async fn next(&mut self) -> Piece {
+        if !self.has_begun {
+            self.has_begun = true;
+            // A client whose first connection breaks before its first event comes back with this position, and misses nothing.
+            return Piece::Next(format!("retry: 1000\nid: {}\n\n", self.position).into());
+        }
+        loop {
+            let (is_draining, now) = (*self.draining.borrow(), Instant::now());
+            if is_draining || now >= self.ends_at {
+                return Piece::Last(Bytes::from_static(AGAIN.as_bytes()));
+            }
+            if now >= self.beat_at {
+                return self.beat(now).await;
+            }
+            let lane = self.lane.clone();
+            match lane.scope(self.read()).await {
+                Ok(Read::Events(bytes)) => return Piece::Next(bytes),
+                // Others have their turn.
+                Ok(Read::More) => tokio::task::yield_now().await,
+                Ok(Read::Nothing) => self.wait(now).await,
+                Ok(Read::Overtaken) => return Piece::Last(Bytes::from_static(OVERTAKEN.as_bytes())),
+                Err(e) => return failed(&e),
+            }
+        }
+    }
+
+    /// A sign of life, where the key is still valid. It tells how far the log was looked through, so that a client that asks for rare
+    /// events does not come back with a position that is long forgotten.
+    async fn beat(&mut self, now: Instant) -> Piece {
+        self.beat_at = now + self.app.config.event_streams.beat_every;
+        let (reader, key) = (self.app.db.reader(), &self.key);
+        let lane = self.lane.clone();
+        match lane.scope(api_keys::find(reader, &key.tenant, None, &key.id)).await {
+            Ok(Some(key)) if is_valid(&key, self.app.now()) => {}
+            Ok(_) => return Piece::Last(Bytes::from_static(WITHOUT_KEY.as_bytes())),
+            Err(e) => return failed(&e.into()),
+        }
+        if self.position == self.told {
+            return Piece::Next(Bytes::from_static(b":\n\n"));
+        }
+        self.told = self.position;
+        Piece::Next(format!(":\nid: {}\n\n", self.told).into())
+    }
+
+    /// Waits until there may be something to do.
+    async fn wait(&mut self, now: Instant) {
+        let look_at = now + self.app.config.event_streams.look_every;
+        let until = look_at.min(self.beat_at).min(self.ends_at);
+        // The application that is held here keeps both senders.
+        tokio::select! {
+            _ = self.grown.changed() => {}
+            _ = self.draining.wait_for(|is_draining| *is_draining) => {}
+            () = sleep_until(until) => {}
+        }
+    }
+
+    async fn read(&mut self) -> Result<Read> {
+        if self.next_ids.is_empty()
+            && let Some(read) = self.look().await?
+        {
+            return Ok(read);
+        }
+        let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
+        let ids: Vec<String> = self.next_ids.iter().take(self.batch).cloned().collect();
+        let entries = log::whole_by_ids(reader, tenant, &ids).await?;
+        // Asked for after the entries: what was above it then was there to be read before.
+        if log::floor(reader, tenant).await? > self.position {
+            return Ok(Read::Overtaken);
+        }
+        let mut text = Vec::new();
+        for entry in &entries {
+            append(&mut text, entry.sequence, &entry.entry_type, &events::body(entry, tenant));
+            self.position = entry.sequence;
+        }
+        self.told = self.position;
+        self.next_ids.drain(..ids.len());
+        if self.next_ids.is_empty() {
+            self.position = self.looked_to;
+        }
+        self.batch = match text.len() > LARGE_BYTES {
+            true => 1,
+            false => (self.batch * 2).min(WHOLE_AT_A_TIME),
+        };
+        Ok(Read::Events(text.into()))
+    }
+
+    /// Looks for the events that come next. None: there are some.
+    async fn look(&mut self) -> Result<Option<Read>> {
+        let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
+        // Every entry up to this number is there to be read: whoever writes holds the application's row from taking a number to the commit.
+        let last = log::last_sequence(reader, tenant).await?;
+        if last <= self.position {
+            return Ok(Some(Read::Nothing));
+        }
+        let mut lines = log::light_after(reader, tenant, self.position, PAGE).await?;
+        if log::floor(reader, tenant).await? > self.position {
+            return Ok(Some(Read::Overtaken));
+        }
+        let is_end = events::is_end(&lines, PAGE, last);
+        lines.retain(|line| line.sequence <= last);
+        // Numbers without an entry exist.
+        self.looked_to = lines.last().filter(|_| !is_end).map_or(last, |line| line.sequence);
+        let admitted = lines.into_iter().filter(|line| self.filter.admits(line));
+        self.next_ids = admitted.map(|line| line.id).collect();
+        if !self.next_ids.is_empty() {
+            return Ok(None);
+        }
+        self.position = self.looked_to;
+        Ok(Some(if is_end { Read::Nothing } else { Read::More }))
+    }
+}
+
+/// Takes room for a stream of this key, until both permits are dropped.
+fn take_room(app: &App, key: &ApiKey) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
+    let limits = app.config.event_streams;
+    let full = |whose: &str, most: usize| {
+        let message = format!("{whose} has {most} event streams open, which is the most; close one of them");
+        Refusal::new(Code::RateLimited, message).retry_after_s(WAIT_S)
+    };
+    let shares = app.stream_shares.of(key.budget_id());
+    let own = shares.try_acquire_owned().map_err(|_| full("the API key", limits.of_key))?;
+    let one = app.stream_room.clone().try_acquire_owned();
+    Ok((own, one.map_err(|_| full("this host", limits.of_host))?))
+}
+
+fn is_valid(key: &ApiKey, now: i64) -> bool {
+    key.revoked_at.is_none() && key.expires_at.is_none_or(|at| at > now)
+}
+
+/// The store does not answer now: the client comes back in a moment, and goes on where it was.
+fn failed(e: &base::error::Error) -> Piece {
+    tracing::warn!(error = ?e, "an event stream ends");
+    Piece::Last(Bytes::from_static(AGAIN.as_bytes()))
+}
+
+/// Appends an event. Its text is one line; should it have more, each of them is one of `data`.
+fn append(text: &mut Vec<u8>, sequence: i64, kind: &str, body: &[u8]) {
+    text.extend_from_slice(format!("id: {sequence}\nevent: {kind}\n").as_bytes());
+    for line in body.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        text.extend_from_slice(b"data: ");
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    text.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_three_lines_and_an_empty_one() {
+        let mut text = Vec::new();
+        append(&mut text, 4_711, "task.created", br#"{"id":"ev_1"}"#);
+        append(&mut text, 4_712, "task.deleted", b"{\n}");
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "id: 4711\nevent: task.created\ndata: {\"id\":\"ev_1\"}\n\nid: 4712\nevent: task.deleted\ndata: {\ndata: }\n\n"
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! What providers were asked to notify this service of. Table: `migrations/0061_watches.sql`.
+
+use anyhow::{Context, Result};
+use base::tenant::Tenant;
+
+use crate::LockRank;
+use crate::Tx;
+use crate::dialect::{one_of, unlocked_among};
+use crate::json_text;
+use crate::locked::ConnectionLock;
+use crate::sql::{On, Query, Reader, Row, query};
+use crate::transaction;
+use crate::wakes::JobClass;
+
+/// How a watch stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The provider is being asked, or was, and how it answered is not known.
+    Starting,
+    Active,
+    /// It is active, and its end is near.
+    Expiring,
+    Expired,
+    /// The provider is to be asked to end it. Until then its notifications count.
+    Stopping,
+}
+
+impl Status {
+    const ALL: [Status; 5] =
+        [Status::Starting, Status::Active, Status::Expiring, Status::Expired, Status::Stopping];
+
+    /// The word that the table has for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Starting => "starting",
+            Status::Active => "active",
+            Status::Expiring => "expiring",
+            Status::Expired => "expired",
+            Status::Stopping => "stopping",
+        }
+    }
+
+    fn named(word: &str) -> Result<Status> {
+        let found = Status::ALL.into_iter().find(|status| status.as_str() == word);
+        found.with_context(|| format!("a watch has the unknown status {word:?}"))
+    }
+}
+
+/// A row of the table. All times are milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Watch {
+    pub id: String,
+    pub tenant: Tenant,
+    pub connection_id: String,
+    pub provider: String,
+    pub surface: String,
+    /// The collection's canonical id; empty for the mailbox, or for the account's collections themselves.
+    pub scope_id: String,
+    /// What the provider's notifications call it.
+    pub external_id: Option<String>,
+    /// What the provider wants back when it is stopped.
+    pub resource: Option<String>,
+    /// The account's address in lower case, where notifications name only that.
+    pub account: Option<String>,
+    pub token_hash: String,
+    pub status: Status,
+    /// When the provider ends it.
+    pub expires_at: Option<i64>,
+    /// When it was last started or renewed.
+    pub renewed_at: Option<i64>,
+    /// When the host next has to renew or stop it.
+    pub due_at: Option<i64>,
+    pub last_notified_at: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+impl Watch {
+    /// Whether the provider notifies now of what changes.
+    pub fn is_active(&self, now: i64) -> bool {
+        let is_on = matches!(self.status, Status::Active | Status::Expiring);
+        is_on && self.expires_at.is_some_and(|at| at > now)
+    }
+}
+
+fn watch(row: &Row<'_>) -> Result<Watch> {
+    Ok(Watch {
+        id: row.get("id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        connection_id: row.get("connection_id")?,
+        provider: row.get("provider")?,
+        surface: row.get("surface")?,
+        scope_id: row.get("scope_id")?,
+        external_id: row.get("external_id")?,
+        resource: row.get("resource")?,
+        account: row.get("account")?,
+        token_hash: row.get("token_hash")?,
+        status: Status::named(&row.get::<String>("status")?)?,
+        expires_at: row.get("expires_at")?,
+        renewed_at: row.get("renewed_at")?,
+        due_at: row.get("due_at")?,
+        last_notified_at: row.get("last_notified_at")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// The watches of a scope, the oldest first.
+pub async fn of_scope(
+    on: impl Into<On<'_>>,
+    connection_id: &str,
+    (surface, scope_id): (&str, &str),
+) -> Result<Vec<Watch>> {
+    let sql = "select * from watches where connection_id = $1 and surface = $2 and scope_id = $3 order by id";
+    query(sql).bind(connection_id).bind(surface).bind(scope_id).fetch_all(on, watch).await
+}
+
+/// The watches of a connection, the oldest first.
+pub async fn of_connection(on: impl Into<On<'_>>, connection_id: &str) -> Result<Vec<Watch>> {
+    let sql = "select * from watches where connection_id = $1 order by id";
+    query(sql).bind(connection_id).fetch_all(on, watch).await
+}
+
+/// The most watches that notifications of one request are held against.
+const MAX_FOUND: i64 = 2_000;
+
+/// The watches that a provider's notifications call so.
+pub async fn by_external_ids(reader: &Reader, provider: &str, ids: &[String]) -> Result<Vec<Watch>> {
+    let sql = one_of!(
+        reader,
+        "select * from watches where provider = $1 and external_id",
+        "$2",
+        " order by id limit $3"
+    );
+    query(sql).bind(provider).bind(json_text(ids)).bind(MAX_FOUND).fetch_all(reader, watch).await
+}
+
+/// The watches of accounts with these addresses, in lower case.
+pub async fn by_accounts(reader: &Reader, provider: &str, accounts: &[String]) -> Result<Vec<Watch>> {
+    let sql = one_of!(
+        reader,
+        "select * from watches where provider = $1 and account is not null and account",
+        "$2",
+        " order by id limit $3"
+    );
+    query(sql).bind(provider).bind(json_text(accounts)).bind(MAX_FOUND).fetch_all(reader, watch).await
+}
+
+/// Writes a new row.
+pub async fn insert(tx: &mut Tx, w: &Watch) -> Result<()> {
+    tx.takes(LockRank::Watch)?;
+    let sql = "insert into watches (external_id, resource, status, expires_at, renewed_at, due_at, updated_at, id, organization_id, \
+               application_id, connection_id, provider, surface, scope_id, account, token_hash, created_at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+    changeable(sql, w)
+        .bind(&w.tenant.organization_id)
+        .bind(&w.tenant.application_id)
+        .bind(&w.connection_id)
+        .bind(&w.provider)
+        .bind(&w.surface)
+        .bind(&w.scope_id)
+        .bind(&w.account)
+        .bind(&w.token_hash)
+        .bind(w.created_at)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Writes what the turns of the job change, and not when the last notification came. Returns false when the row is gone.
+pub async fn update(tx: &mut Tx, w: &Watch) -> Result<bool> {
+    tx.takes(LockRank::Watch)?;
+    let sql = "update watches set external_id = $1, resource = $2, status = $3, expires_at = $4, renewed_at = $5, due_at = $6, \
+               updated_at = $7 where id = $8";
+    Ok(changeable(sql, w).execute(tx).await? == 1)
+}
+
+/// The statement with what can change, and the id, as its first 8 parameters.
+fn changeable<'q>(sql: &'static str, w: &'q Watch) -> Query<'q> {
+    query(sql)
+        .bind(&w.external_id)
+        .bind(&w.resource)
+        .bind(w.status.as_str())
+        .bind(w.expires_at)
+        .bind(w.renewed_at)
+        .bind(w.due_at)
+        .bind(w.updated_at)
+        .bind(&w.id)
+}
+
+/// Deletes rows.
+pub async fn delete(tx: &mut Tx, ids: &[String]) -> Result<()> {
+    tx.takes(LockRank::Watch)?;
+    let sql = one_of!(tx, "delete from watches where id", "$1");
+    query(sql).bind(json_text(ids)).execute(tx).await?;
+    Ok(())
+}
+
+/// Deletes the watches of a connection, with the transaction that disconnects it.
+pub async fn remove_of_connection(tx: &mut Tx, lock: &ConnectionLock) -> Result<()> {
+    tx.takes(LockRank::Watch)?;
+    query("delete from watches where connection_id = $1").bind(&lock.id).execute(tx).await?;
+    Ok(())
+}
+
+/// Notes that notifications came, for watches of which that was last noted at `before` or earlier. Rows that another transaction changes at
+/// this moment are left out.
+pub async fn note_notified(tx: &mut Tx, ids: &[String], now: i64, before: i64) -> Result<()> {
+    tx.takes(LockRank::Watch)?;
+    let sql = unlocked_among!(
+        tx,
+        "watches",
+        "update watches set last_notified_at = $1 where id",
+        "$2",
+        "(last_notified_at is null or last_notified_at <= $3)",
+        ""
+    );
+    query(sql).bind(now).bind(json_text(ids)).bind(before).execute(tx).await?;
+    Ok(())
+}
+
+/// Has active watches renewed at once.
+pub async fn hurry(tx: &mut Tx, ids: &[String], now: i64) -> Result<()> {
+    tx.takes(LockRank::Watch)?;
+    let sql = one_of!(
+        tx,
+        "update watches set due_at = $1, updated_at = $1 where status in ('active', 'expiring') and id",
+        "$2"
+    );
+    query(sql).bind(now).bind(json_text(ids)).execute(tx).await?;
+    Ok(())
+}
+
+/// Active watches are over: the provider ended them before their time.
+pub async fn expire(tx: &mut Tx, ids: &[String], now: i64) -> Result<()> {
+    tx.takes(LockRank::Watch)?;
+    let sql = one_of!(
+        tx,
+        "update watches set expires_at = $1, updated_at = $1 where status in ('active', 'expiring') and id",
+        "$2"
+    );
+    query(sql).bind(now).bind(json_text(ids)).execute(tx).await?;
+    Ok(())
+}
+
+/// When a job is due, as far as a notification has to know that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The job's id.
+    pub id: String,
+    pub is_running: bool,
+    /// When it is due next: of one that runs, after its turn. Milliseconds since 1970; none: it is parked.
+    pub next_at: Option<i64>,
+    /// Its last turn failed, and it is tried again by itself.
+    pub is_failing: bool,
+}
+
+/// The jobs with these ids that are there.
+pub async fn planned(reader: &Reader, job_ids: &[String]) -> Result<Vec<Planned>> {
+    let sql = one_of!(reader, "select id, state, due_at, again_at, attempts from jobs where id", "$1");
+    let planned = |row: &Row<'_>| {
+        let is_running = row.get::<String>("state")? == "running";
+        let next_at = if is_running { row.get("again_at")? } else { row.get("due_at")? };
+        let is_failing = !is_running && row.get::<i64>("attempts")? > 0;
+        Ok(Planned { id: row.get("id")?, is_running, next_at, is_failing })
+    };
+    query(sql).bind(json_text(job_ids)).fetch_all(reader, planned).await
+}
+
+/// Makes jobs due at this time at the latest; one that runs is due again then, after its turn. One that failed keeps the time of its next
+/// attempt, which reads all that there is, unless `even_failing`. Jobs that are not there are not made.
+pub async fn wake(
+    tx: &mut Tx,
+    job_ids: &[String],
+    (due_at, even_failing): (i64, bool),
+    now: i64,
+) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    let sql = one_of!(
+        tx,
+        "update jobs set due_at = case when state = 'running' then due_at else $1 end, \
+         again_at = case when state = 'running' then $1 else again_at end, updated_at = $2 \
+         where ((state = 'queued' and (attempts = 0 or $3 = 1) and (due_at is null or due_at > $1)) \
+         or (state = 'running' and (again_at is null or again_at > $1))) and id",
+        "$4"
+    );
+    let statement = query(sql).bind(due_at).bind(now).bind(i64::from(even_failing)).bind(json_text(job_ids));
+    if statement.execute(tx).await? > 0 {
+        transaction::enqueued(JobClass::Pull);
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Deliveries as their owner reads them. Table: `migrations/0060_webhooks.sql`.
+
+use anyhow::Result;
+use model::webhook::{Attempt, DeliveryStatus};
+
+use crate::json;
+use crate::sql::{Chunk, Reader, Row, query};
+use crate::webhooks::of_word;
+
+/// A delivery.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedDelivery {
+    pub id: String,
+    /// The number of the event in the log.
+    pub sequence: i64,
+    /// Empty: it is no replay.
+    pub replay_id: String,
+    pub event_id: String,
+    pub status: DeliveryStatus,
+    pub attempts: Vec<Attempt>,
+    /// Milliseconds since 1970.
+    pub next_attempt_at: Option<i64>,
+}
+
+fn listed(row: &Row<'_>) -> Result<ListedDelivery> {
+    Ok(ListedDelivery {
+        id: row.get("id")?,
+        sequence: row.get("sequence")?,
+        replay_id: row.get("replay_id")?,
+        event_id: row.get("event_id")?,
+        status: of_word(row.get("status")?)?,
+        attempts: json(row, "attempts")?,
+        next_attempt_at: row.get("next_attempt_at")?,
+    })
+}
+
+/// Which deliveries are read: each has an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    All,
+    /// Those that wait for an attempt.
+    Pending,
+    /// Those that failed or were discarded.
+    GivenUp,
+}
+
+/// A query for deliveries of a subscription with this condition more, newest first.
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "select id, sequence, replay_id, event_id, status, attempts, next_attempt_at from webhook_deliveries ",
+            "where webhook_id = $1 and (sequence, replay_id) < ($2, $3) and sequence >= $4 ",
+            $condition,
+            "order by sequence desc, replay_id desc limit $5"
+        )
+    };
+}
+
+/// Deliveries of a subscription, newest first by the event's number and the replay's id: those before `before`, of events with numbers from
+/// `first` on. As many as a chunk holds.
+pub async fn before(
+    reader: &Reader,
+    (webhook_id, which): (&str, Which),
+    (before, first): ((i64, &str), i64),
+    limit: i64,
+) -> Result<Chunk<ListedDelivery>> {
+    let sql = match which {
+        Which::All => select!(""),
+        Which::Pending => select!("and status = 'pending' "),
+        Which::GivenUp => select!("and status in ('failed', 'discarded') "),
+    };
+    query(sql)
+        .bind(webhook_id)
+        .bind(before.0)
+        .bind(before.1)
+        .bind(first)
+        .bind(limit)
+        .fetch_chunk(reader, limit, listed)
+        .await
+}
+
+/// The first delivery, which is no replay, of the event with this number at a subscription.
+pub async fn find(reader: &Reader, webhook_id: &str, sequence: i64) -> Result<Option<ListedDelivery>> {
+    let sql = "select id, sequence, replay_id, event_id, status, attempts, next_attempt_at from webhook_deliveries \
+               where webhook_id = $1 and sequence = $2 and replay_id = ''";
+    query(sql).bind(webhook_id).bind(sequence).fetch_optional(reader, listed).await
+}

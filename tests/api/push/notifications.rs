@@ -1,0 +1,119 @@
+//! What is posted is a hint: it makes a pull due when it is authentic, and nothing else ever.
+
+use harness::TestServer;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::email::mailbox::until;
+use crate::push::{HOUR_MS, NOTIFICATIONS, World};
+
+#[tokio::test]
+async fn a_handshake_is_echoed_as_text() {
+    let server = TestServer::start().await;
+    let ask = |query: &str| {
+        let path = format!("{NOTIFICATIONS}?{query}");
+        server.anonymous().ask(Method::POST, path, None).send()
+    };
+    let echoed = ask("validationToken=Validation%3A+%3Cb%3E%26%C3%A4").await;
+    assert_eq!((echoed.status, echoed.text.as_str()), (200, "Validation: <b>&ä"));
+    assert_eq!(echoed.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(echoed.header("x-content-type-options"), Some("nosniff"));
+    let error = ask("validationToken=a%0D%0Ab").await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "validationToken");
+    ask(&format!("validationToken={}", "x".repeat(4_097))).await.refused(400, "invalid_parameter");
+    // Another parameter is none, and without any the request brings nothing.
+    ask("token=x").await.refused(401, "missing_api_key");
+    let nowhere = server.anonymous().post("/v1/providers/nobody/notifications?validationToken=x", json!({}));
+    nowhere.send().await.refused(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_notification_only_pulls() {
+    let world = World::start().await;
+    let next_at = world.pull_job(0).await.due_at;
+    assert_eq!(next_at, Some(world.server.app.now() + HOUR_MS), "the provider is trusted");
+    assert_eq!(world.shown(0).await["status"], "active");
+    world.make(0, "lunch").await;
+    let due = Some(world.server.app.now());
+    until("the provider has posted", async || (world.pull_job(0).await.due_at == due).then_some(())).await;
+    assert_eq!(world.counted("authentic"), 1);
+    assert_eq!(world.here(0).await, 0, "what the notification says is not believed");
+    assert_eq!(world.server.pull().await, 1);
+    assert_eq!(world.here(0).await, 1);
+    let now = world.server.app.now();
+    assert_eq!(world.watch(0).await.last_notified_at, Some(now));
+    assert_eq!(world.pull_job(0).await.due_at, Some(now + HOUR_MS));
+    // A body changes nothing, and neither does a second notification of what is due already.
+    let watch = world.watch(0).await;
+    let request = world.server.anonymous().post(NOTIFICATIONS, json!({ "deleted": [world.calendars[0].0] }));
+    let request = request.header("x-sandbox-channel", &watch.id).header("x-sandbox-state", "not_exists");
+    request.header("x-sandbox-token", &world.token(&watch)).send().await.expect(202);
+    let job = world.pull_job(0).await;
+    assert_eq!(job.due_at, Some(now));
+    world.notify(&watch.id, &world.token(&watch)).await.expect(202);
+    assert_eq!(world.pull_job(0).await, job);
+    assert_eq!(world.server.pull().await, 1);
+    assert_eq!(world.here(0).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_secret_only_counts() {
+    let world = World::with(&["Shared", "Work"]).await;
+    let (watch, other, before) = (world.watch(0).await, world.watch(1).await, world.pull_job(0).await);
+    let right = world.token(&watch);
+    let answers = [
+        world.notify(&watch.id, "wrong").await,
+        world.notify(&watch.id, &world.token(&other)).await,
+        world.notify("wat_nobodys", &right).await,
+    ];
+    let taken = world.notify(&other.id, &world.token(&other)).await;
+    for answer in answers {
+        // Nobody finds out what is right.
+        assert_eq!((answer.status, &answer.text), (taken.status, &taken.text));
+    }
+    assert_eq!((world.counted("wrong_secret"), world.counted("unknown_watch")), (2, 1));
+    assert_eq!(world.counted("authentic"), 1);
+    assert_eq!((world.pull_job(0).await, world.watch(0).await), (before, watch.clone()));
+    let without = world.server.anonymous().post(NOTIFICATIONS, Value::Null);
+    without.header("x-sandbox-channel", &watch.id).send().await.refused(401, "missing_api_key");
+    let large = world.server.anonymous().post(NOTIFICATIONS, json!({ "x": "x".repeat(300_000) }));
+    large.send().await.refused(413, "payload_too_large");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_for_one_watch_harms_no_other() {
+    let world = World::with(&["Shared", "Work"]).await;
+    let (flooded, other) = (world.watch(0).await, world.watch(1).await);
+    let token = world.token(&flooded);
+    let mut statuses = Vec::new();
+    // More than the provider may send in a second, of which the clock of a test shows none.
+    for _ in 0..250 {
+        statuses.push(world.notify(&flooded.id, &token).await.status);
+    }
+    let (taken, refused) = statuses.split_at(22);
+    assert!(taken.iter().all(|status| *status == 202), "{taken:?}");
+    assert!(refused.iter().all(|status| *status == 429), "{refused:?}");
+    world.notify(&other.id, &world.token(&other)).await.expect(202);
+    assert_eq!(world.server.pull().await, 2, "each calendar is pulled once");
+    // What came too quickly is not lost: it is due a second later.
+    let refused = world.notify(&flooded.id, &token).await;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    world.server.clock.advance_ms(1_000);
+    for _ in 0..3 {
+        world.notify(&flooded.id, &token).await.expect(202);
+        world.server.pull().await;
+    }
+    let now = world.server.app.now();
+    assert_eq!(world.pull_job(0).await.due_at, Some(now + 1_000), "the third of a second");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_notification_is_found_by_the_delta_pass() {
+    let world = World::start().await;
+    world.provider.post("/sandbox/faults", json!({ "pushLost": true })).send().await.expect(201);
+    world.make(0, "lunch").await;
+    assert_eq!(world.server.pull().await, 0, "nobody knows of it");
+    world.server.clock.advance_ms(HOUR_MS);
+    assert_eq!(world.server.pull().await, 1);
+    assert_eq!((world.here(0).await, world.counted("authentic")), (1, 0));
+}

@@ -1,0 +1,139 @@
+//! Watches are started where clients follow, renewed at half of their life, and stopped with the connection.
+
+use harness::TestServer;
+use model::Instant;
+use serde_json::json;
+use storage::watches::Status;
+
+use crate::push::{LIFE_MS, MINUTE_MS, World};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_life_renews() {
+    let world = World::start().await;
+    let (watch, began) = (world.watch(0).await, world.server.app.now());
+    assert_eq!(watch.expires_at, Some(began + LIFE_MS));
+    assert_eq!(world.theirs().await.len(), 1);
+    // Not all at the same moment: up to a twentieth earlier or later.
+    world.server.clock.advance_ms(LIFE_MS / 2 - LIFE_MS / 39);
+    assert_eq!(world.server.renew().await, 0, "it is not due");
+    world.server.clock.advance_ms(2 * LIFE_MS / 39);
+    assert_eq!(world.server.renew().await, 1);
+    let (renewed, now) = (world.watch(0).await, world.server.app.now());
+    assert_eq!((renewed.id, renewed.status), (watch.id, Status::Active));
+    assert_eq!(renewed.expires_at, Some(now + LIFE_MS));
+    assert!(world.told().await.is_empty());
+    assert_eq!(world.server.renew().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_can_have_it_renewed() {
+    let world = World::start().await;
+    let ended_at = world.server.app.now() + LIFE_MS;
+    world.server.clock.advance_ms(LIFE_MS / 4);
+    let path = format!("/v1/calendars/{}/sync/renew", world.calendars[0].0);
+    let shown = world.api.post(path, json!({})).send().await.expect(200);
+    assert_eq!(shown["status"], "active");
+    assert_eq!(shown["expiresAt"], json!(Instant::from_millis(ended_at)), "as it stands now");
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!(world.watch(0).await.expires_at, Some(world.server.app.now() + LIFE_MS));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_that_its_provider_forgot_is_followed_by_another() {
+    let world = World::start().await;
+    let old = world.watch(0).await;
+    world.provider.delete(format!("/sandbox/v1/watches/{}", old.id)).send().await.expect(204);
+    world.server.clock.advance_ms(LIFE_MS * 6 / 10);
+    assert_eq!(world.server.renew().await, 1);
+    let statuses: Vec<Status> = world.watches().await.iter().map(|watch| watch.status).collect();
+    assert_eq!(statuses, [Status::Stopping, Status::Active], "they overlap for a minute");
+    assert_eq!(world.shown(0).await["status"], "active");
+    assert_eq!(world.server.pull().await, 1, "a change between the two is found");
+    world.server.clock.advance_ms(MINUTE_MS);
+    assert_eq!(world.server.renew().await, 1);
+    let new = world.watch(0).await;
+    assert_ne!(new.id, old.id);
+    assert_eq!(world.theirs().await.len(), 1);
+    world.notify(&old.id, &world.token(&old)).await.expect(202);
+    assert_eq!(world.counted("unknown_watch"), 1, "what the old one still sends is nothing");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_expired_watch_polls_and_tells() {
+    let world = World::start().await;
+    world.fails("POST").await;
+    world.server.clock.advance_ms(LIFE_MS * 6 / 10);
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!(world.watch(0).await.status, Status::Active, "it is tried again in a minute");
+    world.server.clock.advance_ms(2 * MINUTE_MS);
+    assert_eq!(world.server.renew().await, 1);
+    world.server.clock.advance_ms(LIFE_MS * 2 / 10);
+    world.server.renew().await;
+    assert_eq!(world.shown(0).await["status"], "expiring");
+    assert_eq!(world.told().await, ["calendar.watch.expiring"]);
+    world.server.clock.advance_ms(LIFE_MS * 2 / 10);
+    world.server.renew().await;
+    assert_eq!(world.shown(0).await["status"], "expired");
+    assert_eq!(world.told().await, ["calendar.watch.expiring", "calendar.watch.expired"]);
+    // It is polled as if there had never been a watch.
+    world.make(0, "lunch").await;
+    assert_eq!(world.server.pull().await, 1);
+    assert_eq!(world.here(0).await, 1);
+    let due_at = world.pull_job(0).await.due_at.expect("a time");
+    assert!(due_at <= world.server.app.now() + 15 * MINUTE_MS, "{due_at}");
+    // In the end the provider takes one again.
+    world.provider.delete("/sandbox/faults").send().await.expect(204);
+    world.server.clock.advance_ms(8 * 60 * MINUTE_MS);
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!(world.watch(0).await.status, Status::Active);
+    assert_eq!(world.told().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_disconnected_account_stops_its_watch() {
+    let world = World::start().await;
+    let watch = world.watch(0).await;
+    world.api.delete(format!("/v1/connections/{}", world.connection)).send().await.expect(204);
+    assert!(world.theirs().await.is_empty());
+    assert!(world.watches().await.is_empty());
+    assert_eq!(world.server.renew().await, 0);
+    world.notify(&watch.id, &world.token(&watch)).await.expect(202);
+    assert_eq!((world.counted("unknown_watch"), world.server.pull().await), (1, 0));
+}
+
+/// A provider that does not answer keeps nobody from disconnecting.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_is_disconnected_whatever_its_provider_says() {
+    let world = World::start().await;
+    world.fails("DELETE").await;
+    world.api.delete(format!("/v1/connections/{}", world.connection)).send().await.expect(204);
+    assert_eq!(world.theirs().await.len(), 1, "it ends by itself some day");
+    assert!(world.watches().await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn contacts_are_watched_book_by_book() {
+    let builder = TestServer::builder().config(|config| config.push_over_http = true);
+    let server = builder.without_pulls().start().await;
+    let api = server.client().await;
+    let connection = api.connect_account("alice").await;
+    let start = json!({ "connectionId": connection });
+    api.post("/v1/contacts/sync/start", start).send().await.expect(202);
+    server.pull().await;
+    let books = api.all("/v1/contact-books").await.len() as u64;
+    assert_eq!(server.renew().await, books + 1, "each book, and the books themselves");
+    assert!(server.pull().await > 0, "all of them are one feed, which is read once more");
+    let status = api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
+    assert_eq!(status["watch"]["status"], "active");
+}
+
+/// Without an address that begins with https no provider posts anything, and everything is polled.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_watched_without_an_address() {
+    let server = TestServer::builder().without_pulls().start().await;
+    let world = World::unwatched(server, &["Shared"]).await;
+    assert_eq!(world.server.renew().await, 0);
+    assert!(world.theirs().await.is_empty());
+    assert_eq!(world.shown(0).await["status"], "unsupported");
+    assert_eq!(world.pull_job(0).await.due_at, Some(world.server.app.now() + MINUTE_MS));
+}

@@ -1,0 +1,53 @@
+//! Changes of resources that exist in the log alone: what is delivered of them, and in which order, does not depend on what they are.
+
+use harness::receiver::Received;
+use serde_json::json;
+use switchboard::log::{Note, Origin, append};
+
+use crate::webhooks::desk::Desk;
+
+/// The type of the events that `log` writes.
+pub const UPDATED: &str = "calendar.event.updated";
+
+/// Logs an update of each of these calendar events, in this order.
+pub async fn log(desk: &Desk, resources: &[&str]) {
+    let all: Vec<(&str, &str)> = resources.iter().map(|resource| (*resource, UPDATED)).collect();
+    log_as(desk, &all).await;
+}
+
+/// Logs events about these calendar events, each with its type.
+pub async fn log_as(desk: &Desk, all: &[(&str, &str)]) {
+    let note = |(resource, entry_type): &(&str, &str)| Note {
+        connection_id: Some(desk.connection.clone()),
+        entry_type: (*entry_type).to_owned(),
+        change_type: "updated",
+        resource_type: "calendar.event",
+        resource_id: (*resource).to_owned(),
+        parent_id: desk.calendar.clone(),
+        changed_fields: None,
+        etag: None,
+        origin: Origin::Api,
+        resource: Some(json!({ "title": resource }).to_string()),
+    };
+    let notes: Vec<Note> = all.iter().map(note).collect();
+    let (app, tenant) = (desk.server.app.clone(), desk.tenant().await);
+    let db = app.db.clone();
+    let written: base::error::Result<i64> =
+        db.write(move |tx| Box::pin(async move { append(tx, &app, &tenant, notes).await })).await;
+    written.expect("the log is written");
+}
+
+/// What each of these is about, with the number of the attempt: `a 1`.
+pub fn attempts(received: &[Received]) -> Vec<String> {
+    let attempt = |r: &Received| format!("{} {}", resource(r), r.header("webhook-attempt"));
+    received.iter().map(attempt).collect()
+}
+
+pub fn resource(received: &Received) -> String {
+    received.json()["data"]["resourceId"].as_str().expect("an id").to_owned()
+}
+
+/// The number of its event in the log.
+pub fn sequence(received: &Received) -> i64 {
+    received.json()["sequence"].as_i64().expect("a number")
+}
