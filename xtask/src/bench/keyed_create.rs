@@ -86,7 +86,7 @@ fn slow_flush(rig: &Rig) -> Result<String> {
 }
 
 /// Microseconds that a flush takes on this disk: the median of 200.
-fn flush_us(folder: &Path) -> Result<f64> {
+pub fn flush_us(folder: &Path) -> Result<f64> {
     let mut file = File::create(folder.join("flush"))?;
     let mut times = Vec::new();
     for _ in 0..200 {

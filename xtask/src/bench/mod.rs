@@ -11,6 +11,7 @@ mod keyed_create;
 mod languages;
 mod list;
 mod load;
+mod local_reads;
 mod mail;
 pub mod memory;
 mod merging;
@@ -18,6 +19,7 @@ mod rig;
 mod start;
 mod table;
 mod templates;
+pub mod webhooks;
 
 use std::fs;
 
@@ -32,11 +34,12 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 11] = [
+const CASES: [(&str, Case); 14] = [
     ("connector-call", in_process::run),
     ("languages", languages::run),
     ("get-by-id", get_by_id::run),
     ("list", list::run),
+    ("list-local", local_reads::run),
     ("keyed-create", keyed_create::run),
     ("import", import::run),
     ("mail", mail::run),
@@ -44,6 +47,8 @@ const CASES: [(&str, Case); 11] = [
     ("merging", merging::run),
     ("start", start::run),
     ("idle-connectors", idle_connectors::run),
+    ("fan-out", webhooks::fan_out::run),
+    ("webhooks", webhooks::run),
 ];
 
 #[derive(clap::Args)]

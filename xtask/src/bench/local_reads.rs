@@ -1,0 +1,98 @@
+//! Reads from the copy: a list whose provider is 80 ms away, and a page of the feed of changes.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+
+use crate::bench::get_by_id::against_bare;
+use crate::bench::load::{Load, Measured, abba};
+use crate::bench::rig::{Rig, Subject};
+use crate::bench::table::{Row, Target};
+use crate::http::Client;
+
+/// The provider's token of the account that the rig connects.
+const PROVIDER: &str = "sandbox-bench";
+/// How long the provider takes for an answer, ms, and how many of its answers one fault delays.
+const DELAY_MS: u64 = 80;
+const DELAYED: u64 = 1_000;
+const FAULTS: usize = 4;
+const LIST: usize = 50;
+const CHANGES: usize = 200;
+const CLIENTS: usize = 16;
+/// The first sync must have ended after this time.
+const CAUGHT_UP: Duration = Duration::from_secs(60);
+
+/// Three rows: a list from the copy beside the provider's own list, the same list asked anew of the provider, and a page of changes
+/// beside a handler that answers the same bytes.
+pub fn run(rig: &Rig) -> Result<Vec<Row>> {
+    let subject = rig.subject("list-local", &[])?;
+    let feed = format!("/v1/calendars/{}/sync/changes?limit={CHANGES}", subject.calendar);
+    follow(&subject)?;
+    let begin = subject.client.get(&feed)?;
+    let cursor = begin["sync_cursor"].as_str().context("the feed has no cursor")?.to_owned();
+    for number in 0..CHANGES {
+        subject.create_event(number)?;
+    }
+    let mut rows = lists(rig, &subject)?;
+    let page = format!("{feed}&cursor={cursor}");
+    let count = subject.client.get(&page)?["data"].as_array().map_or(0, Vec::len);
+    ensure!(count == CHANGES, "a page has {count} changes and not {CHANGES}");
+    let load = subject.load("GET", page, 200, CLIENTS);
+    let what = format!("page of {CHANGES} changes, by the cursor of a client");
+    rows.push(against_bare(rig, &subject, load, &what, Target::AtLeast(0.7))?);
+    subject.server.stop()?;
+    Ok(rows)
+}
+
+/// Has the calendar synced by the service itself, and waits until it has been read.
+fn follow(subject: &Subject) -> Result<()> {
+    let sync = format!("/v1/calendars/{}/sync", subject.calendar);
+    subject.client.send("POST", &format!("{sync}/start"), &[], Some(&json!({})))?.expect(&[200, 202])?;
+    let start = Instant::now();
+    loop {
+        let status = subject.client.get(&format!("{sync}/status"))?;
+        if status["status"] == "caught_up" {
+            return Ok(());
+        }
+        ensure!(start.elapsed() < CAUGHT_UP, "the calendar is not synced: {status}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn lists(rig: &Rig, subject: &Subject) -> Result<Vec<Row>> {
+    let path = format!("/v1/calendars/{}/events?limit={LIST}", subject.calendar);
+    let calendar = subject.client.get(&format!("/v1/calendars/{}", subject.calendar))?;
+    let external = calendar["externalId"].as_str().context("the calendar has no external id")?;
+    let theirs = format!("/sandbox/v1/calendars/{external}/events?limit={LIST}");
+    let copy = subject.load("GET", path, 200, 1);
+    let anew = Load {
+        headers: [&copy.headers[..], &["cache-control: no-cache".to_owned()]].concat(),
+        ..copy.clone()
+    };
+    let provider =
+        Load { path: theirs, headers: vec![format!("authorization: Bearer {PROVIDER}")], ..copy.clone() };
+    let sandbox = Client::new(&subject.server.url, PROVIDER);
+    let mut rows = Vec::new();
+    for (what, ours, target) in [
+        (format!("list of {LIST} from the copy"), copy, Target::AtLeast(20.0)),
+        (format!("the same asked anew of the provider (no-cache), {DELAY_MS} ms away"), anew, Target::None),
+    ] {
+        for _ in 0..FAULTS {
+            let fault = json!({ "delayMs": DELAY_MS, "times": DELAYED });
+            sandbox.send("POST", "/sandbox/faults", &[], Some(&fault))?.expect(&[201])?;
+        }
+        let (a, b) = abba(&ours, &provider, rig.seconds)?;
+        sandbox.send("DELETE", "/sandbox/faults", &[], None)?.expect(&[204])?;
+        let p50 = |measured: &Measured| f64::from(measured.quantile(0.5));
+        rows.push(Row {
+            what,
+            ours: a.shown(),
+            baseline: format!("the provider's own list, {DELAY_MS} ms away: {}", b.shown()),
+            figure: p50(&b) / p50(&a),
+            unit: "× as quick".to_owned(),
+            target,
+        });
+    }
+    Ok(rows)
+}

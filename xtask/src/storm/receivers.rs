@@ -1,0 +1,321 @@
+//! Endpoints of webhooks that do their worst: how much later notifications reach the healthy ones, and what the server needs in memory. The
+//! healthy ones are those of one application; the hostile ones mostly belong to another.
+
+use std::net::Ipv4Addr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::bench::memory::{forget_peak, peak_mib};
+use crate::bench::webhooks::receiver::{Noted, Receiver, Seen};
+use crate::http::Client;
+use crate::project;
+use crate::server::{Options, Server};
+use crate::storm::attackers;
+
+/// How much later the latest of a hundred notifications may be than without a hostile endpoint.
+const MOST_LATER: f64 = 1.5;
+/// So few milliseconds are noise of the machine: a limit is never below this, times `MOST_LATER`.
+const NOISE_MS: f64 = 20.0;
+/// Resident memory of the server.
+const MEMORY_MIB: f64 = 512.0;
+/// Healthy endpoints, each of which is told of every event of their application.
+const HEALTHY: usize = 99;
+/// Events of each application in a second, and for how many seconds: an attempt at an endpoint that hangs takes 15 s.
+const PER_SECOND: usize = 3;
+const SECONDS: usize = 40;
+/// What has not arrived so long after the last event is counted as late.
+const LATE: Duration = Duration::from_secs(20);
+/// After this time nothing is under way at endpoints whose subscriptions are deleted.
+const ENDED: Duration = Duration::from_secs(17);
+const SCOPES: &str = "connections.write,calendar.read,calendar.write,webhooks.read,webhooks.write";
+
+/// What an endpoint does with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// Answers, a byte a second and never to the end.
+    Drips,
+    /// Takes everything and says nothing, in the TLS handshake too.
+    IsSilent,
+    /// Sends whoever asks to where clouds tell their secrets.
+    Redirects,
+    /// Answers 10 GB.
+    IsEndless,
+}
+
+/// Endpoints that are there at the same time.
+struct Hostile {
+    name: &'static str,
+    manner: Manner,
+    scheme: &'static str,
+    count: usize,
+    /// They belong to the application of the healthy ones.
+    is_neighbour: bool,
+}
+
+static ALL: [Hostile; 5] = [
+    Hostile {
+        name: "1,000 endpoints that answer a byte a second",
+        manner: Manner::Drips,
+        scheme: "http",
+        count: 1_000,
+        is_neighbour: false,
+    },
+    Hostile {
+        name: "one endpoint of 100 that never answers",
+        manner: Manner::IsSilent,
+        scheme: "http",
+        count: 1,
+        is_neighbour: true,
+    },
+    Hostile {
+        name: "100 endpoints that redirect to the metadata address",
+        manner: Manner::Redirects,
+        scheme: "http",
+        count: 100,
+        is_neighbour: false,
+    },
+    Hostile {
+        name: "100 endpoints that answer 10 GB",
+        manner: Manner::IsEndless,
+        scheme: "http",
+        count: 100,
+        is_neighbour: false,
+    },
+    Hostile {
+        name: "100 endpoints that stall in the TLS handshake",
+        manner: Manner::IsSilent,
+        scheme: "https",
+        count: 100,
+        is_neighbour: false,
+    },
+];
+
+/// What is said of it, and how many limits were missed.
+#[derive(Default)]
+pub struct Report {
+    pub text: String,
+    pub missed: usize,
+}
+
+/// Starts a server and lets those endpoints loose on it whose names hold `only`.
+pub fn run(mut options: Options, only: Option<&str>) -> Result<Report> {
+    let is_chosen = |hostile: &&Hostile| only.is_none_or(|only| hostile.name.contains(only));
+    let chosen: Vec<&Hostile> = ALL.iter().filter(is_chosen).collect();
+    if chosen.is_empty() {
+        return Ok(Report::default());
+    }
+    options.environment.push(("SWITCHBOARD_WEBHOOK_ALLOW".to_owned(), "127.0.0.0/8".to_owned()));
+    let scene = Scene::make(options)?;
+    project::step("webhooks without hostile endpoints");
+    let calm = scene.line("all endpoints are healthy", None)?;
+    let limit_ms = calm.p99_ms.max(NOISE_MS) * MOST_LATER;
+    let mut lines = vec![calm];
+    for hostile in chosen {
+        project::step(hostile.name);
+        lines.push(scene.beside(hostile, limit_ms)?);
+        thread::sleep(ENDED);
+    }
+    scene.server.stop()?;
+    Ok(Report {
+        text: table(&lines, limit_ms),
+        missed: lines.iter().filter(|line| !line.missed.is_empty()).count(),
+    })
+}
+
+/// An application with a calendar.
+struct Account {
+    client: Client,
+    events: String,
+}
+
+impl Account {
+    fn make(server: &Server, name: &str) -> Result<Account> {
+        let (_, key) =
+            server.create_key(SCOPES, &["--application", name, "--rate-limit-per-minute", "1000000"])?;
+        let key = key["key"].as_str().context("no key was printed")?.to_owned();
+        let client = Client::new(&server.url, &key);
+        let body = json!({
+            "provider": "sandbox",
+            "credentials": { "username": format!("{name}@sandbox.test"), "password": "sandbox" },
+            "scopes": ["calendar.read", "calendar.write"],
+        });
+        let connection = client.send("POST", "/v1/connections", &[], Some(&body))?.expect(&[201])?;
+        let body = json!({ "connectionId": connection["id"], "name": "Storm" });
+        let calendar = client.send("POST", "/v1/calendars", &[], Some(&body))?.expect(&[201])?;
+        let events = format!("/v1/calendars/{}/events", text(&calendar["id"])?);
+        Ok(Account { client, events })
+    }
+
+    /// The path of a new subscription.
+    fn subscribe(&self, url: &str) -> Result<String> {
+        let body = json!({ "url": url, "eventTypes": ["calendar.event.created"] });
+        let made = self.client.send("POST", "/v1/webhooks", &[], Some(&body))?.expect(&[201])?;
+        Ok(format!("/v1/webhooks/{}", text(&made["id"])?))
+    }
+
+    /// Creates its events, so many in a second.
+    fn create_events(&self) -> Result<()> {
+        let start = Instant::now();
+        for number in 0..PER_SECOND * SECONDS {
+            let due = start + Duration::from_secs(1) / u32::try_from(PER_SECOND)? * u32::try_from(number)?;
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            let body = json!({ "title": format!("Event {number}"), "start": "2030-01-01T09:00:00Z",
+                "end": "2030-01-01T10:00:00Z" });
+            self.client.send("POST", &self.events, &[], Some(&body))?.expect(&[201])?;
+        }
+        Ok(())
+    }
+}
+
+/// A server with an application whose endpoints are healthy, and one with hostile ones.
+struct Scene {
+    server: Server,
+    healthy: Account,
+    attacker: Account,
+    receiver: Receiver,
+}
+
+impl Scene {
+    fn make(options: Options) -> Result<Scene> {
+        let server = Server::start(options)?;
+        let (healthy, attacker) =
+            (Account::make(&server, "healthy-endpoints")?, Account::make(&server, "hostile-endpoints")?);
+        let receiver = Receiver::start()?;
+        for number in 0..HEALTHY {
+            healthy.subscribe(&receiver.url(number))?;
+        }
+        Ok(Scene { server, healthy, attacker, receiver })
+    }
+
+    /// What the healthy endpoints see while these are there.
+    fn beside(&self, hostile: &Hostile, limit_ms: f64) -> Result<Line> {
+        let runtime = attackers::runtime()?;
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let address = listener.local_addr()?;
+        runtime.spawn(accept(listener, hostile.manner));
+        let owner = if hostile.is_neighbour { &self.healthy } else { &self.attacker };
+        let url = |number: usize| format!("{}://{address}/{number}", hostile.scheme);
+        let paths =
+            (0..hostile.count).map(|number| owner.subscribe(&url(number))).collect::<Result<Vec<_>>>()?;
+        let line = self.line(hostile.name, Some(limit_ms));
+        for path in paths {
+            owner.client.send("DELETE", &path, &[], None)?.expect(&[204])?;
+        }
+        line
+    }
+
+    /// Creates the events of both applications, and waits for what the healthy endpoints are told.
+    fn line(&self, name: &str, limit_ms: Option<f64>) -> Result<Line> {
+        forget_peak(self.server.pid())?;
+        let wanted = PER_SECOND * SECONDS * HEALTHY;
+        self.receiver.begin(wanted, Noted::Delay);
+        let mut seen = thread::scope(|scope| -> Result<Seen> {
+            let theirs = scope.spawn(|| self.attacker.create_events());
+            self.healthy.create_events()?;
+            let seen = self.receiver.wait(LATE).unwrap_or_else(|_| self.receiver.end());
+            theirs.join().map_err(|_| anyhow!("the attacker's client panicked"))??;
+            Ok(seen)
+        })?;
+        let mib = peak_mib(self.server.pid())?;
+        Ok(Line::of(name, wanted, &mut seen, (mib, limit_ms)))
+    }
+}
+
+fn text(value: &Value) -> Result<&str> {
+    value.as_str().context("a text is missing in the answer")
+}
+
+async fn accept(listener: TcpListener, manner: Manner) {
+    while let Ok((stream, _)) = listener.accept().await {
+        // It ends as soon as the server has enough of it.
+        tokio::spawn(async move { serve(stream, manner).await });
+    }
+}
+
+async fn serve(mut stream: TcpStream, manner: Manner) -> std::io::Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    // Most of the request; the rest is of no interest.
+    let mut is_open = stream.read(&mut buffer).await? > 0;
+    match manner {
+        Manner::IsSilent => {}
+        Manner::Drips => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nx-drip: ").await?;
+            loop {
+                stream.write_all(b"x").await?;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+        Manner::Redirects => {
+            let answer = "HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/latest/meta-data/\r\n\
+                          content-length: 0\r\nconnection: close\r\n\r\n";
+            stream.write_all(answer.as_bytes()).await?;
+            stream.shutdown().await?;
+        }
+        Manner::IsEndless => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10737418240\r\n\r\n").await?;
+            loop {
+                stream.write_all(&buffer).await?;
+            }
+        }
+    }
+    while is_open {
+        is_open = stream.read(&mut buffer).await? > 0;
+    }
+    Ok(())
+}
+
+/// What the healthy endpoints saw.
+struct Line {
+    name: String,
+    count: usize,
+    late: usize,
+    p50_ms: f64,
+    p99_ms: f64,
+    mib: f64,
+    missed: Vec<&'static str>,
+}
+
+impl Line {
+    fn of(name: &str, wanted: usize, seen: &mut Seen, (mib, limit_ms): (f64, Option<f64>)) -> Line {
+        let (p50_ms, p99_ms) = (seen.quantile_ms(0.5), seen.quantile_ms(0.99));
+        let late = wanted.saturating_sub(seen.count());
+        let mut missed = Vec::new();
+        // A figure that is no number has met nothing.
+        if limit_ms.is_some_and(|limit| p99_ms.is_nan() || p99_ms > limit) {
+            missed.push("p99");
+        }
+        if late > 0 {
+            missed.push("arrivals");
+        }
+        if mib > MEMORY_MIB {
+            missed.push("memory");
+        }
+        Line { name: name.to_owned(), count: seen.count(), late, p50_ms, p99_ms, mib, missed }
+    }
+}
+
+fn table(lines: &[Line], limit_ms: f64) -> String {
+    let mut text = format!(
+        "\n## Endpoints of webhooks\n\n{HEALTHY} healthy endpoints are told of {PER_SECOND} events a second, while hostile ones are too. The latest of a hundred \
+         notifications may take {limit_ms:.1} ms from the event to its receipt ({MOST_LATER} times what it takes when all are healthy, or {MOST_LATER} times {NOISE_MS} ms); \
+         none may be missing {} s after the last event; the server may have {MEMORY_MIB} MiB.\n\n\
+         | Hostile | Notifications | Missing | p50 | p99 | Memory | |\n|---|---|---|---|---|---|---|\n",
+        LATE.as_secs()
+    );
+    for line in lines {
+        let verdict = match line.missed.is_empty() {
+            true => "met".to_owned(),
+            false => format!("missed: {}", line.missed.join(", ")),
+        };
+        text += &format!(
+            "| {} | {} | {} | {:.1} ms | {:.1} ms | {:.0} MiB | {verdict} |\n",
+            line.name, line.count, line.late, line.p50_ms, line.p99_ms, line.mib
+        );
+    }
+    text
+}
