@@ -1,8 +1,6 @@
 //! A resource as the JSON text that crosses the boundary: printed once by the connector, read once by the host, and never a
 //! tree of values in between.
 
-use std::borrow::Cow;
-
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -45,7 +43,7 @@ impl PartialEq for JsonText {
 
 #[cfg(feature = "schema")]
 impl JsonSchema for JsonText {
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "JsonText".into()
     }
 
