@@ -60,7 +60,9 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
 /// Returns how many.
 pub async fn wake(app: &App, among: Option<BTreeSet<String>>) -> anyhow::Result<usize> {
     let among: Option<Vec<String>> = among.map(|ids| ids.into_iter().collect());
-    let behind = matching::behind(app.db.reader(), among.as_deref()).await?;
+    let mut behind = matching::behind(app.db.reader(), among.as_deref()).await?;
+    // In one order, so that two hosts do not wait for each other's rows.
+    behind.sort_by(|a, b| a.application_id.cmp(&b.application_id));
     if behind.is_empty() {
         return Ok(0);
     }

@@ -212,7 +212,13 @@ pub fn after_replay(health: &Health, attempt: &Ended) -> After {
     };
     let is_left_alone = health.not_before.is_some_and(|until| until > now);
     let paused = paused_until(pause, health.consecutive_failures + 1, is_left_alone, now);
-    After { health: Health { not_before: health.not_before.max(paused), ..health.clone() }, disabled }
+    // One that is being probed stays so: this counts for nothing, but the pause is kept.
+    let is_probed = health.consecutive_failures >= PROBING_AFTER && !is_left_alone;
+    let has_failed = matches!(attempt.verdict, Verdict::Failed { .. });
+    let probe = (is_probed && has_failed)
+        .then(|| now + doubled(FIRST_PROBE_MS, health.consecutive_failures - PROBING_AFTER));
+    let not_before = health.not_before.max(paused).max(probe);
+    After { health: Health { not_before, ..health.clone() }, disabled }
 }
 
 /// Until when the endpoint is to be left alone for its answer.

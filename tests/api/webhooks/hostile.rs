@@ -89,7 +89,7 @@ async fn a_receiver_that_drips_holds_one_attempt_only_so_long() {
     log(&desk, &["a"]).await;
     let began = Instant::now();
     desk.server.deliver().await;
-    assert!((DEADLINE..Duration::from_secs(10)).contains(&began.elapsed()), "{:?}", began.elapsed());
+    assert!((DEADLINE..Duration::from_secs(60)).contains(&began.elapsed()), "{:?}", began.elapsed());
     assert_eq!(last_failure(&desk, &webhook).await["error"], "timeout");
     endpoint.closed().await;
     assert_eq!(endpoint.connections(), 1);

@@ -8,10 +8,13 @@ mod sending;
 mod work;
 
 use base::error::{Error, Result};
+use base::tenant::Tenant;
+use model::webhook::WebhookStatus;
 use storage::jobs::{self, End};
 use storage::wakes::JobClass;
 use storage::webhooks::deliveries as table;
 use storage::webhooks::held;
+use storage::webhooks::replays;
 
 use crate::app::App;
 use crate::jobs::deliver::rate::Rate;
@@ -41,7 +44,7 @@ async fn run(turn: &Turn) -> Result<Next> {
     };
     match endpoint.status.as_str() {
         "active" => {}
-        "disabled" => return discard(app, webhook_id).await,
+        "disabled" => return discard(app, &endpoint.tenant, webhook_id).await,
         // It keeps its cursor, and is woken when it is resumed.
         _ => return Ok(Next::Park),
     }
@@ -79,11 +82,21 @@ async fn put_off(turn: &Turn, until: i64) -> Result<Next> {
 }
 
 /// Gives up what waits for a webhook that is disabled, step by step.
-async fn discard(app: &App, webhook_id: &str) -> Result<Next> {
-    let (id, now) = (webhook_id.to_owned(), app.now());
-    let discarded: Result<u64> =
-        app.db.write(move |tx| Box::pin(async move { Ok(table::discard(tx, &id, now, STEP).await?) })).await;
-    Ok(if discarded? == 0 { Next::Park } else { Next::At(now) })
+async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<Next> {
+    let (id, tenant, now) = (webhook_id.to_owned(), tenant.clone(), app.now());
+    let goes_on: Result<bool> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                if replays::lock(tx, &tenant, &id).await? != Some(WebhookStatus::Disabled) {
+                    // It was activated meanwhile: the next turn reads it anew.
+                    return Ok(true);
+                }
+                Ok(table::discard(tx, &id, now, STEP).await? > 0)
+            })
+        })
+        .await;
+    Ok(if goes_on? { Next::At(now) } else { Next::Park })
 }
 
 /// Lets deliveries go that waited for an earlier one while the webhook was ordered, some of them with each turn.

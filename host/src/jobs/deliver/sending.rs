@@ -46,6 +46,8 @@ pub struct Sending {
     under_way: BTreeSet<String>,
     /// The same for replays: their ids with the resources.
     replaying: Vec<(String, String)>,
+    /// The attempt that was begun last was of a replay: where both wait they take turns, what is new first.
+    was_replay: bool,
     /// Deliveries that are to be written.
     ended: Vec<Delivery>,
     /// Why the webhook is to be disabled.
@@ -72,6 +74,7 @@ impl Sending {
             work,
             rate,
             under_way: BTreeSet::new(),
+            was_replay: true,
             replaying: Vec::new(),
             disabled: None,
             is_over: false,
@@ -85,16 +88,24 @@ impl Sending {
     pub async fn run(&mut self) -> Result<()> {
         let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
         let mut writing: Option<Writing> = None;
+        let mut failed = None;
         loop {
             self.begin(&attempts);
             if writing.is_none() && !self.ended.is_empty() {
                 writing = Some(self.write());
             }
             if attempts.is_empty() && writing.is_none() {
-                return Ok(());
+                return failed.map_or(Ok(()), Err);
             }
             tokio::select! {
-                Some(attempted) = attempts.next() => self.take(attempted?),
+                Some(attempted) = attempts.next() => match attempted {
+                    Ok(attempted) => self.take(attempted),
+                    // What else was sent is written down first.
+                    Err(e) => {
+                        self.is_over = true;
+                        failed.get_or_insert(e);
+                    }
+                },
                 done = written(&mut writing) => {
                     writing = None;
                     self.go_on(done?);
@@ -111,9 +122,10 @@ impl Sending {
         self.is_over |=
             self.began.elapsed() > BUDGET || self.health.not_before.is_some_and(|until| until > now);
         while !self.is_over && attempts.len() < most && self.rate.next_at(now) <= now {
-            let Some(at) = self.work.deliveries.iter().position(|d| self.is_free(d)) else { return };
+            let Some(at) = self.next() else { return };
             let Ok(place) = self.place(attempts.is_empty()) else { return };
             let Some(delivery) = self.work.deliveries.remove(at) else { return };
+            self.was_replay = !delivery.replay_id.is_empty();
             if delivery.replay_id.is_empty() {
                 self.under_way.insert(delivery.resource_id.clone());
             } else {
@@ -128,6 +140,15 @@ impl Sending {
                 Ok((attempted, began.elapsed()))
             }));
         }
+    }
+
+    /// Which delivery is next; none: none may begin now.
+    fn next(&self) -> Option<usize> {
+        let free = |is_replay: bool| {
+            let is_of = |d: &Delivery| d.replay_id.is_empty() != is_replay;
+            self.work.deliveries.iter().position(|d| is_of(d) && self.is_free(d))
+        };
+        free(!self.was_replay).or_else(|| free(self.was_replay))
     }
 
     /// Whether an attempt may begin beside those that are under way.

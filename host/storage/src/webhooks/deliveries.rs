@@ -300,7 +300,7 @@ pub async fn insert(
 /// the turn keeps its mark: it may have been woken for an event above the cursor, and the next wake, which would set a new mark at a later
 /// event, would make the next turn pass that one over.
 pub async fn rest(tx: &mut Tx, webhook_id: &str) -> Result<()> {
-    let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor \
+    let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor + 1 \
                and not exists (select 1 from jobs where jobs.id = 'deliver:' || $1 and again_at is not null)";
     query(sql).bind(webhook_id).execute(tx).await?;
     Ok(())
@@ -315,15 +315,13 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
     Ok(changed == 1)
 }
 
-/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many; with none left, its replays have ended.
+/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many. Its replays end with the first of them.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
     // Of each resource the latest event first: what is left waits for nothing that was given up.
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
                where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \
                from webhook_deliveries where webhook_id = $1 and status = 'pending' order by resource_id desc, sequence desc limit $3)";
-    let discarded = query(sql).bind(webhook_id).bind(now).bind(limit).execute(&mut *tx).await?;
-    if discarded == 0 {
-        replays::give_up(tx, webhook_id, now).await?;
-    }
-    Ok(discarded)
+    // Whoever activates it between two steps finds no replay that waits for what was given up.
+    replays::give_up(&mut *tx, webhook_id, now).await?;
+    query(sql).bind(webhook_id).bind(now).bind(limit).execute(tx).await
 }

@@ -97,22 +97,23 @@ pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> 
     let sql = one_of!(tx, "update webhooks set wake_from = coalesce(wake_from, $2) where id", "$1");
     query(sql).bind(&ids).bind(first).execute(&mut *tx).await?;
     tx.takes(LockRank::Job)?;
-    // As `jobs::enqueue` does it, for many at a time.
+    // As `jobs::enqueue` does it, for many at a time; an endpoint that is left alone is looked at after that.
     let sql = one_of!(
         tx,
         "insert into jobs (id, kind, class, organization_id, application_id, target, state, due_at, created_at, updated_at) \
-         select 'deliver:' || id, 'deliver', 'deliver', organization_id, application_id, target, 'queued', $2, $2, $2 \
+         select 'deliver:' || id, 'deliver', 'deliver', organization_id, application_id, target, 'queued', \
+         case when not_before > $2 then not_before else $2 end, $2, $2 \
          from webhooks where deleted_at is null and id",
         "$1",
         " order by id on conflict (id) do update set \
          due_at = case when jobs.state = 'running' then jobs.due_at else excluded.due_at end, \
-         again_at = case when jobs.state = 'running' then excluded.due_at else jobs.again_at end, \
+         again_at = case when jobs.state = 'running' then $2 else jobs.again_at end, \
          attempts = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.attempts end, \
          crashes = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.crashes end, \
          state = case when jobs.state = 'running' then 'running' else 'queued' end, \
          target = excluded.target, updated_at = excluded.updated_at \
          where (jobs.state = 'queued' and (jobs.due_at is null or jobs.due_at > excluded.due_at)) \
-         or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > excluded.due_at)) \
+         or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > $2)) \
          or jobs.state in ('failed', 'cancelled')"
     );
     query(sql).bind(&ids).bind(now).execute(tx).await?;
