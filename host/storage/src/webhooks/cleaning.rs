@@ -19,13 +19,10 @@ pub async fn given_up(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     }
 }
 
-/// A delivery above the cursor says that its event was sent, and stays until the cursor has passed it.
 async fn over(tx: &mut Tx, status: &str, before: i64, most: i64) -> Result<i64> {
     let sql = "delete from webhook_deliveries where (webhook_id, sequence, replay_id) in \
                (select webhook_id, sequence, replay_id from webhook_deliveries \
-               where status <> 'pending' and status = $1 and updated_at < $2 \
-               and not exists (select 1 from webhooks w where w.id = webhook_deliveries.webhook_id and w.deleted_at is null \
-               and w.cursor < webhook_deliveries.sequence) order by updated_at limit $3)";
+               where status <> 'pending' and status = $1 and updated_at < $2 order by updated_at limit $3)";
     let done = query(sql).bind(status).bind(before).bind(most).execute(tx).await?;
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
