@@ -66,6 +66,8 @@ pub struct Handles {
     pub throttles: Recent<Option<i64>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
     pub keys: Recent<ApiKey>,
+    /// Whether a key that works names a site among its domains, by the site's host.
+    pub sites: Recent<bool>,
     pub pages: Pages,
     /// Merge suggestions that are being paged through.
     pub rankings: Recent<Ranking>,
@@ -124,6 +126,7 @@ impl App {
             opened: Recent::default(),
             throttles: Recent::default(),
             keys: Recent::default(),
+            sites: Recent::default(),
             pages: Pages::default(),
             rankings: Recent::lasting(60_000, 2),
             metadata: Recent::lasting(3_600_000, 1_000),

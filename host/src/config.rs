@@ -6,10 +6,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use ipnet::IpNet;
 use runtime::CallObserver;
 use secrecy::SecretString;
+use serde::Deserialize;
 use storage::PoolLimits;
+use url::Url;
+
+/// What becomes of forms of the booking page about which nobody gives a verdict.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictFailure {
+    /// They are taken
+    #[default]
+    Open,
+    /// They are refused for now
+    Closed,
+}
 
 /// The host's settings.
 #[derive(Clone, Debug)]
@@ -67,6 +81,10 @@ pub struct Config {
     pub anonymous_per_minute: u64,
     /// The id of the application that `/book/{slug}` belongs to; none: the one that was made first.
     pub booking_application: Option<String>,
+    /// Where the booking page asks whether it takes a form; none: it takes all that are well-formed.
+    pub booking_verdict_url: Option<Url>,
+    /// What becomes of a form when there is no verdict.
+    pub booking_verdict_failure: VerdictFailure,
     /// What `/metrics` asks for as a bearer token; none: it is not served beside the API.
     pub metrics_token: Option<SecretString>,
     /// Where `/metrics` is served by itself, without a token; none: nowhere.
@@ -133,6 +151,8 @@ impl Default for Config {
             webhook_deadline: Duration::from_secs(15),
             anonymous_per_minute: 300,
             booking_application: None,
+            booking_verdict_url: None,
+            booking_verdict_failure: VerdictFailure::default(),
             metrics_token: None,
             metrics_listen: None,
             compile_program: None,

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 use storage::retention::{expire, purge};
+use storage::scheduling::{erasure, links};
 use storage::webhooks::cleaning;
 use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
 use tokio::time::Instant;
@@ -40,6 +41,14 @@ const TOKENS_MS: i64 = HOUR_MS;
 const GRANTS_MS: i64 = 7 * DAY_MS;
 /// Deliveries to webhooks are kept this long after they arrived.
 const DELIVERED_MS: i64 = 72 * HOUR_MS;
+/// Time that bookings reserved is kept this long after it was over.
+const RESERVED_MS: i64 = 24 * HOUR_MS;
+/// Who had a booking is kept this long after it was over.
+const INVITEES_MS: i64 = 395 * DAY_MS;
+/// Bookings without that are kept this long after they were over.
+const BOOKINGS_MS: i64 = 2 * 366 * DAY_MS;
+/// Links by which nobody can book any more are kept this long after they expired, or were used for the last time.
+const LINKS_MS: i64 = 30 * DAY_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
@@ -109,7 +118,7 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 }
 
 /// Everything that is kept for a time.
-pub static SWEEPS: [Sweep; 17] = [
+pub static SWEEPS: [Sweep; 21] = [
     all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
     all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
     all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
@@ -123,6 +132,10 @@ pub static SWEEPS: [Sweep; 17] = [
     all("given_up", |tx, at| Box::pin(cleaning::given_up(tx, at.before_log(), STEP))),
     all("replays", |tx, at| Box::pin(cleaning::replays(tx, at.before_log(), STEP))),
     all("webhooks", |tx, _| Box::pin(cleaning::deleted(tx, STEP))),
+    all("reserved_times", |tx, at| Box::pin(erasure::reserved_times(tx, at.now - RESERVED_MS, STEP))),
+    all("invitees", |tx, at| Box::pin(erasure::people(tx, (at.now - INVITEES_MS, at.now), STEP))),
+    all("booking_links", |tx, at| Box::pin(links::forget(tx, at.now - LINKS_MS, STEP))),
+    all("bookings", |tx, at| Box::pin(erasure::bookings(tx, at.now - BOOKINGS_MS, STEP))),
     all("jobs", |tx, at| Box::pin(job_admin::forget_ended(tx, at.now - ENDED_JOBS_MS, STEP))),
     one("log", |tx, of, at| Box::pin(lines(tx, of, at.before_log()))),
     one("tombstones", |tx, of, _| Box::pin(tombstones(tx, of))),

@@ -23,7 +23,11 @@ use crate::share_compiled_code;
 const VARIABLE: &str = "SWITCHBOARD_TEST_HOSTS";
 
 /// Tests, by the beginning of their names, that run on one host, each with the reason.
-const ON_ONE_HOST: [(&str, &str); 9] = [
+const ON_ONE_HOST: [(&str, &str); 10] = [
+    (
+        "contract::cors::a_refused_page_reads_why",
+        "the budgets of keys and addresses are each host's own (`api::rate_limit`)",
+    ),
     (
         "contract::fairness::",
         "the room for request bodies (`api::body`) and the budgets of addresses (`api::rate_limit`) are each host's own",
@@ -166,6 +170,7 @@ impl Pair {
     fn forget_recent(&self) {
         for host in [&self.first, &self.second] {
             host.keys.clear();
+            host.sites.clear();
             host.opened.clear();
             host.throttles.clear();
         }

@@ -14,6 +14,7 @@ const LAYERS: [&[&str]; 7] = [
         "answer",
         "coverage",
         "freshness",
+        
         "metrics",
         "pages",
         "presence",

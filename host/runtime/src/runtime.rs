@@ -187,6 +187,12 @@ impl Runtime {
         self.0.sandbox.egress.webhooks.post(post, deadline).await
     }
 
+    /// Sends one request to a URL that the operator has set: to public addresses, and to private ones, which need no leave because no
+    /// client of the API chose them; plain http only to the latter. Everything else is as with `post`.
+    pub async fn post_to_operator(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+        self.0.sandbox.egress.operator.post(post, deadline).await
+    }
+
     /// Whether notifications may be sent to this URL as far as that can be told now: each attempt is checked anew. Takes as long as the
     /// lookup of a name may take. `tenant` is the application's id, whose lookups are bounded.
     pub async fn check_webhook_url(&self, tenant: &str, url: &url::Url) -> UrlCheck {

@@ -26,6 +26,17 @@ pub fn choose(question: &Question, slot: &Slot, keep: &[String]) -> Vec<String> 
     hosts.into_iter().map(|host| host.id.clone()).collect()
 }
 
+/// Who of the rotation can be chosen at all, those whose turn comes first in front: indices into the question's hosts.
+pub fn turns(question: &Question) -> Vec<usize> {
+    let rules = &question.rules;
+    let has_share = |host: &HostTimes| rules.strategy != Strategy::Weighted || host.weight > 0;
+    let all = question.hosts.iter().enumerate();
+    let mut found: Vec<(usize, &HostTimes)> =
+        all.filter(|(_, host)| host.role == Role::Rotation && has_share(host)).collect();
+    found.sort_by(|(_, a), (_, b)| order(rules, a, b));
+    found.into_iter().map(|(index, _)| index).collect()
+}
+
 /// Whose turn comes first.
 fn order(rules: &Rules, a: &HostTimes, b: &HostTimes) -> Ordering {
     let by_priority = a.priority.cmp(&b.priority);

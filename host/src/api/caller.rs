@@ -7,7 +7,7 @@ use axum::extract::{ConnectInfo, Request};
 use base::error::{Code, Result, refuse};
 use base::keyring::Keyring;
 use base::tenant::Tenant;
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use ipnet::IpNet;
 use storage::api_keys::ApiKey;
 
@@ -115,9 +115,13 @@ pub fn network(text: &str) -> Option<IpNet> {
     text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
-/// The exact host of `Origin`, else of `Referer`: lower case, without port. None: absent, `null`, or not a web origin.
+/// The exact host of `Origin`, else of `Referer`. None: absent, or none of a site.
 fn requesting_host(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header::ORIGIN).or_else(|| headers.get(header::REFERER))?;
+    host_of_site(headers.get(header::ORIGIN).or_else(|| headers.get(header::REFERER))?)
+}
+
+/// The exact host of the site in a header: lower case, without port. None: `null`, with credentials, or not a web origin.
+pub fn host_of_site(value: &HeaderValue) -> Option<String> {
     let url = url::Url::parse(value.to_str().ok()?).ok()?;
     let web =
         matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();

@@ -9,11 +9,13 @@ pub mod caller;
 pub mod client_auth;
 pub mod collections;
 pub mod contents;
+pub mod cors;
 pub mod docs;
 pub mod error;
 pub mod etag;
 pub mod feed;
 pub mod fingerprint;
+mod finish;
 pub mod form;
 pub mod idempotency;
 pub mod json;
@@ -45,11 +47,13 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use base::error::{Code, Error, Result, refuse};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
+use storage::api_keys::ApiKey;
 
 use crate::api::body::{Bodies, Read};
 use crate::api::caller::Caller;
-use crate::api::error::{ApiError, Pending};
+use crate::api::cors::{Origin, Readers, Sites};
+use crate::api::error::ApiError;
 use crate::api::key_lookups::KeyLookups;
 use crate::api::operation::Operation;
 use crate::api::operations::Operations;
@@ -59,11 +63,6 @@ use crate::app::App;
 use crate::freshness::Reading;
 use crate::usage::Kind;
 
-const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const X_DATA_SOURCE: HeaderName = HeaderName::from_static("x-data-source");
-const X_DATA_AGE: HeaderName = HeaderName::from_static("x-data-age");
-
 /// The state of the shared promises.
 #[derive(Clone)]
 struct Gate {
@@ -71,6 +70,7 @@ struct Gate {
     operations: Operations,
     limiters: Arc<Limiters>,
     key_lookups: Arc<KeyLookups>,
+    sites: Arc<Sites>,
     bodies: Arc<Bodies>,
 }
 
@@ -81,8 +81,8 @@ pub fn service(app: App) -> Router {
     let outside = system::routes(&operations, limiters.clone(), &app);
     let track = track::routes(limiters.clone());
     let book = book::routes(limiters.clone());
-    let (key_lookups, bodies) = Default::default();
-    let gate = Gate { app: app.clone(), operations, limiters, key_lookups, bodies };
+    let (key_lookups, sites, bodies) = Default::default();
+    let gate = Gate { app: app.clone(), operations, limiters, key_lookups, sites, bodies };
     let v1 = routes
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
@@ -103,7 +103,11 @@ async fn without_key(request: Request, next: Next) -> Response {
 }
 
 async fn unknown_path() -> ApiError {
-    ApiError(refuse(Code::NotFound, "there is no operation at this path; see /docs"))
+    ApiError(no_operation())
+}
+
+fn no_operation() -> Error {
+    refuse(Code::NotFound, "there is no operation at this path; see /docs")
 }
 
 async fn unknown_method() -> ApiError {
@@ -114,11 +118,13 @@ async fn unknown_method() -> ApiError {
 struct Seen {
     request_id: String,
     standing: Standing,
+    /// The request's key, if it is valid; also where it may not be used from there.
+    key: Option<Arc<ApiKey>>,
     caller: Option<Caller>,
 }
 
 /// The promises of the contract, in order: id, key, allowlists, budget, scope, idempotency; then the work; then the headers
-/// that every answer carries.
+/// that every answer carries, and whose pages may read it. What browsers ask beforehand (OPTIONS) is answered before all of that.
 async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let app = &gate.app;
     let (started, arrived) = (app.now(), Instant::now());
@@ -126,34 +132,65 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
-    let mut seen = Seen { request_id, standing: anonymous, caller: None };
+    let mut seen = Seen { request_id, standing: anonymous, key: None, caller: None };
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.of(&request).or_else(public);
     let ip = caller::client_ip(caller::peer(&request), request.headers(), &app.config.trusted_proxies);
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
     let challenge = is_oauth.then(|| client_auth::challenge(request.headers()));
+    let (origin, is_options) = (Origin::of(request.headers()), method == Method::OPTIONS);
+    let is_public = operation.as_deref().is_some_and(|o| o.public);
     let (request, rest) = unread::lend(request);
-    let response = match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
-        Ok(()) => {
-            let lane = lane(seen.caller.as_ref());
-            lane.scope(run(&gate, operation, &seen, request, next)).await
-        }
-        Err(e) => {
-            drop(request);
-            error::response(e, &seen.request_id)
+    let response = if is_options {
+        let of = (route.as_str(), request.headers(), ip);
+        let response = options(&gate, of, is_public, &mut seen, started).await;
+        drop(request);
+        response
+    } else {
+        match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
+            Ok(()) => {
+                let lane = lane(seen.caller.as_ref());
+                lane.scope(run(&gate, operation, &seen, request, next)).await
+            }
+            Err(e) => {
+                drop(request);
+                error::response(e, &seen.request_id)
+            }
         }
     };
     let response = match challenge {
         Some(challenge) => oauth_error::translated(response, challenge).await,
         None => response,
     };
-    let response = settle(response, &seen);
+    let mut response = finish::settle(response, &seen.request_id, seen.standing);
+    let readers = Readers::of(is_public || is_options, seen.key.as_deref());
+    cors::expose((app, &gate.sites), (origin, ip), &readers, &mut response).await;
     count(&gate, &seen, &route, response.status(), started);
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
     note(&seen, &method, &route, response.status(), app.now() - started);
     rest.take().await;
     response
+}
+
+/// The answer to OPTIONS, which is no operation: the methods of a path, and whether a page may call them. No key is asked for, or charged.
+async fn options(
+    gate: &Gate,
+    (route, headers, ip): (&str, &HeaderMap, IpAddr),
+    is_public: bool,
+    seen: &mut Seen,
+    now: i64,
+) -> Response {
+    let app = &gate.app;
+    let limit = app.config.anonymous_per_minute;
+    seen.standing = gate.limiters.take_of_address(Class::Anonymous, ip, limit, now);
+    match within(seen.standing).and_then(|()| gate.operations.methods(route).ok_or_else(no_operation)) {
+        Err(e) => error::response(e, &seen.request_id),
+        Ok(methods) => {
+            let readers = Readers::of(is_public, None);
+            cors::options((app, &gate.sites), (headers, ip), &methods, &readers).await
+        }
+    }
 }
 
 /// The lane of a request: its application has a share of the database's connections, and so have all who have no key.
@@ -168,7 +205,9 @@ fn note(seen: &Seen, method: &Method, route: &str, status: StatusCode, ms: i64) 
     let key = seen.caller.as_ref().map(|c| c.key.id.as_str());
     match (status, method) {
         (500.., _) => tracing::warn!(request_id, %method, route, status, ms, key, "request"),
-        (..400, &Method::GET) => tracing::debug!(request_id, %method, route, status, ms, key, "request"),
+        (..400, &Method::GET | &Method::OPTIONS) => {
+            tracing::debug!(request_id, %method, route, status, ms, key, "request");
+        }
         _ => tracing::info!(request_id, %method, route, status, ms, key, "request"),
     }
 }
@@ -207,6 +246,7 @@ async fn admit(
             return Err(e);
         }
     };
+    seen.key = Some(caller.key.clone());
     if let Err(e) = caller::check_allowlists(&caller, headers) {
         // Contract, Authentication 5: before any work, so it does not touch the key's budget either.
         seen.standing = anonymous();
@@ -261,7 +301,7 @@ async fn run(
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
         let reading = Reading::default();
         request.extensions_mut().insert(reading.clone());
-        return aged(finished(next.run(request).await, seen), &reading, app.now());
+        return finish::aged(finished(next.run(request).await, seen), &reading, app.now());
     };
     let tenant = &caller.tenant().application_id;
     match body::read(&gate.bodies, &app.compute, tenant, operation.max_body, request).await {
@@ -292,7 +332,7 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) 
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
             let work = storage::lane::Lane::current().spawn(async move {
-                let response = finished_with(next.run(request).await, &id);
+                let response = finish::with_envelope(next.run(request).await, &id);
                 drop(held);
                 idempotency::finish(&app, &attempt, response).await
             });
@@ -306,42 +346,7 @@ fn panicked(request_id: &str) -> Response {
 }
 
 fn finished(response: Response, seen: &Seen) -> Response {
-    finished_with(response, &seen.request_id)
-}
-
-/// The answer to a read, with where its data come from and how old they are.
-fn aged(mut response: Response, reading: &Reading, now: i64) -> Response {
-    let Some(age) = reading.age().filter(|_| response.status().is_success()) else { return response };
-    let source = if age.waited { "provider" } else { "local" };
-    response.headers_mut().insert(X_DATA_SOURCE, HeaderValue::from_static(source));
-    if let Some(read_at) = age.read_at {
-        response.headers_mut().insert(X_DATA_AGE, HeaderValue::from((now - read_at).max(0) / 1000));
-    }
-    response
-}
-
-/// A handler's error becomes the envelope, now that the request's id is known.
-fn finished_with(response: Response, request_id: &str) -> Response {
-    match response.extensions().get::<Pending>().and_then(Pending::take) {
-        Some(e) => error::response(e, request_id),
-        None => response,
-    }
-}
-
-/// The headers that every answer carries.
-fn settle(mut response: Response, seen: &Seen) -> Response {
-    let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(&seen.request_id) {
-        headers.insert(request_id::X_REQUEST_ID, id);
-    }
-    // None where an operation counts by itself.
-    if seen.standing.limit > 0 {
-        headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(seen.standing.limit));
-        headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(seen.standing.remaining));
-    }
-    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
-    headers.entry("cache-control").or_insert(HeaderValue::from_static("private, no-store"));
-    response
+    finish::with_envelope(response, &seen.request_id)
 }
 
 fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
@@ -352,25 +357,5 @@ fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
         400.. => "clientError",
         _ => "success",
     };
-    gate.app.usage.add(&caller.key, caller.ip, at, Kind::at(at, surface_of(route), outcome));
-}
-
-/// The surface that a path belongs to, as usage groups it.
-fn surface_of(route: &str) -> &'static str {
-    match route.split('/').nth(2).unwrap_or_default() {
-        "email" => "email",
-        "calendars" => "calendar",
-        "contacts" | "contact-books" | "contact-groups" => "contacts",
-        "task-lists" => "tasks",
-        "scheduling" => "scheduling",
-        "webhooks" | "events" => "webhooks",
-        "" => "unknown",
-        _ => "management",
-    }
-}
-
-impl IntoResponse for crate::answer::Answer {
-    fn into_response(self) -> Response {
-        reply::response(self)
-    }
+    gate.app.usage.add(&caller.key, caller.ip, at, Kind::at(at, finish::surface_of(route), outcome));
 }

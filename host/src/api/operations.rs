@@ -39,11 +39,22 @@ impl Operations {
         self.0.by_path.get(path)?.iter().find(|o| o.method == *method).cloned()
     }
 
+    /// The methods of a path with its `{parameters}`: HEAD beside GET. None: there is no such path.
+    pub fn methods(&self, path: &str) -> Option<Vec<Method>> {
+        let rows = self.0.by_path.get(path)?.iter();
+        let with_head = |method: &Method| [method.clone()].into_iter().chain(head_of(method));
+        Some(rows.flat_map(|row| with_head(&row.method)).collect())
+    }
+
     /// The row of a request that the router has matched; none for a fallback.
     pub fn of(&self, request: &Request) -> Option<Arc<Operation>> {
         let path = request.extensions().get::<MatchedPath>()?;
         self.find(request.method(), path.as_str())
     }
+}
+
+fn head_of(method: &Method) -> Option<Method> {
+    (*method == Method::GET).then_some(Method::HEAD)
 }
 
 /// The router of these rows, and the table that finds the row of a request. Panics when two rows have the same method and path.

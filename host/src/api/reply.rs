@@ -1,7 +1,7 @@
 //! Answers as HTTP responses.
 
 use axum::body::Body;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use base::error::Result;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -47,4 +47,10 @@ pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<A
     let own = own.as_array().into_iter().flatten().cloned();
     value["warnings"] = warnings.into_iter().chain(own).collect();
     Ok(Answer::ok(value.to_string()))
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        response(self)
+    }
 }

@@ -42,7 +42,7 @@ pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Ro
         .layer(Extension(Arc::<Readiness>::default()));
     Router::new()
         .route("/healthz", get(healthz))
-        .route("/openapi.json", get(move || ready(json_text(StatusCode::OK, Bytes::clone(&document)))))
+        .route("/openapi.json", get(move || ready(public_json(Bytes::clone(&document)))))
         .merge(probes)
         .merge(docs::routes::<App>())
 }
@@ -71,6 +71,14 @@ async fn within_probes(
 fn json_text(status: StatusCode, text: impl Into<Bytes>) -> Response {
     let mut response = (status, text.into()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A document that pages of every site may read: it is the same for all, and no key is sent for it.
+fn public_json(text: Bytes) -> Response {
+    let mut response = json_text(StatusCode::OK, text);
+    let anybody = HeaderValue::from_static("*");
+    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anybody);
     response
 }
 

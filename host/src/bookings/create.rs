@@ -1,89 +1,120 @@
-//! Takes a slot. What the calendars say is read first; everything else is decided and written in one transaction, under locks that let
-//! exactly one of several requests for the same time succeed, and the database refuses besides what would put a host in two places.
+//! Takes a slot. What the calendars say is read first, of as few hosts as will do; everything else is decided and written in one transaction
+//! (`decide`), under locks that let exactly one of several requests for the same time succeed, and the database refuses besides what would put
+//! a host in two places.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use base::error::{Code, Error, Result, not_found, refuse};
+use base::error::{Code, Error, Result, refuse};
 use base::ids::Kind;
-use model::scheduling::booking::{Booking, NewBooking};
+use model::scheduling::booking::NewBooking;
+use model::scheduling::event_type::{Assignment, EventType, HostRole};
 use scheduling::assign;
-use scheduling::interval::Interval;
-use scheduling::oracle::{Oracle, Refusal};
-use scheduling::rules::Rules;
+use scheduling::interval::Intervals;
+use scheduling::oracle::{Oracle, Slot};
+use scheduling::rules::{Question, Rules};
 use serde_json::{Value, json};
-use storage::Tx;
-use storage::locked::ConnectionLock;
-use storage::scheduling::bookings::{self as table, BookingRow};
-use storage::scheduling::event_types;
-use storage::scheduling::meeting_events::{self, MeetingEventRow};
-use storage::scheduling::meetings::{self, MeetingRow};
-use storage::scheduling::reserved_times::{self, NewReserved, Part};
-use url::Url;
+use tokio::time::Instant;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::bookings::decide::{self, Stop, Wanted};
 use crate::bookings::gather::{self, Busy};
+use crate::bookings::held::unavailable;
 use crate::bookings::links::{self, Bookable};
-use crate::bookings::{event_write, new_booking, rules, state, view};
-use crate::log::{self, Note, Origin};
+use crate::bookings::{new_booking, rules, turns, view};
 use crate::resources::Asker;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// How often a booking is decided anew because the event type was changed meanwhile.
+/// How often a booking is decided anew because of changes that came between, beside once for each host.
 const TRIES: usize = 3;
+/// Hosts who take turns whose calendars are read first. Only if none of them is free the others' are.
+const FIRST_CANDIDATES: usize = 3;
 
-/// A booking that is decided in its transaction.
-#[derive(Clone)]
-struct Wanted {
-    /// The booking's id.
-    id: String,
-    bookable: Bookable,
-    booking: Booking,
-    metadata: String,
-    rules: Rules,
-    busy: Busy,
-    sees_hosts: bool,
-    warnings: Vec<Value>,
+/// What was learned from decisions that came to nothing.
+struct Lessons {
+    /// The calendars of all hosts are needed.
+    reads_all: bool,
+    /// Hosts whose accounts were disconnected.
+    gone: BTreeSet<String>,
+    /// When calendars that were not read are unknown.
+    until: Instant,
 }
 
 /// Books a slot.
 ///
 /// # Errors
 /// 409 `slot_unavailable` where the search offers no such slot, 409 `booking_limit_reached` for an invitee who has as many bookings ahead as
-/// the event type allows, 503 `availability_unknown` where nobody knows whether it is free.
+/// the event type allows, 503 `availability_unknown` where nobody knows whether it is free, 404 `not_found` for what cannot be booked.
 pub async fn create(
     app: &App,
-    (asker, sees_hosts): (&Asker, bool),
+    viewer: (&Asker, bool),
     new: &NewBooking,
     warnings: &[Value],
     attempt: &Attempt,
 ) -> Result<Answer> {
-    for _ in 0..TRIES {
-        let wanted = prepare(app, (asker, sees_hosts), new, warnings).await?;
+    create_limited(app, viewer, (new, None), warnings, attempt).await
+}
+
+/// The same for an address that has made fewer than so many bookings in the application within an hour.
+///
+/// # Errors
+/// Those of `create`, and 429 `rate_limited`.
+pub async fn create_limited(
+    app: &App,
+    viewer: (&Asker, bool),
+    (new, most_an_hour): (&NewBooking, Option<u32>),
+    warnings: &[Value],
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let mut lessons = Lessons { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };
+    let mut tries = 0;
+    loop {
+        let wanted = Wanted { most_an_hour, ..prepare(app, viewer, new, warnings, &lessons).await? };
+        let most = TRIES + wanted.bookable.body.hosts.len();
         // Those who want the same slot stand in line here, and not before the database.
         let start_ms = new.start.as_millis();
         let _one = app.locks.lock(&format!("book:{}:{start_ms}", wanted.bookable.row.id)).await;
         let (held, attempt) = (app.clone(), attempt.clone());
-        let booked: Result<Option<Answer>> =
-            app.db.write(move |tx| Box::pin(async move { book(tx, &held, wanted, &attempt).await })).await;
-        // None: the event type is not any more as it was read.
-        if let Some(answer) = booked? {
-            return Ok(answer);
+        let booked: Result<Answer, Stop> = app
+            .db
+            .write(move |tx| Box::pin(async move { decide::book(tx, &held, wanted, &attempt).await }))
+            .await;
+        tries += 1;
+        let stop = match booked {
+            Ok(answer) => return Ok(answer),
+            Err(stop) => stop,
+        };
+        match stop {
+            Stop::Refused(e) => return Err(e),
+            Stop::Unread => lessons.reads_all = true,
+            Stop::Gone(host) => {
+                lessons.gone.insert(host);
+            }
+            Stop::Taken if tries >= most => return Err(unavailable("this time is taken")),
+            Stop::Changed if tries >= most => return Err(too_busy()),
+            Stop::Taken | Stop::Changed => {}
         }
     }
-    Err(refuse(Code::Overloaded, "the event type is being changed all the time; try again"))
 }
 
-/// Checks what was sent, and reads the hosts' calendars.
+fn too_busy() -> Error {
+    refuse(Code::Overloaded, "the event type is being changed all the time; try again")
+}
+
+/// Checks what was sent, and reads the calendars of the hosts that can be chosen.
 async fn prepare(
     app: &App,
     (asker, sees_hosts): (&Asker, bool),
     new: &NewBooking,
     warnings: &[Value],
+    lessons: &Lessons,
 ) -> Result<Wanted> {
-    let bookable = links::by_id(app, asker, &new.event_type_id).await?;
+    let bookable = match &new.slug {
+        Some(slug) => links::by_slug_of(app, asker, (&new.event_type_id, slug)).await?,
+        None => links::by_id(app, asker, &new.event_type_id).await?,
+    };
     let (booking, minutes) = new_booking::booking(new, &bookable.row.id, &bookable.body)?;
     let start_ms = new.start.as_millis();
     if let Some(token) = &new.slot_token
@@ -92,8 +123,12 @@ async fn prepare(
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
     let rules = rules::of(&bookable.body, minutes)?;
-    let range = starting_at(start_ms);
-    let busy = gather::busy(app, asker, (&bookable.body, &rules), range, HashSet::new(), DEADLINE).await;
+    let (question, slot) = look(app, &bookable, &rules, start_ms).await?;
+    let asked = asked(&bookable.body, (&question, &slot), lessons);
+    let is_partial = (0..bookable.body.hosts.len()).any(|index| is_left_out(&bookable.body, &asked, index));
+    let ignored = gather::unwanted(app, &bookable.body).await?;
+    let (of, range) = ((&bookable.body, &rules), decide::starting_at(start_ms));
+    let busy = gather::busy_of(app, asker, of, range, ignored, (&asked, lessons.until)).await;
     let mut warnings = warnings.to_vec();
     if bookable.body.notifications.invitee {
         let message = "no mail was sent to the invitee: this service sends none for bookings";
@@ -101,213 +136,111 @@ async fn prepare(
             json!({ "code": "notification_unavailable", "message": message, "target": "inviteeEmail" }),
         );
     }
-    let metadata = serde_json::to_string(&new.metadata)?;
     Ok(Wanted {
         id: app.new_id(Kind::Booking),
+        metadata: serde_json::to_string(&new.metadata)?,
+        // Who is gone is not there to be asked.
+        is_partial: is_partial && !lessons.reads_all,
         bookable,
         booking,
-        metadata,
         rules,
         busy,
         sees_hosts,
+        most_an_hour: None,
         warnings,
     })
 }
 
-/// The one start that is asked about.
-fn starting_at(start_ms: i64) -> Interval {
-    Interval::new(start_ms, start_ms.saturating_add(1))
+/// The slot as it would be if no calendar had anything. What is refused here is refused whatever the calendars say, and nobody is asked.
+async fn look(app: &App, bookable: &Bookable, rules: &Rules, start_ms: i64) -> Result<(Question, Slot)> {
+    let (reader, body, range) = (app.db.reader(), &bookable.body, decide::starting_at(start_ms));
+    let nothing: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
+    let stored = gather::stored(reader, &bookable.row.id, (body, rules), range).await?;
+    let mut question = gather::question(body, rules.clone(), range, (&nothing, &stored), app.now())?;
+    turns::count(reader, &bookable.row, &mut question, start_ms).await?;
+    let found = Oracle::new(&question).at(start_ms);
+    match found {
+        Ok(slot) => Ok((question, slot)),
+        Err(refusal) => Err(decide::refused(&refusal)),
+    }
 }
 
-/// Decides and writes, with the answer. None: the event type is not any more as it was read. The locks are taken in the order of
-/// `storage::scheduling`.
-async fn book(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Result<Option<Answer>> {
-    let event_type = &wanted.bookable.row;
-    let Some(row) = event_types::lock(tx, &event_type.tenant, &event_type.id).await? else {
-        return Err(not_found("event type"));
+/// Whose calendars are read, by their places in the event type: of a pool those of required hosts, and of those whose turn comes first. For a
+/// seat in a meeting nobody's: its hosts have the time already.
+fn asked(body: &EventType, (question, slot): (&Question, &Slot), lessons: &Lessons) -> Vec<usize> {
+    let is_there = |index: &usize| {
+        body.hosts.get(*index).is_some_and(|host| !lessons.gone.contains(&host.connection_id))
     };
-    if row.version != event_type.version {
-        return Ok(None);
+    let all = (0..body.hosts.len()).filter(is_there);
+    if lessons.reads_all {
+        return all.collect();
     }
-    let mut locks = BTreeMap::new();
-    let mut ids: Vec<&str> = wanted.bookable.body.hosts.iter().map(|h| h.connection_id.as_str()).collect();
-    ids.sort_unstable();
-    for id in ids {
-        // One that was disconnected is missing here, and cannot be chosen.
-        if let Some(lock) = ConnectionLock::take(tx, &row.tenant, id).await? {
-            locks.insert(id.to_owned(), lock);
+    if slot.joins.is_some() {
+        return Vec::new();
+    }
+    if !matches!(body.assignment, Assignment::RoundRobin | Assignment::Priority) {
+        return all.collect();
+    }
+    let is_free = |index: &usize| u16::try_from(*index).is_ok_and(|index| slot.hosts.contains(&index));
+    let first = assign::turns(question).into_iter().filter(is_free).filter(is_there).take(FIRST_CANDIDATES);
+    let required =
+        all.filter(|index| body.hosts.get(*index).is_some_and(|host| host.role == HostRole::Required));
+    required.chain(first).collect()
+}
+
+/// Whether a host could be chosen and is not asked.
+fn is_left_out(body: &EventType, asked: &[usize], index: usize) -> bool {
+    let can_be_chosen = body.hosts.get(index).is_some_and(|host| host.role != HostRole::Optional);
+    can_be_chosen && !asked.contains(&index)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::scheduling::event_type::{Host, RoundRobinStrategy};
+    use scheduling::interval::Interval;
+
+    use super::*;
+
+    fn pool() -> EventType {
+        let host = |(n, role): (usize, HostRole)| Host {
+            connection_id: format!("conn_{n}"),
+            role,
+            // The last one's turn comes first.
+            priority: -i64::try_from(n).unwrap(),
+            ..Host::default()
+        };
+        let roles = [HostRole::Required, HostRole::Optional].into_iter();
+        let roles = roles.chain(std::iter::repeat_n(HostRole::Rotation, 6));
+        EventType {
+            hosts: roles.enumerate().map(host).collect(),
+            assignment: Assignment::RoundRobin,
+            round_robin_strategy: RoundRobinStrategy::LeastLoaded,
+            ..EventType::default()
         }
     }
-    let now = app.now();
-    let email = wanted.booking.invitee.email.to_lowercase();
-    if let Some(most) = wanted.rules.limits.active_per_invitee
-        && table::active_of_invitee(&mut *tx, &row.id, &email, now).await? >= i64::from(most)
-    {
-        let message = format!("this address has {most} bookings ahead, which is the most");
-        return Err(refuse(Code::BookingLimitReached, message));
-    }
-    let hosts = choose(tx, &wanted, now).await?;
-    let meeting = meeting(app, &wanted, hosts);
-    meetings::insert(tx, &meeting).await?;
-    let mut events = Vec::with_capacity(meeting.hosts.len());
-    for id in &meeting.hosts {
-        let lock = locks.get(id).ok_or_else(|| unavailable("the host's account was disconnected"))?;
-        let event = event(&wanted, &meeting, id);
-        reserve(tx, lock, &meeting, &event.calendar_id).await?;
-        events.push(event);
-    }
-    let answer = write(tx, app, wanted, (&meeting, &events), email).await?;
-    attempt.store(tx, &app.keyring, &answer, now).await?;
-    Ok(Some(answer))
-}
 
-/// Who takes the meeting, by the very rules that the search for slots goes by.
-async fn choose(tx: &mut Tx, wanted: &Wanted, now: i64) -> Result<Vec<String>> {
-    let (body, rules) = (&wanted.bookable.body, &wanted.rules);
-    let start_ms = wanted.booking.start.as_millis();
-    let range = starting_at(start_ms);
-    let stored = gather::stored(tx, &wanted.bookable.row.id, (body, rules), range).await?;
-    let question = gather::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
-    let slot = Oracle::new(&question).at(start_ms).map_err(|refusal| refused(&refusal))?;
-    Ok(assign::choose(&question, &slot, &[]))
-}
-
-fn refused(refusal: &Refusal) -> Error {
-    match refusal {
-        Refusal::OffGrid => unavailable("slots of this event type do not begin at this time"),
-        Refusal::TooSoon => unavailable("this time is past, or sooner than the event type can be booked"),
-        Refusal::OutsideWindow => unavailable("this day is outside the days that can be booked"),
-        Refusal::Closed => unavailable("this time is outside the hours of the event type"),
-        Refusal::Taken => unavailable("this time is taken"),
-        Refusal::LimitReached(_) => {
-            unavailable("no more meetings of this event type take place in that period")
-        }
-        Refusal::Unknown(_) => gather::unknown(),
+    fn question(body: &EventType) -> Question {
+        let rules = rules::of(body, 30).unwrap();
+        let busy: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
+        gather::question(body, rules, Interval::new(0, 1), (&busy, &gather::Stored::default()), 0).unwrap()
     }
-}
 
-/// 409 for a start that the search does not offer.
-fn unavailable(why: &str) -> Error {
-    refuse(Code::SlotUnavailable, format!("{why}; ask for slots again and choose another one"))
-}
+    fn lessons(reads_all: bool, gone: &[&str]) -> Lessons {
+        let gone = gone.iter().map(|id| (*id).to_owned()).collect();
+        Lessons { reads_all, gone, until: Instant::now() }
+    }
 
-/// The meeting that is made for the booking.
-fn meeting(app: &App, wanted: &Wanted, hosts: Vec<String>) -> MeetingRow {
-    let (booking, rules, now) = (&wanted.booking, &wanted.rules, app.now());
-    let address = Url::parse(&app.config.public_address()).ok();
-    let domain = address.as_ref().and_then(Url::host_str).unwrap_or("localhost").to_owned();
-    MeetingRow {
-        id: app.new_id(Kind::Meeting),
-        i_cal_uid: format!("{}@{domain}", wanted.id),
-        tenant: wanted.bookable.row.tenant.clone(),
-        event_type_id: wanted.bookable.row.id.clone(),
-        start_at: booking.start.as_millis(),
-        end_at: booking.end.as_millis(),
-        buffer_before_ms: rules.buffer_before_ms,
-        buffer_after_ms: rules.buffer_after_ms,
-        hosts,
-        seats: i64::from(rules.seats),
-        seats_taken: 1,
-        sequence: 0,
-        released_at: None,
-        created_at: now,
-        updated_at: now,
+    #[test]
+    fn of_a_pool_those_are_asked_whose_turn_comes_first() {
+        let body = pool();
+        let question = question(&body);
+        let slot =
+            Slot { at: Interval::new(0, 1), hosts: vec![0, 2, 3, 4, 5, 7], seats_left: 1, joins: None };
+        let of = (&question, &slot);
+        assert_eq!(asked(&body, of, &lessons(false, &[])), [0, 7, 5, 4]);
+        assert_eq!(asked(&body, of, &lessons(false, &["conn_5"])), [0, 7, 4, 3]);
+        assert_eq!(asked(&body, of, &lessons(true, &["conn_5"])), [0, 1, 2, 3, 4, 6, 7]);
+        let seat = Slot { joins: Some("mtg_1".to_owned()), ..slot.clone() };
+        assert!(asked(&body, (&question, &seat), &lessons(false, &[])).is_empty());
     }
-}
-
-/// The meeting in one host's calendar, which is not written yet.
-fn event(wanted: &Wanted, meeting: &MeetingRow, connection_id: &str) -> MeetingEventRow {
-    let host = wanted.bookable.body.hosts.iter().find(|host| host.connection_id == connection_id);
-    MeetingEventRow {
-        meeting_id: meeting.id.clone(),
-        connection_id: connection_id.to_owned(),
-        tenant: meeting.tenant.clone(),
-        calendar_id: host.and_then(|host| host.calendar_id.clone()).unwrap_or_default(),
-        event_id: None,
-        i_cal_uid: meeting.i_cal_uid.clone(),
-        is_wanted: true,
-        status: "pending".to_owned(),
-        written_sequence: -1,
-        attempts: 0,
-        error: None,
-        next_attempt_at: None,
-        created_at: meeting.created_at,
-        updated_at: meeting.created_at,
-    }
-}
-
-/// Reserves the host's time for the meeting and its buffers.
-async fn reserve(tx: &mut Tx, lock: &ConnectionLock, meeting: &MeetingRow, calendar_id: &str) -> Result<()> {
-    let (start, end) = (meeting.start_at, meeting.end_at);
-    let parts = [
-        (Part::Meeting, start, end),
-        (Part::Before, start - meeting.buffer_before_ms, start),
-        (Part::After, end, end + meeting.buffer_after_ms),
-    ];
-    for (part, start_at, end_at) in parts.into_iter().filter(|(_, start, end)| start < end) {
-        let now = meeting.created_at;
-        let new = NewReserved { meeting_id: &meeting.id, part, calendar_id, start_at, end_at, now };
-        if !reserved_times::reserve(tx, lock, &new).await? {
-            return Err(unavailable("this time is taken"));
-        }
-    }
-    Ok(())
-}
-
-/// Writes the booking with its events, its lines in the log and its jobs; the answer.
-async fn write(
-    tx: &mut Tx,
-    app: &App,
-    wanted: Wanted,
-    (meeting, events): (&MeetingRow, &[MeetingEventRow]),
-    invitee_email: String,
-) -> Result<Answer> {
-    let Wanted { id, bookable, mut booking, metadata, sees_hosts, warnings, .. } = wanted;
-    let now = meeting.created_at;
-    booking.host_ids = meeting.hosts.clone();
-    booking.organizer_connection_id = meeting.hosts.first().cloned();
-    booking.i_cal_uid = meeting.i_cal_uid.clone();
-    let mut row = BookingRow {
-        id,
-        tenant: meeting.tenant.clone(),
-        event_type_id: bookable.row.id,
-        meeting_id: meeting.id.clone(),
-        status: state::as_str(booking.status).to_owned(),
-        start_at: meeting.start_at,
-        end_at: meeting.end_at,
-        invitee_email,
-        body: serde_json::to_string(&booking)?,
-        metadata,
-        etag: String::new(),
-        version: 1,
-        confirm_by: None,
-        manage_version: 1,
-        created_at: now,
-        updated_at: now,
-    };
-    row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
-    table::insert(tx, &row).await?;
-    for event in events {
-        meeting_events::insert(tx, event).await?;
-    }
-    let whole = view::booking(&row, &booking, events, true)?.to_string();
-    let notes = [("created", "created"), ("confirmed", "state")].map(|(what, change_type)| Note {
-        connection_id: booking.organizer_connection_id.clone(),
-        entry_type: format!("booking.{what}"),
-        change_type,
-        resource_type: "booking",
-        resource_id: row.id.clone(),
-        parent_id: row.event_type_id.clone(),
-        changed_fields: None,
-        etag: Some(row.etag.clone()),
-        origin: Origin::Api,
-        resource: Some(whole.clone()),
-    });
-    log::append(tx, app, &row.tenant, notes.into()).await?;
-    for event in events {
-        event_write::enqueue(tx, &row.tenant, (&event.meeting_id, &event.connection_id), now).await?;
-    }
-    let mut printed = view::booking(&row, &booking, events, sees_hosts)?;
-    printed["warnings"] = Value::from(warnings);
-    Ok(Answer::created(printed.to_string()).etag(&row.etag))
 }

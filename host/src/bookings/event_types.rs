@@ -1,10 +1,12 @@
 //! Event types: made, listed, changed and deleted, each with its public name and its idempotent answer in one transaction. Who saves one
-//! must be allowed to use its host: from then on people book it who are not.
+//! must be allowed to use its hosts: from then on people book it who are not.
+
+use std::collections::BTreeMap;
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::{self, Kind};
 use base::input::merge_patch;
-use model::scheduling::event_type::EventType;
+use model::scheduling::event_type::{EventType, HostRole};
 use serde_json::{Map, Value, json};
 use storage::Tx;
 use storage::scheduling::event_types::{self as table, EventTypeRow};
@@ -12,7 +14,7 @@ use storage::scheduling::links::{self, LinkRow};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::bookings::{hosts, input, view};
+use crate::bookings::{hosts, input, schedules, view};
 use crate::log::{self, Note, Origin};
 use crate::resources::{Asker, Expected};
 
@@ -103,7 +105,7 @@ pub async fn create(
         id: app.new_id(Kind::EventType),
         tenant: asker.tenant.clone(),
         body: serde_json::to_string(&body)?,
-        schedule_id: None,
+        schedule_id: body.schedule_id.clone(),
         metadata: serde_json::to_string(&write.metadata.unwrap_or_default())?,
         etag: String::new(),
         version: 1,
@@ -125,6 +127,7 @@ async fn insert(
     warnings: &[Value],
     attempt: &Attempt,
 ) -> Result<Answer> {
+    schedules::ensure_exists(tx, &new.row.tenant, new.row.schedule_id.as_deref()).await?;
     table::insert(tx, &new.row).await?;
     table::set_hosts(tx, &new.row, &new.hosts()).await?;
     take_slug(tx, new).await?;
@@ -209,6 +212,7 @@ async fn plan(
     let mut after = Stored { row: before.row.clone(), body: write.body };
     input::check(&after.body)?;
     if after.body.hosts != before.body.hosts
+        || after.body.locations != before.body.locations
         || after.body.notifications.connection_id != before.body.notifications.connection_id
     {
         hosts::check(app, asker, &mut after.body).await?;
@@ -222,12 +226,22 @@ async fn plan(
         }
     }
     after.row.body = serde_json::to_string(&after.body)?;
+    after.row.schedule_id.clone_from(&after.body.schedule_id);
+    if rotation(&after.body) != rotation(&before.body) {
+        after.row.rotation_since = app.now();
+    }
     if after.row != before.row {
         after.row.version += 1;
         after.row.updated_at = app.now().max(before.row.updated_at + 1);
         after.row.etag = etag(&after.row)?;
     }
     Ok(Planned { before, after, changed, warnings })
+}
+
+/// Who takes turns, and how often: when that changes, what each was given is counted anew.
+fn rotation(body: &EventType) -> BTreeMap<&str, i64> {
+    let hosts = body.hosts.iter().filter(|host| host.role == HostRole::Rotation);
+    hosts.map(|host| (host.connection_id.as_str(), host.weight)).collect()
 }
 
 /// Writes a change and its answer; none when the event type is not as it was when the change was planned.
@@ -241,6 +255,9 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
     }
     let mut printed = view::event_type(&after.row, &after.body)?;
     if after.row != before.row {
+        if after.row.schedule_id != before.row.schedule_id {
+            schedules::ensure_exists(tx, &after.row.tenant, after.row.schedule_id.as_deref()).await?;
+        }
         table::update(tx, &after.row).await?;
         if after.body.hosts != before.body.hosts {
             table::set_hosts(tx, &after.row, &after.hosts()).await?;
@@ -325,7 +342,8 @@ async fn tell(
 
 /// A warning where nobody will ever find a slot.
 fn never_open(body: &EventType) -> Option<Value> {
-    let has_hours = body.schedule.is_some() || body.hosts.iter().all(|host| host.schedule.is_some());
+    let has_own = body.schedule.is_some() || body.schedule_id.is_some();
+    let has_hours = has_own || body.hosts.iter().all(|host| host.schedule.is_some());
     let message = "without a schedule there are no hours, and no slot is ever offered";
     (!has_hours).then(
         || json!({ "code": "never_open", "message": message, "target": "schedule", "field": "schedule" }),

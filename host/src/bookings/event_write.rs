@@ -5,25 +5,24 @@
 use base::error::{Code, Error, Result};
 use base::ids::Kind;
 use base::tenant::Tenant;
+use model::calendar::Conference;
 use model::scheduling::booking::Booking;
 use model::scheduling::event_type::EventType;
 use model::wire::calendar::Notify;
 use serde::Deserialize;
 use storage::Tx;
-use storage::jobs::{self, End, Job, NewJob};
-use storage::locked::ConnectionLock;
+use storage::jobs::{self, Job, NewJob};
 use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::event_types;
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::wakes::JobClass;
 
-use crate::answer::Attempt;
+use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::bookings::event_body;
+use crate::bookings::{event_body, event_failure, view};
 use crate::connections::throttle;
 use crate::freshness::Reading;
-use crate::log::{self, Note, Origin};
 use crate::resources::events::respond;
 use crate::resources::events::write::{self, Manner};
 use crate::resources::{Asker, Expected};
@@ -31,14 +30,6 @@ use crate::resources::{Asker, Expected};
 /// The kind of job that writes events. The key is the meeting and the connection, with a colon between them.
 pub const EVENT_JOB: &str = "booking_event";
 
-/// Delays after the first failures, ms.
-const FIRST_DELAYS_MS: [i64; 5] = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
-/// The delay after each later failure, ms.
-const LATER_DELAY_MS: i64 = 6 * 3_600_000;
-/// After so many failures in a row, some three days, a write is given up.
-const MAX_FAILURES: i64 = 17;
-/// After so many failures in a row clients are told.
-const TOLD_AFTER: i64 = 5;
 /// Steps of one turn. More than that can only be needed when the meeting is changed all the time.
 const MAX_STEPS: usize = 8;
 
@@ -87,9 +78,9 @@ pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
         };
         let Some(step) = wanted.step() else { return Ok(Outcome::Settled) };
         match wanted.take(app, step).await {
-            Ok(written) => keep(app, job, &wanted, (step, written)).await?,
+            Ok(done) => keep(app, job, &wanted, (step, done)).await?,
             Err(e) => {
-                failed(app, job, &wanted, e).await?;
+                event_failure::keep(app, job, (&wanted.row, &wanted.meeting), e).await?;
                 return Ok(Outcome::Ended);
             }
         }
@@ -114,6 +105,18 @@ struct Written {
     id: String,
     #[serde(default)]
     i_cal_uid: Option<String>,
+    #[serde(default)]
+    conference: Option<Conference>,
+}
+
+/// What became of a step.
+#[derive(Clone, Debug)]
+enum Done {
+    Written(Written),
+    /// Nothing is there any more, as it was wanted.
+    Gone,
+    /// Nothing is there any more, though it is wanted.
+    Lost,
 }
 
 /// What the tables say at one moment.
@@ -156,7 +159,10 @@ impl Wanted {
     fn step(&self) -> Option<Step> {
         match (self.is_wanted(), self.row.event_id.is_some()) {
             (true, false) => Some(Step::Create),
-            (true, true) => (self.row.written_sequence < self.meeting.sequence).then_some(Step::Update),
+            (true, true) => {
+                let is_behind = self.row.written_sequence < self.meeting.sequence;
+                (is_behind || self.row.status != "written").then_some(Step::Update)
+            }
             (false, true) => Some(Step::Delete),
             (false, false) if self.row.status == "deleted" => None,
             // It may be there: creating it once more finds it, and then it can be deleted.
@@ -171,8 +177,8 @@ impl Wanted {
         if is_silent { Notify::None } else { Notify::All }
     }
 
-    /// Does it at the provider. None: nothing is there any more.
-    async fn take(&self, app: &App, step: Step) -> Result<Option<Written>> {
+    /// Does it at the provider.
+    async fn take(&self, app: &App, step: Step) -> Result<Done> {
         let (row, meeting) = (&self.row, &self.meeting);
         let asker = Asker {
             tenant: row.tenant.clone(),
@@ -186,50 +192,62 @@ impl Wanted {
         let event_id = row.event_id.as_deref().unwrap_or_default();
         let place = (row.calendar_id.as_str(), event_id);
         let answer = match step {
-            Step::Forget => return Ok(None),
+            Step::Forget => return Ok(Done::Gone),
             Step::Create => {
                 let body = event_body::created(meeting, &row.i_cal_uid, &self.event_type, &self.bookings);
                 let attempt = self.attempt("create");
                 let made = write::create(app, &asker, &row.calendar_id, body, manner, &attempt).await?;
-                let written: Written = serde_json::from_slice(&made.body)?;
-                self.ask_for_conference(app, &asker, &written.id).await?;
-                return Ok(Some(written));
+                let mut written: Written = serde_json::from_slice(&made.body)?;
+                if let Some(answer) = self.ask_for_conference(app, &asker, &written.id).await? {
+                    written.conference = serde_json::from_slice::<Written>(&answer.body)?.conference;
+                }
+                return Ok(Done::Written(written));
             }
             Step::Update => {
                 let body = event_body::moved(meeting, &self.bookings);
-                let attempt = self.attempt(&format!("update-{}", meeting.sequence));
-                write::update(app, &asker, place, body, manner, &attempt).await?
+                // What is wanted has another time with each change.
+                let attempt = self.attempt(&format!("update-{}", row.updated_at));
+                match write::update(app, &asker, place, body, manner, &attempt).await {
+                    // The host deleted it, and what is wanted here is newer.
+                    Err(e) if e.code() == Some(Code::NotFound) => return Ok(Done::Lost),
+                    answer => answer?,
+                }
             }
             Step::Delete => {
                 let attempt = self.attempt("delete");
                 return match write::delete(app, &asker, place, manner, &attempt).await {
                     Err(e) if e.code() != Some(Code::NotFound) => Err(e),
-                    _ => Ok(None),
+                    _ => Ok(Done::Gone),
                 };
             }
         };
-        Ok(Some(serde_json::from_slice(&answer.body)?))
+        Ok(Done::Written(serde_json::from_slice(&answer.body)?))
     }
 
     /// An event without its conference is better than none: what the provider refuses for good leaves it as it is.
-    async fn ask_for_conference(&self, app: &App, asker: &Asker, event_id: &str) -> Result<()> {
+    async fn ask_for_conference(&self, app: &App, asker: &Asker, event_id: &str) -> Result<Option<Answer>> {
         let Some(provider) = event_body::conference(&self.bookings).filter(|_| self.is_wanted()) else {
-            return Ok(());
+            return Ok(None);
         };
         let place = (self.row.calendar_id.as_str(), event_id);
         let asked = (Some(provider), Vec::new());
         match respond::conference(app, asker, place, asked, &self.attempt("conference")).await {
-            Ok(_) => Ok(()),
-            Err(e) if e.code().is_some_and(is_for_good) => {
+            Ok(answer) => Ok(Some(answer)),
+            Err(e) if e.code().is_some_and(event_failure::is_for_good) => {
                 tracing::warn!(meeting = %self.meeting.id, error = %e, "a booking's event has no conference");
-                Ok(())
+                Ok(None)
             }
             Err(e) => Err(e),
         }
     }
 
     fn attempt(&self, op: &str) -> Attempt {
-        let key = format!("booking/{}/{}/{op}", self.row.meeting_id, self.row.connection_id);
+        let MeetingEventRow { meeting_id, connection_id, created_at, .. } = &self.row;
+        // An event that was deleted and is made anew is another one for the provider.
+        let key = match *created_at == self.meeting.created_at {
+            true => format!("booking/{meeting_id}/{connection_id}/{op}"),
+            false => format!("booking/{meeting_id}/{connection_id}/{created_at}/{op}"),
+        };
         Attempt::new(key, self.was_tried, None)
     }
 }
@@ -239,141 +257,96 @@ fn has_seat(booking: &BookingRow) -> bool {
 }
 
 /// Keeps what became of a step. The job goes on: the newest state is read again.
-async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, written): (Step, Option<Written>)) -> Result<()> {
+async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done)) -> Result<()> {
     let (job, before, sequence, now) = (job.clone(), wanted.row.clone(), wanted.meeting.sequence, app.now());
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                let Some(mut row) = locked(tx, &before).await? else { return Ok::<_, Error>(()) };
-                match written {
-                    Some(written) => {
-                        // Some providers choose the UID.
-                        row.i_cal_uid = written.i_cal_uid.unwrap_or(row.i_cal_uid);
-                        row.event_id = Some(written.id);
-                        row.status = "written".to_owned();
-                        row.written_sequence = sequence;
-                    }
-                    None => {
-                        row.event_id = None;
-                        row.status = "deleted".to_owned();
-                    }
-                }
+                let Some(mut row) = event_failure::locked(tx, &before).await? else {
+                    return Ok::<_, Error>(());
+                };
+                // Otherwise something else is wanted by now, and is to be written.
+                let is_same = row.updated_at == before.updated_at;
                 if step != Step::Forget {
                     row.attempts = 0;
                 }
                 row.error = None;
-                row.next_attempt_at = None;
-                row.updated_at = now;
+                match done {
+                    Done::Written(written) => {
+                        // Some providers choose the UID.
+                        row.i_cal_uid = written.i_cal_uid.clone().unwrap_or(row.i_cal_uid);
+                        row.event_id = Some(written.id.clone());
+                        row.written_sequence = sequence;
+                        if is_same {
+                            (row.status, row.next_attempt_at) = ("written".to_owned(), None);
+                        }
+                        keep_news(tx, &row, &written, now).await?;
+                    }
+                    Done::Gone => {
+                        row.event_id = None;
+                        if is_same || !row.is_wanted {
+                            (row.status, row.next_attempt_at) = ("deleted".to_owned(), None);
+                        } else {
+                            make_anew(&mut row, now);
+                        }
+                    }
+                    Done::Lost => {
+                        row.event_id = None;
+                        make_anew(&mut row, now);
+                    }
+                }
                 meeting_events::update(tx, &row).await?;
-                Ok(jobs::check_fence(tx, &job, None, now).await?)
+                jobs::check_fence(tx, &job, None, now).await?;
+                if row.event_id.is_some() && row.is_wanted {
+                    // A change of the host's that came before this was found is looked at now.
+                    let of = (row.meeting_id.as_str(), row.connection_id.as_str());
+                    meeting_events::enqueue_recheck(tx, &row.tenant, of, now).await?;
+                }
+                Ok(())
             })
         })
         .await
 }
 
-/// The row as it is under the lock of its connection. A connection that was disconnected has no lock, and nobody else writes its rows.
-async fn locked(tx: &mut Tx, of: &MeetingEventRow) -> Result<Option<MeetingEventRow>> {
-    let _lock = ConnectionLock::take(tx, &of.tenant, &of.connection_id).await?;
-    Ok(meeting_events::find(&mut *tx, &of.meeting_id, &of.connection_id).await?)
+/// The event is to be created once more, under another name than before.
+fn make_anew(row: &mut MeetingEventRow, now: i64) {
+    row.created_at = now.max(row.created_at + 1);
+    row.written_sequence = -1;
+    row.status = "pending".to_owned();
 }
 
-/// Writes that it failed, tells clients when that lasts, and ends the turn, in one transaction.
-async fn failed(app: &App, job: &Job, wanted: &Wanted, e: Error) -> Result<()> {
-    let (code, message) = match &e {
-        Error::Refused(refusal) => (refusal.code, refusal.message.clone()),
-        Error::Internal(_) => (Code::InternalError, "the event could not be written".to_owned()),
-    };
-    tracing::warn!(job = %job.id, error = %e, attempts = job.attempts, "a booking's event could not be written");
-    let now = app.now();
-    let next = delay_ms(job.attempts).filter(|_| !is_for_good(code)).map(|ms| now + ms);
-    let is_told = next.is_none() || job.attempts >= TOLD_AFTER;
-    let end = End {
-        is_failed: next.is_none(),
-        due_at: next,
-        attempts: job.attempts,
-        last_error: Some(jobs::error((code.as_str(), &message), now)),
-        done_at: None,
-    };
-    let (app, job, before) = (app.clone(), job.clone(), wanted.row.clone());
-    let db = app.db.clone();
-    db.write(move |tx| {
-        Box::pin(async move {
-            if let Some(mut row) = locked(tx, &before).await? {
-                let is_news = is_told && row.status != "failed";
-                if is_told {
-                    row.status = "failed".to_owned();
-                }
-                row.attempts = job.attempts;
-                row.error = Some(message);
-                row.next_attempt_at = next;
-                row.updated_at = now;
-                meeting_events::update(tx, &row).await?;
-                if is_news {
-                    tell(tx, &app, &row).await?;
-                }
-            }
-            jobs::reschedule(tx, &job, &end, now).await?;
-            Ok::<_, Error>(())
-        })
-    })
-    .await
-}
-
-/// `booking.calendar_write_failed` of each booking of the meeting.
-async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
-    let of_meeting = bookings::of_meeting(&mut *tx, &row.meeting_id).await?;
-    let notes = of_meeting.iter().map(|booking| Note {
-        connection_id: Some(row.connection_id.clone()),
-        entry_type: "booking.calendar_write_failed".to_owned(),
-        change_type: "state",
-        resource_type: "booking",
-        resource_id: booking.id.clone(),
-        parent_id: String::new(),
-        changed_fields: None,
-        etag: Some(booking.etag.clone()),
-        origin: Origin::System,
-        resource: None,
-    });
-    log::append(tx, app, &row.tenant, notes.collect()).await?;
-    Ok(())
-}
-
-/// The delay after the failure with this number, counted from 1. None: it is given up.
-fn delay_ms(failures: i64) -> Option<i64> {
-    let index = usize::try_from(failures.saturating_sub(1)).unwrap_or(0);
-    (failures < MAX_FAILURES).then(|| FIRST_DELAYS_MS.get(index).copied().unwrap_or(LATER_DELAY_MS))
-}
-
-/// Whether trying again would be refused again. Accounts that have to be connected anew are not of these: they can be.
-fn is_for_good(code: Code) -> bool {
-    matches!(
-        code,
-        Code::InvalidRequest
-            | Code::InvalidParameter
-            | Code::MissingField
-            | Code::InvalidTimeRange
-            | Code::InvalidTimeZone
-            | Code::RangeTooLarge
-            | Code::CapabilityNotSupported
-            | Code::ProviderRejected
-            | Code::AccessDenied
-            | Code::ScopeNotGranted
-            | Code::ScopeMissing
-            | Code::NotFound
-            | Code::AlreadyExists
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_write_is_tried_for_three_days() {
-        let delays: Vec<i64> = (1..).map_while(delay_ms).collect();
-        assert_eq!(delays.first(), Some(&10_000));
-        assert_eq!(delays.get(5), Some(&LATER_DELAY_MS));
-        let days = delays.iter().sum::<i64>() / 86_400_000;
-        assert_eq!((delays.len(), days), (16, 2));
+/// Keeps with the bookings what the organizer's provider has decided: the UID of an event that is theirs alone, and the link to the
+/// conference.
+async fn keep_news(tx: &mut Tx, row: &MeetingEventRow, written: &Written, now: i64) -> Result<()> {
+    let Some(meeting) = meetings::lock(tx, &row.meeting_id).await? else { return Ok(()) };
+    if meeting.hosts.first() != Some(&row.connection_id) {
+        return Ok(());
     }
+    let join_url = written.conference.as_ref().and_then(|conference| conference.join_url.as_ref());
+    let has_other_uid = meeting.seats <= 1 && meeting.i_cal_uid != row.i_cal_uid;
+    if join_url.is_none() && !has_other_uid {
+        return Ok(());
+    }
+    for mut booking in bookings::lock_seated(tx, &meeting.id).await? {
+        let mut body: Booking = serde_json::from_str(&booking.body)?;
+        if has_other_uid {
+            body.i_cal_uid.clone_from(&row.i_cal_uid);
+        }
+        if let Some(place) = body.location.as_mut().filter(|place| place.value.is_none()) {
+            place.join_url = join_url.cloned().or_else(|| place.join_url.take());
+        }
+        let text = serde_json::to_string(&body)?;
+        if text != booking.body {
+            booking.body = text;
+            booking.version += 1;
+            booking.updated_at = now.max(booking.updated_at);
+            booking.etag = view::etag(&(&booking.id, booking.version, &booking.body, &booking.metadata))?;
+            bookings::update(tx, &booking).await?;
+        }
+    }
+    if has_other_uid {
+        let meeting = MeetingRow { i_cal_uid: row.i_cal_uid.clone(), updated_at: now, ..meeting };
+        meetings::update(tx, &meeting).await?;
+    }
+    Ok(())
 }

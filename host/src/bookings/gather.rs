@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use base::error::{Code, Error, Refusal, Result};
 use model::calendar_query::TargetErrorCode;
-use model::scheduling::event_type::{EventType, Host};
+use model::scheduling::event_type::{EventType, Host, HostRole};
 use scheduling::interval::{Interval, Intervals};
 use scheduling::rules::{HostTimes, Limits, Question, Reserved, Rules, Taken};
+use storage::scheduling::meeting_events;
 use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::pending;
 use storage::scheduling::reserved_times::{self, MAX_LENGTH_MS, ReservedRow};
 use storage::sql::On;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::bookings::rules;
@@ -32,7 +35,7 @@ pub fn unknown() -> Error {
 }
 
 /// The busy times that can be in the way of a meeting that begins in `range`. A host whose calendars were not read by the deadline is
-/// unknown. `ignored` are events that do not count.
+/// unknown. `ignored` are events that do not count. Optional hosts are not asked: they are in nobody's way.
 pub async fn busy(
     app: &App,
     asker: &Asker,
@@ -40,6 +43,20 @@ pub async fn busy(
     range: Interval,
     ignored: HashSet<String>,
     deadline: Duration,
+) -> Busy {
+    let all: Vec<usize> = (0..event_type.hosts.len()).collect();
+    let until = Instant::now() + deadline;
+    busy_of(app, asker, (event_type, rules), range, ignored, (&all, until)).await
+}
+
+/// The same of some hosts, by their places in the event type. Others who could be chosen count as busy all the time, and are not asked.
+pub async fn busy_of(
+    app: &App,
+    asker: &Asker,
+    (event_type, rules): (&EventType, &Rules),
+    range: Interval,
+    ignored: HashSet<String>,
+    (hosts, until): (&[usize], Instant),
 ) -> Busy {
     // An event type acts on the authority of the key that saved it: whoever may book it need not be let into the calendars.
     let asker = Asker { connection_ids: Vec::new(), ..asker.clone() };
@@ -50,18 +67,34 @@ pub async fn busy(
         details: false,
         ignored,
     };
-    let targets: Vec<Whose> = event_type.hosts.iter().map(whose).collect();
-    let read = calendars::busy_of(app, &asker, &question, &targets);
-    match tokio::time::timeout(deadline, read).await {
-        Ok(answers) => answers
-            .into_iter()
-            .map(|answer| match answer {
-                Ok(busy) => Ok(busy.iter().map(|b| b.at).collect()),
+    let is_asked = |(index, host): &(usize, &Host)| host.role != HostRole::Optional && hosts.contains(index);
+    let asked: Vec<(usize, &Host)> = event_type.hosts.iter().enumerate().filter(is_asked).collect();
+    let targets: Vec<Whose> = asked.iter().map(|(_, host)| whose(host)).collect();
+    let answers = calendars::busy_by(app, &asker, &question, &targets, until).await;
+    let mut busy: Busy = event_type.hosts.iter().map(|host| Ok(not_asked(host, rules, range))).collect();
+    for ((index, _), answer) in asked.into_iter().zip(answers) {
+        if let Some(of_host) = busy.get_mut(index) {
+            *of_host = match answer {
+                Ok(found) => Ok(found.iter().map(|b| b.at).collect()),
                 Err(e) => Err(e.code),
-            })
-            .collect(),
-        Err(_) => targets.iter().map(|_| Err(TargetErrorCode::ProviderUnavailable)).collect(),
+            };
+        }
     }
+    busy
+}
+
+/// What stands for the busy times of a host who is not asked.
+fn not_asked(host: &Host, rules: &Rules, range: Interval) -> Intervals {
+    match host.role {
+        HostRole::Optional => Intervals::default(),
+        HostRole::Required | HostRole::Rotation => Intervals::from(reach(rules, range)),
+    }
+}
+
+/// Events of meetings that do not take place any more and are still in the hosts' calendars: they make nobody busy.
+pub async fn unwanted(app: &App, event_type: &EventType) -> Result<HashSet<String>> {
+    let hosts: Vec<String> = event_type.hosts.iter().map(|host| host.connection_id.clone()).collect();
+    Ok(meeting_events::unwanted(app.db.reader(), &hosts).await?.into_iter().collect())
 }
 
 fn whose(host: &Host) -> Whose {
@@ -76,6 +109,7 @@ fn reach(rules: &Rules, range: Interval) -> Interval {
 }
 
 /// What the tables have.
+#[derive(Default)]
 pub struct Stored {
     reserved: Vec<ReservedRow>,
     meetings: Vec<MeetingRow>,
@@ -99,7 +133,11 @@ pub async fn stored(
     reserved.extend(others.into_iter().filter(|row| !connections.contains(&row.connection_id)));
     let counted = counted_ms(&rules.limits);
     let periods = range.widen(counted, counted);
-    let meetings = meetings::of_event_type(on.again(), event_type_id, periods.start, periods.end).await?;
+    let mut meetings = meetings::of_event_type(on.again(), event_type_id, periods.start, periods.end).await?;
+    // What takes no time until it is confirmed is in nobody's way, and fills no day.
+    let unreserved = pending::unreserved(on.again(), event_type_id, periods.start, periods.end).await?;
+    let unreserved: HashSet<String> = unreserved.into_iter().collect();
+    meetings.retain(|meeting| !unreserved.contains(&meeting.id));
     Ok(Stored { reserved, meetings })
 }
 

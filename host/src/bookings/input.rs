@@ -8,6 +8,7 @@ use base::input::errors::host_name;
 use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
 use model::scheduling::event_type::{
     Assignment, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question, QuestionKind,
+    RoundRobinStrategy,
 };
 
 use crate::bookings::rules;
@@ -17,6 +18,8 @@ const YEAR: i64 = 366 * DAY;
 /// Minutes of a meeting: at most a day, as of everything that reserves time (`storage::scheduling::reserved_times`).
 const DURATION: RangeInclusive<i64> = 5..=DAY;
 const MAX_SLUG: usize = 64;
+const MAX_HOSTS: usize = 100;
+const MAX_SEATS: i64 = 1_000;
 const MAX_DURATIONS: usize = 20;
 const MAX_CALENDARS: usize = 50;
 const MAX_PLACES: usize = 20;
@@ -54,7 +57,9 @@ pub fn check(e: &EventType) -> Result<()> {
     }
     times(e)?;
     not_supported(e)?;
+    hours_and_seats(e)?;
     hosts(&e.hosts)?;
+    assignment(e)?;
     places(&e.locations)?;
     // Reads the schedule, the window and the limits, too.
     rules::of(e, e.duration_minutes)?;
@@ -88,43 +93,38 @@ fn times(e: &EventType) -> Result<()> {
 
 /// Refuses, by its field, what the model has and this service does not do.
 fn not_supported(e: &EventType) -> Result<()> {
-    let refuse = |field: &str, what: &str| {
-        Err(invalid(Code::CapabilityNotSupported, field, format!("{field}: {what}")))
-    };
-    if e.schedule_id.is_some() {
-        return refuse("scheduleId", "there are no shared schedules; put the hours into schedule");
+    if e.notifications.reminders.is_empty() {
+        return Ok(());
     }
-    if e.hosts.len() > 1 {
-        return refuse("hosts[1]", "an event type has one host");
-    }
-    if e.hosts.first().is_some_and(|host| host.role != HostRole::Required) {
-        return refuse("hosts[0].role", "the one host is required");
-    }
-    if e.assignment != Assignment::default() {
-        return refuse("assignment", "with one host it is fixed");
+    let field = "notifications.reminders";
+    Err(invalid(Code::CapabilityNotSupported, field, format!("{field}: reminders are not sent")))
+}
+
+/// Refuses hours that are given twice, and a number of seats that no meeting has.
+fn hours_and_seats(e: &EventType) -> Result<()> {
+    if e.schedule.is_some() && e.schedule_id.is_some() {
+        let message = "scheduleId and schedule both say when the event type is open; set one of them to null";
+        return Err(invalid(Code::ConflictingFields, "scheduleId", message));
     }
     match e.seats_per_slot {
-        None | Some(1) => {}
-        Some(seats) if seats < 1 => return Err(fault("seatsPerSlot", "must be 1 or more")),
-        Some(_) => return refuse("seatsPerSlot", "a slot has one seat"),
+        Some(seats) => within("seatsPerSlot", seats, 1..=MAX_SEATS),
+        None => Ok(()),
     }
-    if e.requires_confirmation {
-        return refuse("requiresConfirmation", "bookings are confirmed when they are made");
-    }
-    if !e.notifications.reminders.is_empty() {
-        return refuse("notifications.reminders", "reminders are not sent");
-    }
-    Ok(())
 }
 
 fn hosts(hosts: &[Host]) -> Result<()> {
     if hosts.is_empty() {
         return Err(missing("hosts"));
     }
+    validate::length("hosts", hosts.len(), MAX_HOSTS)?;
+    let mut known = BTreeSet::new();
     for (i, host) in hosts.iter().enumerate() {
         let field = |name: &str| format!("hosts[{i}].{name}");
         if host.connection_id.is_empty() {
             return Err(missing(&field("connectionId")));
+        }
+        if !known.insert(&host.connection_id) {
+            return Err(fault(&field("connectionId"), "is there twice; an account is one host"));
         }
         let conflicts = &host.conflict_calendar_ids;
         validate::length(&field("conflictCalendarIds"), conflicts.len(), MAX_CALENDARS)?;
@@ -142,6 +142,32 @@ fn hosts(hosts: &[Host]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses hosts of whom nobody would ever be in a meeting.
+fn assignment(e: &EventType) -> Result<()> {
+    let has = |role: HostRole| e.hosts.iter().any(|host| host.role == role);
+    let of_role = |message: &str| Err(fault("hosts[0].role", message));
+    match e.assignment {
+        Assignment::Fixed if !has(HostRole::Required) => {
+            of_role("must be required for one host at least: with the assignment fixed those meet")
+        }
+        Assignment::Collective if e.hosts.iter().all(|host| host.role == HostRole::Optional) => {
+            of_role("must not be optional for all hosts: somebody has to be in the meeting")
+        }
+        Assignment::RoundRobin | Assignment::Priority if !has(HostRole::Rotation) => {
+            of_role("must be rotation for one host at least: with this assignment one of those is chosen")
+        }
+        Assignment::RoundRobin | Assignment::Priority
+            if e.round_robin_strategy == RoundRobinStrategy::Weighted
+                && e.hosts.iter().all(|host| host.role != HostRole::Rotation || host.weight == 0) =>
+        {
+            let message =
+                "must be 1 or more for one host of the rotation at least: those with 0 are never chosen";
+            Err(fault("hosts[0].weight", message))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn places(places: &[MeetingPlace]) -> Result<()> {
     validate::length("locations", places.len(), MAX_PLACES)?;
     for (i, place) in places.iter().enumerate() {
@@ -151,9 +177,10 @@ fn places(places: &[MeetingPlace]) -> Result<()> {
         );
         let field = format!("locations[{i}].value");
         match &place.value {
-            None if by_provider => {
+            // The others are asked of the calendar that the meeting is written to.
+            None if place.kind == MeetingPlaceKind::Zoom => {
                 let field = format!("locations[{i}].type");
-                let message = format!("{field}: conferences are not made here; give the link in value");
+                let message = format!("{field}: no calendar makes Zoom meetings; give the link in value");
                 return Err(invalid(Code::CapabilityNotSupported, field, message));
             }
             Some(url) if by_provider || place.kind == MeetingPlaceKind::Link => {

@@ -1,16 +1,21 @@
-//! What can be booked: an event type by its id or by its public name, as long as it is open to be booked. What is not there, inactive,
-//! expired, used up or somebody else's has one answer.
+//! What can be booked: an event type by its id or by one of its public names, as long as it is open to be booked. What is not there, inactive,
+//! expired, used up or somebody else's has one answer. Besides its own slug an event type has links that are made and ended one by one.
 
-use base::error::{Result, not_found};
+use base::error::{Code, Result, not_found, refuse};
 use base::ids::Kind;
+use base::input::validate::{self, fault};
 use model::Instant;
 use model::scheduling::event_type::EventType;
-use model::scheduling::slots::{BookingLink, Branding, PublicHost, PublicPlace};
-use storage::scheduling::event_types::EventTypeRow;
+use model::scheduling::slots::{BookingLink, Branding, NewBookingLink, PublicHost, PublicPlace};
+use serde_json::Value;
+use storage::Tx;
+use storage::scheduling::event_types::{self as event_type_rows, EventTypeRow};
 use storage::scheduling::links::{self as table, LinkRow};
 
+use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::bookings::{event_types, input, rules};
+use crate::bookings::event_types::{self, Stored};
+use crate::bookings::{input, rules, schedules};
 use crate::resources::Asker;
 
 /// An event type that can be booked.
@@ -20,6 +25,22 @@ pub struct Bookable {
     pub body: EventType,
     /// The link that led to it.
     pub link: Option<LinkRow>,
+    /// The etag of the shared schedule whose hours are in the body; none where the event type names none.
+    pub schedule_etag: Option<String>,
+}
+
+impl Bookable {
+    /// Reads the hours of an event type that is open to be booked.
+    async fn of(app: &App, found: Stored, link: Option<LinkRow>) -> Result<Bookable> {
+        let Stored { row, mut body } = found;
+        let schedule_etag = schedules::resolve(app.db.reader(), &row.tenant, &mut body).await?;
+        Ok(Bookable { row, body, link, schedule_etag })
+    }
+
+    /// Whether nobody can book by the link that led to it any more.
+    pub fn is_over(&self, now: i64) -> bool {
+        self.link.as_ref().is_some_and(|link| is_over(link, now))
+    }
 }
 
 /// An event type that can be booked, by its id.
@@ -28,24 +49,154 @@ pub async fn by_id(app: &App, asker: &Asker, id: &str) -> Result<Bookable> {
     if !found.body.active {
         return Err(not_found("event type"));
     }
-    Ok(Bookable { row: found.row, body: found.body, link: None })
+    Bookable::of(app, found, None).await
 }
 
 /// An event type that can be booked, by its public name.
 pub async fn by_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookable> {
+    let found = by_any_slug(app, asker, slug).await?;
+    match found.is_over(app.now()) {
+        true => Err(not_found("booking link")),
+        false => Ok(found),
+    }
+}
+
+/// The same, also by a link that is over: for those who booked by it, and ask what became of that.
+pub async fn by_any_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookable> {
     let none = || not_found("booking link");
     if !input::is_slug(slug) {
         return Err(none());
     }
     let link = table::find(app.db.reader(), &asker.tenant, slug).await?.ok_or_else(none)?;
-    let is_over = link.expires_at.is_some_and(|at| at <= app.now()) || link.uses_left == Some(0);
     // An error of the event type would tell that there is one.
     let found = match event_types::find(app, asker, &link.event_type_id).await {
-        Ok(found) if found.body.active && !is_over => found,
+        Ok(found) if found.body.active => found,
         Err(e) if e.code().is_none() => return Err(e),
         _ => return Err(none()),
     };
-    Ok(Bookable { row: found.row, body: found.body, link: Some(link) })
+    Bookable::of(app, found, Some(link)).await
+}
+
+/// An event type that can be booked, by its id and a public name that it has.
+pub async fn by_slug_of(app: &App, asker: &Asker, (id, slug): (&str, &str)) -> Result<Bookable> {
+    let found = by_slug(app, asker, slug).await?;
+    if found.row.id != id {
+        return Err(not_found("booking link"));
+    }
+    Ok(found)
+}
+
+/// Whether nobody can book by a link any more.
+fn is_over(link: &LinkRow, now: i64) -> bool {
+    link.expires_at.is_some_and(|at| at <= now) || link.uses_left.is_some_and(|uses| uses <= 0)
+}
+
+/// At most `limit` links of an event type in the order of their slugs, after a slug; also those that are over.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    event_type_id: &str,
+    (after, limit): (&str, usize),
+) -> Result<Vec<BookingLink>> {
+    let found = event_types::find(app, asker, event_type_id).await?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = table::list(app.db.reader(), &found.row.id, after, limit).await?;
+    let mut of = Bookable::of(app, found, None).await?;
+    let mut links = Vec::with_capacity(rows.len());
+    for row in rows {
+        of.link = Some(row);
+        links.push(view(app, &of));
+    }
+    Ok(links)
+}
+
+/// Makes a further link to an event type.
+pub async fn create(
+    app: &App,
+    asker: &Asker,
+    event_type_id: &str,
+    (new, warnings): (&NewBookingLink, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let found = event_types::find(app, asker, event_type_id).await?;
+    let now = app.now();
+    if let Some(at) = new.expires_at {
+        validate::year_of("expiresAt", at)?;
+        if at.as_millis() <= now {
+            return Err(fault("expiresAt", "must be in the future"));
+        }
+    }
+    let link = LinkRow {
+        // 96 random bits: nobody guesses it, and no other link has it.
+        slug: hex::encode(app.entropy.bytes::<12>()),
+        tenant: found.row.tenant.clone(),
+        event_type_id: found.row.id.clone(),
+        is_primary: false,
+        uses_left: new.single_use.then_some(1),
+        expires_at: new.expires_at.map(Instant::as_millis),
+        created_at: now,
+    };
+    let made = Bookable::of(app, found, Some(link.clone())).await?;
+    let mut printed = serde_json::to_value(view(app, &made))?;
+    printed["warnings"] = Value::from(warnings);
+    let answer = Answer::created(printed.to_string())
+        .header("location", format!("/v1/scheduling/booking-links/{}", link.slug));
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db.write(move |tx| Box::pin(async move { insert(tx, &held, &link, answer, &attempt).await })).await
+}
+
+async fn insert(tx: &mut Tx, app: &App, link: &LinkRow, answer: Answer, attempt: &Attempt) -> Result<Answer> {
+    // Deleting the event type ends its links.
+    if event_type_rows::lock(tx, &link.tenant, &link.event_type_id).await?.is_none() {
+        return Err(not_found("event type"));
+    }
+    if !table::insert(tx, link).await? {
+        return Err(anyhow::anyhow!("a random slug was there already").into());
+    }
+    attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+    Ok(answer)
+}
+
+/// Ends a further link of an event type: nobody can book by it any more.
+///
+/// # Errors
+/// 409 `invalid_state` for the event type's own slug.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    (event_type_id, slug): (&str, &str),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let found = event_types::find(app, asker, event_type_id).await?;
+    if !input::is_slug(slug) {
+        return Err(not_found("booking link"));
+    }
+    let (row, slug) = (found.row, slug.to_owned());
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db.write(move |tx| Box::pin(async move { remove(tx, &held, (&row, &slug), &attempt).await })).await
+}
+
+async fn remove(
+    tx: &mut Tx,
+    app: &App,
+    (event_type, slug): (&EventTypeRow, &str),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    // Who books by a link has the event type locked.
+    if event_type_rows::lock(tx, &event_type.tenant, &event_type.id).await?.is_none() {
+        return Err(not_found("event type"));
+    }
+    let link = table::find(&mut *tx, &event_type.tenant, slug).await?;
+    let link = link.filter(|link| link.event_type_id == event_type.id);
+    let link = link.ok_or_else(|| not_found("booking link"))?;
+    if link.is_primary {
+        let message = "this is the event type's own slug; change its slug, or set active to false";
+        return Err(refuse(Code::InvalidState, message));
+    }
+    table::delete(tx, &link).await?;
+    let answer = Answer::no_content();
+    attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+    Ok(answer)
 }
 
 /// The application in the addresses of its booking pages: its id without the prefix, in lower case.
@@ -62,7 +213,7 @@ pub fn application_of(handle: &str) -> Option<String> {
 
 /// What a booking page shows: nothing of a host but what the event type says for invitees.
 pub fn view(app: &App, bookable: &Bookable) -> BookingLink {
-    let Bookable { row, body, link } = bookable;
+    let Bookable { row, body, link, .. } = bookable;
     let slug = link.as_ref().map_or(&body.slug, |link| &link.slug);
     let uses_remaining = link.as_ref().and_then(|link| link.uses_left);
     let host = |host: &model::scheduling::event_type::Host| PublicHost {
@@ -85,7 +236,7 @@ pub fn view(app: &App, bookable: &Bookable) -> BookingLink {
         requires_confirmation: body.requires_confirmation,
         seats_per_slot: body.seats_per_slot,
         branding: Branding { logo_url: body.link.logo_url.clone(), color: body.color.clone() },
-        active: true,
+        active: body.active && !link.as_ref().is_some_and(|link| is_over(link, app.now())),
         single_use: link.as_ref().is_some_and(|link| !link.is_primary) && uses_remaining.is_some(),
         uses_remaining,
         expires_at: link.as_ref().and_then(|link| link.expires_at).map(Instant::from_millis),

@@ -1,16 +1,38 @@
-//! Booking: `event_types` makes templates, `links` finds them for people who book, `slots` tells when they can, and `create` takes a slot.
-//! `gather` reads what the engine is asked about (`rules` and the crate `scheduling`), `event_write` brings bookings into calendars.
+//! Booking: `event_types` makes templates and `schedules` their hours, `links` finds them for people who book, `slots` tells when they can, and
+//! `create` takes a slot, about which `decide` decides. `gather` and `turns` read what the engine is asked about (`rules` and the crate
+//! `scheduling`), `event_write` brings bookings into calendars.
+//!
+//! What becomes of a booking after that: `confirm`, `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
+//! host's calendar; `state` says what may follow what, and `held` and `change` are what all of them share.
 
+pub mod cancel;
+pub mod change;
+pub mod confirm;
 pub mod create;
+pub mod decide;
+pub mod due;
 pub mod event_body;
+pub mod event_failure;
 pub mod event_types;
 pub mod event_write;
 pub mod gather;
+pub mod held;
+pub mod host_gone;
 pub mod hosts;
+pub mod hourly;
+pub mod inbound;
 pub mod input;
 pub mod links;
+pub mod list;
+pub mod manage_token;
 pub mod new_booking;
+pub mod policy;
+pub mod reconcile;
+pub mod reschedule;
 pub mod rules;
+pub mod schedules;
 pub mod slots;
 pub mod state;
+pub mod turns;
+pub mod update;
 pub mod view;

@@ -66,11 +66,11 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
     let booking = Booking {
         event_type_id: event_type_id.to_owned(),
         slug: e.slug.clone(),
-        status: BookingStatus::Confirmed,
+        status: if e.requires_confirmation { BookingStatus::Pending } else { BookingStatus::Confirmed },
         start: new.start,
         end: Instant::from_millis(new.start.as_millis() + minutes * MINUTE_MS),
         time_zone: new.invitee_time_zone.clone().unwrap_or_else(|| rules::zone(e).name),
-        title: title(e, &invitee),
+        title: title(e, &invitee, None),
         invitee,
         guests: new.guests.clone(),
         answers: new.answers.clone(),
@@ -189,9 +189,11 @@ fn answer(field: &str, question: &Question, given: &Value) -> Result<()> {
     }
 }
 
-/// The title of the event.
-fn title(e: &EventType, invitee: &Invitee) -> String {
-    let host = e.hosts.first().and_then(|host| host.display_name.as_deref()).unwrap_or_default();
+/// The title of the event, whose organizer is a host of this connection; none: the first host.
+pub fn title(e: &EventType, invitee: &Invitee, organizer: Option<&str>) -> String {
+    let organizer = organizer.and_then(|id| e.hosts.iter().find(|host| host.connection_id == id));
+    let organizer = organizer.or_else(|| e.hosts.first());
+    let host = organizer.and_then(|host| host.display_name.as_deref()).unwrap_or_default();
     let name = invitee.name.as_deref().unwrap_or(&invitee.email);
     let template = e.title_template.as_deref().filter(|t| !t.trim().is_empty()).unwrap_or(TITLE);
     // The invitee last: what somebody calls himself is not looked into.
@@ -228,6 +230,6 @@ mod tests {
     fn a_name_is_not_taken_for_a_template() {
         let event_type = EventType { title: "Intro".to_owned(), ..EventType::default() };
         let invitee = Invitee { name: Some("{title}".to_owned()), ..Invitee::default() };
-        assert_eq!(title(&event_type, &invitee), "Intro with {title}");
+        assert_eq!(title(&event_type, &invitee, None), "Intro with {title}");
     }
 }

@@ -57,10 +57,16 @@ pub fn duration(event_type: &EventType, asked: Option<i64>) -> Result<i64> {
 
 /// A fault inside a field.
 fn within(field: &str, fault: &Fault) -> Error {
+    of_field(format!("{field}.{}", fault.field), fault)
+}
+
+/// A fault as an error that names this field.
+pub fn of_field(field: String, fault: &Fault) -> Error {
     let code = match fault.kind {
         FaultKind::Missing => Code::MissingField,
         FaultKind::Invalid => Code::InvalidParameter,
         FaultKind::TimeZone => Code::InvalidTimeZone,
     };
-    invalid(code, format!("{field}.{}", fault.field), format!("{field}: {}", fault.message))
+    let message = format!("{field}: {}", fault.message);
+    invalid(code, field, message)
 }

@@ -1,21 +1,21 @@
 //! The search for slots of an event type.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use base::error::{Code, Result, invalid, not_found};
 use base::input::validate::{self, fault};
 use model::Instant;
-use model::scheduling::event_type::FreeBusyFailure;
+use model::scheduling::event_type::{EventType, FreeBusyFailure, HostRole};
 use model::scheduling::slots::{Slot, SlotAnswer, SlotQuery, UnavailableHost};
 use scheduling::hours::Zone;
 use scheduling::interval::Interval;
 use scheduling::oracle::{self, Oracle};
 use scheduling::rules::Question;
 use serde_json::{Map, Value};
-use storage::scheduling::{bookings, meeting_events};
+use storage::scheduling::{bookings, meeting_events, meetings};
 
 use crate::app::App;
+use crate::bookings::change::Seat;
 use crate::bookings::gather::{self, Busy};
 use crate::bookings::input::missing;
 use crate::bookings::links::{self, Bookable};
@@ -27,6 +27,8 @@ const DEADLINE: Duration = Duration::from_millis(2_500);
 const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Longest range.
 const MAX_RANGE_MS: i64 = 62 * DAY_MS;
+/// Starts times hosts that are looked at on the thread of the request: some milliseconds.
+const MAX_INLINE_STEPS: i64 = 200_000;
 /// Most slots of a page, and as many as there are where nothing is said.
 const MAX_LIMIT: i64 = 1_000;
 
@@ -65,28 +67,34 @@ pub async fn answer(
     let minutes = rules::duration(body, query.duration_minutes)?;
     let rules = rules::of(body, minutes)?;
     check_hosts(query, &bookable)?;
-    let (moved, ignored) = moved(app, asker, &bookable, query.reschedule_booking_id.as_deref()).await?;
+    let mut ignored = gather::unwanted(app, body).await?;
+    let moved = match &query.reschedule_booking_id {
+        Some(id) => moved(app, asker, &bookable, id).await?,
+        None => Moved::default(),
+    };
+    ignored.extend(moved.ignored);
     let of = (body, &rules);
     let busy = gather::busy(app, asker, of, range, ignored, DEADLINE).await;
     let is_closed = body.free_busy_failure == FreeBusyFailure::Closed;
-    if is_closed && busy.iter().all(Result::is_err) {
+    if is_closed && is_unknown(body, &busy) {
         return Err(gather::unknown());
     }
     let stored = gather::stored(app.db.reader(), &bookable.row.id, of, range).await?;
     let now = app.now();
     let mut question = gather::question(body, rules, range, (&busy, &stored), now)?;
-    question.moved = moved;
-    question.only_hosts = query.host_ids.clone();
-    let mut found = Oracle::new(&question).slots(from_ms.unwrap_or(range.start), limit + 1);
+    question.moved = moved.meeting_id;
+    question.only_hosts = both(query.host_ids.clone(), moved.only_hosts);
+    let mut found = search(app, asker, &question, (from_ms.unwrap_or(range.start), limit + 1)).await;
     let next = found.get(limit).map(|slot| slot.at.start);
     found.truncate(limit);
+    let tells_seats = body.seats_per_slot.is_some() && (sees_hosts || body.show_seat_count);
     let print = |slot: &oracle::Slot| Slot {
         start: Instant::from_millis(slot.at.start),
         end: Instant::from_millis(slot.at.end),
         local_start: local(slot.at.start, &zone),
         host_ids: sees_hosts.then(|| ids(&question, slot)),
         host_count: i64::try_from(slot.hosts.len()).unwrap_or(i64::MAX),
-        seats_remaining: body.seats_per_slot.map(|_| i64::from(slot.seats_left)),
+        seats_remaining: tells_seats.then(|| i64::from(slot.seats_left)),
         slot_token: Some(view::slot_token(&app.keyring, &bookable.row, (slot.at.start, minutes))),
     };
     let answer = SlotAnswer {
@@ -98,6 +106,28 @@ pub async fn answer(
         time_zone: zone.name,
     };
     Ok((answer, next))
+}
+
+/// Whether no host could be asked who could be in a meeting.
+fn is_unknown(event_type: &EventType, busy: &Busy) -> bool {
+    let mut needed = event_type.hosts.iter().zip(busy).filter(|(host, _)| host.role != HostRole::Optional);
+    needed.all(|(_, busy)| busy.is_err())
+}
+
+/// Walks the grid; with many hosts and a long range that takes a while.
+async fn search(
+    app: &App,
+    asker: &Asker,
+    question: &Question,
+    (from_ms, limit): (i64, usize),
+) -> Vec<oracle::Slot> {
+    let starts = question.range.len_ms() / question.rules.step_ms.max(1);
+    let hosts = i64::try_from(question.hosts.len()).unwrap_or(i64::MAX);
+    let work = || Oracle::new(question).slots(from_ms, limit);
+    match starts.saturating_mul(hosts) > MAX_INLINE_STEPS {
+        true => app.compute.run_heavy(&asker.tenant.application_id, work).await,
+        false => work(),
+    }
 }
 
 fn range(query: &SlotQuery) -> Result<Interval> {
@@ -138,21 +168,43 @@ fn check_hosts(query: &SlotQuery, bookable: &Bookable) -> Result<()> {
     }
 }
 
-/// The meeting of the booking that is to be moved, and its events, which are not in its own way.
-async fn moved(
-    app: &App,
-    asker: &Asker,
-    bookable: &Bookable,
-    booking_id: Option<&str>,
-) -> Result<(Option<String>, HashSet<String>)> {
-    let Some(id) = booking_id else { return Ok((None, HashSet::new())) };
+/// What a booking that is to be moved changes of the question: the same as where it is moved (`reschedule`).
+#[derive(Default)]
+struct Moved {
+    /// Its meeting, which is not in its own way; none where others have seats in it, too.
+    meeting_id: Option<String>,
+    /// Its events, which make nobody busy.
+    ignored: Vec<String>,
+    /// Only they are chosen from the rotation.
+    only_hosts: Option<Vec<String>>,
+}
+
+async fn moved(app: &App, asker: &Asker, bookable: &Bookable, booking_id: &str) -> Result<Moved> {
+    let none = || not_found("booking of this event type");
     let reader = app.db.reader();
-    let found = bookings::find(reader, &asker.tenant, id).await?;
-    let booking = found
-        .filter(|booking| booking.event_type_id == bookable.row.id)
-        .ok_or_else(|| not_found("booking of this event type"))?;
-    let events = meeting_events::of_meeting(reader, &booking.meeting_id).await?;
-    Ok((Some(booking.meeting_id), events.into_iter().filter_map(|event| event.event_id).collect()))
+    let found = bookings::find(reader, &asker.tenant, booking_id).await?;
+    let found = found.filter(|booking| booking.event_type_id == bookable.row.id);
+    let seat = Seat::read(found.ok_or_else(none)?)?;
+    let meeting = meetings::find(reader, &seat.row.meeting_id).await?.ok_or_else(none)?;
+    let mut moved = Moved::default();
+    if seat.is_alone_in(&meeting) {
+        let events = meeting_events::of_meeting(reader, &meeting.id).await?;
+        moved.ignored = events.into_iter().filter_map(|event| event.event_id).collect();
+        moved.meeting_id = Some(meeting.id);
+    }
+    moved.only_hosts = bookable.body.reschedule_keeps_host.then_some(meeting.hosts);
+    Ok(moved)
+}
+
+/// Those that are in both, where both are given.
+fn both(asked: Option<Vec<String>>, kept: Option<Vec<String>>) -> Option<Vec<String>> {
+    match (asked, kept) {
+        (Some(mut asked), Some(kept)) => {
+            asked.retain(|id| kept.contains(id));
+            Some(asked)
+        }
+        (asked, kept) => asked.or(kept),
+    }
 }
 
 fn ids(question: &Question, slot: &oracle::Slot) -> Vec<String> {

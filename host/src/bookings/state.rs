@@ -4,6 +4,7 @@ use base::error::{Code, Result, refuse};
 use model::scheduling::booking::BookingStatus::{
     self, Cancelled, Completed, Confirmed, Expired, Pending, Rejected,
 };
+use model::scheduling::booking::Party;
 
 /// The status as it is stored and printed.
 pub fn as_str(status: BookingStatus) -> &'static str {
@@ -15,6 +16,11 @@ pub fn as_str(status: BookingStatus) -> &'static str {
         Expired => "expired",
         Completed => "completed",
     }
+}
+
+/// The status that the table has this word for.
+pub fn named(word: &str) -> Result<BookingStatus> {
+    Ok(serde_json::from_value(word.into())?)
 }
 
 /// Refuses what cannot become of a booking.
@@ -29,6 +35,15 @@ pub fn allows(from: BookingStatus, to: BookingStatus) -> Result<()> {
     }
     let message = format!("a booking that is {} cannot become {}", as_str(from), as_str(to));
     Err(refuse(Code::InvalidState, message))
+}
+
+/// Refuses to move a booking that does not take place, or that nobody has confirmed. A host may move what waits for the host's answer: in
+/// the calendar it is an event like any other.
+pub fn allows_move(from: BookingStatus, by: Party) -> Result<()> {
+    match (from, by) {
+        (Confirmed, _) | (Pending, Party::Host) => Ok(()),
+        _ => Err(refuse(Code::InvalidState, format!("a booking that is {} cannot be moved", as_str(from)))),
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +63,17 @@ mod tests {
     fn the_words_are_those_of_the_model() {
         for status in [Pending, Confirmed, Rejected, Cancelled, Expired, Completed] {
             assert_eq!(serde_json::to_value(status).unwrap(), as_str(status));
+            assert_eq!(named(as_str(status)).unwrap(), status);
         }
+        assert!(named("confirm").is_err());
+    }
+
+    #[test]
+    fn what_is_over_is_not_moved() {
+        for status in [Rejected, Cancelled, Expired, Completed] {
+            assert!(allows_move(status, Party::Host).is_err() && allows_move(status, Party::Api).is_err());
+        }
+        assert!(allows_move(Confirmed, Party::Invitee).is_ok());
+        assert!(allows_move(Pending, Party::Invitee).is_err() && allows_move(Pending, Party::Host).is_ok());
     }
 }

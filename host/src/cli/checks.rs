@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::config::Config;
 
@@ -15,14 +15,4 @@ pub fn events_days(given: Option<i64>) -> Result<i64> {
     let (least, most) = (EVENTS_DAYS.start(), EVENTS_DAYS.end());
     ensure!(EVENTS_DAYS.contains(&days), "events_days must be {least} to {most}");
     Ok(days)
-}
-
-/// Whether this can be the address under which others reach the service.
-pub fn public_url(text: &str) -> Result<()> {
-    let url = url::Url::parse(text).context("public_url is not a URL")?;
-    ensure!(
-        matches!(url.scheme(), "http" | "https") && url.host().is_some() && url.query().is_none(),
-        "public_url must begin with http:// or https:// and name a host, without a query"
-    );
-    Ok(())
 }

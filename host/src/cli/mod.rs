@@ -3,6 +3,7 @@
 //! makes no sense; 3: a connector did not pass its tests, or its check with --strict.
 
 mod apps;
+mod bundle;
 mod checks;
 mod connector;
 mod describe;
@@ -19,6 +20,7 @@ mod serve;
 mod settings;
 mod store;
 mod threads;
+mod urls;
 
 use std::ffi::OsString;
 use std::io::Write;

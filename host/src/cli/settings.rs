@@ -12,10 +12,12 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use storage::PoolLimits;
 
+use crate::cli::bundle;
 use crate::cli::checks;
 use crate::cli::network::Network;
 use crate::cli::pools::PoolSettings;
-use crate::config::Config;
+use crate::cli::urls;
+use crate::config::{Config, VerdictFailure};
 use crate::telemetry::Format;
 
 /// How long readiness is refused before connections are, so that balancers notice in time.
@@ -189,6 +191,12 @@ pub struct Settings {
     /// Id of the application that /book/{slug} belongs to; /book/{handle}/{slug} names its own [default: the first application]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_APPLICATION", value_name = "ID")]
     booking_application: Option<String>,
+    /// URL that the booking page asks by POST whether it takes a form; http alone in a private network [default: none, all are taken]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_VERDICT_URL", value_name = "URL")]
+    booking_verdict_url: Option<String>,
+    /// What becomes of forms when that URL gives no verdict within two seconds [default: open]
+    #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_VERDICT_FAILURE", value_name = "WHAT")]
+    booking_verdict_failure: Option<VerdictFailure>,
     /// Address to serve /metrics on by itself, without a token: one that only collectors reach [default: none]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
     metrics_listen: Option<SocketAddr>,
@@ -269,6 +277,8 @@ impl Settings {
             events_days: self.events_days.or(file.events_days),
             anonymous_rate_limit: self.anonymous_rate_limit.or(file.anonymous_rate_limit),
             booking_application: self.booking_application.or(file.booking_application),
+            booking_verdict_url: self.booking_verdict_url.or(file.booking_verdict_url),
+            booking_verdict_failure: self.booking_verdict_failure.or(file.booking_verdict_failure),
             metrics_listen: self.metrics_listen.or(file.metrics_listen),
             metrics_token_file: self.metrics_token_file.or(file.metrics_token_file),
             drain_delay_ms: self.drain_delay_ms.or(file.drain_delay_ms),
@@ -286,7 +296,7 @@ impl Settings {
         };
         let public_url = self.public_url.filter(|u| !u.is_empty());
         if let Some(url) = &public_url {
-            checks::public_url(url)?;
+            urls::check_public(url)?;
         }
         let freshness_ms = self.freshness_ms.unwrap_or(default.freshness_ms);
         ensure!(freshness_ms >= 0, "freshness_ms must be 0 or more");
@@ -304,7 +314,7 @@ impl Settings {
             database_listen_url: self.database_listen_url.filter(|u| !u.is_empty()),
             database_pools,
             public_url,
-            connectors_dir: self.connectors.or_else(bundle),
+            connectors_dir: self.connectors.or_else(bundle::find),
             watch_connectors: self.watch_connectors.unwrap_or(default.watch_connectors),
             egress_allow: self.egress_allow.into_iter().map(|n| n.0).collect(),
             webhook_allow: self.webhook_allow.into_iter().map(|n| n.0).collect(),
@@ -317,6 +327,8 @@ impl Settings {
             events_days,
             anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
             booking_application: self.booking_application.filter(|id| !id.is_empty()),
+            booking_verdict_url: urls::verdict(self.booking_verdict_url.as_deref())?,
+            booking_verdict_failure: self.booking_verdict_failure.unwrap_or_default(),
             metrics_token: metrics_token.map(SecretString::from),
             metrics_listen: self.metrics_listen,
             compile_program: std::env::current_exe().ok(),
@@ -386,16 +398,6 @@ fn read_secret(path: &Path) -> Result<String> {
     Ok(secret.to_owned())
 }
 
-/// Where the build puts connectors: below the current directory, or, for a binary that is started from elsewhere, beside it.
-fn bundle() -> Option<PathBuf> {
-    let here = Config::default().connectors_dir?;
-    let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("connectors/bundle"));
-    match here.is_dir() {
-        true => Some(here),
-        false => beside().filter(|dir| dir.is_dir()).or(Some(here)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,6 +435,7 @@ mod tests {
     fn what_makes_no_sense_is_refused_by_name() {
         for (text, said) in [
             ("public_url = \"ftp://x\"", "public_url"),
+            ("booking_verdict_url = \"ftp://x\"", "booking_verdict_url: the URL must be http or https"),
             ("poll_interval_ms = 1", "poll_interval_ms"),
             ("drain_delay_ms = 60000", "drain_delay_ms"),
             ("events_days = 29", "events_days must be 30 to 365"),

@@ -33,6 +33,7 @@ use serde_json::{Map, Value};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::retention::purge;
+use storage::scheduling::host_gone;
 use storage::{Tx, job_claims, sync_states, token_grants, watches};
 
 use crate::answer::{Answer, Attempt};
@@ -267,6 +268,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
                 watches::remove_of_connection(tx, &lock).await?;
                 job_claims::remove_of_connection(tx, &lock).await?;
                 purge::begin(tx, &connection.tenant, &connection.id, app.now()).await?;
+                host_gone::enqueue(tx, &connection.tenant, &connection.id, app.now()).await?;
                 if let Some((grant, given)) = &tokens {
                     revocation::enqueue(tx, &app, (&lock.tenant, &lock.provider), grant, given).await?;
                 }

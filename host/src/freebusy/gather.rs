@@ -125,6 +125,28 @@ pub async fn busy_of(
     stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await
 }
 
+/// The same for a caller who does not wait for all: a target that was not read by `until` is `provider_unavailable`.
+pub async fn busy_by(
+    app: &App,
+    asker: &Asker,
+    question: &Question,
+    targets: &[Whose],
+    until: tokio::time::Instant,
+) -> Vec<Result<Vec<Busy>, TargetError>> {
+    let shared = Shared::default();
+    let answers: Vec<_> = targets
+        .iter()
+        .map(|whose| tokio::time::timeout_at(until, one(app, asker, question, &shared, whose)))
+        .collect();
+    let answers: Vec<Result<_, _>> = stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await;
+    answers.into_iter().map(|answer| answer.unwrap_or_else(|_| Err(late()))).collect()
+}
+
+fn late() -> TargetError {
+    let message = "the provider did not answer in time".to_owned();
+    TargetError { code: TargetErrorCode::ProviderUnavailable, message }
+}
+
 async fn one(
     app: &App,
     asker: &Asker,

@@ -2,11 +2,16 @@
 //! runner claims what is due and gives each job its turn (`runner`, `turn`). Each host has a lease (`lease`): when a host is gone, another
 //! one takes over what it ran within nine seconds.
 
+pub mod booking_complete;
 pub mod booking_event;
+pub mod booking_expire;
+pub mod booking_recheck;
+pub mod booking_reconcile;
 pub mod deliver;
 mod fair;
 pub mod fanout;
 mod figures;
+pub mod host_gone;
 pub mod kind;
 pub mod lease;
 pub mod listen;
@@ -38,6 +43,11 @@ pub const KINDS: &[JobKind] = &[
     deliver::DELIVER,
     replay::REPLAY,
     booking_event::BOOKING_EVENT,
+    booking_expire::BOOKING_EXPIRE,
+    booking_recheck::BOOKING_RECHECK,
+    booking_complete::BOOKING_COMPLETE,
+    booking_reconcile::BOOKING_RECONCILE,
+    host_gone::HOST_GONE,
     pull::PULL,
     renew::RENEW,
     watch::WATCH,

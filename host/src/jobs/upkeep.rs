@@ -10,6 +10,7 @@ use storage::retention::purge;
 use storage::wakes::JobClass;
 use tokio::time::Instant;
 
+use crate::jobs::booking_reconcile;
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 use crate::retention::{self, SWEEPS};
 
@@ -56,6 +57,7 @@ pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
         };
         jobs::ensure(tx, &job, now).await?;
     }
+    booking_reconcile::ensure(tx, &installation, now).await?;
     purge::adopt(tx, now, ADOPTED_AT_A_TIME).await
 }
 

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use storage::Tx;
 use storage::items::{self, Item, Key};
 use storage::locked::{ConnectionLock, Locked};
+use storage::scheduling::meeting_events;
 
 use crate::app::App;
 use crate::log::{self, Note, Origin};
@@ -243,6 +244,11 @@ async fn write(
         mail::date_threads(tx, &changed, app.now()).await?;
     }
     log::insert(tx, app, &place.tenant, first, notes).await?;
+    if place.kind == Kind::Event {
+        // After the log, because it can enqueue jobs: see `LockRank`.
+        let ids: Vec<String> = changed.iter().map(|changed| changed.item.id.clone()).collect();
+        meeting_events::events_changed(tx, &place.tenant, &ids, app.now()).await?;
+    }
     if place.kind.is_mail() {
         // After the log, because it can enqueue jobs: see `LockRank`.
         for changed in &changed {

@@ -1,4 +1,5 @@
-//! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`, `0044_access_tokens.sql`.
+//! Organizations, applications and their API keys. Tables: `migrations/0001_tenants_and_keys.sql`, `0044_access_tokens.sql`. What changes
+//! whether a key works changes `api_key_domains` in the same transaction.
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::api_key_domains;
 use crate::json;
 use crate::json_text;
 use crate::token_grants;
@@ -226,7 +228,8 @@ pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
         .bind(&key.grant_id)
         .execute(&mut *tx)
         .await?;
-    Ok(())
+    let parent = key.created_by.as_deref().filter(|_| key.is_token());
+    api_key_domains::insert(tx, (&key.id, parent), &key.allowed_domains, key.expires_at).await
 }
 
 /// Revokes a key of the tenant, with the access tokens and grants that it was given; false when there is none. Revoking again keeps
@@ -242,6 +245,7 @@ pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<
         .execute(&mut *tx)
         .await?;
     if done > 0 {
+        api_key_domains::remove_of_key(tx, id).await?;
         revoke_tokens(tx, id, now).await?;
     }
     Ok(done > 0)
@@ -252,6 +256,7 @@ async fn revoke_tokens(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
     let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where kind <> 'key' and created_by = $2 \
                and application_id = (select application_id from api_keys where id = $2)";
     query(sql).bind(now).bind(id).execute(&mut *tx).await?;
+    api_key_domains::remove_of_tokens(tx, id).await?;
     token_grants::revoke_of_key(tx, id, now).await
 }
 
@@ -264,12 +269,16 @@ pub async fn hold(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<bool> {
     Ok(held.execute(&mut *tx).await? > 0)
 }
 
-/// Removes at most `limit` access tokens that expired before then; how many it removed.
+/// Removes at most `limit` access tokens that expired before then, and when there are none left at most as many domains of keys that did; how
+/// many rows it removed.
 pub async fn expire_tokens(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from api_keys where id in (select id from api_keys where kind = 'access_token' and expires_at < $1 \
                order by expires_at limit $2)";
-    let done = query(sql).bind(before).bind(limit).execute(tx).await?;
-    Ok(i64::try_from(done).unwrap_or(i64::MAX))
+    let done = query(sql).bind(before).bind(limit).execute(&mut *tx).await?;
+    match i64::try_from(done).unwrap_or(i64::MAX) {
+        0 => api_key_domains::remove_expired(tx, before, limit).await,
+        tokens => Ok(tokens),
+    }
 }
 
 /// Revokes any key, with its access tokens and grants, for the operator's command.
@@ -280,6 +289,7 @@ pub async fn revoke_any(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
         .execute(&mut *tx)
         .await?;
     if done > 0 {
+        api_key_domains::remove_of_key(tx, id).await?;
         revoke_tokens(tx, id, now).await?;
     }
     Ok(done > 0)

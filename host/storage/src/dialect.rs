@@ -160,6 +160,18 @@ macro_rules! each_of {
     };
 }
 
+/// The same for a JSON array of texts: `value` is the text.
+macro_rules! each_text_of {
+    ($tx:expr, $before:expr, $array:literal, $after:expr) => {
+        match $tx.dialect() {
+            $crate::dialect::Dialect::Sqlite => concat!($before, " from json_each(", $array, ")", $after),
+            $crate::dialect::Dialect::Postgres => {
+                concat!($before, " from json_array_elements_text(cast(", $array, " as json))", $after)
+            }
+        }
+    };
+}
+
 /// The statement of the engine behind a `Tx` that changes rows of `$table`: `$before` ends with the column of their ids, `$array` is a JSON
 /// array of ids, and `$condition` is what a row has to be. PostgreSQL locks the rows in the order of their ids, and leaves out those that
 /// another transaction has locked: two that want the same rows wait for none, and get different ones.
@@ -187,4 +199,4 @@ macro_rules! unlocked_among {
     };
 }
 
-pub(crate) use {among, each_of, one_of, unlocked_among};
+pub(crate) use {among, each_of, each_text_of, one_of, unlocked_among};

@@ -1,6 +1,7 @@
 //! SQL, one file per table family, as free functions: `find`, `list`, `insert`, `update`, `delete`. "Not found" is `None`
 //! here. The same statements run on SQLite and PostgreSQL; what differs is in `dialect.rs` and `writer.rs`.
 
+pub mod api_key_domains;
 pub mod api_keys;
 pub mod authorizations;
 mod connection;

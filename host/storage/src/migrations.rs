@@ -95,6 +95,18 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
             postgres: include_str!("../../../migrations/0071_reserved_times.postgres.sql"),
         },
     ),
+    (72, "booking life", Sql::Both(include_str!("../../../migrations/0072_booking_life.sql"))),
+    (73, "pools", Sql::Both(include_str!("../../../migrations/0073_pools.sql"))),
+    (
+        74,
+        "api key domains",
+        Sql::Each {
+            sqlite: include_str!("../../../migrations/0074_api_key_domains.sqlite.sql"),
+            postgres: include_str!("../../../migrations/0074_api_key_domains.postgres.sql"),
+        },
+    ),
+    (75, "bookings made", Sql::Both(include_str!("../../../migrations/0075_bookings_made.sql"))),
+    (76, "ended links", Sql::Both(include_str!("../../../migrations/0076_ended_links.sql"))),
 ];
 
 impl Db {

@@ -4,6 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::api_key_domains;
 use crate::json;
 use crate::json_text;
 use crate::sql::{On, Row, query};
@@ -107,7 +108,7 @@ pub async fn revoke(tx: &mut Tx, id: &str, reason: &str, now: i64) -> Result<()>
         .bind(id)
         .execute(&mut *tx)
         .await?;
-    Ok(())
+    api_key_domains::remove_of_grant(tx, id).await
 }
 
 /// Revokes the grants of a key. Its access tokens are for the caller to revoke.
@@ -133,7 +134,7 @@ pub async fn revoke_of_connection(tx: &mut Tx, tenant: &Tenant, connection_id: &
             .execute(&mut *tx)
             .await?;
     }
-    Ok(())
+    api_key_domains::remove_of_connection(tx, tenant, connection_id).await
 }
 
 /// Removes at most `limit` grants that ended before then; how many it removed.

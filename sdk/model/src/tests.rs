@@ -17,10 +17,10 @@ use crate::email::tracking::TrackingRecord;
 use crate::email::{Attachment, EmailMessage, EmailThread};
 use crate::error::ErrorEnvelope;
 use crate::resource::{New, Patch, Resource};
-use crate::scheduling::Schedule;
-use crate::scheduling::booking::{Booking, NewBooking};
+use crate::scheduling::booking::{Booking, BookingCancellation, BookingMove, BookingRejection, NewBooking};
 use crate::scheduling::event_type::EventType;
-use crate::scheduling::slots::{BookingLink, SlotAnswer, SlotQuery};
+use crate::scheduling::slots::{BookingLink, NewBookingLink, SlotAnswer, SlotQuery};
+use crate::scheduling::{Schedule, SharedSchedule};
 use crate::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
 use crate::tasks::{
     ChecklistItem, ChecklistItemPatch, NewChecklistItem, NewTaskLink, Task, TaskLink, TaskList,
@@ -84,7 +84,7 @@ macro_rules! check_stored {
 #[test]
 fn every_stored_resource_prints_all_of_its_fields() {
     check_stored!(EmailMessage, EmailThread, Draft, Folder, Label, Calendar, ContactBook);
-    check_stored!(TaskList, WebhookSubscription, EventType, Booking);
+    check_stored!(TaskList, WebhookSubscription, EventType, Booking, SharedSchedule);
     // Of a series alone, and of an exception for all later instances.
     check::<Resource<Event>>(&["providerData", "appliesToFollowing", "duration", "timeZoneRules"]);
     // The host puts in what they lie in: a connector, which shares the type, knows it from where it looks.
@@ -157,11 +157,14 @@ fn every_request_body_can_be_empty_json() {
         SyncReset,
         NewWebhookReplay
     );
+    check_all!(BookingRejection, BookingCancellation, BookingMove);
     check_new::<New<Calendar>>(&[]);
     check_new::<New<Event>>(&["appliesToFollowing", "duration", "timeZoneRules"]);
     check_new::<New<Contact>>(&["bookId"]);
     check_new::<New<Task>>(&["taskListId"]);
+    check_all!(NewBookingLink);
     check_new::<New<EventType>>(&[]);
+    check_new::<New<SharedSchedule>>(&[]);
     check_new::<New<WebhookSubscription>>(&[]);
 }
 

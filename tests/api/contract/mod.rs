@@ -1,5 +1,6 @@
 //! Promises of the contract that cut across operations.
 
+mod cors;
 mod fairness;
 mod feeds;
 mod hostile;

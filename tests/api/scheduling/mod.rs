@@ -1,11 +1,26 @@
 //! `/v1/scheduling` by example: event types, slots and bookings.
 
 mod bookings;
+mod checker;
+mod configurations;
+mod confirmation;
 mod event_types;
+mod kills;
+mod lifecycle;
+mod limits;
+mod links;
+mod moves;
 mod page;
+mod page_manage;
+mod pools;
 mod provider;
+mod provider_side;
+mod questions;
 mod races;
+mod schedules;
+mod seats;
 mod slots;
+mod spam;
 mod wrong_input;
 
 use harness::{Actor, TestServer};

@@ -7,17 +7,17 @@ use serde_json::json;
 
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, on, starts, text};
 
-const ADA: [(&str, &str); 2] = [("name", "Ada"), ("email", "ada@example.org")];
+pub(super) const ADA: [(&str, &str); 2] = [("name", "Ada"), ("email", "ada@example.org")];
 
 /// The address of a booking link's page.
-async fn address(api: &Actor, slug: &str) -> String {
+pub(super) async fn address(api: &Actor, slug: &str) -> String {
     let link = api.get(format!("/v1/scheduling/booking-links/{slug}")).send().await.expect(200);
     text(&link["url"])
 }
 
 /// Where the link with this text leads.
 #[track_caller]
-fn leads(page: &Page, name: &str) -> String {
+pub(super) fn leads(page: &Page, name: &str) -> String {
     let end = format!(">{name}</a>");
     let before = page.text.split_once(&end).unwrap_or_else(|| panic!("no link {name}: {page:#?}")).0;
     let tag = before.rsplit_once("<a href=\"").expect("a link").1;
@@ -25,12 +25,13 @@ fn leads(page: &Page, name: &str) -> String {
     page.url.join(&href).expect("a URL").to_string()
 }
 
-/// Opens the form for a time of the day that most tests book on.
-async fn form(browser: &Browser, url: &str, time: &str) -> Page {
+/// Opens the form for a time of the day that most tests book on, and takes the time that it takes to fill it in.
+pub(super) async fn form(server: &TestServer, browser: &Browser, url: &str, time: &str) -> Page {
     let list = browser.open(&format!("{url}?day={DAY}")).await;
     assert_eq!(list.status, 200, "{list:#?}");
     let page = browser.open(&leads(&list, time)).await;
     assert_eq!(page.status, 200, "{page:#?}");
+    server.clock.advance_ms(2_000);
     page
 }
 
@@ -40,13 +41,13 @@ fn filled<'a>(hidden: &'a [(String, String)], fields: &[(&'a str, &'a str)]) -> 
     hidden.chain(fields.iter().copied()).collect()
 }
 
-async fn send(browser: &Browser, page: &Page, fields: &[(&str, &str)]) -> Page {
+pub(super) async fn send(browser: &Browser, page: &Page, fields: &[(&str, &str)]) -> Page {
     let form = page.form();
     browser.submit(form.action.as_str(), &filled(&form.hidden, fields)).await
 }
 
 /// The page that the answer to a form leads to.
-async fn follow(browser: &Browser, sent: &Page) -> Page {
+pub(super) async fn follow(browser: &Browser, sent: &Page) -> Page {
     assert_eq!(sent.status, 303, "{sent:#?}");
     browser.open(sent.url.join(&sent.location()).expect("a URL").as_str()).await
 }
@@ -70,7 +71,7 @@ async fn a_visitor_books_without_scripts() {
     let next = browser.open(&leads(&list, "Next month")).await;
     assert!(next.text.contains("April 2026") && next.text.contains("Previous month"), "{next:#?}");
 
-    let page = form(&browser, &url, "09:30").await;
+    let page = form(&server, &browser, &url, "09:30").await;
     assert!(page.text.contains("Tuesday, 10 March 2026, 09:30–10:00 (UTC, UTC+00:00)"), "{page:#?}");
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
     assert_eq!(done.status, 200, "{done:#?}");
@@ -98,6 +99,7 @@ async fn times_are_in_the_visitors_zone() {
     let list = browser.open(&format!("{url}?day={DAY}&tz=Asia/Kathmandu")).await;
     assert!(list.text.contains("<strong>Asia/Kathmandu</strong></p>"), "{list:#?}");
     let page = browser.open(&leads(&list, "14:45")).await;
+    server.clock.advance_ms(2_000);
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
     assert!(done.text.contains("14:45–15:15 (Asia/Kathmandu, UTC+05:45)"), "{done:#?}");
 
@@ -137,7 +139,7 @@ async fn a_doubled_form_books_once() {
     let desk = Desk::of(&server, "alice").await;
     let id = desk.open("intro", json!({})).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-    let page = form(&browser, &url, "09:00").await;
+    let page = form(&server, &browser, &url, "09:00").await;
     let (first, second) = tokio::join!(send(&browser, &page, &ADA), send(&browser, &page, &ADA));
     assert_eq!((first.status, second.status), (303, 303), "{second:#?}");
     assert_eq!(first.location(), second.location());
@@ -154,7 +156,7 @@ async fn taken_meanwhile_keeps_what_was_typed() {
     let desk = Desk::of(&server, "alice").await;
     let id = desk.open("intro", json!({})).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-    let page = form(&browser, &url, "09:00").await;
+    let page = form(&server, &browser, &url, "09:00").await;
     desk.api.post(BOOKINGS, booking(&id, "09:00")).send().await.expect(201);
 
     let typed = [("name", "Bob"), ("email", "bob@example.org"), ("notes", "A & B")];
@@ -190,7 +192,7 @@ async fn mistakes_are_told_at_their_field() {
         json!([{ "type": "link", "value": "https://meet.example.org/a" }, { "type": "phoneInvitee" }]);
     desk.open("intro", json!({ "questions": questions, "locations": places })).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-    let page = form(&browser, &url, "09:00").await;
+    let page = form(&server, &browser, &url, "09:00").await;
     let topic = ("q.topic", "b");
     let (name, email) = (("name", "Ada"), ("email", "ada@example.org"));
     let mistakes: [(&[(&str, &str)], &str); 6] = [
@@ -220,7 +222,7 @@ async fn hostile_input_is_text() {
     let hostile = "\"><script>alert(1)</script>";
     desk.open("intro", json!({ "title": hostile, "description": hostile })).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-    let page = form(&browser, &url, "09:00").await;
+    let page = form(&server, &browser, &url, "09:00").await;
     let wrong = send(&browser, &page, &[("name", hostile), ("email", hostile), ("notes", hostile)]).await;
     let done = send(&browser, &page, &[("name", hostile), ("email", "a@b.c"), ("notes", hostile)]).await;
     let done = follow(&browser, &done).await;
@@ -243,7 +245,7 @@ async fn what_cannot_be_booked_is_404() {
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
     let short = format!("http://{}/book/intro", server.address);
     assert_eq!(browser.open(&short).await.status, 200);
-    let page = form(&browser, &short, "09:00").await;
+    let page = form(&server, &browser, &short, "09:00").await;
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
     assert!(done.text.contains("Your booking is confirmed"), "{done:#?}");
 
@@ -318,7 +320,7 @@ async fn forms_of_others_are_refused() {
     let desk = Desk::of(&server, "alice").await;
     let id = desk.open("intro", json!({})).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-    let page = form(&browser, &url, "09:00").await;
+    let page = form(&server, &browser, &url, "09:00").await;
     let form = page.form();
     let body = encoded(&filled(&form.hidden, &ADA));
     let sent = |name: &str, value: &str| {
@@ -362,7 +364,7 @@ async fn a_calendar_that_is_down_is_not_an_empty_one() {
     let desk = Desk::of(&server, "alice").await;
     desk.open("intro", json!({})).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-    let page = form(&browser, &url, "09:00").await;
+    let page = form(&server, &browser, &url, "09:00").await;
     let provider = server.provider("alice");
     let fault = json!({ "status": 503, "times": 1_000, "pathPrefix": "/sandbox/v1" });
     provider.post("/sandbox/faults", fault).send().await.expect(201);

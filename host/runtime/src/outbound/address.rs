@@ -15,6 +15,18 @@ use tower::{BoxError, Service};
 
 use crate::outbound::names::Names;
 
+/// Networks that are not reached from outside: this machine, and those of RFC 1918, RFC 4193 and RFC 6598. Not link-local addresses, where
+/// clouds keep what is for a machine alone.
+pub(crate) const PRIVATE: [IpNet; 7] = [
+    IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8),
+    IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8),
+    IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(172, 16, 0, 0)), 12),
+    IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(192, 168, 0, 0)), 16),
+    IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(100, 64, 0, 0)), 10),
+    IpNet::new_assert(IpAddr::V6(Ipv6Addr::LOCALHOST), 128),
+    IpNet::new_assert(IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 7),
+];
+
 /// No address of this name may be connected to. Found again in the client's error.
 #[derive(Debug)]
 pub(crate) struct Prohibited;
@@ -165,6 +177,18 @@ impl Service<Name> for Resolver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_of_the_operators_leads_into_private_networks() {
+        for address in ["127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.1", "::1", "fd00::1"]
+        {
+            assert!(is_allowed(address.parse().unwrap(), &PRIVATE), "{address}");
+        }
+        for address in ["169.254.169.254", "0.0.0.0", "224.0.0.1", "fe80::1", "::ffff:169.254.169.254"] {
+            assert!(!permitted(address.parse().unwrap(), &PRIVATE), "{address}");
+        }
+        assert!(!is_allowed("1.1.1.1".parse().unwrap(), &PRIVATE));
+    }
 
     #[test]
     fn only_public_addresses_are_permitted() {

@@ -155,6 +155,8 @@ pub(crate) struct Egress {
     clients: client::Clients,
     /// For webhooks: the host's own requests to URLs that the API's clients choose.
     pub(crate) webhooks: post::PostClients,
+    /// The host's own requests to a URL that the operator has set.
+    pub(crate) operator: post::PostClients,
     allowed: Arc<[IpNet]>,
     own: Option<OwnProvider>,
     transport: Option<Arc<dyn Transport>>,
@@ -182,6 +184,8 @@ impl Egress {
             names.clone(),
             connect_timeout,
         );
+        let private = address::PRIVATE.into();
+        let operator = post::PostClients::new(clients.line_tls(), private, names.clone(), connect_timeout);
         let lines = Arc::default();
         tcp::Pool::tend(&lines, &runtime);
         Ok(Egress {
@@ -189,6 +193,7 @@ impl Egress {
             line_tls: Arc::new(clients.line_tls()),
             clients,
             webhooks,
+            operator,
             allowed,
             own: rules.own,
             transport: rules.transport,

@@ -2,7 +2,8 @@
 
 Case: as `Case::json` in tests/suite/generator.rs writes it. Schedules are those of the API; times are minutes since 1970, "nowMs"
 and "noticeMs" milliseconds; every pair is [start, end), the end outside.
-Answer: the slots in order of time, each [start, [indices of hosts], free seats, meeting that is joined or null].
+Answer: the slots in order of time, each [start, [indices of hosts], free seats, meeting that is joined or null, [ids of the hosts
+who take it, the organizer first]].
 
 Every minute of the range is decided by itself, by what is true of the minutes of the meeting: there is no arithmetic of intervals,
 and nothing is carried from one minute to the next. The first line of stdout names the versions, so that a surprise can be told
@@ -14,6 +15,7 @@ import json
 import sys
 import zoneinfo
 from datetime import date, datetime, timedelta, timezone
+from fractions import Fraction
 
 # The pinned tzdata package, not the machine's files.
 zoneinfo.reset_tzpath(to=[])
@@ -216,10 +218,38 @@ class Answer:
             return None
         return [minute, sorted(needed + chosen), rules["seats"], None]
 
+    def turn(self, host):
+        """Whose turn it is: the smallest comes first."""
+        loads = {
+            "leastLoaded": lambda: host["load"],
+            "weighted": lambda: Fraction(host["load"] + 1, host["weight"]),
+            "soonest": lambda: host["lastAssigned"],
+        }
+        load, priority = loads[self.rules["strategy"]](), host["priority"]
+        first = priority if self.rules["assignment"] == "priority" else 0
+        return self.place(host["id"]), first, load, priority, host["id"]
+
+    def place(self, name):
+        """Hosts who had the meeting before keep it where they can, in their order."""
+        keep = self.case["keep"]
+        return keep.index(name) if name in keep else len(keep)
+
+    def taken_by(self, slot):
+        """The ids of the hosts who take a slot."""
+        _, indices, _, joined = slot
+        if joined is not None:
+            return next(m["hosts"] for m in self.meetings if m["meeting"] == joined)
+        free = [self.hosts[index] for index in indices]
+        rotation = [host for host in free if self.is_in_rotation(host)]
+        hosts = [host for host in free if host not in rotation]
+        if rotation:
+            hosts.append(min(rotation, key=self.turn))
+        return sorted((host["id"] for host in hosts), key=self.place)
+
     def slots(self):
         start, end = self.case["range"]
         found = (self.slot(minute) for minute in range(start, end))
-        return [slot for slot in found if slot is not None]
+        return [[*slot, self.taken_by(slot)] for slot in found if slot is not None]
 
 
 def main():

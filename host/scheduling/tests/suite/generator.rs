@@ -287,7 +287,8 @@ impl Case {
                 .collect();
             let busy = host.busy.as_ref().map(|busy| busy.iter().map(span_json).collect::<Vec<_>>());
             json!({
-                "id": host.id, "role": host.role, "weight": host.weight, "schedule": own, "busy": busy,
+                "id": host.id, "role": host.role, "weight": host.weight, "priority": host.priority,
+                "load": host.load, "lastAssigned": host.last_assigned_ms, "schedule": own, "busy": busy,
                 "reserved": reserved,
             })
         };
@@ -307,7 +308,14 @@ impl Case {
             "inviteeActive": self.question.invitee_active,
             "moved": self.question.moved,
             "onlyHosts": self.question.only_hosts,
+            "keep": self.keep(),
         })
+    }
+
+    /// The hosts of the meeting that is moved, who keep it where they can; none where nothing is moved.
+    pub fn keep(&self) -> Vec<String> {
+        let moved = self.question.meetings.iter().find(|m| self.question.moved.as_ref() == Some(&m.meeting));
+        moved.map(|m| m.hosts.clone()).unwrap_or_default()
     }
 }
 

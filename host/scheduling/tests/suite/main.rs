@@ -6,6 +6,10 @@ mod assignment;
 #[cfg(test)]
 mod bookings;
 #[cfg(test)]
+mod clock_changes;
+#[cfg(test)]
+mod configurations;
+#[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod generator;

@@ -1,5 +1,5 @@
-//! The same rules in Python, minute by minute, on a thousand random event types around changes of the clocks. There is no list of
-//! excuses: a difference is a fault of one side.
+//! The same rules in Python, minute by minute, on a thousand random event types around changes of the clocks: which starts are offered,
+//! with which hosts and seats, and who takes them. There is no list of excuses: a difference is a fault of one side.
 //!
 //! The interpreter comes from `ORACLE_PYTHON` (a venv with the `tzdata` of tests/peers/oracle.txt). Without it the test says that it
 //! did not run, and fails where `SWITCHBOARD_REQUIRE_PEERS=1`. `ORACLE_SLOTS` sets the number of cases, `ORACLE_SEED` the seed.
@@ -7,6 +7,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
+use scheduling::assign::choose;
+use scheduling::oracle::Slot;
 use serde_json::{Value, json};
 
 use crate::generator::{Case, Dice, case};
@@ -32,6 +34,14 @@ fn python() -> Option<String> {
     python
 }
 
+/// The version of Python's package `tzdata` that has this release of the tz database: 2026.5 has 2026e.
+fn package_version(release: &str) -> String {
+    let (year, letter) = release.split_at_checked(4).expect("a release such as 2026e");
+    let number = ('a'..='z').zip(1..).find(|(named, _)| letter.starts_with(*named));
+    let (_, number) = number.expect("a release such as 2026e");
+    format!("{year}.{number}")
+}
+
 /// All answers of the reference, in order.
 fn ask(python: &str, cases: &[Case]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/reference.py");
@@ -47,7 +57,10 @@ fn ask(python: &str, cases: &[Case]) -> Vec<Value> {
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))
         .lines()
         .map(|line| line.expect("a line of text"));
-    println!("reference: {}", lines.next().unwrap_or_default());
+    let versions: Value = serde_json::from_str(&lines.next().unwrap_or_default()).expect("its versions");
+    println!("reference: {versions}");
+    let wanted = package_version(recurrence::TZDB_RELEASE);
+    assert_eq!(versions["tzdata"], wanted, "pin tzdata=={wanted} in tests/peers/oracle.txt: that is jiff's");
     let answers: Vec<Value> = lines.map(|line| serde_json::from_str(&line).expect("JSON")).collect();
     writer.join().expect("no panic").expect("the reference reads to the end");
     assert!(child.wait().expect("an exit status").success(), "the reference failed");
@@ -57,9 +70,10 @@ fn ask(python: &str, cases: &[Case]) -> Vec<Value> {
 
 /// Our answer in the reference's form.
 fn ours(case: &Case) -> Value {
-    let slots = all(&case.question);
-    let slot = |slot: &scheduling::oracle::Slot| {
-        json!([slot.at.start / MINUTE, slot.hosts, slot.seats_left, slot.joins])
+    let (slots, keep) = (all(&case.question), case.keep());
+    let slot = |slot: &Slot| {
+        let hosts = choose(&case.question, slot, &keep);
+        json!([slot.at.start / MINUTE, slot.hosts, slot.seats_left, slot.joins, hosts])
     };
     slots.iter().map(slot).collect()
 }

@@ -2,8 +2,12 @@
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 
+use crate::api::book::dates;
 use crate::api::book::html::Html;
+use crate::api::book::subject::{Moved, Subject};
 use crate::api::book::texts::fields::Texts;
+use crate::api::book::texts::texts;
+use crate::api::callback_texts::Language;
 
 /// The kind of a place, without its address, link or number.
 pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {
@@ -22,6 +26,15 @@ pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {
 /// A number of minutes.
 pub fn minutes(minutes: i64, texts: &Texts) -> String {
     format!("{minutes}{}", texts.minutes)
+}
+
+/// The booking that is to be moved, and when it takes place now; rows of a description list.
+pub fn moved(subject: &Subject, moved: &Moved, language: Language) -> Html {
+    let texts = texts(language);
+    let mut html = Html::default();
+    html.described(texts.what, &subject.bookable.body.title);
+    html.described(texts.present_time, &dates::span(moved.start, moved.end, &subject.zone, language));
+    html
 }
 
 /// Description, hosts and places.

@@ -80,9 +80,20 @@ impl Choice {
         query.finish()
     }
 
+    /// The query of this state, to be put behind the path of another page.
+    pub fn query(&self) -> String {
+        let link = self.link();
+        if link == "?" { String::new() } else { link }
+    }
+
     /// The list of times that this state is about.
     pub fn without_start(&self) -> Choice {
         Choice { start: None, ..self.clone() }
+    }
+
+    /// The language alone.
+    pub fn spoken(&self) -> Choice {
+        Choice { language: self.language, ..Choice::default() }
     }
 
     /// What holds for the whole page: zone, duration and language.
@@ -100,6 +111,8 @@ mod tests {
         let query =
             "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&at=2026-03-10T09%3A00%3A00.000Z";
         assert_eq!(Choice::read(query).link(), format!("?{query}"));
-        assert_eq!(Choice::read("month=x&day=2026-02-30&d=many&lang=xx&at=noon&other=1").link(), "?");
+        let unread = Choice::read("month=x&day=2026-02-30&d=many&lang=xx&at=noon&other=1");
+        assert_eq!((unread.link().as_str(), unread.query().as_str()), ("?", ""));
+        assert_eq!(Choice::read(query).spoken().query(), "?lang=de");
     }
 }

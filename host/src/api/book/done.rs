@@ -2,12 +2,11 @@
 
 use base::error::Result;
 use model::Instant;
-use model::scheduling::booking::{Booking, BookingPlace};
+use model::scheduling::booking::BookingPlace;
 use scheduling::hours::Zone;
-use storage::scheduling::bookings::{self, BookingRow};
-use storage::scheduling::{applications, event_types};
 
 use crate::api::book::about;
+use crate::api::book::booked::{Booked, Deed};
 use crate::api::book::dates;
 use crate::api::book::html::Html;
 use crate::api::book::layout::Page;
@@ -16,39 +15,45 @@ use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::app::App;
 
-const KIND: &str = "booking-page";
-/// The version of a new booking's addresses.
-const FIRST_VERSION: i64 = 1;
+const DECOY: &str = "no-booking";
 
-/// The token of a new booking's page.
-pub fn token(app: &App, application_id: &str, booking_id: &str) -> String {
-    let text = storage::json_text(&(KIND, application_id, booking_id, FIRST_VERSION));
+/// The token of a page that looks as if there were a booking, for programs that fill in what people do not see.
+pub fn decoy_token(app: &App) -> String {
+    let text = storage::json_text(&(DECOY, hex::encode(app.entropy.bytes::<30>())));
     app.keyring.signed(text.as_bytes())
+}
+
+fn is_decoy(app: &App, token: &str) -> bool {
+    let text = app.keyring.verified(token);
+    let read: Option<(String, String)> = text.and_then(|text| serde_json::from_slice(&text).ok());
+    read.is_some_and(|(kind, _)| kind == DECOY)
 }
 
 /// The page of a token; none where it is not of this service, or where the booking is not there any more.
 /// `is_new`: the visitor comes from the form.
 pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result<Option<Page>> {
-    let Some(row) = row(app, token).await? else { return Ok(None) };
-    let booking: Booking = serde_json::from_str(&row.body)?;
-    let stored = event_types::find(app.db.reader(), &row.tenant, &row.event_type_id).await?;
-    let event_type: Option<model::scheduling::event_type::EventType> =
-        stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
+    if is_decoy(app, token) {
+        let [title, text] = texts(visit.language).confirmed;
+        let mut html = Html::default();
+        html.element("p", text);
+        return Ok(Some(Page::new(title, html)));
+    }
+    let Some(booked) = Booked::find(app, token).await? else { return Ok(None) };
     let texts = texts(visit.language);
-    let [title, text] = match row.status.as_str() {
+    let [title, text] = match booked.row.status.as_str() {
         "confirmed" | "completed" => texts.confirmed,
         "pending" => texts.pending,
         _ => texts.cancelled,
     };
-    let next = event_type.as_ref().and_then(|e| e.success_redirect_url.as_deref());
-    let what = event_type.as_ref().map_or(booking.title.as_str(), |e| e.title.as_str());
+    let next = booked.event_type.as_ref().and_then(|e| e.success_redirect_url.as_deref());
     let mut html = Html::default();
-    html.element("p", text).html(&facts(visit, &row, &booking, what));
+    html.element("p", text).html(&facts(visit, &booked));
     if let Some(url) = next {
         html.raw("<p>").link(url, texts.go_on).raw("</p>\n");
     }
+    html.html(&ways(visit, &booked, app.now())?);
     let mut page = Page::new(title, html);
-    if let Some(event_type) = &event_type {
+    if let Some(event_type) = &booked.event_type {
         page = page.of(event_type);
     }
     if let Some(url) = next.filter(|_| is_new) {
@@ -57,26 +62,28 @@ pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result
     Ok(Some(page))
 }
 
-/// The booking of a token.
-async fn row(app: &App, token: &str) -> Result<Option<BookingRow>> {
-    let read = app.keyring.verified(token).and_then(|text| serde_json::from_slice(&text).ok());
-    let Some((kind, application_id, booking_id, version)): Option<(String, String, String, i64)> = read
-    else {
-        return Ok(None);
-    };
-    let reader = app.db.reader();
-    let Some(tenant) = applications::by_id(reader, &application_id).await? else { return Ok(None) };
-    let found = bookings::find(reader, &tenant, &booking_id).await?;
-    // What was erased, or whose addresses were renewed, has another version.
-    Ok(found.filter(|row| kind == KIND && row.manage_version == version))
+/// The ways to what the invitee may do now. They leave a frame: those pages are shown in none.
+fn ways(visit: &Visit, booked: &Booked, now: i64) -> Result<Html> {
+    let texts = texts(visit.language);
+    let mut html = Html::default();
+    for (deed, folder, name) in
+        [(Deed::Move, "move", texts.move_booking), (Deed::Cancel, "cancel", texts.cancel_booking)]
+    {
+        if booked.refusal(deed, now)?.is_none() {
+            let link = format!("{}/{folder}{}", booked.token, visit.choice.spoken().query());
+            html.raw("<p><a href=\"").text(&link).raw("\" target=\"_top\">").text(name).raw("</a></p>\n");
+        }
+    }
+    Ok(html)
 }
 
-fn facts(visit: &Visit, row: &BookingRow, booking: &Booking, what: &str) -> Html {
-    let texts = texts(visit.language);
+/// What, when, where and for whom.
+pub fn facts(visit: &Visit, booked: &Booked) -> Html {
+    let (texts, row, booking) = (texts(visit.language), &booked.row, &booked.body);
     let zone = Zone::named(&booking.time_zone).unwrap_or_else(Zone::utc);
     let (start, end) = (Instant::from_millis(row.start_at), Instant::from_millis(row.end_at));
     let mut html = Html::default();
-    html.raw("<dl>\n").described(texts.what, what);
+    html.raw("<dl>\n").described(texts.what, booked.what());
     html.described(texts.when, &dates::span(start, end, &zone, visit.language));
     if let Some(place) = &booking.location {
         html.html(&place_of(place, texts));

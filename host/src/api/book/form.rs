@@ -1,5 +1,6 @@
-//! The form of a booking: what came with it, and the booking that it asks for. Its token is of this service, of one event type and an
-//! hour old at most; the random part of the token is the idempotency key, so that a form that is sent twice books once.
+//! The form of a booking: what came with it, and the booking that it asks for. Its token is of this service and of one event type; it is two
+//! seconds old at least, which is faster than anybody fills in a form, and an hour at most. The random part of the token is the idempotency
+//! key, so that a form that is sent twice books once, and a program needs a new form for each booking.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,8 @@ use crate::app::App;
 const MAX_FIELDS: usize = 6_000;
 /// How long a form can be filled in.
 const LIFE_MS: i64 = 60 * 60_000;
+/// Who fills it in faster is a program.
+const MIN_AGE_MS: i64 = 2_000;
 const KIND: &str = "booking-form";
 
 /// Names of the fields, which are the ids of their controls too.
@@ -65,19 +68,53 @@ pub fn field_of(question: &Question) -> String {
     format!("q.{}", question.key)
 }
 
+/// What a token says of its form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// The form can be taken; the text is the random part.
+    Good(String),
+    /// It was sent before anybody can have filled it in.
+    TooFast,
+    /// It was open for too long.
+    TooOld,
+    /// It is not of this service, or of another event type.
+    Foreign,
+}
+
 /// A new token for the form of an event type.
+// The start is not in it: who comes too late chooses another one in the same form.
 pub fn token(app: &App, subject: &Subject) -> String {
+    token_of(app, subject, app.now())
+}
+
+/// A new token for a form that is shown again, after one with the token `sent`. Who has had the form for long enough need not wait again.
+pub fn token_after(app: &App, subject: &Subject, sent: &str) -> String {
+    let has_waited = matches!(read_token(app, subject, sent), Token::Good(_) | Token::TooOld);
+    token_of(app, subject, app.now() - if has_waited { MIN_AGE_MS } else { 0 })
+}
+
+fn token_of(app: &App, subject: &Subject, made_at: i64) -> String {
     let nonce = hex::encode(app.entropy.bytes::<16>());
-    let text = storage::json_text(&(KIND, &subject.bookable.row.id, app.now(), nonce));
+    let text = storage::json_text(&(KIND, &subject.bookable.row.id, made_at, nonce));
     app.keyring.signed(text.as_bytes())
 }
 
-/// The random part of a token; none where it is not of this service, of another event type, or too old.
-pub fn nonce(app: &App, subject: &Subject, token: &str) -> Option<String> {
-    let text = app.keyring.verified(token)?;
-    let (kind, id, made_at, nonce): (String, String, i64, String) = serde_json::from_slice(&text).ok()?;
-    let is_of_now = (0..=LIFE_MS).contains(&(app.now() - made_at));
-    (kind == KIND && id == subject.bookable.row.id && is_of_now).then_some(nonce)
+/// Reads the token that a form was sent with.
+pub fn read_token(app: &App, subject: &Subject, token: &str) -> Token {
+    let text = app.keyring.verified(token);
+    let Some((kind, id, made_at, nonce)): Option<(String, String, i64, String)> =
+        text.and_then(|text| serde_json::from_slice(&text).ok())
+    else {
+        return Token::Foreign;
+    };
+    if kind != KIND || id != subject.bookable.row.id {
+        return Token::Foreign;
+    }
+    match app.now() - made_at {
+        ..MIN_AGE_MS => Token::TooFast,
+        MIN_AGE_MS..=LIFE_MS => Token::Good(nonce),
+        _ => Token::TooOld,
+    }
 }
 
 /// The booking that the form asks for. Everything but the fields that a form alone must have is checked where bookings are made.
@@ -93,6 +130,8 @@ pub fn new_booking(subject: &Subject, start: Instant, fields: &Fields) -> Result
     Ok(NewBooking {
         event_type_id: subject.bookable.row.id.clone(),
         start,
+        // A link that can be used once is used by this.
+        slug: subject.bookable.link.as_ref().map(|link| link.slug.clone()),
         invitee_name: Some(required(NAME, "inviteeName")?),
         invitee_email: required(EMAIL, "inviteeEmail")?,
         invitee_time_zone: subject.has_own_zone.then(|| subject.zone.name.clone()),

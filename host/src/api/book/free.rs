@@ -30,7 +30,7 @@ pub async fn starts(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) 
     let mut next = None;
     for _ in 0..MAX_PAGES {
         let (answer, after) = slots::answer(app, (&subject.asker, false), &query, next).await?;
-        found.extend(answer.data.iter().map(|slot| slot.start));
+        found.extend(answer.data.iter().map(|slot| slot.start).filter(|start| !subject.is_now(*start)));
         next = after;
         if next.is_none() {
             break;
@@ -47,10 +47,12 @@ pub async fn first(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -
         if from_ms >= end_ms {
             break;
         }
-        let query = query(subject, (from_ms, end_ms), 1);
+        // Two: the first one can be where a booking is that is to be moved.
+        let query = query(subject, (from_ms, end_ms), 2);
         let (answer, _) = slots::answer(app, (&subject.asker, false), &query, None).await?;
-        if let Some(slot) = answer.data.first() {
-            return Ok(Some(slot.start));
+        let mut starts = answer.data.iter().map(|slot| slot.start);
+        if let Some(start) = starts.find(|start| !subject.is_now(*start)) {
+            return Ok(Some(start));
         }
         from_ms = end_ms;
     }
@@ -83,6 +85,7 @@ fn query(subject: &Subject, (from_ms, to_ms): (i64, i64), limit: i64) -> SlotQue
         start: Instant::from_millis(from_ms),
         end: Instant::from_millis(to_ms),
         duration_minutes: Some(subject.minutes),
+        reschedule_booking_id: subject.moved.as_ref().map(|moved| moved.id.clone()),
         limit: Some(limit),
         ..SlotQuery::default()
     }

@@ -126,6 +126,11 @@ impl Page {
         Page { frames, logo_url: event_type.link.logo_url.clone(), ..self }
     }
 
+    /// Shown in no frame, whatever the event type says.
+    pub fn unframed(self) -> Page {
+        Page { frames: Frames::Nowhere, ..self }
+    }
+
     pub fn retry_after_s(self, seconds: u64) -> Page {
         Page { retry_after_s: Some(seconds), ..self }
     }

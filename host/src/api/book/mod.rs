@@ -2,6 +2,7 @@
 //! link allows, and bookings are made by the code that the API's operation runs. Only a POST from its form changes anything.
 
 mod about;
+mod booked;
 mod bounds;
 mod choice;
 mod dates;
@@ -11,10 +12,12 @@ mod form;
 mod free;
 mod html;
 mod layout;
+mod manage;
 mod month;
 mod subject;
 mod submit;
 mod texts;
+mod verdict;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,12 +30,14 @@ use axum::response::Response;
 use axum::routing::get;
 use base::error::{Code, Error};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tokio::sync::Semaphore;
+use model::Instant;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use url::Url;
 
 use crate::api::book::details::Sheet;
 use crate::api::book::form::Fields;
 use crate::api::book::layout::Page;
+use crate::api::book::manage::Aim;
 use crate::api::book::subject::{Address, Subject, Visit};
 use crate::api::book::submit::Outcome;
 use crate::api::book::texts::texts;
@@ -67,6 +72,9 @@ pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
         .route("/book/{name}", get(show).post(send))
         .route("/book/{name}/{slug}", get(show).post(send))
         .route("/book/b/{token}", get(booked))
+        .route("/book/b/{token}/cancel", get(show_below).post(send_below))
+        .route("/book/b/{token}/move", get(show_below))
+        .route("/book/b/{token}/move/at/{start}", get(show_below).post(send_below))
         .layer(Extension(desk))
 }
 
@@ -91,9 +99,14 @@ fn address(params: Params) -> Option<Address> {
 }
 
 /// The subject of an address, or the page that says why there is none.
-async fn subject(app: &App, visit: &Visit, address: Option<&Address>) -> Result<Subject, Box<Page>> {
+async fn subject(
+    app: &App,
+    visit: &Visit,
+    address: Option<&Address>,
+    may_be_over: bool,
+) -> Result<Subject, Box<Page>> {
     let Some(address) = address else { return Err(Box::new(Page::not_found(visit.language))) };
-    Subject::find(app, visit, address).await.map_err(|e| Box::new(failed(visit, e)))
+    Subject::find(app, visit, address, may_be_over).await.map_err(|e| Box::new(failed(visit, e)))
 }
 
 fn failed(visit: &Visit, e: Error) -> Page {
@@ -124,7 +137,7 @@ async fn show(
 }
 
 async fn view(app: &App, visit: &Visit, address: Option<&Address>) -> Page {
-    let subject = match subject(app, visit, address).await {
+    let subject = match subject(app, visit, address, false).await {
         Ok(subject) => subject,
         Err(page) => return *page,
     };
@@ -162,7 +175,6 @@ async fn send(
     let taken = take(&app, &desk, &visit, address.as_ref(), request).await;
     rest.take().await;
     let page = match taken {
-        Ok(Outcome::Back(query)) => return see_other(visit, &query),
         Ok(Outcome::Booked(path)) => {
             // Relative to this form's address, wherever a proxy put it.
             let up = if address.is_some_and(|address| address.handle.is_some()) { "../" } else { "" };
@@ -180,6 +192,20 @@ async fn take(
     address: Option<&Address>,
     request: Request,
 ) -> Result<Outcome, Box<Page>> {
+    let (fields, _held) = read(app, desk, visit, request).await?;
+    // A form that used the link up can come once more.
+    let subject = subject(app, visit, address, true).await?;
+    Ok(submit::send(app, visit, &subject, &fields).await)
+}
+
+/// The fields of a form that this site's own page sent, within what the address may send and the service may hold; the permit is for as long as
+/// they are held.
+async fn read<'d>(
+    app: &App,
+    desk: &'d Desk,
+    visit: &Visit,
+    request: Request,
+) -> Result<(Fields, SemaphorePermit<'d>), Box<Page>> {
     let texts = texts(visit.language);
     if let Some(refused) = desk.admit(app, visit, Class::BookingForm, FORMS_PER_MINUTE) {
         return Err(Box::new(refused));
@@ -188,14 +214,12 @@ async fn take(
         return Err(Box::new(Page::message(StatusCode::FORBIDDEN, texts.foreign)));
     }
     let refuse = |status, said| Box::new(Page::message(status, said));
-    let _held =
+    let held =
         desk.forms.try_acquire().map_err(|_| refuse(StatusCode::SERVICE_UNAVAILABLE, texts.too_many))?;
     let body = tokio::time::timeout(FORM_DEADLINE, axum::body::to_bytes(request.into_body(), MAX_FORM)).await;
     let body = body.map_err(|_| refuse(StatusCode::REQUEST_TIMEOUT, texts.broken))?;
     let body = body.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, texts.too_large))?;
-    let fields = Fields::read(&body);
-    let subject = subject(app, visit, address).await?;
-    Ok(submit::send(app, visit, &subject, &fields).await)
+    Ok((Fields::read(&body), held))
 }
 
 /// Whether another site made the browser send this. The page's own forms carry the Origin `null`, because it gives no referrer; there
@@ -244,4 +268,71 @@ async fn booked(
         },
     };
     page.into_response(visit.language, &visit.request_id)
+}
+
+/// The token in the path of a page below a booking's, and what the page is about; none for a path that names no such page.
+fn aim(params: Params, path: &str) -> Option<(String, Aim)> {
+    let Path(mut params) = params.ok()?;
+    let token = params.remove("token")?;
+    let aim = match params.remove("start") {
+        Some(start) => Aim::MoveTo(start.parse::<Instant>().ok()?),
+        None if path.ends_with("/cancel") => Aim::Cancel,
+        None => Aim::Choose,
+    };
+    Some((token, aim))
+}
+
+/// What can be done with a booking, which changes nothing.
+async fn show_below(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<Desk>>,
+    params: Params,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(&app, &request);
+    let aim = aim(params, request.uri().path());
+    drop(request);
+    let page = match (desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE), aim) {
+        (Some(refused), _) => refused,
+        (None, None) => Page::not_found(visit.language),
+        (None, Some((token, aim))) => {
+            manage::view(&app, &visit, &token, aim).await.unwrap_or_else(|e| failed(&visit, e))
+        }
+    };
+    page.into_response(visit.language, &visit.request_id)
+}
+
+/// Takes a form that does something with a booking.
+async fn send_below(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<Desk>>,
+    params: Params,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(&app, &request);
+    let aim = aim(params, request.uri().path());
+    let (request, rest) = unread::lend(request);
+    let taken = take_below(&app, &desk, &visit, aim.as_ref(), request).await;
+    rest.take().await;
+    let page = match taken {
+        Ok(Outcome::Booked(path)) => {
+            // Relative to this form's address, as above.
+            let up = if matches!(aim, Some((_, Aim::MoveTo(_)))) { "../../../../" } else { "../../" };
+            return see_other(visit, &format!("{up}{path}"));
+        }
+        Ok(Outcome::Shows(page)) | Err(page) => *page,
+    };
+    page.into_response(visit.language, &visit.request_id)
+}
+
+async fn take_below(
+    app: &App,
+    desk: &Desk,
+    visit: &Visit,
+    aim: Option<&(String, Aim)>,
+    request: Request,
+) -> Result<Outcome, Box<Page>> {
+    let (fields, _held) = read(app, desk, visit, request).await?;
+    let Some((token, aim)) = aim else { return Err(Box::new(Page::not_found(visit.language))) };
+    manage::send(app, visit, token, *aim, &fields).await.map_err(|e| Box::new(failed(visit, e)))
 }

@@ -80,10 +80,11 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
     let month = bounds.month(choice.month.or(choice.day));
     let days = match days(app, subject, month).await {
         Ok(days) => days,
+        Err(e) if subject.moved.is_some() => return unreadable(visit, e),
         Err(e) => return unreadable(visit, e).of(event_type),
     };
     let texts = texts(language);
-    let mut html = about::event_type(event_type, texts);
+    let mut html = head(visit, subject);
     html.html(&zone(visit, subject)).html(&durations(visit, subject)).html(&pager(visit, &bounds, month));
     if days.is_empty() {
         let next = next(app, subject, &bounds, month).await;
@@ -92,12 +93,26 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
         let chosen = choice.day.filter(|day| days.contains_key(day)).or_else(|| days.keys().next().copied());
         html.html(&grid(visit, month, &days, chosen));
         if let Some((day, times)) = chosen.and_then(|day| days.get_key_value(&day)) {
-            html.html(&list(visit, *day, times));
+            html.html(&list(visit, subject, *day, times));
         }
     }
     let is_unknown = choice.zone.is_some() && !subject.has_own_zone;
     let status = if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Page::new(event_type.title.clone(), html).with_status(status).of(event_type)
+    match &subject.moved {
+        None => Page::new(event_type.title.clone(), html).with_status(status).of(event_type),
+        Some(_) => Page::new(texts.move_booking, html).with_status(status).of(event_type).unframed(),
+    }
+}
+
+/// What the times are for: the event type, or the booking that is to be moved, with the way back to it.
+fn head(visit: &Visit, subject: &Subject) -> Html {
+    let texts = texts(visit.language);
+    let Some(moved) = &subject.moved else { return about::event_type(&subject.bookable.body, texts) };
+    let mut html = Html::default();
+    html.raw("<dl>\n").html(&about::moved(subject, moved, visit.language)).raw("</dl>\n");
+    let back = format!("../{}{}", moved.token, visit.choice.spoken().query());
+    html.raw("<p>").link(&back, texts.to_booking).raw("</p>\n");
+    html
 }
 
 async fn days(app: &App, subject: &Subject, month: Date) -> Result<Days, Error> {
@@ -241,13 +256,16 @@ fn grid(visit: &Visit, month: Date, days: &Days, chosen: Option<Date>) -> Html {
 }
 
 /// The times of a day. Where the clocks change on it, each tells its offset: a time of day can come twice.
-fn list(visit: &Visit, day: Date, times: &[Time]) -> Html {
+fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
     let mut html = Html::default();
     html.element("h2", &dates::day(day, visit.language)).raw("<ul class=\"times\">\n");
     let has_one_offset =
         times.windows(2).all(|two| matches!(two, [a, b] if a.local.offset == b.local.offset));
     for Time { start, local } in times {
-        let link = Choice { start: Some(*start), ..visit.choice.standing() }.link();
+        let link = match &subject.moved {
+            None => Choice { start: Some(*start), ..visit.choice.standing() }.link(),
+            Some(_) => format!("move/at/{start}{}", visit.choice.standing().query()),
+        };
         let name = match has_one_offset {
             true => local.clock.clone(),
             false => format!("{} (UTC{})", local.clock, local.offset),

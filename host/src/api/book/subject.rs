@@ -10,6 +10,7 @@ use model::Instant;
 use scheduling::hours::Zone;
 use storage::scheduling::applications;
 
+use crate::api::book::booked::Booked;
 use crate::api::book::choice::Choice;
 use crate::api::callback_texts::Language;
 use crate::api::caller::{client_ip, peer};
@@ -20,11 +21,16 @@ use crate::bookings::rules::{self, MINUTE_MS};
 use crate::freshness::Reading;
 use crate::resources::Asker;
 
+/// Characters of a `User-Agent` that are read.
+const MAX_USER_AGENT: usize = 512;
+
 /// Who looks at the page, and how.
 pub struct Visit {
     pub choice: Choice,
     pub language: Language,
     pub ip: IpAddr,
+    /// The header `User-Agent`, as far as it is read.
+    pub user_agent: String,
     pub request_id: String,
 }
 
@@ -33,10 +39,12 @@ impl Visit {
         let choice = Choice::read(request.uri().query().unwrap_or_default());
         let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let preferred = || Language::preferred(accepted.unwrap_or_default());
+        let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         Visit {
             language: choice.language.unwrap_or_else(preferred),
             choice,
             ip: client_ip(peer(request), request.headers(), &app.config.trusted_proxies),
+            user_agent: agent.unwrap_or_default().chars().take(MAX_USER_AGENT).collect(),
             request_id: request_id::new(&app.clock, &app.entropy),
         }
     }
@@ -59,20 +67,35 @@ pub struct Subject {
     pub has_own_zone: bool,
     /// Length of the meeting: the one that was chosen, if the event type has it.
     pub minutes: i64,
+    /// The booking that is to be moved; none: a new one is made.
+    pub moved: Option<Moved>,
+}
+
+/// A booking that is to be moved.
+pub struct Moved {
+    pub id: String,
+    /// What its addresses have.
+    pub token: String,
+    /// When it takes place now.
+    pub start: Instant,
+    pub end: Instant,
 }
 
 impl Subject {
-    /// Finds what the address names.
+    /// Finds what the address names. `may_be_over`: also by a link by which nobody can book any more.
     ///
     /// # Errors
-    /// `not_found` for everything that cannot be booked.
-    pub async fn find(app: &App, visit: &Visit, address: &Address) -> Result<Subject> {
+    /// `not_found` for everything else that cannot be booked.
+    pub async fn find(app: &App, visit: &Visit, address: &Address, may_be_over: bool) -> Result<Subject> {
         let tenant = match &address.handle {
             Some(handle) => tenant_of_handle(app, handle).await?,
             None => default_tenant(app).await?,
         };
         let asker = asker(tenant.ok_or_else(|| not_found("booking link"))?, visit);
-        let bookable = links::by_slug(app, &asker, &address.slug).await?;
+        let bookable = match may_be_over {
+            true => links::by_any_slug(app, &asker, &address.slug).await?,
+            false => links::by_slug(app, &asker, &address.slug).await?,
+        };
         let own = visit.choice.zone.as_deref().and_then(Zone::named);
         let has_duration = |minutes: &i64| rules::duration(&bookable.body, Some(*minutes)).is_ok();
         let minutes = visit.choice.minutes.filter(has_duration).unwrap_or(bookable.body.duration_minutes);
@@ -82,7 +105,41 @@ impl Subject {
             asker,
             minutes,
             bookable,
+            moved: None,
         })
+    }
+
+    /// The event type of a booking that is to be moved: with the invitee's zone, and as long as before, unless the visitor chose others.
+    ///
+    /// # Errors
+    /// `not_found` where the event type cannot be booked any more.
+    pub async fn of_booking(app: &App, visit: &Visit, booked: &Booked) -> Result<Subject> {
+        let (row, body) = (&booked.row, &booked.body);
+        let asker = asker(row.tenant.clone(), visit);
+        let bookable = links::by_id(app, &asker, &row.event_type_id).await?;
+        let own = visit.choice.zone.as_deref().and_then(Zone::named);
+        let of_invitee = body.invitee.time_zone.as_deref().and_then(Zone::named);
+        let has_duration = |minutes: &i64| rules::duration(&bookable.body, Some(*minutes)).is_ok();
+        let before = (row.end_at - row.start_at) / MINUTE_MS;
+        let minutes = visit.choice.minutes.filter(has_duration).or(Some(before).filter(has_duration));
+        Ok(Subject {
+            has_own_zone: own.is_some() || (visit.choice.zone.is_none() && of_invitee.is_some()),
+            zone: own.or(of_invitee).unwrap_or_else(|| rules::zone(&bookable.body)),
+            asker,
+            minutes: minutes.unwrap_or(bookable.body.duration_minutes),
+            moved: Some(Moved {
+                id: row.id.clone(),
+                token: booked.token.clone(),
+                start: Instant::from_millis(row.start_at),
+                end: Instant::from_millis(row.end_at),
+            }),
+            bookable,
+        })
+    }
+
+    /// Whether the booking that is to be moved takes place just then.
+    pub fn is_now(&self, start: Instant) -> bool {
+        self.moved.as_ref().is_some_and(|moved| (moved.start, moved.end) == (start, self.end(start)))
     }
 
     /// When a meeting ends that begins at `start`.

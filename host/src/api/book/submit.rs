@@ -1,38 +1,43 @@
 //! Books what a form asks for, once for each form, and says in the visitor's language what stands in the way.
 
 use axum::response::Response;
-use base::error::Code;
+use base::error::{Code, Result};
 use http::{StatusCode, header};
 use model::Instant;
 use model::scheduling::booking::NewBooking;
 use serde_json::Value;
 use storage::lane::Lane;
 
+use crate::answer::{Answer, Attempt};
 use crate::api::book::choice::Choice;
 use crate::api::book::details::{self, Fault, Sheet};
 use crate::api::book::done;
-use crate::api::book::form::{self, Fields};
+use crate::api::book::form::{self, Fields, Token};
 use crate::api::book::free;
 use crate::api::book::layout::Page;
 use crate::api::book::month;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::texts;
+use crate::api::book::verdict::{self, Question};
 use crate::api::error;
 use crate::api::fingerprint::of_parts;
 use crate::api::idempotency::{self, Next};
 use crate::api::reply;
 use crate::app::App;
 use crate::bookings::create;
+use crate::resources::Asker;
 
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;
 
+/// How many bookings an address of mail can make in one application within an hour: anybody can write any address into a form.
+// Contract silent: whether bookings count that came by the API. They do, but only forms are refused: keys have budgets of their own.
+const MAX_BOOKINGS_PER_HOUR: u32 = 3;
+
 /// What a form came to.
 pub enum Outcome {
-    /// It was booked: the address of the booking, relative to `/book/`.
+    /// It was done, or looks like that to a program: the address of the booking, relative to `/book/`.
     Booked(String),
-    /// Nothing was done: where the browser goes, relative to the form's address.
-    Back(String),
     /// The form again, with what is wrong.
     Shows(Box<Page>),
 }
@@ -40,21 +45,28 @@ pub enum Outcome {
 /// Handles a form.
 pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) -> Outcome {
     if !fields.first(form::TRAP).is_empty() {
-        return Outcome::Back(visit.choice.standing().link());
+        return Outcome::Booked(address(visit, &done::decoy_token(app)));
+    }
+    let token = form::read_token(app, subject, fields.first(form::TOKEN));
+    if token == Token::Foreign && subject.bookable.is_over(app.now()) {
+        return Outcome::Shows(Box::new(Page::not_found(visit.language)));
     }
     let Ok(start) = fields.first(form::START).parse::<Instant>() else {
         let page = month::page(app, visit, subject).await;
         return Outcome::Shows(Box::new(page.with_status(StatusCode::BAD_REQUEST)));
     };
-    let asked = form::new_booking(subject, start, fields);
-    let nonce = form::nonce(app, subject, fields.first(form::TOKEN));
-    let response = match (nonce, asked) {
-        (Some(nonce), Ok(new)) => {
+    let response = match (token, form::new_booking(subject, start, fields)) {
+        (Token::TooFast, _) => {
+            let fault = at(None, texts(visit.language).sent_too_fast, StatusCode::TOO_MANY_REQUESTS);
+            let fault = Fault { keeps_token: true, retry_after_s: Some(2), ..fault };
+            return again(app, visit, subject, (start, fields), fault).await;
+        }
+        (Token::Good(nonce), Ok(new)) => {
             let lane = Lane::requests().of(&subject.asker.tenant.application_id);
-            lane.scope(book(app, subject, &nonce, new)).await
+            lane.scope(book(app, visit, subject, (fields, &nonce), new)).await
         }
         (_, Err(e)) => error::response(e, &visit.request_id),
-        (None, Ok(_)) => {
+        (Token::TooOld | Token::Foreign, Ok(_)) => {
             let fault = at(None, texts(visit.language).form_expired, StatusCode::BAD_REQUEST);
             return again(app, visit, subject, (start, fields), fault).await;
         }
@@ -64,11 +76,8 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
     let is_made = response.status() == StatusCode::CREATED;
     let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    if let Some(id) = body["id"].as_str().filter(|_| is_made) {
-        let token = done::token(app, &subject.asker.tenant.application_id, id);
-        let lang = Choice { language: visit.choice.language, ..Choice::default() }.link();
-        let lang = lang.strip_prefix('?').filter(|text| !text.is_empty()).map(|text| format!("&{text}"));
-        return Outcome::Booked(format!("b/{token}?new=1{}", lang.unwrap_or_default()));
+    if let Some(token) = body["manageToken"].as_str().filter(|_| is_made) {
+        return Outcome::Booked(address(visit, token));
     }
     let refusal = &body["error"];
     if refusal["code"] == Code::NotFound.as_str() {
@@ -79,8 +88,21 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
     again(app, visit, subject, (start, fields), fault).await
 }
 
+/// The address of a booking's page, relative to `/book/`, for who comes from the form.
+fn address(visit: &Visit, token: &str) -> String {
+    let lang = Choice { language: visit.choice.language, ..Choice::default() }.link();
+    let lang = lang.strip_prefix('?').filter(|text| !text.is_empty()).map(|text| format!("&{text}"));
+    format!("b/{token}?new=1{}", lang.unwrap_or_default())
+}
+
 /// Makes the booking as the API's operation does, once for each form: a repeated one has the first one's answer.
-async fn book(app: &App, subject: &Subject, nonce: &str, new: NewBooking) -> Response {
+async fn book(
+    app: &App,
+    visit: &Visit,
+    subject: &Subject,
+    (fields, nonce): (&Fields, &str),
+    new: NewBooking,
+) -> Response {
     let request_id = subject.asker.request_id.clone();
     let scope = of_parts(&["/book", &new.event_type_id, nonce]);
     let fingerprint = of_parts(&[&storage::json_text(&new)]);
@@ -90,10 +112,17 @@ async fn book(app: &App, subject: &Subject, nonce: &str, new: NewBooking) -> Res
         Ok(Next::Replay(response)) => return *response,
         Ok(Next::Run(attempt)) => attempt,
     };
+    let question = Question {
+        address: visit.ip.to_string(),
+        user_agent: visit.user_agent.clone(),
+        slug: new.slug.clone().unwrap_or_default(),
+        email_hash: verdict::hash_of(&new.invitee_email),
+        form_token: fields.first(form::TOKEN).to_owned(),
+    };
     // The work goes on when the browser hangs up.
     let (app, asker, id) = (app.clone(), subject.asker.clone(), request_id.clone());
     let work = Lane::current().spawn(async move {
-        let response = match create::create(&app, (&asker, false), &new, &[], &attempt).await {
+        let response = match make(&app, &asker, (&question, &new), &attempt).await {
             Ok(answer) => reply::response(answer),
             Err(e) => error::response(e, &id),
         };
@@ -101,6 +130,17 @@ async fn book(app: &App, subject: &Subject, nonce: &str, new: NewBooking) -> Res
     });
     let panicked = |_| error::response(anyhow::anyhow!("making a booking panicked").into(), &request_id);
     work.await.unwrap_or_else(panicked)
+}
+
+async fn make(
+    app: &App,
+    asker: &Asker,
+    (question, new): (&Question, &NewBooking),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    verdict::ask(app, question).await?;
+    let limited = (new, Some(MAX_BOOKINGS_PER_HOUR));
+    create::create_limited(app, (asker, false), limited, &[], attempt).await
 }
 
 /// The form again with what was filled in, and other times where this one is taken.
@@ -113,9 +153,10 @@ async fn again(
 ) -> Outcome {
     let is_taken = fault.control.as_deref() == Some(form::START);
     let others = if is_taken { free::nearest(app, subject, start).await } else { Vec::new() };
+    let sent = fields.first(form::TOKEN);
     // One that is still being worked on must be recognized when it is sent again.
-    let kept = fault.keeps_token.then(|| fields.first(form::TOKEN).to_owned());
-    let token = kept.unwrap_or_else(|| form::token(app, subject));
+    let kept = fault.keeps_token.then(|| sent.to_owned());
+    let token = kept.unwrap_or_else(|| form::token_after(app, subject, sent));
     let sheet = Sheet { start, fields, token, fault: Some(fault), others };
     Outcome::Shows(Box::new(details::page(visit, subject, &sheet)))
 }
@@ -133,6 +174,15 @@ pub fn fault(visit: &Visit, code: &str, param: Option<&str>) -> Fault {
     }
     if is(Code::BookingLimitReached) {
         return at(Some(form::EMAIL), texts.limit_reached, StatusCode::CONFLICT);
+    }
+    if is(Code::RateLimited) {
+        return at(Some(form::EMAIL), texts.too_many_bookings, StatusCode::TOO_MANY_REQUESTS);
+    }
+    if is(Code::Forbidden) {
+        return at(None, texts.refused, StatusCode::FORBIDDEN);
+    }
+    if is(Code::ProviderUnavailable) {
+        return Fault { keeps_token: true, ..at(None, texts.failed, StatusCode::SERVICE_UNAVAILABLE) };
     }
     if is(Code::IdempotencyKeyReused) {
         return at(None, texts.sent_before, StatusCode::CONFLICT);

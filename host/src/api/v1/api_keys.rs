@@ -87,6 +87,7 @@ async fn create(
             })
         })
         .await?;
+    app.sites.clear();
     Ok(answer)
 }
 
@@ -141,5 +142,6 @@ async fn revoke(
         })
         .await?;
     app.keys.clear();
+    app.sites.clear();
     Ok(answer)
 }

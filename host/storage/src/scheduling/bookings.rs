@@ -4,7 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::sql::{On, Row, query};
+use crate::sql::{On, Reader, Row, query};
 
 /// A booking as it is stored. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,14 +58,48 @@ fn booking(row: &Row<'_>) -> Result<BookingRow> {
     })
 }
 
+/// A query for a booking of the tenant.
+macro_rules! find {
+    () => {
+        "select * from bookings where id = $1 and application_id = $2 and organization_id = $3"
+    };
+}
+
+/// A query for the bookings of a meeting that hold a seat, by their ids.
+macro_rules! seated {
+    () => {
+        "select * from bookings where meeting_id = $1 and status in ('pending', 'confirmed') order by id"
+    };
+}
+
 /// A booking of the tenant.
 pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<BookingRow>> {
-    query("select * from bookings where id = $1 and application_id = $2 and organization_id = $3")
+    query(find!())
         .bind(id)
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)
         .fetch_optional(on, booking)
         .await
+}
+
+/// The same, locked until the transaction ends: after the event type, the connections and the meeting.
+pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<BookingRow>> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => find!(),
+        Tx::Postgres(_) => concat!(find!(), " for no key update"),
+    };
+    let of = query(sql).bind(id).bind(&tenant.application_id).bind(&tenant.organization_id);
+    of.fetch_optional(&mut *tx, booking).await
+}
+
+/// The bookings of a meeting that are pending or confirmed, by their ids, locked in the same way. They are at most as many as it has seats.
+pub async fn lock_seated(tx: &mut Tx, meeting_id: &str) -> Result<Vec<BookingRow>> {
+    let sql = match tx {
+        Tx::Sqlite(_) => seated!(),
+        Tx::Postgres(_) => concat!(seated!(), " for no key update"),
+    };
+    query(sql).bind(meeting_id).fetch_all(&mut *tx, booking).await
 }
 
 /// The bookings of a meeting, by their ids.
@@ -86,6 +120,127 @@ pub async fn active_of_invitee(
     let sql = "select count(*) as n from bookings where event_type_id = $1 and invitee_email = $2 and end_at > $3 \
                and status in ('pending', 'confirmed')";
     query(sql).bind(event_type_id).bind(invitee_email).bind(now).fetch_one(on, |row| row.get("n")).await
+}
+
+/// Which bookings of an application a list has.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'a> {
+    All,
+    /// The address is in lower case.
+    Invitee(&'a str),
+    EventType(&'a str),
+    Status(&'a str),
+}
+
+/// A stretch of a list. Times are milliseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch<'a> {
+    /// The first start.
+    pub from: i64,
+    /// Of bookings that start at `from`, only those with a greater id.
+    pub after_id: &'a str,
+    /// They start before.
+    pub until: i64,
+    pub limit: i64,
+}
+
+/// A query for a stretch of bookings that are of `$1`.
+macro_rules! stretch {
+    ($of:literal) => {
+        concat!(
+            "select * from bookings where ",
+            $of,
+            " and start_at >= $2 and start_at < $3 and (start_at > $2 or id > $4) order by start_at, id limit $5"
+        )
+    };
+}
+
+/// A stretch of the tenant's bookings in the order of start and id.
+pub async fn list(
+    reader: &Reader,
+    tenant: &Tenant,
+    of: Of<'_>,
+    stretch: Stretch<'_>,
+) -> Result<Vec<BookingRow>> {
+    let application_id = tenant.application_id.as_str();
+    // The expressions of `bookings_by_invitee` and `bookings_by_status`.
+    let (sql, key) = match of {
+        Of::All => (stretch!("application_id = $1"), application_id.to_owned()),
+        Of::Invitee(email) => {
+            (stretch!("application_id || '/' || invitee_email = $1"), format!("{application_id}/{email}"))
+        }
+        Of::EventType(id) => (stretch!("event_type_id = $1"), id.to_owned()),
+        Of::Status(status) => {
+            (stretch!("application_id || '/' || status = $1"), format!("{application_id}/{status}"))
+        }
+    };
+    let found = query(sql)
+        .bind(key)
+        .bind(stretch.from)
+        .bind(stretch.until)
+        .bind(stretch.after_id)
+        .bind(stretch.limit)
+        .fetch_all(reader, booking);
+    let mut found = found.await?;
+    // An event type's id is unique, and can be another tenant's.
+    found.retain(|row| row.tenant == *tenant);
+    Ok(found)
+}
+
+/// What of a booking is due, and was not done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overdue {
+    pub id: String,
+    pub tenant: Tenant,
+    /// `pending` or `confirmed`.
+    pub status: String,
+}
+
+fn overdue(row: &Row<'_>) -> Result<Overdue> {
+    Ok(Overdue {
+        id: row.get("id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        status: row.get("status")?,
+    })
+}
+
+/// Bookings that are pending or confirmed and were over at `now`, the oldest first.
+pub async fn over(reader: &Reader, now: i64, limit: i64) -> Result<Vec<Overdue>> {
+    let sql = "select id, organization_id, application_id, status from bookings where status in ('pending', 'confirmed') \
+               and end_at <= $1 order by end_at limit $2";
+    query(sql).bind(now).bind(limit).fetch_all(reader, overdue).await
+}
+
+/// Bookings that are pending though they had to be confirmed by `now`, the oldest first.
+pub async fn unconfirmed(reader: &Reader, now: i64, limit: i64) -> Result<Vec<Overdue>> {
+    let sql = "select id, organization_id, application_id, status from bookings where status = 'pending' and confirm_by <= $1 \
+               order by confirm_by limit $2";
+    query(sql).bind(now).bind(limit).fetch_all(reader, overdue).await
+}
+
+/// Writes what can change of a row; its version has to be the next one. False: it is not, so the row is not as it was read.
+pub async fn update(tx: &mut Tx, b: &BookingRow) -> Result<bool> {
+    let sql = "update bookings set meeting_id = $2, status = $3, start_at = $4, end_at = $5, body = $6, metadata = $7, etag = $8, \
+               version = $9, confirm_by = $10, updated_at = $11 where id = $1 and version = $12";
+    let changed = query(sql)
+        .bind(&b.id)
+        .bind(&b.meeting_id)
+        .bind(&b.status)
+        .bind(b.start_at)
+        .bind(b.end_at)
+        .bind(&b.body)
+        .bind(&b.metadata)
+        .bind(&b.etag)
+        .bind(b.version)
+        .bind(b.confirm_by)
+        .bind(b.updated_at)
+        .bind(b.version - 1)
+        .execute(tx)
+        .await?;
+    Ok(changed == 1)
 }
 
 /// Writes a new row.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::sql::{On, query};
+use crate::sql::{On, Reader, Row, query};
 
 /// A link that is not ended. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,21 @@ pub struct LinkRow {
     pub created_at: i64,
 }
 
+fn link(row: &Row<'_>) -> Result<LinkRow> {
+    Ok(LinkRow {
+        slug: row.get("slug")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        event_type_id: row.get("event_type_id")?,
+        is_primary: row.get::<i64>("is_primary")? != 0,
+        uses_left: row.get("uses_left")?,
+        expires_at: row.get("expires_at")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
 /// A link of the tenant.
 pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, slug: &str) -> Result<Option<LinkRow>> {
     let sql = "select * from booking_links where application_id = $1 and slug = $2 and organization_id = $3 and ended_at is null";
@@ -28,21 +43,30 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, slug: &str) -> Result<
         .bind(&tenant.application_id)
         .bind(slug)
         .bind(&tenant.organization_id)
-        .fetch_optional(on, |row| {
-            Ok(LinkRow {
-                slug: row.get("slug")?,
-                tenant: Tenant {
-                    organization_id: row.get("organization_id")?,
-                    application_id: row.get("application_id")?,
-                },
-                event_type_id: row.get("event_type_id")?,
-                is_primary: row.get::<i64>("is_primary")? != 0,
-                uses_left: row.get("uses_left")?,
-                expires_at: row.get("expires_at")?,
-                created_at: row.get("created_at")?,
-            })
-        })
+        .fetch_optional(on, link)
         .await
+}
+
+/// Links of an event type in the order of their slugs, after a slug.
+pub async fn list(reader: &Reader, event_type_id: &str, after: &str, limit: i64) -> Result<Vec<LinkRow>> {
+    let sql = "select * from booking_links where event_type_id = $1 and slug > $2 and ended_at is null order by slug limit $3";
+    query(sql).bind(event_type_id).bind(after).bind(limit).fetch_all(reader, link).await
+}
+
+/// Uses a link of an event type for one booking; false: it is used up, expired or not there.
+pub async fn take_use(tx: &mut Tx, used: &LinkRow, now: i64) -> Result<bool> {
+    let sql = "update booking_links set uses_left = uses_left - 1, updated_at = $5 where application_id = $1 and slug = $2 \
+               and organization_id = $3 and event_type_id = $4 and ended_at is null and (uses_left is null or uses_left > 0) \
+               and (expires_at is null or expires_at > $5)";
+    let changed = query(sql)
+        .bind(&used.tenant.application_id)
+        .bind(&used.slug)
+        .bind(&used.tenant.organization_id)
+        .bind(&used.event_type_id)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(changed == 1)
 }
 
 /// Writes a new link; false: the application has one with this slug.
@@ -70,8 +94,34 @@ pub async fn delete_primary(tx: &mut Tx, event_type_id: &str) -> Result<()> {
     Ok(())
 }
 
+/// Removes a link.
+pub async fn delete(tx: &mut Tx, ended: &LinkRow) -> Result<()> {
+    let sql = "delete from booking_links where application_id = $1 and slug = $2 and event_type_id = $3";
+    query(sql)
+        .bind(&ended.tenant.application_id)
+        .bind(&ended.slug)
+        .bind(&ended.event_type_id)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// Removes all links of an event type.
 pub async fn delete_all(tx: &mut Tx, event_type_id: &str) -> Result<()> {
     query("delete from booking_links where event_type_id = $1").bind(event_type_id).execute(tx).await?;
     Ok(())
+}
+
+/// Removes at most `most` links that expired, or were used for the last time, before then. Returns how many; none when nothing is left.
+pub async fn forget(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
+    let expired = "delete from booking_links where (application_id, slug) in \
+                   (select application_id, slug from booking_links where expires_at < $1 order by expires_at limit $2)";
+    let used_up = "delete from booking_links where (application_id, slug) in \
+                   (select application_id, slug from booking_links where uses_left <= 0 and updated_at < $1 \
+                   order by updated_at limit $2)";
+    let mut done = query(expired).bind(before).bind(most).execute(&mut *tx).await?;
+    if done == 0 {
+        done = query(used_up).bind(before).bind(most).execute(tx).await?;
+    }
+    Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }

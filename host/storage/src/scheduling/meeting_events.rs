@@ -4,7 +4,15 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::sql::{On, Query, Row, query};
+use crate::dialect::one_of;
+use crate::jobs::{self, NewJob};
+use crate::json_text;
+use crate::sql::{On, Query, Reader, Row, query};
+use crate::wakes::JobClass;
+
+/// The kind of the jobs that look whether a host has changed the event of a meeting. The key is the meeting and the connection, with a colon
+/// between them.
+pub const RECHECK_JOB: &str = "booking_recheck";
 
 /// One meeting in one host's calendar. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +32,11 @@ pub struct MeetingEventRow {
     pub written_sequence: i64,
     pub attempts: i64,
     pub error: Option<String>,
+    /// When the calendar is, or was, to be written next; none: there is nothing to be written.
     pub next_attempt_at: Option<i64>,
+    /// When the event was first wanted; later where one that was gone is wanted again.
     pub created_at: i64,
+    /// When what is wanted changed last. Two changes never have the same time.
     pub updated_at: i64,
 }
 
@@ -67,8 +78,69 @@ pub async fn of_meeting(on: impl Into<On<'_>>, meeting_id: &str) -> Result<Vec<M
     query(sql).bind(meeting_id).fetch_all(on, meeting_event).await
 }
 
-/// Writes a new row.
+/// The rows of these meetings.
+pub async fn of_meetings(reader: &Reader, meeting_ids: &[String]) -> Result<Vec<MeetingEventRow>> {
+    let sql = one_of!(reader, "select * from meeting_events where meeting_id", "$1");
+    query(sql).bind(json_text(meeting_ids)).fetch_all(reader, meeting_event).await
+}
+
+/// Ids of events in the calendars of these connections that are to be deleted and are still there.
+pub async fn unwanted(reader: &Reader, connection_ids: &[String]) -> Result<Vec<String>> {
+    let sql = one_of!(
+        reader,
+        "select event_id from meeting_events where is_wanted = 0 and event_id is not null and connection_id",
+        "$1"
+    );
+    query(sql).bind(json_text(connection_ids)).fetch_all(reader, |row| row.get("event_id")).await
+}
+
+/// Rows that were to be written before then, the oldest first.
+pub async fn overdue(reader: &Reader, before: i64, limit: i64) -> Result<Vec<MeetingEventRow>> {
+    let sql = "select * from meeting_events where next_attempt_at < $1 order by next_attempt_at limit $2";
+    query(sql).bind(before).bind(limit).fetch_all(reader, meeting_event).await
+}
+
+/// Has it looked at whether the host changed the event of a meeting.
+pub async fn enqueue_recheck(
+    tx: &mut Tx,
+    tenant: &Tenant,
+    (meeting_id, connection_id): (&str, &str),
+    now: i64,
+) -> Result<()> {
+    let key = format!("{meeting_id}:{connection_id}");
+    let new = NewJob {
+        kind: RECHECK_JOB,
+        key: &key,
+        class: JobClass::Send,
+        tenant,
+        connection_id: Some(connection_id),
+        target: "",
+        due_at: Some(now),
+        args: None,
+    };
+    jobs::enqueue(tx, &new, now).await
+}
+
+/// The same for those of these events, which were changed in this transaction, that are of meetings. To be called after the log was written.
+pub async fn events_changed(tx: &mut Tx, tenant: &Tenant, event_ids: &[String], now: i64) -> Result<()> {
+    let sql = one_of!(
+        tx,
+        "select meeting_id, connection_id from meeting_events where event_id is not null and is_wanted = 1 and event_id",
+        "$1",
+        " order by meeting_id, connection_id"
+    );
+    let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
+    let found = query(sql).bind(json_text(event_ids)).fetch_all(&mut *tx, read).await?;
+    for (meeting_id, connection_id) in found {
+        enqueue_recheck(tx, tenant, (&meeting_id, &connection_id), now).await?;
+    }
+    Ok(())
+}
+
+/// Writes a new row. One that is pending is to be written at once.
 pub async fn insert(tx: &mut Tx, e: &MeetingEventRow) -> Result<()> {
+    let at_once = (e.status == "pending").then_some(e.created_at);
+    let e = &MeetingEventRow { next_attempt_at: e.next_attempt_at.or(at_once), ..e.clone() };
     let sql = "insert into meeting_events (calendar_id, event_id, i_cal_uid, is_wanted, status, written_sequence, attempts, error, \
                next_attempt_at, updated_at, meeting_id, connection_id, organization_id, application_id, created_at) \
                values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
@@ -84,9 +156,9 @@ pub async fn insert(tx: &mut Tx, e: &MeetingEventRow) -> Result<()> {
 /// Writes what can change of a row.
 pub async fn update(tx: &mut Tx, e: &MeetingEventRow) -> Result<()> {
     let sql = "update meeting_events set calendar_id = $1, event_id = $2, i_cal_uid = $3, is_wanted = $4, status = $5, \
-               written_sequence = $6, attempts = $7, error = $8, next_attempt_at = $9, updated_at = $10 \
+               written_sequence = $6, attempts = $7, error = $8, next_attempt_at = $9, updated_at = $10, created_at = $13 \
                where meeting_id = $11 and connection_id = $12";
-    changeable(sql, e).execute(tx).await?;
+    changeable(sql, e).bind(e.created_at).execute(tx).await?;
     Ok(())
 }
 

@@ -54,9 +54,26 @@ fn meeting(row: &Row<'_>) -> Result<MeetingRow> {
     })
 }
 
+/// A query for a meeting.
+macro_rules! find {
+    () => {
+        "select * from meetings where id = $1"
+    };
+}
+
 /// A meeting by its id, a released one too.
 pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<MeetingRow>> {
-    query("select * from meetings where id = $1").bind(id).fetch_optional(on, meeting).await
+    query(find!()).bind(id).fetch_optional(on, meeting).await
+}
+
+/// The same, locked until the transaction ends: after the event type and the connections, before its bookings.
+pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<MeetingRow>> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => find!(),
+        Tx::Postgres(_) => concat!(find!(), " for no key update"),
+    };
+    query(sql).bind(id).fetch_optional(&mut *tx, meeting).await
 }
 
 /// The meetings of an event type that take place and start in [`from`, `to`), by their start.
@@ -91,6 +108,34 @@ pub async fn insert(tx: &mut Tx, m: &MeetingRow) -> Result<()> {
         .bind(&m.i_cal_uid)
         .bind(m.sequence)
         .bind(m.created_at)
+        .bind(m.updated_at)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Takes a seat in a meeting that takes place; false: there is none left.
+pub async fn take_seat(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
+    let sql = "update meetings set seats_taken = seats_taken + 1, updated_at = $2 where id = $1 and seats_taken < seats \
+               and released_at is null";
+    Ok(query(sql).bind(id).bind(now).execute(tx).await? == 1)
+}
+
+/// Writes what can change of a row that `lock` returned in this transaction.
+pub async fn update(tx: &mut Tx, m: &MeetingRow) -> Result<()> {
+    let sql = "update meetings set start_at = $2, end_at = $3, buffer_before_ms = $4, buffer_after_ms = $5, hosts = $6, \
+               seats_taken = $7, i_cal_uid = $8, sequence = $9, released_at = $10, updated_at = $11 where id = $1";
+    query(sql)
+        .bind(&m.id)
+        .bind(m.start_at)
+        .bind(m.end_at)
+        .bind(m.buffer_before_ms)
+        .bind(m.buffer_after_ms)
+        .bind(json_text(&m.hosts))
+        .bind(m.seats_taken)
+        .bind(&m.i_cal_uid)
+        .bind(m.sequence)
+        .bind(m.released_at)
         .bind(m.updated_at)
         .execute(tx)
         .await?;

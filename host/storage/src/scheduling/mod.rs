@@ -5,8 +5,14 @@
 
 pub mod applications;
 pub mod bookings;
+pub mod erasure;
 pub mod event_types;
+pub mod host_gone;
 pub mod links;
+pub mod made;
 pub mod meeting_events;
 pub mod meetings;
+pub mod pending;
 pub mod reserved_times;
+pub mod rotation;
+pub mod schedules;

@@ -88,6 +88,19 @@ pub async fn reserve(tx: &mut Tx, host: &ConnectionLock, new: &NewReserved<'_>) 
     Ok(changed == 1)
 }
 
+/// Frees all time that a meeting has reserved.
+pub async fn release(tx: &mut Tx, meeting_id: &str) -> Result<()> {
+    query("delete from reserved_times where meeting_id = $1").bind(meeting_id).execute(tx).await?;
+    Ok(())
+}
+
+/// Whether a meeting has reserved any time.
+pub async fn is_reserved(on: impl Into<On<'_>>, meeting_id: &str) -> Result<bool> {
+    let sql = "select count(*) as n from reserved_times where meeting_id = $1";
+    let rows: i64 = query(sql).bind(meeting_id).fetch_one(on, |row| row.get("n")).await?;
+    Ok(rows > 0)
+}
+
 /// What is reserved of these connections and overlaps [`from`, `to`).
 pub async fn of_connections(
     on: impl Into<On<'_>>,

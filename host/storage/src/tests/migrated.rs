@@ -150,3 +150,31 @@ fn messages_that_wait_are_sent_by_jobs() {
     // Some have it already: it cannot be taken back any more.
     assert_eq!((accepted("waits"), accepted("partly")), (None, Some(5)));
 }
+
+#[test]
+fn sites_of_keys_that_work_are_known() {
+    let connection = Connection::open_in_memory().unwrap();
+    apply(&connection, 1..=73);
+    connection
+        .execute_batch(
+            "insert into organizations (id, name, created_at) values ('o', 'o', 0);
+             insert into applications (id, organization_id, name, last_sequence, created_at) values ('a', 'o', 'a', 0, 0)",
+        )
+        .unwrap();
+    let key = "insert into api_keys (id, organization_id, application_id, name, prefix, last4, hash, scopes, allowed_domains, allowed_ips, \
+               connection_ids, rate_limit_per_minute, expires_at, revoked_at, created_at) \
+               values (?1, 'o', 'a', '', '', '', ?1, '[]', ?2, '[]', '[]', 1, ?3, ?4, 0)";
+    let none = None::<i64>;
+    connection.execute(key, ("lasts", r#"["a.test","b.test","a.test"]"#, none, none)).unwrap();
+    connection.execute(key, ("ends", r#"["a.test"]"#, Some(7), none)).unwrap();
+    connection.execute(key, ("revoked", r#"["c.test"]"#, none, Some(1))).unwrap();
+    connection.execute(key, ("of a server", "[]", none, none)).unwrap();
+    apply(&connection, 74..=i64::MAX);
+
+    let sql = "select key_id || ' ' || domain, live_until from api_key_domains order by 1";
+    let mut sql = connection.prepare(sql).unwrap();
+    let found = sql.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let found: Vec<(String, i64)> = found.map(Result::unwrap).collect();
+    let [ends, first, second] = ["ends a.test", "lasts a.test", "lasts b.test"].map(str::to_owned);
+    assert_eq!(found, [(ends, 7), (first, i64::MAX), (second, i64::MAX)]);
+}

@@ -3,9 +3,12 @@
 //! forgotten.
 
 mod calls;
+mod calls_booking_life;
 mod calls_deliveries;
+mod calls_domains;
 mod calls_held;
 mod calls_jobs;
+mod calls_pools;
 mod calls_refresh;
 mod calls_replays;
 mod calls_scheduling;

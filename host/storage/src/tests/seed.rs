@@ -50,6 +50,8 @@ pub const STATEMENTS: &[&str] = &[
             )
         )
     ),
+    "insert into api_key_domains (key_id, domain, live_until) \
+     select id, 'host-' || substr(id, 5) || '.example.test', 9223372036854775807 from api_keys",
     concat!(
         "insert into connections (id, organization_id, application_id, provider, connector_version, status, status_changed_at, \
          external_account_id, addresses, surfaces, requested_scopes, granted_scopes, provider_scopes, settings, credentials, \

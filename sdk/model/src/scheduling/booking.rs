@@ -54,6 +54,36 @@ pub struct Booking {
 
 impl Body for Booking {
     const NAME: &'static str = "Booking";
+    /// Everything but `noShow`: what becomes of a booking is said by operations of their own.
+    const READ_ONLY: &'static [&'static str] = &[
+        "eventTypeId",
+        "slug",
+        "status",
+        "start",
+        "end",
+        "timeZone",
+        "title",
+        "invitee",
+        "guests",
+        "answers",
+        "notes",
+        "hostIds",
+        "organizerConnectionId",
+        "location",
+        "calendarEvents",
+        "seats",
+        "sequence",
+        "iCalUid",
+        "previousStart",
+        "rescheduleCount",
+        "rescheduledBy",
+        "cancelledBy",
+        "cancellationReason",
+        "rejectionReason",
+        "confirmBy",
+        "manageToken",
+        "source",
+    ];
     const IN_CONNECTION: bool = false;
     type Extra = Nothing;
     type Options = Nothing;
@@ -162,6 +192,8 @@ pub enum BookingSource {
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["eventTypeId", "start", "inviteeEmail"])))]
 pub struct NewBooking {
     pub event_type_id: String,
+    /// The link of the event type that the invitee came by; one that is good for a single booking is used up.
+    pub slug: Option<String>,
     pub start: Instant,
     pub invitee_email: String,
     pub invitee_name: Option<String>,
@@ -178,4 +210,39 @@ pub struct NewBooking {
     pub metadata: Metadata,
     /// From the slot.
     pub slot_token: Option<String>,
+}
+
+/// Rejects a booking that is pending.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingRejection {
+    /// At most 2,000 characters; kept as `rejectionReason`.
+    pub reason: Option<String>,
+}
+
+/// Cancels a booking.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct BookingCancellation {
+    /// At most 2,000 characters; kept as `cancellationReason`.
+    pub reason: Option<String>,
+    /// The invitee's: what the event type's `cancellation` says holds then. A key without `scheduling.write` needs it.
+    pub manage_token: Option<String>,
+}
+
+/// Moves a booking. A `start` that the slot search does not offer for it gives 409 `slot_unavailable`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["start"])))]
+pub struct BookingMove {
+    pub start: Instant,
+    /// One of the event type's options. Null: as long as before, where the event type still has that.
+    pub duration_minutes: Option<i64>,
+    /// From the slot.
+    pub slot_token: Option<String>,
+    /// The invitee's: what the event type's `reschedule` says holds then. A key without `scheduling.write` needs it.
+    pub manage_token: Option<String>,
 }

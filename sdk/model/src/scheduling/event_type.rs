@@ -33,7 +33,7 @@ pub struct EventType {
     pub booking_window: BookingWindow,
     /// For hosts without their own.
     pub schedule: Option<Schedule>,
-    /// Instead of `schedule`.
+    /// A shared schedule, instead of `schedule`.
     pub schedule_id: Option<String>,
     pub hosts: Vec<Host>,
     pub assignment: Assignment,
@@ -41,10 +41,14 @@ pub struct EventType {
     pub reschedule_keeps_host: bool,
     pub locations: Vec<MeetingPlace>,
     pub limits: BookingLimits,
+    /// Bookings that share one meeting; null: each booking is a meeting of its own.
     pub seats_per_slot: Option<i64>,
+    /// Invitees may know how many seats are free.
     pub show_seat_count: bool,
     pub requires_confirmation: bool,
+    /// A pending booking holds its time. A seat beside others is held in any case.
     pub pending_blocks_slot: bool,
+    /// A pending booking expires so many minutes after it was made, and at its start at the latest.
     pub confirmation_expires_minutes: Option<i64>,
     pub cancellation: CancellationRules,
     pub reschedule: RescheduleRules,
@@ -158,6 +162,7 @@ pub struct Host {
     pub role: HostRole,
     /// Smaller first.
     pub priority: i64,
+    /// The share of the rotation where `roundRobinStrategy` is `weighted`; 0: never chosen there.
     pub weight: i64,
     pub schedule: Option<Schedule>,
     /// Shown to invitees.

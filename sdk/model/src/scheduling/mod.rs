@@ -8,6 +8,8 @@ pub mod slots;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::resource::{Body, Nothing};
+
 /// When somebody can be booked: hours of the week, and days on which they are others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -51,4 +53,44 @@ pub struct TimeWindow {
     pub start: String,
     /// `HH:MM`. Not after `start`: on the next day.
     pub end: String,
+}
+
+/// A schedule with a name, which event types use by its id.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct SharedSchedule {
+    /// One line.
+    pub name: String,
+    /// IANA name.
+    pub time_zone: String,
+    /// Windows that overlap are one.
+    pub weekly: Vec<WeeklyHours>,
+    /// Each replaces its whole local date.
+    pub overrides: Vec<DateOverride>,
+}
+
+impl SharedSchedule {
+    /// A schedule under a name.
+    pub fn named(name: String, schedule: Schedule) -> SharedSchedule {
+        let Schedule { time_zone, weekly, overrides } = schedule;
+        SharedSchedule { name, time_zone, weekly, overrides }
+    }
+
+    /// The hours, as an event type has them.
+    pub fn schedule(&self) -> Schedule {
+        Schedule {
+            time_zone: self.time_zone.clone(),
+            weekly: self.weekly.clone(),
+            overrides: self.overrides.clone(),
+        }
+    }
+}
+
+impl Body for SharedSchedule {
+    const NAME: &'static str = "SharedSchedule";
+    const IN_CONNECTION: bool = false;
+    const REQUIRED: &'static [&'static str] = &["name", "timeZone"];
+    type Extra = Nothing;
+    type Options = Nothing;
 }

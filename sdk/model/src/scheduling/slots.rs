@@ -36,6 +36,17 @@ pub struct BookingLink {
     pub expires_at: Option<Instant>,
 }
 
+/// Makes a further link to an event type, with a slug that cannot be guessed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct NewBookingLink {
+    /// It is good for one booking.
+    pub single_use: bool,
+    /// Nobody can book by it from then on. Null: it does not expire.
+    pub expires_at: Option<Instant>,
+}
+
 /// A place without its link or number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]

@@ -4,3 +4,4 @@ pub mod availability;
 pub mod booking_links;
 pub mod bookings;
 pub mod event_types;
+pub mod schedules;

@@ -1,5 +1,7 @@
 //! `/v1/scheduling/event-types`
 
+pub mod links;
+
 use axum::extract::State;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
@@ -25,7 +27,7 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<EventType>>()
         .post("/v1/scheduling/event-types", "scheduling.write", Mvp, create)
         .summary("Create an event type")
-        .description("It acts on the authority of the key that saves it: whoever may book needs no right of their own to the host's calendar. So the key must be allowed to use the host's connection, which must have been granted `calendar.write`. Without `calendarId` bookings are written to the account's default calendar; without `conflictCalendarIds` all calendars make the host busy that count in availability. `slug` is unique within the application (409 `already_exists`). There is one host, one seat a slot, and no confirmation: other settings give 400 `capability_not_supported`, which names the field.")
+        .description("It acts on the authority of the key that saves it: whoever may book needs no right of their own to the hosts' calendars. So the key must be allowed to use the connection of every host, which must have been granted `calendar.write`. Without `calendarId` bookings are written to the account's default calendar; without `conflictCalendarIds` all calendars make the host busy that count in availability. `slug` is unique within the application (409 `already_exists`). At most 100 hosts, each connection once. `assignment`: `fixed`, all hosts with the role `required` meet; `collective`, all but `optional` ones; `roundRobin`, the required ones and one of those with the role `rotation`, by `roundRobinStrategy`; `priority`, the same with the smallest `priority` that is free. Optional hosts get the event and are in nobody's way. Hours are in `schedule`, or in a shared one that `scheduleId` names. `seatsPerSlot`: so many bookings share one meeting. With `requiresConfirmation` bookings are `pending` until they are confirmed, and hold their time if `pendingBlocksSlot` says so. A `googleMeet` or `teams` location without a link needs calendars that make such conferences (400 `capability_not_supported`).")
         .body::<New<EventType>>()
         .returns::<Resource<EventType>>()
         .get("/v1/scheduling/event-types/{eventTypeId}", "scheduling.read", Mvp, get)

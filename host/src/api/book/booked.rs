@@ -1,0 +1,95 @@
+//! A booking that an address of the page names by the invitee's token, and what its invitee may do with it.
+
+use base::error::{Code, Error, Result};
+use model::scheduling::booking::{Booking, BookingStatus, Party};
+use model::scheduling::event_type::EventType;
+use storage::scheduling::bookings::BookingRow;
+use storage::scheduling::event_types;
+
+use crate::app::App;
+use crate::bookings::{manage_token, policy, state};
+
+/// A booking with its event type as it is now.
+pub struct Booked {
+    /// What its addresses have: `manage_token`.
+    pub token: String,
+    pub row: BookingRow,
+    pub body: Booking,
+    /// None: it was deleted.
+    pub event_type: Option<EventType>,
+}
+
+/// What an invitee does with a booking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    Cancel,
+    Move,
+}
+
+/// Why the invitee may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It does not take place any more.
+    Ended,
+    /// The host has not confirmed it.
+    Unconfirmed,
+    /// Invitees never may, or nothing can be booked at all.
+    NotOffered,
+    TooOften,
+    TooLate,
+}
+
+impl Booked {
+    /// The booking of a token; none where the token is not of this service, or not good any more.
+    pub async fn find(app: &App, token: &str) -> Result<Option<Booked>> {
+        let Some(row) = manage_token::find(app, token).await? else { return Ok(None) };
+        let stored = event_types::find(app.db.reader(), &row.tenant, &row.event_type_id).await?;
+        let event_type = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
+        let body = serde_json::from_str(&row.body)?;
+        Ok(Some(Booked { token: token.to_owned(), row, body, event_type }))
+    }
+
+    /// What it is called: the event type's title, or the booking's own where that was deleted.
+    pub fn what(&self) -> &str {
+        self.event_type.as_ref().map_or(self.body.title.as_str(), |event_type| event_type.title.as_str())
+    }
+
+    /// Why the invitee may not do this at `now`; none: they may. The rules are those that hold where it is done (`cancel`, `reschedule`).
+    pub fn refusal(&self, deed: Deed, now: i64) -> Result<Option<Refused>> {
+        let status = state::named(&self.row.status)?;
+        match status {
+            BookingStatus::Pending | BookingStatus::Confirmed => {}
+            BookingStatus::Completed => return Ok(Some(Refused::TooLate)),
+            BookingStatus::Rejected | BookingStatus::Cancelled | BookingStatus::Expired => {
+                return Ok(Some(Refused::Ended));
+            }
+        }
+        let start_at = self.row.start_at;
+        match (deed, &self.event_type) {
+            (Deed::Cancel, event_type) => {
+                let rules = event_type.as_ref().map(|e| e.cancellation.clone()).unwrap_or_default();
+                why(policy::allows_cancelling(&rules, start_at, now), Refused::TooLate)
+            }
+            (Deed::Move, Some(event_type)) if event_type.active => {
+                if state::allows_move(status, Party::Invitee).is_err() {
+                    return Ok(Some(Refused::Unconfirmed));
+                }
+                let (rules, count) = (&event_type.reschedule, self.body.reschedule_count);
+                let is_too_often = rules.max_count.is_some_and(|most| count >= most);
+                let reason = if is_too_often { Refused::TooOften } else { Refused::TooLate };
+                why(policy::allows_moving(rules, count, start_at, now), reason)
+            }
+            (Deed::Move, _) => Ok(Some(Refused::NotOffered)),
+        }
+    }
+}
+
+/// What a rule says; `otherwise` where it says that it is not possible any more.
+fn why(allowed: Result<()>, otherwise: Refused) -> Result<Option<Refused>> {
+    match allowed {
+        Ok(()) => Ok(None),
+        Err(Error::Refused(refusal)) if refusal.code == Code::Forbidden => Ok(Some(Refused::NotOffered)),
+        Err(Error::Refused(_)) => Ok(Some(otherwise)),
+        Err(e) => Err(e),
+    }
+}

@@ -1,0 +1,344 @@
+//! What an invitee does with a booking by the pages below its own: cancels it, or moves it to another time. Whoever opens them changes
+//! nothing; only their forms do. A form that is sent twice finds done what it asks for.
+
+use base::error::{Code, Error, Result, not_found};
+use http::StatusCode;
+use model::Instant;
+use model::scheduling::booking::BookingMove;
+use storage::lane::Lane;
+
+use crate::answer::Attempt;
+use crate::api::book::about;
+use crate::api::book::booked::{Booked, Deed, Refused};
+use crate::api::book::choice::Choice;
+use crate::api::book::dates;
+use crate::api::book::done;
+use crate::api::book::form::Fields;
+use crate::api::book::free;
+use crate::api::book::html::Html;
+use crate::api::book::layout::Page;
+use crate::api::book::month;
+use crate::api::book::subject::{Moved, Subject, Visit};
+use crate::api::book::submit::Outcome;
+use crate::api::book::texts::texts;
+use crate::app::App;
+use crate::bookings::change::Viewer;
+use crate::bookings::{cancel, reschedule};
+
+/// The field of a cancellation's reason.
+const REASON: &str = "reason";
+/// Seconds after which a form that could not be decided about is worth sending again.
+const RETRY_AFTER_S: u64 = 5;
+
+/// What a page below a booking's is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    Cancel,
+    /// The list of times to which it can be moved.
+    Choose,
+    MoveTo(Instant),
+}
+
+impl Aim {
+    fn deed(self) -> Deed {
+        match self {
+            Aim::Cancel => Deed::Cancel,
+            Aim::Choose | Aim::MoveTo(_) => Deed::Move,
+        }
+    }
+
+    /// The way from the page to the folder of the pages of bookings, `/book/b/`.
+    fn up(self) -> &'static str {
+        match self {
+            Aim::Cancel | Aim::Choose => "../",
+            Aim::MoveTo(_) => "../../../",
+        }
+    }
+}
+
+/// Why a form was not taken.
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    text: &'static str,
+    status: StatusCode,
+}
+
+/// The page, which asks what is to be done.
+///
+/// # Errors
+/// `not_found` where the token names no booking.
+pub async fn view(app: &App, visit: &Visit, token: &str, aim: Aim) -> Result<Page> {
+    let booked = load(app, token).await?;
+    if let Some(why) = booked.refusal(aim.deed(), app.now())? {
+        return Ok(refused(visit, &booked, aim, why));
+    }
+    match aim {
+        Aim::Cancel => Ok(cancellation(visit, &booked, &Fields::default(), None)),
+        Aim::Choose => {
+            let subject = Subject::of_booking(app, visit, &booked).await?;
+            Ok(month::page(app, visit, &subject).await)
+        }
+        Aim::MoveTo(start) => {
+            let subject = Subject::of_booking(app, visit, &booked).await?;
+            let fault = match free::is_free(app, &subject, start).await {
+                Ok(true) => None,
+                Ok(false) => Some(taken(visit)),
+                Err(e) => Some(fault(visit, e)?),
+            };
+            Ok(confirmation(app, visit, &subject, start, fault).await)
+        }
+    }
+}
+
+/// Does what a form asks for.
+///
+/// # Errors
+/// `not_found` where the token names no booking.
+pub async fn send(app: &App, visit: &Visit, token: &str, aim: Aim, fields: &Fields) -> Result<Outcome> {
+    let booked = load(app, token).await?;
+    let lane = Lane::requests().of(&booked.row.tenant.application_id);
+    lane.scope(change(app, visit, &booked, aim, fields)).await
+}
+
+async fn load(app: &App, token: &str) -> Result<Booked> {
+    Booked::find(app, token).await?.ok_or_else(|| not_found("booking"))
+}
+
+async fn change(app: &App, visit: &Visit, booked: &Booked, aim: Aim, fields: &Fields) -> Result<Outcome> {
+    let refusal = booked.refusal(aim.deed(), app.now())?;
+    let subject = match aim {
+        Aim::MoveTo(_) if refusal.is_none() => Some(Subject::of_booking(app, visit, booked).await?),
+        _ => None,
+    };
+    if is_done(booked, subject.as_ref(), aim) {
+        return Ok(over(visit, booked));
+    }
+    if let Some(why) = refusal {
+        return Ok(shown(refused(visit, booked, aim, why).with_status(status(why))));
+    }
+    let attempt = Attempt::new(hex::encode(app.entropy.bytes::<16>()), false, None);
+    let made = match (aim, &subject) {
+        (Aim::MoveTo(start), Some(subject)) => {
+            let new =
+                BookingMove { start, duration_minutes: Some(subject.minutes), ..BookingMove::default() };
+            let viewer = Viewer { asker: &subject.asker, sees_hosts: false, warnings: Vec::new() };
+            reschedule::by_invitee(app, viewer, (&booked.row, new), &attempt).await
+        }
+        (Aim::Cancel, _) => {
+            let reason = Some(fields.first(REASON).trim()).filter(|reason| !reason.is_empty());
+            let viewed = (false, Vec::new());
+            cancel::by_invitee(app, &booked.row, reason.map(str::to_owned), viewed, &attempt).await
+        }
+        // The list has no form.
+        _ => return Err(not_found("form")),
+    };
+    match made {
+        Ok(_) => Ok(over(visit, booked)),
+        Err(e) => undone(app, visit, (booked, subject), (aim, fields), e).await,
+    }
+}
+
+/// What a form comes to that was refused.
+async fn undone(
+    app: &App,
+    visit: &Visit,
+    (booked, subject): (&Booked, Option<Subject>),
+    (aim, fields): (Aim, &Fields),
+    e: Error,
+) -> Result<Outcome> {
+    if matches!(e.code(), Some(Code::InvalidState | Code::Forbidden)) {
+        // Somebody was faster, or the time for it ended just now.
+        let now = load(app, &booked.token).await?;
+        if is_done(&now, None, aim) {
+            return Ok(over(visit, &now));
+        }
+        let why = now.refusal(aim.deed(), app.now())?.unwrap_or(Refused::TooLate);
+        return Ok(shown(refused(visit, &now, aim, why).with_status(status(why))));
+    }
+    let fault = fault(visit, e)?;
+    Ok(shown(match (aim, subject) {
+        (Aim::MoveTo(start), Some(subject)) => confirmation(app, visit, &subject, start, Some(fault)).await,
+        _ => cancellation(visit, booked, fields, Some(fault)),
+    }))
+}
+
+/// Whether there is nothing left to be done: the same form came before.
+fn is_done(booked: &Booked, subject: Option<&Subject>, aim: Aim) -> bool {
+    match aim {
+        Aim::Cancel => booked.body.cancelled_by.is_some() && booked.row.status == "cancelled",
+        Aim::Choose => false,
+        Aim::MoveTo(start) => match subject {
+            Some(subject) => subject.is_now(start),
+            // One that waits for its host's word again has no more than its start to be known by.
+            None => booked.body.reschedule_count > 0 && booked.row.start_at == start.as_millis(),
+        },
+    }
+}
+
+/// To the booking's own page.
+fn over(visit: &Visit, booked: &Booked) -> Outcome {
+    Outcome::Booked(format!("b/{}{}", booked.token, visit.choice.spoken().query()))
+}
+
+fn shown(page: Page) -> Outcome {
+    Outcome::Shows(Box::new(page))
+}
+
+fn taken(visit: &Visit) -> Fault {
+    Fault { text: texts(visit.language).taken, status: StatusCode::CONFLICT }
+}
+
+/// What a refusal says to a visitor. What is no visitor's doing stays an error.
+fn fault(visit: &Visit, e: Error) -> Result<Fault> {
+    let texts = texts(visit.language);
+    match e.code() {
+        Some(Code::SlotUnavailable) => Ok(taken(visit)),
+        // A start that nobody can have, such as one in the year 9000; or a reason that is too long.
+        Some(Code::InvalidParameter) => {
+            let is_reason = matches!(&e, Error::Refused(refusal) if refusal.param.as_deref() == Some(REASON));
+            match is_reason {
+                true => Ok(Fault { text: texts.bad_value, status: StatusCode::BAD_REQUEST }),
+                false => Ok(taken(visit)),
+            }
+        }
+        Some(Code::AvailabilityUnknown | Code::Overloaded) => {
+            Ok(Fault { text: texts.availability_unknown, status: StatusCode::SERVICE_UNAVAILABLE })
+        }
+        _ => Err(e),
+    }
+}
+
+fn status(why: Refused) -> StatusCode {
+    match why {
+        Refused::NotOffered => StatusCode::FORBIDDEN,
+        Refused::Ended | Refused::Unconfirmed | Refused::TooOften | Refused::TooLate => StatusCode::CONFLICT,
+    }
+}
+
+/// The page that says why it cannot be done.
+fn refused(visit: &Visit, booked: &Booked, aim: Aim, why: Refused) -> Page {
+    let texts = texts(visit.language);
+    let of_deed = match aim.deed() {
+        Deed::Cancel => texts.cancel_booking,
+        Deed::Move => texts.move_booking,
+    };
+    let (title, text) = match why {
+        Refused::Ended => (texts.cancelled[0], texts.cancelled[1]),
+        Refused::Unconfirmed => (of_deed, texts.not_confirmed),
+        Refused::NotOffered => (of_deed, texts.not_offered),
+        Refused::TooOften => (of_deed, texts.moved_too_often),
+        Refused::TooLate => (of_deed, texts.too_late),
+    };
+    let mut html = Html::default();
+    html.element("p", text).html(&done::facts(visit, booked)).html(&back(visit, &booked.token, aim));
+    page(title, html, booked)
+}
+
+/// The way to the booking's own page.
+fn back(visit: &Visit, token: &str, aim: Aim) -> Html {
+    let mut html = Html::default();
+    let link = format!("{}{token}{}", aim.up(), visit.choice.spoken().query());
+    html.raw("<p>").link(&link, texts(visit.language).to_booking).raw("</p>\n");
+    html
+}
+
+/// A page with the event type's picture.
+fn page(title: &str, html: Html, booked: &Booked) -> Page {
+    let page = Page::new(title, html);
+    match &booked.event_type {
+        Some(event_type) => page.of(event_type).unframed(),
+        None => page,
+    }
+}
+
+/// Adds what is wrong, in front of everything else.
+fn alert(html: &mut Html, visit: &Visit, fault: Fault) {
+    html.raw("<div class=\"alert\" role=\"alert\">\n<p><strong>").text(texts(visit.language).not_changed);
+    html.raw("</strong></p>\n<p>").text(fault.text).raw("</p>\n</div>\n");
+}
+
+fn with(page: Page, fault: Option<Fault>) -> Page {
+    let Some(Fault { status, .. }) = fault else { return page };
+    let page = page.with_status(status);
+    if status == StatusCode::SERVICE_UNAVAILABLE { page.retry_after_s(RETRY_AFTER_S) } else { page }
+}
+
+/// Begins the form of a page.
+fn form(html: &mut Html, visit: &Visit) {
+    html.raw("<form method=\"post\" action=\"").text(&visit.choice.standing().link()).raw("\">\n");
+}
+
+/// The page that asks whether the booking is to be cancelled.
+fn cancellation(visit: &Visit, booked: &Booked, fields: &Fields, fault: Option<Fault>) -> Page {
+    let texts = texts(visit.language);
+    let mut html = Html::default();
+    if let Some(fault) = fault {
+        alert(&mut html, visit, fault);
+    }
+    html.element("p", texts.cancel_question).html(&done::facts(visit, booked));
+    form(&mut html, visit);
+    html.raw("<div class=\"field\"><label for=\"reason\">").text(texts.reason);
+    html.raw(" <span class=\"muted\">").text(texts.optional).raw("</span></label>\n");
+    // A browser drops the first line feed.
+    html.raw("<textarea id=\"reason\" name=\"reason\" rows=\"4\" maxlength=\"2000\" autocomplete=\"off\">\n");
+    html.text(fields.first(REASON)).raw("</textarea></div>\n");
+    html.raw("<button>").text(texts.cancel_booking).raw("</button>\n</form>\n");
+    html.html(&back(visit, &booked.token, Aim::Cancel));
+    with(page(texts.cancel_booking, html, booked), fault)
+}
+
+/// The page that asks whether the booking is to be moved to this time; with others where it is taken.
+async fn confirmation(
+    app: &App,
+    visit: &Visit,
+    subject: &Subject,
+    start: Instant,
+    fault: Option<Fault>,
+) -> Page {
+    let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
+    let is_taken = fault.is_some_and(|fault| fault.status == StatusCode::CONFLICT);
+    let mut html = Html::default();
+    if let Some(fault) = fault {
+        alert(&mut html, visit, fault);
+    }
+    html.raw("<dl>\n");
+    if let Some(moved) = &subject.moved {
+        html.html(&about::moved(subject, moved, visit.language));
+    }
+    let when = dates::span(start, subject.end(start), &subject.zone, visit.language);
+    html.described(texts.new_time, &when).raw("</dl>\n");
+    if is_taken {
+        html.html(&others(app, visit, subject, start).await);
+    } else {
+        if event_type.requires_confirmation {
+            html.element("p", texts.confirms_again);
+        }
+        form(&mut html, visit);
+        html.raw("<button>").text(texts.move_here).raw("</button>\n</form>\n");
+    }
+    let day = dates::local(start, &subject.zone).date;
+    let list = format!("../../move{}", Choice { day: Some(day), ..visit.choice.standing() }.link());
+    html.raw("<p>").link(&list, texts.change_time).raw("</p>\n");
+    if let Some(Moved { token, .. }) = &subject.moved {
+        html.html(&back(visit, token, Aim::MoveTo(start)));
+    }
+    with(Page::new(texts.move_booking, html).of(event_type).unframed(), fault)
+}
+
+/// Ways to the times nearest to one that is taken.
+async fn others(app: &App, visit: &Visit, subject: &Subject, start: Instant) -> Html {
+    let mut html = Html::default();
+    let found = free::nearest(app, subject, start).await;
+    if found.is_empty() {
+        return html;
+    }
+    html.element("h2", texts(visit.language).other_times).raw("<ul class=\"times\">\n");
+    for other in found {
+        let name = dates::span(other, subject.end(other), &subject.zone, visit.language);
+        // `./`, because of the colons in a time.
+        let link = format!("./{other}{}", visit.choice.standing().query());
+        html.raw("<li>").link(&link, &name).raw("</li>\n");
+    }
+    html.raw("</ul>\n");
+    html
+}

@@ -1,0 +1,52 @@
+//! `/v1/scheduling/bookings/{bookingId}/cancel`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Resource;
+use model::scheduling::booking::{Booking, BookingCancellation};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Path;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::bookings::change::Viewer;
+use crate::bookings::input::missing;
+use crate::bookings::{cancel, manage_token};
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .post("/v1/scheduling/bookings/{bookingId}/cancel", "scheduling.book", Additive, post)
+        .summary("Cancel a booking")
+        .description("Its time is free with the answer; its event goes from the host's calendar right after that. A key without `scheduling.write` needs the invitee's `manageToken`, and what the event type's `cancellation` says holds: 403 `forbidden` where invitees may not cancel, 409 `invalid_state` where it is too late. Without a `manageToken` a key that may write is bound by neither. 409 `invalid_state` for a booking that was ended before.")
+        .body::<BookingCancellation>()
+        .returns::<Resource<Booking>>()
+}
+
+async fn post(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (asked, unknown) = json::typed::<BookingCancellation>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let sees_hosts = caller.has_scope("scheduling.read");
+    if let Some(token) = &asked.manage_token {
+        let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
+        let viewed = (sees_hosts, warnings);
+        return Ok(cancel::by_invitee(&app, &found, asked.reason, viewed, &attempt).await?);
+    }
+    if !caller.has_scope("scheduling.write") {
+        return Err(missing("manageToken").into());
+    }
+    let viewer = Viewer { asker: &asker, sees_hosts, warnings };
+    Ok(cancel::by_key(&app, viewer, (&id, asked.reason), &attempt).await?)
+}

@@ -1,0 +1,36 @@
+//! `/v1/scheduling/bookings/{bookingId}/confirm`
+
+use axum::extract::State;
+use model::resource::Resource;
+use model::scheduling::booking::Booking;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Path;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::bookings::change::Viewer;
+use crate::bookings::confirm;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .post("/v1/scheduling/bookings/{bookingId}/confirm", "scheduling.write", Additive, post)
+        .summary("Confirm a booking that is pending")
+        .description("Of several who confirm or reject at the same time one succeeds, the others get 409 `invalid_state`. Where the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` when it is taken, 503 `availability_unknown` when the hosts' calendars cannot be read.")
+        .returns::<Resource<Booking>>()
+}
+
+async fn post(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    attempt: Attempt,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let sees_hosts = caller.has_scope("scheduling.read");
+    let viewer = Viewer { asker: &asker, sees_hosts, warnings: Vec::new() };
+    Ok(confirm::confirm(&app, viewer, &id, &attempt).await?)
+}

@@ -1,0 +1,122 @@
+//! `/v1/scheduling/bookings`
+
+pub mod cancel;
+pub mod confirm;
+pub mod reject;
+pub mod reschedule;
+
+use axum::extract::State;
+use base::error::{Code, Result, invalid};
+use http::HeaderMap;
+use model::resource::{Patch, Resource};
+use model::scheduling::booking::{Booking, NewBooking};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::{Additive, Mvp};
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::bookings::list::{self as bookings, Filter, Place};
+use crate::bookings::{create as booking, new_booking, update as change};
+use crate::pages;
+use crate::resources::Asker;
+
+/// Characters of an address.
+const MAX_ADDRESS: usize = 320;
+const STATUSES: [&str; 6] = ["pending", "confirmed", "rejected", "cancelled", "expired", "completed"];
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .get("/v1/scheduling/bookings", "scheduling.read", Additive, list)
+        .summary("List bookings by when they begin")
+        .description("To a key that is bound to connections: those whose hosts are all among them. With several filters a page can be short, and only a null `next_cursor` is the end.")
+        .param("event_type_id", "string", "Bookings of this event type")
+        .param("status", "string", "pending, confirmed, rejected, cancelled, expired or completed")
+        .param("invitee_email", "string", "Bookings of this address, however it is spelled")
+        .param("start", "string", "Bookings that begin then or later: an RFC 3339 instant, or a date")
+        .param("end", "string", "Bookings that begin before: an RFC 3339 instant, or a date")
+        .lists::<Resource<Booking>>()
+        .post("/v1/scheduling/bookings", "scheduling.book", Mvp, create)
+        .summary("Book a slot")
+        .description("Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address has as many bookings ahead as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` tells how far it has got. Who hosts are is told to keys with `scheduling.read` alone.")
+        .body::<NewBooking>()
+        .returns::<Resource<Booking>>()
+        .get("/v1/scheduling/bookings/{bookingId}", "scheduling.read", Additive, get)
+        .summary("Read a booking")
+        .returns::<Resource<Booking>>()
+        .patch("/v1/scheduling/bookings/{bookingId}", "scheduling.write", Additive, update)
+        .summary("Change your notes on a booking, or say who did not come")
+        .description("A JSON merge patch of `metadata` and `noShow`; for everything else there are operations. `noShow` is of bookings that are confirmed or completed and have begun: 409 `invalid_state` for others. It names the invitee or guests by their addresses.")
+        .body::<Patch<Booking>>()
+        .returns::<Resource<Booking>>()
+}
+
+async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let filter = filter(&params)?;
+    let binding = Binding::new(&asker.tenant, "scheduling.bookings.list", &filter);
+    let after: Option<Place> = binding.place(&app.keyring, params.get("cursor"))?;
+    let found = bookings::list(&app, &asker, &filter, after, limit).await?;
+    let (places, texts): (Vec<Place>, Vec<String>) = found.items.into_iter().unzip();
+    // The bytes can end the page before its number does.
+    let fitting = pages::fitting(&texts);
+    let next = match fitting.checked_sub(1).filter(|_| fitting < texts.len()) {
+        Some(last) => places.get(last).cloned(),
+        None => found.next,
+    };
+    let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
+    let shown = texts.get(..fitting).unwrap_or(&texts);
+    Ok(Answer::ok(page::page(shown, cursor.as_deref())))
+}
+
+fn filter(params: &Params) -> Result<Filter> {
+    let (start, end) = (params.instant("start")?, params.instant("end")?);
+    if start.zip(end).is_some_and(|(start, end)| end <= start) {
+        return Err(invalid(Code::InvalidTimeRange, "end", "end must be after start"));
+    }
+    let email = params.text("invitee_email", MAX_ADDRESS)?;
+    Ok(Filter {
+        event_type_id: params.text("event_type_id", 64)?,
+        status: params.word("status", &STATUSES)?,
+        invitee_email: email.map(|email| email.to_lowercase()),
+        start,
+        end,
+    })
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    new_booking::require_fields(&body)?;
+    let (new, unknown) = json::typed::<NewBooking>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let viewer = (&asker, caller.has_scope("scheduling.read"));
+    Ok(booking::create(&app, viewer, &new, &warnings, &attempt).await?)
+}
+
+async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+    Ok(bookings::answer(&app, &asker, &id).await?)
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let strict = json::is_strict(&headers);
+    Ok(change::update(&app, &asker, &id, (body, expected, strict), &attempt).await?)
+}

@@ -1,0 +1,44 @@
+//! `/v1/scheduling/bookings/{bookingId}/reject`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Resource;
+use model::scheduling::booking::{Booking, BookingRejection};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Path;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::bookings::change::Viewer;
+use crate::bookings::confirm;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .post("/v1/scheduling/bookings/{bookingId}/reject", "scheduling.write", Additive, post)
+        .summary("Reject a booking that is pending")
+        .description(
+            "Its time is free with the answer. 409 `invalid_state` for a booking that is not pending.",
+        )
+        .body::<BookingRejection>()
+        .returns::<Resource<Booking>>()
+}
+
+async fn post(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (asked, unknown) = json::typed::<BookingRejection>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let viewer = Viewer { asker: &asker, sees_hosts: caller.has_scope("scheduling.read"), warnings };
+    Ok(confirm::reject(&app, viewer, (&id, asked.reason), &attempt).await?)
+}

@@ -1,0 +1,54 @@
+//! `/v1/scheduling/bookings/{bookingId}/reschedule`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Resource;
+use model::scheduling::booking::{Booking, BookingMove};
+use serde_json::Value;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::Path;
+use crate::api::caller::Caller;
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::app::App;
+use crate::bookings::change::Viewer;
+use crate::bookings::input::missing;
+use crate::bookings::{manage_token, reschedule};
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .post("/v1/scheduling/bookings/{bookingId}/reschedule", "scheduling.book", Additive, post)
+        .summary("Move a booking to another slot")
+        .description("The booking keeps its id, and while its organizer stays its `iCalUid`; `sequence` goes up. Its old time is free and its new one taken with the answer; the event is moved right after that. 409 `slot_unavailable` for a `start` that the search for slots with this `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking that is not confirmed. A key without `scheduling.write` needs the invitee's `manageToken`, and what the event type's `reschedule` says holds: 403 `forbidden` where invitees may not move, 409 `invalid_state` where it is too late or was done too often; where bookings need a confirmation this one is pending again. Without a `manageToken` a key that may write is bound by none of that.")
+        .body::<BookingMove>()
+        .returns::<Resource<Booking>>()
+}
+
+async fn post(
+    State(app): State<App>,
+    asker: Asker,
+    caller: Caller,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    if matches!(body.get("start"), None | Some(Value::Null)) {
+        return Err(missing("start").into());
+    }
+    let (asked, unknown) = json::typed::<BookingMove>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let viewer = Viewer { asker: &asker, sees_hosts: caller.has_scope("scheduling.read"), warnings };
+    if let Some(token) = &asked.manage_token {
+        let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
+        return Ok(reschedule::by_invitee(&app, viewer, (&found, asked.clone()), &attempt).await?);
+    }
+    if !caller.has_scope("scheduling.write") {
+        return Err(missing("manageToken").into());
+    }
+    Ok(reschedule::by_key(&app, viewer, (&id, asked), &attempt).await?)
+}

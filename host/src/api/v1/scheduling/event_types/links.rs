@@ -1,0 +1,72 @@
+//! `/v1/scheduling/event-types/{eventTypeId}/links`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::Written;
+use model::scheduling::slots::{BookingLink, NewBookingLink};
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::bookings::links;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .get("/v1/scheduling/event-types/{eventTypeId}/links", "scheduling.read", Additive, list)
+        .summary("List the booking links of an event type")
+        .description("Its own slug, and the links that were made besides, in the order of their slugs. `active` is false for one that is expired or used up.")
+        .lists::<BookingLink>()
+        .post("/v1/scheduling/event-types/{eventTypeId}/links", "scheduling.write", Additive, create)
+        .summary("Make a further booking link")
+        .description("Its slug cannot be guessed. One with `singleUse` is good for one booking, one with `expiresAt` until then; after that it has the same answer as one that never was: 404. A booking that is made through the API uses the link that its `slug` names.")
+        .body::<NewBookingLink>()
+        .returns::<Written<BookingLink>>()
+        .delete("/v1/scheduling/event-types/{eventTypeId}/links/{slug}", "scheduling.write", Additive, delete)
+        .summary("End a booking link")
+        .description("Bookings that were made by it stay. The event type's own slug is no further link: 409 `invalid_state`.")
+}
+
+async fn list(
+    State(app): State<App>,
+    asker: Asker,
+    Path(id): Path<String>,
+    params: Params,
+) -> Result<Answer, ApiError> {
+    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let binding = Binding::new(&asker.tenant, "scheduling.event_types.links.list", &id);
+    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut found = links::list(&app, &asker, &id, (&after, limit + 1)).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let items: Vec<String> = found.iter().map(storage::json_text).collect();
+    let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|link| &link.slug));
+    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let (new, unknown) = json::typed::<NewBookingLink>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    Ok(links::create(&app, &asker, &id, (&new, warnings), &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    Path((id, slug)): Path<(String, String)>,
+) -> Result<Answer, ApiError> {
+    Ok(links::delete(&app, &asker, (&id, &slug), &attempt).await?)
+}

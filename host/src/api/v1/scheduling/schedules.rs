@@ -1,0 +1,98 @@
+//! `/v1/scheduling/schedules`
+
+use axum::extract::State;
+use http::HeaderMap;
+use model::resource::{New, Patch, Resource};
+use model::scheduling::SharedSchedule;
+
+use crate::answer::{Answer, Attempt};
+use crate::api::asker::{Params, Path};
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::json::{self, Body};
+use crate::api::operation::Priority::Additive;
+use crate::api::operation::Routes;
+use crate::api::page::{self, Binding};
+use crate::app::App;
+use crate::bookings::schedules;
+use crate::resources::Asker;
+
+pub fn routes() -> Routes<App> {
+    Routes::new("Scheduling")
+        .get("/v1/scheduling/schedules", "scheduling.read", Additive, list)
+        .summary("List schedules")
+        .lists::<Resource<SharedSchedule>>()
+        .post("/v1/scheduling/schedules", "scheduling.write", Additive, create)
+        .summary("Create a schedule")
+        .description(
+            "Event types use it by `scheduleId`, and have its hours from the moment on at which they change.",
+        )
+        .body::<New<SharedSchedule>>()
+        .returns::<Resource<SharedSchedule>>()
+        .get("/v1/scheduling/schedules/{scheduleId}", "scheduling.read", Additive, get)
+        .summary("Read a schedule")
+        .returns::<Resource<SharedSchedule>>()
+        .patch("/v1/scheduling/schedules/{scheduleId}", "scheduling.write", Additive, update)
+        .summary("Change a schedule")
+        .description("Bookings that are made stay as they are.")
+        .body::<Patch<SharedSchedule>>()
+        .returns::<Resource<SharedSchedule>>()
+        .delete("/v1/scheduling/schedules/{scheduleId}", "scheduling.write", Additive, delete)
+        .summary("Delete a schedule")
+        .description("409 `invalid_state` while an event type uses it.")
+}
+
+async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let binding = Binding::new(&asker.tenant, "scheduling.schedules.list", &());
+    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut found = schedules::list(&app, &asker, &after, limit + 1).await?;
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let mut items = Vec::with_capacity(found.len());
+    for stored in &found {
+        items.push(stored.view()?.to_string());
+    }
+    let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|s| &s.row.id));
+    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
+}
+
+async fn create(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let strict = json::is_strict(&headers);
+    Ok(schedules::create(&app, &asker, body, strict, &attempt).await?)
+}
+
+async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+    let found = schedules::find(&app, &asker, &id).await?;
+    Ok(Answer::ok(found.view()?.to_string()).etag(&found.row.etag))
+}
+
+async fn update(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let strict = json::is_strict(&headers);
+    Ok(schedules::update(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+}
+
+async fn delete(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, None)?;
+    Ok(schedules::delete(&app, &asker, &id, expected, &attempt).await?)
+}

@@ -1,0 +1,108 @@
+//! A booking is cancelled: by a key, or by its invitee within the event type's rules. Its time is free with the answer; its event goes by
+//! job.
+
+use base::error::Result;
+use base::input::validate;
+use base::tenant::Tenant;
+use model::scheduling::booking::{BookingStatus, Party};
+use serde_json::Value;
+use storage::Tx;
+use storage::scheduling::bookings::BookingRow;
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::bookings::change::{self, Held, TRIES, Viewer};
+use crate::bookings::confirm::MAX_REASON;
+use crate::bookings::held::contended;
+use crate::bookings::{list, policy, state};
+
+/// Who cancels which booking, and why.
+#[derive(Clone)]
+struct Cancellation {
+    tenant: Tenant,
+    id: String,
+    by: Party,
+    reason: Option<String>,
+    /// Of the link that the invitee came by.
+    manage_version: Option<i64>,
+    sees_hosts: bool,
+    warnings: Vec<Value>,
+}
+
+/// Cancels a booking for a key that may write.
+///
+/// # Errors
+/// 409 `invalid_state` for one that is over, or was ended before.
+pub async fn by_key(
+    app: &App,
+    viewer: Viewer<'_>,
+    (id, reason): (&str, Option<String>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let seen = list::find(app, viewer.asker, id).await?;
+    let cancellation = Cancellation {
+        tenant: seen.row.tenant,
+        id: seen.row.id,
+        by: Party::Api,
+        reason,
+        manage_version: None,
+        sees_hosts: viewer.sees_hosts,
+        warnings: viewer.warnings,
+    };
+    cancel(app, cancellation, attempt).await
+}
+
+/// Cancels a booking that `manage_token` has found for its invitee. `sees_hosts`: the answer tells who the hosts are; `warnings` are what
+/// was wrong with the request.
+///
+/// # Errors
+/// As `by_key`; also 403 `forbidden` where the event type lets no invitee cancel, and 409 `invalid_state` where it is too late for that.
+pub async fn by_invitee(
+    app: &App,
+    booking: &BookingRow,
+    reason: Option<String>,
+    (sees_hosts, warnings): (bool, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let cancellation = Cancellation {
+        tenant: booking.tenant.clone(),
+        id: booking.id.clone(),
+        by: Party::Invitee,
+        reason,
+        manage_version: Some(booking.manage_version),
+        sees_hosts,
+        warnings,
+    };
+    cancel(app, cancellation, attempt).await
+}
+
+async fn cancel(app: &App, cancellation: Cancellation, attempt: &Attempt) -> Result<Answer> {
+    validate::text("reason", cancellation.reason.as_deref(), MAX_REASON)?;
+    for _ in 0..TRIES {
+        let (held, asked, attempt) = (app.clone(), cancellation.clone(), attempt.clone());
+        let cancelled: Result<Option<Answer>> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, asked, &attempt).await })).await;
+        if let Some(answer) = cancelled? {
+            return Ok(answer);
+        }
+    }
+    Err(contended())
+}
+
+/// Cancels it in a transaction. None: it was moved meanwhile.
+async fn write(tx: &mut Tx, app: &App, asked: Cancellation, attempt: &Attempt) -> Result<Option<Answer>> {
+    let Some(mut held) = Held::lock(tx, &asked.tenant, &asked.id).await? else { return Ok(None) };
+    change::check_link(&held.seat, asked.manage_version)?;
+    let now = app.now();
+    state::allows(held.seat.status()?, BookingStatus::Cancelled)?;
+    if asked.by == Party::Invitee {
+        // Of a deleted event type nobody knows the rules: those of a new one hold.
+        let rules = held.of.event_type().map(|e| e.cancellation.clone()).unwrap_or_default();
+        policy::allows_cancelling(&rules, held.seat.row.start_at, now)?;
+    }
+    held.seat.body.cancelled_by = Some(asked.by);
+    held.seat.body.cancellation_reason = asked.reason;
+    held.end(tx, app, (BookingStatus::Cancelled, asked.by), now).await?;
+    let viewed = (asked.sees_hosts, asked.warnings);
+    Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
+}

@@ -1,0 +1,351 @@
+//! Decides about a booking and writes it, in one transaction under locks: the event type's, which makes one decision after the other of those
+//! about the same event type, and those of the hosts who are chosen. What another event type did to these hosts meanwhile the database tells:
+//! it refuses a reservation that overlaps another one.
+
+use base::error::{Code, Error, Result, not_found, refuse};
+use base::ids::Kind;
+use model::scheduling::booking::{Booking, BookingStatus};
+use model::scheduling::event_type::HostRole;
+use scheduling::assign;
+use scheduling::interval::Interval;
+use scheduling::oracle::{Oracle, Refusal, Slot};
+use scheduling::rules::{Question, Rules};
+use serde_json::Value;
+use storage::Tx;
+use storage::locked::ConnectionLock;
+use storage::scheduling::bookings::{self as table, BookingRow};
+use storage::scheduling::event_types::{self, EventTypeRow};
+use storage::scheduling::links;
+use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::reserved_times::{self, NewReserved, Part};
+use url::Url;
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::bookings::gather::{self, Busy};
+use crate::bookings::held::unavailable;
+use crate::bookings::links::Bookable;
+use crate::bookings::{due, event_write, hourly, manage_token, new_booking, schedules, state, turns, view};
+use crate::log::{self, Note, Origin};
+
+/// A booking that is to be decided.
+#[derive(Clone)]
+pub struct Wanted {
+    /// The booking's id.
+    pub id: String,
+    pub bookable: Bookable,
+    pub booking: Booking,
+    pub metadata: String,
+    pub rules: Rules,
+    pub busy: Busy,
+    /// There are hosts who could be chosen and whose calendars were not read: they count as busy.
+    pub is_partial: bool,
+    pub sees_hosts: bool,
+    /// How many bookings the invitee's address can make in the application within an hour; none: as many as it likes.
+    pub most_an_hour: Option<u32>,
+    pub warnings: Vec<Value>,
+}
+
+/// Why a booking was not made. Nothing of its transaction stays.
+pub enum Stop {
+    Refused(Error),
+    /// The event type, or its schedule, is not any more as it was read.
+    Changed,
+    /// None of the hosts is free whose calendars were read, and there are others.
+    Unread,
+    /// Another booking took a host's time, or the last seat, after it was looked at: what there is now has to be looked at anew.
+    Taken,
+    /// The account of this host was disconnected.
+    Gone(String),
+}
+
+impl From<Error> for Stop {
+    fn from(e: Error) -> Stop {
+        Stop::Refused(e)
+    }
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(e: anyhow::Error) -> Stop {
+        Stop::Refused(e.into())
+    }
+}
+
+/// The one start that is asked about.
+pub fn starting_at(start_ms: i64) -> Interval {
+    Interval::new(start_ms, start_ms.saturating_add(1))
+}
+
+/// Decides and writes, with the answer. The locks are taken in the order of `storage::scheduling`.
+pub async fn book(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Result<Answer, Stop> {
+    let Bookable { row: seen, body, link, schedule_etag } = &wanted.bookable;
+    let Some(row) = event_types::lock(tx, &seen.tenant, &seen.id).await? else {
+        return Err(not_found("event type").into());
+    };
+    if row.version != seen.version {
+        return Err(Stop::Changed);
+    }
+    if let Some(id) = &body.schedule_id
+        && !schedules::is_current(tx, &row.tenant, (id, schedule_etag.as_deref())).await?
+    {
+        return Err(Stop::Changed);
+    }
+    let now = app.now();
+    let email = wanted.booking.invitee.email.to_lowercase();
+    if let Some(most) = wanted.rules.limits.active_per_invitee
+        && table::active_of_invitee(&mut *tx, &row.id, &email, now).await? >= i64::from(most)
+    {
+        let message = format!("this address has {most} bookings ahead, which is the most");
+        return Err(refuse(Code::BookingLimitReached, message).into());
+    }
+    let (question, slot) = look(tx, &wanted, &row, now).await?;
+    let (meeting, events) = match &slot.joins {
+        Some(id) => join(tx, id, now).await?,
+        None => open(tx, app, &wanted, assign::choose(&question, &slot, &[])).await?,
+    };
+    if let Some(link) = link
+        && !links::take_use(tx, link, now).await?
+    {
+        return Err(not_found("booking link").into());
+    }
+    let is_new = slot.joins.is_none();
+    let most_an_hour = wanted.most_an_hour;
+    let answer = write(tx, app, wanted, (&meeting, &events, is_new), email.clone()).await?;
+    if let Some(most) = most_an_hour {
+        hourly::check(tx, &row.tenant, &email, most, now).await?;
+    }
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(answer)
+}
+
+/// The slot, by the very rules that the search for slots goes by.
+async fn look(tx: &mut Tx, wanted: &Wanted, row: &EventTypeRow, now: i64) -> Result<(Question, Slot), Stop> {
+    let (body, rules) = (&wanted.bookable.body, &wanted.rules);
+    let start_ms = wanted.booking.start.as_millis();
+    let range = starting_at(start_ms);
+    let stored = gather::stored(&mut *tx, &row.id, (body, rules), range).await?;
+    let mut question = gather::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
+    turns::count(&mut *tx, row, &mut question, start_ms).await?;
+    let found = Oracle::new(&question).at(start_ms);
+    match found {
+        Ok(slot) => Ok((question, slot)),
+        Err(Refusal::Taken | Refusal::Unknown(_)) if wanted.is_partial => Err(Stop::Unread),
+        Err(refusal) => Err(refused(&refusal).into()),
+    }
+}
+
+/// The error for a start that the search does not offer.
+pub fn refused(refusal: &Refusal) -> Error {
+    match refusal {
+        Refusal::OffGrid => unavailable("slots of this event type do not begin at this time"),
+        Refusal::TooSoon => unavailable("this time is past, or sooner than the event type can be booked"),
+        Refusal::OutsideWindow => unavailable("this day is outside the days that can be booked"),
+        Refusal::Closed => unavailable("this time is outside the hours of the event type"),
+        Refusal::Taken => unavailable("this time is taken"),
+        Refusal::LimitReached(_) => {
+            unavailable("no more meetings of this event type take place in that period")
+        }
+        Refusal::Unknown(_) => gather::unknown(),
+    }
+}
+
+/// Takes a seat in a meeting that others are in.
+async fn join(tx: &mut Tx, meeting_id: &str, now: i64) -> Result<(MeetingRow, Vec<MeetingEventRow>), Stop> {
+    if !meetings::take_seat(tx, meeting_id, now).await? {
+        return Err(Stop::Taken);
+    }
+    let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or(Stop::Taken)?;
+    let events = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
+    Ok((meeting, events))
+}
+
+/// Makes a meeting with these hosts, and reserves their time.
+async fn open(
+    tx: &mut Tx,
+    app: &App,
+    wanted: &Wanted,
+    hosts: Vec<String>,
+) -> Result<(MeetingRow, Vec<MeetingEventRow>), Stop> {
+    let meeting = meeting(app, wanted, hosts);
+    let mut ascending: Vec<&String> = meeting.hosts.iter().collect();
+    ascending.sort_unstable();
+    let mut locks = Vec::with_capacity(ascending.len());
+    for id in ascending {
+        let Some(lock) = ConnectionLock::take(tx, &meeting.tenant, id).await? else {
+            return Err(Stop::Gone(id.clone()));
+        };
+        locks.push(lock);
+    }
+    meetings::insert(tx, &meeting).await?;
+    if !takes_time(wanted) {
+        return Ok((meeting, Vec::new()));
+    }
+    for lock in &locks {
+        if !reserve(tx, lock, &meeting, calendar_of(wanted, &lock.id)).await? {
+            return Err(Stop::Taken);
+        }
+    }
+    // Optional hosts get the event as well: that is their invitation. None of their time is reserved.
+    let optional = wanted.bookable.body.hosts.iter().filter(|host| host.role == HostRole::Optional);
+    let optional = optional.map(|host| &host.connection_id);
+    let events: Vec<MeetingEventRow> =
+        meeting.hosts.iter().chain(optional).map(|id| event(wanted, &meeting, id)).collect();
+    for event in &events {
+        meeting_events::insert(tx, event).await?;
+    }
+    Ok((meeting, events))
+}
+
+/// Whether the time is the booking's from now on, or only when it is confirmed.
+// Contract silent: a pending booking of a meeting with several seats. It holds its seat whatever `pendingBlocksSlot` says: without a meeting
+// there would be nothing that others could join.
+fn takes_time(wanted: &Wanted) -> bool {
+    let is_pending = wanted.booking.status == BookingStatus::Pending;
+    !is_pending || wanted.bookable.body.pending_blocks_slot || wanted.rules.seats > 1
+}
+
+/// The meeting that is made for the booking. With several seats its event is nobody's own, and neither is its UID.
+fn meeting(app: &App, wanted: &Wanted, hosts: Vec<String>) -> MeetingRow {
+    let (booking, rules, now) = (&wanted.booking, &wanted.rules, app.now());
+    let id = app.new_id(Kind::Meeting);
+    let named_after = if rules.seats > 1 { &id } else { &wanted.id };
+    MeetingRow {
+        i_cal_uid: uid(app, named_after),
+        id,
+        tenant: wanted.bookable.row.tenant.clone(),
+        event_type_id: wanted.bookable.row.id.clone(),
+        start_at: booking.start.as_millis(),
+        end_at: booking.end.as_millis(),
+        buffer_before_ms: rules.buffer_before_ms,
+        buffer_after_ms: rules.buffer_after_ms,
+        hosts,
+        seats: i64::from(rules.seats),
+        seats_taken: 1,
+        sequence: 0,
+        released_at: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// RFC 5545 UID: an id at this service's domain.
+fn uid(app: &App, id: &str) -> String {
+    let address = Url::parse(&app.config.public_address()).ok();
+    let domain = address.as_ref().and_then(Url::host_str).unwrap_or("localhost");
+    format!("{id}@{domain}")
+}
+
+/// The calendar of a host that meetings are written to.
+fn calendar_of<'w>(wanted: &'w Wanted, connection_id: &str) -> &'w str {
+    let mut hosts = wanted.bookable.body.hosts.iter();
+    let host = hosts.find(|host| host.connection_id == connection_id);
+    host.and_then(|host| host.calendar_id.as_deref()).unwrap_or_default()
+}
+
+/// The meeting in one host's calendar, which is not written yet.
+fn event(wanted: &Wanted, meeting: &MeetingRow, connection_id: &str) -> MeetingEventRow {
+    MeetingEventRow {
+        meeting_id: meeting.id.clone(),
+        connection_id: connection_id.to_owned(),
+        tenant: meeting.tenant.clone(),
+        calendar_id: calendar_of(wanted, connection_id).to_owned(),
+        event_id: None,
+        i_cal_uid: meeting.i_cal_uid.clone(),
+        is_wanted: true,
+        status: "pending".to_owned(),
+        written_sequence: -1,
+        attempts: 0,
+        error: None,
+        next_attempt_at: None,
+        created_at: meeting.created_at,
+        updated_at: meeting.created_at,
+    }
+}
+
+/// Reserves a host's time for the meeting and its buffers. False: some of it is taken.
+async fn reserve(
+    tx: &mut Tx,
+    lock: &ConnectionLock,
+    meeting: &MeetingRow,
+    calendar_id: &str,
+) -> Result<bool> {
+    let (start, end) = (meeting.start_at, meeting.end_at);
+    let parts = [
+        (Part::Meeting, start, end),
+        (Part::Before, start - meeting.buffer_before_ms, start),
+        (Part::After, end, end + meeting.buffer_after_ms),
+    ];
+    for (part, start_at, end_at) in parts.into_iter().filter(|(_, start, end)| start < end) {
+        let now = meeting.created_at;
+        let new = NewReserved { meeting_id: &meeting.id, part, calendar_id, start_at, end_at, now };
+        if !reserved_times::reserve(tx, lock, &new).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Writes the booking with its lines in the log and its jobs, and the events' jobs where the meeting is new; the answer.
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    wanted: Wanted,
+    (meeting, events, is_new): (&MeetingRow, &[MeetingEventRow], bool),
+    invitee_email: String,
+) -> Result<Answer> {
+    let Wanted { id, bookable, mut booking, metadata, sees_hosts, warnings, .. } = wanted;
+    let now = app.now();
+    let organizer = meeting.hosts.first();
+    booking.title = new_booking::title(&bookable.body, &booking.invitee, organizer.map(String::as_str));
+    booking.host_ids = meeting.hosts.clone();
+    booking.organizer_connection_id = organizer.cloned();
+    booking.i_cal_uid = if meeting.seats > 1 { uid(app, &id) } else { meeting.i_cal_uid.clone() };
+    let is_pending = booking.status == BookingStatus::Pending;
+    let mut row = BookingRow {
+        id,
+        tenant: meeting.tenant.clone(),
+        event_type_id: bookable.row.id,
+        meeting_id: meeting.id.clone(),
+        status: state::as_str(booking.status).to_owned(),
+        start_at: meeting.start_at,
+        end_at: meeting.end_at,
+        invitee_email,
+        body: serde_json::to_string(&booking)?,
+        metadata,
+        etag: String::new(),
+        version: 1,
+        confirm_by: is_pending.then(|| due::confirm_by(&bookable.body, meeting.start_at, now)),
+        manage_version: 1,
+        created_at: now,
+        updated_at: now,
+    };
+    row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
+    table::insert(tx, &row).await?;
+    let whole = view::booking(&row, &booking, events, true)?.to_string();
+    let outcome = if is_pending { "pending" } else { "confirmed" };
+    let notes = [("created", "created"), (outcome, "state")].map(|(what, change_type)| Note {
+        connection_id: booking.organizer_connection_id.clone(),
+        entry_type: format!("booking.{what}"),
+        change_type,
+        resource_type: "booking",
+        resource_id: row.id.clone(),
+        parent_id: row.event_type_id.clone(),
+        changed_fields: None,
+        etag: Some(row.etag.clone()),
+        origin: Origin::Api,
+        resource: Some(whole.clone()),
+    });
+    log::append(tx, app, &row.tenant, notes.into()).await?;
+    for event in events.iter().filter(|_| is_new) {
+        event_write::enqueue(tx, &row.tenant, (&event.meeting_id, &event.connection_id), now).await?;
+    }
+    match is_pending {
+        true => due::enqueue_expiry(tx, &row, now).await?,
+        false => due::enqueue_completion(tx, &row, now).await?,
+    }
+    let mut printed = view::booking(&row, &booking, events, sees_hosts)?;
+    printed["manageToken"] = Value::from(manage_token::token(&app.keyring, &row));
+    printed["warnings"] = Value::from(warnings);
+    Ok(Answer::created(printed.to_string()).etag(&row.etag))
+}

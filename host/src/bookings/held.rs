@@ -1,0 +1,252 @@
+//! A meeting under its locks: its time is reserved and freed, its seats are given back, and its events are wanted in calendars or not.
+//! Locks are taken in the order of `storage::scheduling`: the event type, the connections of hosts by their ids, the meeting.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::error::{Code, Error, Result, not_found, refuse};
+use base::tenant::Tenant;
+use model::scheduling::event_type::{EventType, HostRole};
+use storage::Tx;
+use storage::locked::ConnectionLock;
+use storage::scheduling::event_types::{self, EventTypeRow};
+use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::reserved_times::{self, NewReserved, Part};
+
+use crate::bookings::event_write;
+
+/// A meeting, locked until the transaction ends.
+pub struct HeldMeeting {
+    /// None: it was deleted.
+    pub event_type: Option<(EventTypeRow, EventType)>,
+    pub meeting: MeetingRow,
+    /// The meeting in the hosts' calendars.
+    pub events: Vec<MeetingEventRow>,
+    /// Of the meeting's hosts and of the event type's, by their ids. A connection that was deleted is missing.
+    locks: BTreeMap<String, ConnectionLock>,
+    /// Events that have to be written, each by its meeting and its connection.
+    wakes: BTreeSet<(String, String)>,
+    /// The meeting is another one than the locks were taken for: a host of it who left the event type is not locked, and need not be gone.
+    is_other: bool,
+}
+
+/// 409 for a time that cannot be had.
+pub fn unavailable(why: &str) -> Error {
+    refuse(Code::SlotUnavailable, format!("{why}; ask for slots again and choose another one"))
+}
+
+/// 503 for what others change all the time.
+pub fn contended() -> Error {
+    refuse(Code::Overloaded, "the booking is being changed by others at the same time; try again")
+}
+
+impl HeldMeeting {
+    /// Locks a meeting and all that a change of it can touch. None: its hosts were changed before the locks were taken; another
+    /// transaction finds what there is now.
+    pub async fn lock(
+        tx: &mut Tx,
+        tenant: &Tenant,
+        (event_type_id, meeting_id): (&str, &str),
+    ) -> Result<Option<HeldMeeting>> {
+        let event_type = match event_types::lock(tx, tenant, event_type_id).await? {
+            Some(row) => {
+                let body: EventType = serde_json::from_str(&row.body)?;
+                Some((row, body))
+            }
+            None => None,
+        };
+        let seen = meetings::find(&mut *tx, meeting_id).await?.ok_or_else(|| not_found("booking"))?;
+        let written = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
+        let all = event_type.iter().flat_map(|(_, body)| &body.hosts).map(|host| &host.connection_id);
+        let ids: BTreeSet<&String> =
+            all.chain(&seen.hosts).chain(written.iter().map(|event| &event.connection_id)).collect();
+        let mut locks = BTreeMap::new();
+        for id in ids {
+            if let Some(lock) = ConnectionLock::take(tx, tenant, id).await? {
+                locks.insert(id.clone(), lock);
+            }
+        }
+        let meeting = meetings::lock(tx, meeting_id).await?.ok_or_else(|| not_found("booking"))?;
+        let events = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
+        let is_same = meeting.hosts == seen.hosts && events.len() == written.len();
+        let wakes = BTreeSet::new();
+        Ok(is_same.then_some(HeldMeeting { event_type, meeting, events, locks, wakes, is_other: false }))
+    }
+
+    /// The event type as it is now.
+    pub fn event_type(&self) -> Option<&EventType> {
+        self.event_type.as_ref().map(|(_, body)| body)
+    }
+
+    /// The lock on a host; none where the account was disconnected.
+    pub fn lock_of(&self, connection_id: &str) -> Option<&ConnectionLock> {
+        self.locks.get(connection_id)
+    }
+
+    /// Goes on with another meeting of the event type, whose hosts are under the same locks as far as they are hosts of the event type.
+    pub async fn turn_to(&mut self, tx: &mut Tx, meeting: MeetingRow) -> Result<()> {
+        self.events = meeting_events::of_meeting(&mut *tx, &meeting.id).await?;
+        self.meeting = meeting;
+        self.is_other = true;
+        Ok(())
+    }
+
+    /// Reserves the hosts' time for the meeting and its buffers. False: somebody's time is taken. What was reserved before that is not
+    /// undone.
+    pub async fn reserve(&self, tx: &mut Tx, now: i64) -> Result<bool> {
+        let MeetingRow { id, start_at: start, end_at: end, .. } = &self.meeting;
+        let parts = [
+            (Part::Meeting, *start, *end),
+            (Part::Before, start - self.meeting.buffer_before_ms, *start),
+            (Part::After, *end, end + self.meeting.buffer_after_ms),
+        ];
+        for host in &self.meeting.hosts {
+            let Some(lock) = self.locks.get(host) else {
+                return Err(unavailable("the host's account was disconnected"));
+            };
+            let calendar_id = self.calendar_of(host);
+            for (part, start_at, end_at) in parts.into_iter().filter(|(_, start, end)| start < end) {
+                let new = NewReserved { meeting_id: id, part, calendar_id, start_at, end_at, now };
+                if !reserved_times::reserve(tx, lock, &new).await? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The calendar of a host that the meeting is written to.
+    fn calendar_of(&self, connection_id: &str) -> &str {
+        let written = self.events.iter().find(|event| event.connection_id == connection_id);
+        if let Some(event) = written {
+            return &event.calendar_id;
+        }
+        let mut hosts = self.event_type().into_iter().flat_map(|body| &body.hosts);
+        let host = hosts.find(|host| host.connection_id == connection_id);
+        host.and_then(|host| host.calendar_id.as_deref()).unwrap_or_default()
+    }
+
+    /// Wants the meeting, as it is now, in the calendars of its hosts, of whoever else had it, and of optional hosts, whose invitation it
+    /// is; `left` are hosts that have it no more.
+    pub async fn want(&mut self, tx: &mut Tx, left: &[String], now: i64) -> Result<()> {
+        let optional = self.optional();
+        for at in 0..self.events.len() {
+            let Some(event) = self.events.get(at) else { continue };
+            let id = &event.connection_id;
+            let is_invited = self.meeting.hosts.contains(id) || optional.contains(id);
+            let is_wanted = is_invited || (event.is_wanted && !left.contains(id));
+            self.set(tx, at, is_wanted, now).await?;
+        }
+        // Who became an optional host later is not invited to what was made before.
+        let invited = if self.events.is_empty() { optional } else { Vec::new() };
+        let has = |id: &String| self.events.iter().any(|event| event.connection_id == *id);
+        let new: Vec<String> =
+            self.meeting.hosts.iter().chain(&invited).filter(|&id| !has(id)).cloned().collect();
+        for connection_id in new {
+            let event = MeetingEventRow {
+                meeting_id: self.meeting.id.clone(),
+                tenant: self.meeting.tenant.clone(),
+                calendar_id: self.calendar_of(&connection_id).to_owned(),
+                connection_id,
+                event_id: None,
+                i_cal_uid: self.meeting.i_cal_uid.clone(),
+                is_wanted: true,
+                status: "pending".to_owned(),
+                written_sequence: -1,
+                attempts: 0,
+                error: None,
+                next_attempt_at: Some(now),
+                created_at: now,
+                updated_at: now,
+            };
+            meeting_events::insert(tx, &event).await?;
+            self.wakes.insert((event.meeting_id.clone(), event.connection_id.clone()));
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// Hosts of the event type who are invited and never needed.
+    fn optional(&self) -> Vec<String> {
+        let hosts = self.event_type().into_iter().flat_map(|body| &body.hosts);
+        let optional = hosts.filter(|host| host.role == HostRole::Optional).map(|host| &host.connection_id);
+        let is_there = |id: &String| self.locks.contains_key(id) && !self.meeting.hosts.contains(id);
+        optional.filter(|&id| is_there(id)).cloned().collect()
+    }
+
+    /// Wants the meeting in no calendar.
+    pub async fn want_nowhere(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
+        for at in 0..self.events.len() {
+            self.set(tx, at, false, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Wants the event at this place of `events`, with what the meeting is now, or does not want it.
+    async fn set(&mut self, tx: &mut Tx, at: usize, is_wanted: bool, now: i64) -> Result<()> {
+        let Some(event) = self.events.get_mut(at) else { return Ok(()) };
+        if self.is_other && !self.locks.contains_key(&event.connection_id) {
+            // Its row is written under the lock of its connection alone.
+            return Ok(());
+        }
+        let is_gone = event.event_id.is_none() && event.status == "deleted";
+        if is_gone && !is_wanted {
+            return Ok(());
+        }
+        if is_gone {
+            // Providers do not make an event under the name of one that was deleted: it is another creation.
+            event.created_at = now.max(event.created_at + 1);
+            event.i_cal_uid.clone_from(&self.meeting.i_cal_uid);
+            event.written_sequence = -1;
+        }
+        event.is_wanted = is_wanted;
+        event.updated_at = now.max(event.updated_at + 1);
+        if self.locks.contains_key(&event.connection_id) {
+            event.status = "pending".to_owned();
+            event.error = None;
+            event.next_attempt_at = Some(now);
+            self.wakes.insert((event.meeting_id.clone(), event.connection_id.clone()));
+        } else {
+            event.status = "failed".to_owned();
+            event.error = Some("the account was disconnected".to_owned());
+            event.next_attempt_at = None;
+        }
+        meeting_events::update(tx, event).await?;
+        Ok(())
+    }
+
+    /// Notes that the host's calendar has the meeting as it is now: the host has put it there.
+    pub async fn mark_written(&mut self, tx: &mut Tx, connection_id: &str, now: i64) -> Result<()> {
+        let sequence = self.meeting.sequence;
+        let Some(event) = self.events.iter_mut().find(|event| event.connection_id == connection_id) else {
+            return Ok(());
+        };
+        event.status = "written".to_owned();
+        event.written_sequence = sequence;
+        event.next_attempt_at = None;
+        event.updated_at = now.max(event.updated_at + 1);
+        meeting_events::update(tx, event).await?;
+        self.wakes.remove(&(event.meeting_id.clone(), event.connection_id.clone()));
+        Ok(())
+    }
+
+    /// Gives seats back. With the last one the meeting does not take place: its time is free with the commit, its events go by job.
+    pub async fn give_back(&mut self, tx: &mut Tx, seats: i64, now: i64) -> Result<()> {
+        self.meeting.seats_taken = (self.meeting.seats_taken - seats.max(1)).max(0);
+        self.meeting.updated_at = now;
+        if self.meeting.seats_taken == 0 {
+            self.meeting.released_at = Some(now);
+            reserved_times::release(tx, &self.meeting.id).await?;
+            self.want_nowhere(tx, now).await?;
+        }
+        Ok(meetings::update(tx, &self.meeting).await?)
+    }
+
+    /// Has the events written that have to be. Jobs come after the log (`LockRank`).
+    pub async fn wake(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
+        for (meeting_id, connection_id) in std::mem::take(&mut self.wakes) {
+            event_write::enqueue(tx, &self.meeting.tenant, (&meeting_id, &connection_id), now).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Bookings are read: one by its id, and lists by when they begin. A key that is bound to connections sees those whose hosts are all among them.
+
+use std::collections::HashMap;
+
+use base::error::{Result, not_found};
+use base::ids;
+use serde::Serialize;
+use storage::scheduling::bookings::{self as table, BookingRow, Of, Stretch};
+use storage::scheduling::meeting_events::{self, MeetingEventRow};
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::bookings::change::Seat;
+use crate::bookings::view;
+use crate::resources::Asker;
+
+/// Rows that are read at a time.
+const CHUNK: usize = 200;
+/// Rows that are looked at for one page, whatever they are: a page of a list with several filters can be short.
+const MAX_LOOKED_AT: usize = 2_000;
+
+/// Which bookings are listed. Times are milliseconds since 1970.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Filter {
+    pub event_type_id: Option<String>,
+    pub status: Option<String>,
+    /// In lower case.
+    pub invitee_email: Option<String>,
+    /// They begin then or later.
+    pub start: Option<i64>,
+    /// They begin before.
+    pub end: Option<i64>,
+}
+
+impl Filter {
+    /// The condition that leaves the fewest rows.
+    fn of(&self) -> Of<'_> {
+        match (&self.invitee_email, &self.event_type_id, &self.status) {
+            (Some(email), ..) => Of::Invitee(email),
+            (None, Some(id), _) => Of::EventType(id),
+            (None, None, Some(status)) => Of::Status(status),
+            (None, None, None) => Of::All,
+        }
+    }
+
+    fn admits(&self, row: &BookingRow) -> bool {
+        let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
+        is(&self.event_type_id, &row.event_type_id)
+            && is(&self.status, &row.status)
+            && is(&self.invitee_email, &row.invitee_email)
+    }
+}
+
+/// Where a list goes on: after the booking with this start and this id.
+pub type Place = (i64, String);
+
+/// A page of a list.
+pub struct Page {
+    /// Each with its place.
+    pub items: Vec<(Place, String)>,
+    /// Where the next page begins; none: the list ends here.
+    pub next: Option<Place>,
+}
+
+/// A booking of whose hosts the key may use every one; anything else is "no such booking".
+pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Seat> {
+    let none = || not_found("booking");
+    if !ids::is_plausible(id) {
+        return Err(none());
+    }
+    let row = table::find(app.db.reader(), &asker.tenant, id).await?.ok_or_else(none)?;
+    let seat = Seat::read(row)?;
+    if may_see(asker, &seat) { Ok(seat) } else { Err(none()) }
+}
+
+fn may_see(asker: &Asker, seat: &Seat) -> bool {
+    seat.body.host_ids.iter().all(|id| asker.may_use(id))
+}
+
+/// The answer that shows a booking.
+pub async fn answer(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
+    let seat = find(app, asker, id).await?;
+    let events = meeting_events::of_meeting(app.db.reader(), &seat.row.meeting_id).await?;
+    let printed = view::booking(&seat.row, &seat.body, &events, true)?;
+    Ok(Answer::ok(printed.to_string()).etag(&seat.row.etag))
+}
+
+/// At most `limit` bookings that `filter` lets through, in the order of start and id, after a place.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    filter: &Filter,
+    after: Option<Place>,
+    limit: usize,
+) -> Result<Page> {
+    let mut place = after.unwrap_or_else(|| (filter.start.unwrap_or(i64::MIN), String::new()));
+    let (mut found, mut looked_at) = (Vec::new(), 0);
+    let next = 'pages: loop {
+        let stretch = Stretch {
+            from: place.0,
+            after_id: &place.1,
+            until: filter.end.unwrap_or(i64::MAX),
+            limit: i64::try_from(CHUNK).unwrap_or(i64::MAX),
+        };
+        let rows = table::list(app.db.reader(), &asker.tenant, filter.of(), stretch).await?;
+        let is_last = rows.len() < CHUNK;
+        looked_at += rows.len();
+        for row in rows {
+            if found.len() == limit {
+                break 'pages Some(place);
+            }
+            place = (row.start_at, row.id.clone());
+            if filter.admits(&row) {
+                let seat = Seat::read(row)?;
+                if may_see(asker, &seat) {
+                    found.push(seat);
+                }
+            }
+        }
+        if is_last {
+            break None;
+        }
+        if looked_at >= MAX_LOOKED_AT {
+            break Some(place);
+        }
+    };
+    Ok(Page { items: printed(app, found).await?, next })
+}
+
+async fn printed(app: &App, seats: Vec<Seat>) -> Result<Vec<(Place, String)>> {
+    let mut meetings: Vec<String> = seats.iter().map(|seat| seat.row.meeting_id.clone()).collect();
+    meetings.sort_unstable();
+    meetings.dedup();
+    let mut events: HashMap<String, Vec<MeetingEventRow>> = HashMap::new();
+    for event in meeting_events::of_meetings(app.db.reader(), &meetings).await? {
+        events.entry(event.meeting_id.clone()).or_default().push(event);
+    }
+    let mut items = Vec::with_capacity(seats.len());
+    for Seat { row, body } in seats {
+        let own = events.get(&row.meeting_id).map(Vec::as_slice).unwrap_or_default();
+        let text = view::booking(&row, &body, own, true)?.to_string();
+        items.push(((row.start_at, row.id), text));
+    }
+    Ok(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_condition_with_the_fewest_rows_is_read_by() {
+        let word = |word: &str| Some(word.to_owned());
+        let mut filter = Filter { status: word("confirmed"), ..Filter::default() };
+        assert!(matches!(filter.of(), Of::Status("confirmed")));
+        filter.event_type_id = word("et_1");
+        assert!(matches!(filter.of(), Of::EventType("et_1")));
+        filter.invitee_email = word("ada@example.org");
+        assert!(matches!(filter.of(), Of::Invitee("ada@example.org")));
+        assert!(matches!(Filter::default().of(), Of::All));
+    }
+}

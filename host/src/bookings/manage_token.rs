@@ -1,0 +1,93 @@
+//! The invitee's own right to a booking: a signed token that names it. Whoever has the token may see, cancel and move this one booking as far
+//! as its event type lets invitees do that, without an API key.
+
+use base::error::{Result, not_found};
+use base::keyring::Keyring;
+use base::tenant::Tenant;
+use storage::scheduling::applications;
+use storage::scheduling::bookings::{self, BookingRow};
+
+use crate::app::App;
+
+const KIND: &str = "manage-booking";
+
+/// The token of a booking. It is good until the booking's `manage_version` is another.
+pub fn token(keyring: &Keyring, row: &BookingRow) -> String {
+    let text = storage::json_text(&(KIND, &row.tenant.application_id, &row.id, row.manage_version));
+    keyring.signed(text.as_bytes())
+}
+
+/// The booking that a token names, whosoever it is; none where the token is not of this service, or not good any more.
+pub async fn find(app: &App, token: &str) -> Result<Option<BookingRow>> {
+    let Some(named) = Named::read(&app.keyring, token) else { return Ok(None) };
+    let Some(tenant) = applications::by_id(app.db.reader(), &named.application_id).await? else {
+        return Ok(None);
+    };
+    named.booking(app, &tenant).await
+}
+
+/// The booking with this id of the tenant, if the token names it; anything else is "no such booking".
+pub async fn load(app: &App, tenant: &Tenant, id: &str, token: &str) -> Result<BookingRow> {
+    let none = || not_found("booking");
+    let named = Named::read(&app.keyring, token).ok_or_else(none)?;
+    if named.booking_id != id || named.application_id != tenant.application_id {
+        return Err(none());
+    }
+    named.booking(app, tenant).await?.ok_or_else(none)
+}
+
+/// What a token says.
+struct Named {
+    application_id: String,
+    booking_id: String,
+    version: i64,
+}
+
+impl Named {
+    fn read(keyring: &Keyring, token: &str) -> Option<Named> {
+        let text = keyring.verified(token)?;
+        let (kind, application_id, booking_id, version): (String, String, String, i64) =
+            serde_json::from_slice(&text).ok()?;
+        (kind == KIND).then_some(Named { application_id, booking_id, version })
+    }
+
+    async fn booking(&self, app: &App, tenant: &Tenant) -> Result<Option<BookingRow>> {
+        let found = bookings::find(app.db.reader(), tenant, &self.booking_id).await?;
+        Ok(found.filter(|row| row.manage_version == self.version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::clock::Entropy;
+
+    use super::*;
+
+    #[test]
+    fn a_token_names_one_booking_and_nothing_else_is_one() {
+        let keyring = Keyring::new(&[7; 32], Entropy::seeded(1)).unwrap();
+        let row = BookingRow {
+            id: "bk_1".to_owned(),
+            tenant: Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() },
+            event_type_id: "et_1".to_owned(),
+            meeting_id: "mtg_1".to_owned(),
+            status: "confirmed".to_owned(),
+            start_at: 0,
+            end_at: 1,
+            invitee_email: String::new(),
+            body: "{}".to_owned(),
+            metadata: "{}".to_owned(),
+            etag: String::new(),
+            version: 1,
+            confirm_by: None,
+            manage_version: 3,
+            created_at: 0,
+            updated_at: 0,
+        };
+        let named = Named::read(&keyring, &token(&keyring, &row)).unwrap();
+        assert_eq!((named.application_id.as_str(), named.booking_id.as_str()), ("app_1", "bk_1"));
+        assert_eq!(named.version, 3);
+        let other = keyring.signed(br#"["slot","app_1","bk_1",3]"#);
+        assert!(Named::read(&keyring, &other).is_none() && Named::read(&keyring, "bk_1").is_none());
+    }
+}

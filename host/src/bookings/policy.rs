@@ -1,0 +1,75 @@
+//! What an event type lets its invitees do with their bookings. Keys that may write are not bound by it. Pure.
+
+use base::error::{Code, Result, refuse};
+use model::scheduling::event_type::{CancellationRules, RescheduleRules};
+
+use crate::bookings::rules::MINUTE_MS;
+
+/// Refuses what invitees may not cancel, or not any more. `start_at` and `now` are milliseconds since 1970.
+pub fn allows_cancelling(rules: &CancellationRules, start_at: i64, now: i64) -> Result<()> {
+    if !rules.allowed {
+        return Err(refuse(
+            Code::Forbidden,
+            "bookings of this event type cannot be cancelled by the invitee",
+        ));
+    }
+    in_time("cancelled", rules.min_notice_minutes, start_at, now)
+}
+
+/// Refuses what invitees may not move, or not any more; `count` is how often the booking was moved before.
+pub fn allows_moving(rules: &RescheduleRules, count: i64, start_at: i64, now: i64) -> Result<()> {
+    if !rules.allowed {
+        return Err(refuse(Code::Forbidden, "bookings of this event type cannot be moved by the invitee"));
+    }
+    if let Some(most) = rules.max_count.filter(|most| count >= *most) {
+        let message = format!("this booking was moved {count} times, and may be moved {most} times");
+        return Err(refuse(Code::InvalidState, message));
+    }
+    in_time("moved", rules.min_notice_minutes, start_at, now)
+}
+
+// Contract silent: the code for what is too late, or was done too often. 409 `invalid_state`, because it depends on what the booking is by now;
+// what an event type never allows is 403 `forbidden`.
+fn in_time(what: &str, notice_minutes: i64, start_at: i64, now: i64) -> Result<()> {
+    if now < start_at - notice_minutes * MINUTE_MS {
+        return Ok(());
+    }
+    let message = match notice_minutes {
+        0 => format!("this booking could be {what} until it began"),
+        minutes => format!("this booking could be {what} until {minutes} minutes before it begins"),
+    };
+    Err(refuse(Code::InvalidState, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: i64 = 100 * MINUTE_MS;
+
+    #[test]
+    fn a_notice_ends_at_its_minute() {
+        let rules = CancellationRules { allowed: true, min_notice_minutes: 60 };
+        assert!(allows_cancelling(&rules, START, 40 * MINUTE_MS - 1).is_ok());
+        assert!(allows_cancelling(&rules, START, 40 * MINUTE_MS).is_err());
+        let none = CancellationRules::default();
+        assert!(allows_cancelling(&none, START, START - 1).is_ok());
+        assert!(allows_cancelling(&none, START, START).is_err());
+    }
+
+    #[test]
+    fn invitees_move_as_often_and_as_late_as_they_may() {
+        let rules = RescheduleRules { allowed: true, min_notice_minutes: 10, max_count: Some(2) };
+        assert!(allows_moving(&rules, 1, START, 89 * MINUTE_MS).is_ok());
+        assert!(allows_moving(&rules, 2, START, 0).is_err());
+        assert!(allows_moving(&rules, 0, START, 90 * MINUTE_MS).is_err());
+    }
+
+    #[test]
+    fn what_is_never_allowed_is_forbidden() {
+        let rules = CancellationRules { allowed: false, min_notice_minutes: 0 };
+        assert_eq!(allows_cancelling(&rules, START, 0).unwrap_err().code(), Some(Code::Forbidden));
+        let rules = RescheduleRules { allowed: false, ..RescheduleRules::default() };
+        assert_eq!(allows_moving(&rules, 0, START, 0).unwrap_err().code(), Some(Code::Forbidden));
+    }
+}

@@ -1,0 +1,383 @@
+//! A booking is moved to another slot. Its old time is freed and its new time reserved in one transaction, under the same rules and locks as
+//! for a new booking: it has one of the two at every moment. Its event is moved by job, and is never made anew while its organizer stays.
+
+use std::time::Duration;
+
+use base::error::{Result, not_found};
+use base::ids::Kind;
+use base::input::validate::{self, fault};
+use base::tenant::Tenant;
+use model::Instant;
+use model::scheduling::booking::{BookingMove, BookingStatus, Party};
+use model::scheduling::event_type::EventType;
+use scheduling::assign;
+use scheduling::oracle::Oracle;
+use scheduling::rules::Rules;
+use serde_json::Value;
+use storage::Tx;
+use storage::scheduling::bookings::{self, BookingRow};
+use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::{event_types, meeting_events, reserved_times};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::bookings::change::{self, Held, Seat, TRIES, Viewer};
+use crate::bookings::gather::{self, Busy};
+use crate::bookings::held::{HeldMeeting, contended, unavailable};
+use crate::bookings::rules::{self, MINUTE_MS};
+use crate::bookings::{decide, due, list, policy, schedules, state, turns, view};
+use crate::resources::Asker;
+
+/// Calendars that were not read by then are unknown.
+const DEADLINE: Duration = Duration::from_secs(8);
+
+/// Who moves which booking to which time.
+#[derive(Clone)]
+struct Request {
+    tenant: Tenant,
+    id: String,
+    by: Party,
+    new: BookingMove,
+    /// Of the link that the invitee came by.
+    manage_version: Option<i64>,
+    sees_hosts: bool,
+    warnings: Vec<Value>,
+}
+
+/// A move that is decided in its transaction.
+#[derive(Clone)]
+struct Wanted {
+    request: Request,
+    /// The event type as it was read.
+    event_type_id: String,
+    version: i64,
+    /// With the hours of the shared schedule that it names; the etag of that.
+    event_type: EventType,
+    schedule_etag: Option<String>,
+    rules: Rules,
+    busy: Busy,
+    start_ms: i64,
+    end_ms: i64,
+    /// Nobody else has a seat in the meeting.
+    is_alone: bool,
+}
+
+/// Moves a booking for a key that may write.
+///
+/// # Errors
+/// 409 `invalid_state` for one that is not confirmed; 409 `slot_unavailable` for a start that the search does not offer for this booking; 503
+/// `availability_unknown` where nobody knows whether it is free.
+pub async fn by_key(
+    app: &App,
+    viewer: Viewer<'_>,
+    (id, new): (&str, BookingMove),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let seen = list::find(app, viewer.asker, id).await?;
+    let request = Request {
+        tenant: seen.row.tenant,
+        id: seen.row.id,
+        by: Party::Api,
+        new,
+        manage_version: None,
+        sees_hosts: viewer.sees_hosts,
+        warnings: viewer.warnings,
+    };
+    reschedule(app, viewer.asker, &request, attempt).await
+}
+
+/// Moves a booking that `manage_token` has found for its invitee.
+///
+/// # Errors
+/// As `by_key`; also 403 `forbidden` where the event type lets no invitee move, and 409 `invalid_state` where it is too late for that or the
+/// booking was moved as often as it may be.
+pub async fn by_invitee(
+    app: &App,
+    viewer: Viewer<'_>,
+    (booking, new): (&BookingRow, BookingMove),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let request = Request {
+        tenant: booking.tenant.clone(),
+        id: booking.id.clone(),
+        by: Party::Invitee,
+        new,
+        manage_version: Some(booking.manage_version),
+        sees_hosts: viewer.sees_hosts,
+        warnings: viewer.warnings,
+    };
+    reschedule(app, viewer.asker, &request, attempt).await
+}
+
+async fn reschedule(app: &App, asker: &Asker, request: &Request, attempt: &Attempt) -> Result<Answer> {
+    for _ in 0..TRIES {
+        let wanted = prepare(app, asker, request).await?;
+        // Those who want the same slot stand in line here, and not before the database.
+        let _one = app.locks.lock(&format!("book:{}:{}", wanted.event_type_id, wanted.start_ms)).await;
+        let (held, attempt) = (app.clone(), attempt.clone());
+        let moved: Result<Option<Answer>> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, wanted, &attempt).await })).await;
+        // None: the event type or the meeting is not any more as it was read.
+        if let Some(answer) = moved? {
+            return Ok(answer);
+        }
+    }
+    Err(contended())
+}
+
+/// Checks what was sent, and reads the hosts' calendars.
+async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> {
+    let (reader, new) = (app.db.reader(), &request.new);
+    let found = bookings::find(reader, &request.tenant, &request.id).await?;
+    let seat = Seat::read(found.ok_or_else(|| not_found("booking"))?)?;
+    state::allows_move(seat.status()?, request.by)?;
+    let stored = event_types::find(reader, &request.tenant, &seat.row.event_type_id).await?;
+    let stored = stored.ok_or_else(|| not_found("event type"))?;
+    let mut event_type: EventType = serde_json::from_str(&stored.body)?;
+    let schedule_etag = schedules::resolve(reader, &request.tenant, &mut event_type).await?;
+    check_rules(&event_type, &seat, request.by, app.now())?;
+    validate::year_of("start", new.start)?;
+    let minutes = minutes(&event_type, &seat, new.duration_minutes)?;
+    let start_ms = new.start.as_millis();
+    let end_ms = start_ms + minutes * MINUTE_MS;
+    if (start_ms, end_ms) == (seat.row.start_at, seat.row.end_at) {
+        return Err(fault("start", "is when the booking takes place already; choose another time"));
+    }
+    if let Some(token) = &new.slot_token
+        && !view::is_slot_current(&app.keyring, token, &stored, (start_ms, minutes))?
+    {
+        return Err(unavailable("the event type was changed after this slot was offered"));
+    }
+    let rules = rules::of(&event_type, minutes)?;
+    let meeting = meetings::find(reader, &seat.row.meeting_id).await?;
+    let is_alone = seat.is_alone_in(&meeting.ok_or_else(|| not_found("booking"))?);
+    let mut ignored = gather::unwanted(app, &event_type).await?;
+    if is_alone {
+        let own = meeting_events::of_meeting(reader, &seat.row.meeting_id).await?;
+        ignored.extend(own.into_iter().filter_map(|event| event.event_id));
+    }
+    let range = decide::starting_at(start_ms);
+    let busy = gather::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
+    Ok(Wanted {
+        request: request.clone(),
+        event_type_id: stored.id,
+        version: stored.version,
+        schedule_etag,
+        event_type,
+        rules,
+        busy,
+        start_ms,
+        end_ms,
+        is_alone,
+    })
+}
+
+fn check_rules(event_type: &EventType, seat: &Seat, by: Party, now: i64) -> Result<()> {
+    match by {
+        Party::Invitee => {
+            let count = seat.body.reschedule_count;
+            policy::allows_moving(&event_type.reschedule, count, seat.row.start_at, now)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How long the booking is to be: as long as before where nothing is said and the event type still has that.
+fn minutes(event_type: &EventType, seat: &Seat, asked: Option<i64>) -> Result<i64> {
+    let before = (seat.row.end_at - seat.row.start_at) / MINUTE_MS;
+    let has_it = before == event_type.duration_minutes || event_type.duration_options.contains(&before);
+    rules::duration(event_type, asked.or(has_it.then_some(before)))
+}
+
+/// Decides and writes, with the answer. None: the event type or the meeting is not any more as it was read.
+async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Result<Option<Answer>> {
+    let request = &wanted.request;
+    let Some(mut held) = Held::lock(tx, &request.tenant, &request.id).await? else { return Ok(None) };
+    if !is_current(tx, &held, &wanted).await? {
+        return Ok(None);
+    }
+    let now = app.now();
+    change::check_link(&held.seat, request.manage_version)?;
+    state::allows_move(held.seat.status()?, request.by)?;
+    check_rules(&wanted.event_type, &held.seat, request.by, now)?;
+    // An invitee's move needs the host's word again.
+    let is_asked = request.by == Party::Invitee && wanted.event_type.requires_confirmation;
+    let (hosts, joins) = choose(tx, &wanted, &held.of, now).await?;
+    // As for a new booking: a seat beside others is held in any case.
+    let takes_time = !is_asked || wanted.event_type.pending_blocks_slot || wanted.rules.seats > 1;
+    match joins {
+        Some(id) => join(tx, &mut held, &id, now).await?,
+        None if wanted.is_alone => move_meeting(tx, &mut held, &wanted, (hosts, takes_time), now).await?,
+        None => {
+            let id = app.new_id(Kind::Meeting);
+            leave(tx, &mut held, &wanted, (id, hosts, takes_time), now).await?;
+        }
+    }
+    note_move(&mut held, &wanted);
+    let words: &[&'static str] = if is_asked { &["rescheduled", "pending"] } else { &["rescheduled"] };
+    if is_asked {
+        state::allows(held.seat.status()?, BookingStatus::Pending)?;
+        held.seat.set_status(BookingStatus::Pending);
+        held.seat.row.confirm_by = Some(due::confirm_by(&wanted.event_type, wanted.start_ms, now));
+    }
+    let shown = (&mut held.seat, held.of.events.as_slice());
+    change::write(tx, app, shown, (request.by, words, &[]), now).await?;
+    held.of.wake(tx, now).await?;
+    match is_asked {
+        true => due::enqueue_expiry(tx, &held.seat.row, now).await?,
+        false => due::enqueue_completion(tx, &held.seat.row, now).await?,
+    }
+    let viewed = (request.sees_hosts, request.warnings.clone());
+    Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
+}
+
+/// Whether the event type and the meeting are still as they were read.
+async fn is_current(tx: &mut Tx, held: &Held, wanted: &Wanted) -> Result<bool> {
+    let Some((row, body)) = &held.of.event_type else { return Err(not_found("event type")) };
+    if row.version != wanted.version || held.seat.is_alone_in(&held.of.meeting) != wanted.is_alone {
+        return Ok(false);
+    }
+    match &body.schedule_id {
+        Some(id) => schedules::is_current(tx, &row.tenant, (id, wanted.schedule_etag.as_deref())).await,
+        None => Ok(true),
+    }
+}
+
+/// Who takes the meeting at its new time, and the other meeting that the booking gets a seat in, if it does.
+async fn choose(
+    tx: &mut Tx,
+    wanted: &Wanted,
+    of: &HeldMeeting,
+    now: i64,
+) -> Result<(Vec<String>, Option<String>)> {
+    let (row, _) = of.event_type.as_ref().ok_or_else(|| not_found("event type"))?;
+    let (body, rules, range) = (&wanted.event_type, &wanted.rules, decide::starting_at(wanted.start_ms));
+    let stored = gather::stored(&mut *tx, &row.id, (body, rules), range).await?;
+    let mut question = gather::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
+    turns::count(&mut *tx, row, &mut question, wanted.start_ms).await?;
+    question.moved = wanted.is_alone.then(|| of.meeting.id.clone());
+    question.only_hosts = body.reschedule_keeps_host.then(|| of.meeting.hosts.clone());
+    let slot = Oracle::new(&question).at(wanted.start_ms).map_err(|refusal| decide::refused(&refusal))?;
+    Ok((assign::choose(&question, &slot, &of.meeting.hosts), slot.joins))
+}
+
+/// Takes a seat in another meeting, and gives the old one back.
+async fn join(tx: &mut Tx, held: &mut Held, meeting_id: &str, now: i64) -> Result<()> {
+    held.of.give_back(tx, held.seat.body.seats, now).await?;
+    let none = || unavailable("the last seat was taken");
+    if !meetings::take_seat(tx, meeting_id, now).await? {
+        return Err(none());
+    }
+    let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or_else(none)?;
+    held.of.turn_to(tx, meeting).await?;
+    held.of.want(tx, &[], now).await
+}
+
+/// Moves the meeting, which the booking has for itself.
+async fn move_meeting(
+    tx: &mut Tx,
+    held: &mut Held,
+    wanted: &Wanted,
+    (hosts, takes_time): (Vec<String>, bool),
+    now: i64,
+) -> Result<()> {
+    let moved = held.seat.body.reschedule_count + 1;
+    let meeting = &mut held.of.meeting;
+    let left: Vec<String> = meeting.hosts.iter().filter(|id| !hosts.contains(id)).cloned().collect();
+    let organizer = hosts.first().cloned().unwrap_or_default();
+    let has_it = held.of.events.iter().any(|event| event.connection_id == organizer && event.is_wanted);
+    if meeting.hosts.first() != Some(&organizer) && !has_it {
+        // Another organizer may not change the event of this one (RFC 5546, section 2.1): it is another event.
+        meeting.i_cal_uid = uid(&format!("{}_{moved}", held.seat.row.id), &meeting.i_cal_uid);
+    }
+    meeting.hosts = hosts;
+    (meeting.start_at, meeting.end_at) = (wanted.start_ms, wanted.end_ms);
+    meeting.buffer_before_ms = wanted.rules.buffer_before_ms;
+    meeting.buffer_after_ms = wanted.rules.buffer_after_ms;
+    meeting.sequence += 1;
+    meeting.updated_at = now;
+    meetings::update(tx, meeting).await?;
+    reserved_times::release(tx, &held.of.meeting.id).await?;
+    hold(tx, held, (&left, takes_time), now).await
+}
+
+/// Leaves a meeting to the others who have seats in it, for one of its own.
+async fn leave(
+    tx: &mut Tx,
+    held: &mut Held,
+    wanted: &Wanted,
+    (id, hosts, takes_time): (String, Vec<String>, bool),
+    now: i64,
+) -> Result<()> {
+    held.of.give_back(tx, held.seat.body.seats, now).await?;
+    let before = &held.of.meeting;
+    let meeting = MeetingRow {
+        i_cal_uid: uid(&id, &before.i_cal_uid),
+        id,
+        tenant: before.tenant.clone(),
+        event_type_id: before.event_type_id.clone(),
+        start_at: wanted.start_ms,
+        end_at: wanted.end_ms,
+        buffer_before_ms: wanted.rules.buffer_before_ms,
+        buffer_after_ms: wanted.rules.buffer_after_ms,
+        hosts,
+        seats: i64::from(wanted.rules.seats),
+        seats_taken: held.seat.body.seats.max(1),
+        sequence: 0,
+        released_at: None,
+        created_at: now,
+        updated_at: now,
+    };
+    meetings::insert(tx, &meeting).await?;
+    held.of.turn_to(tx, meeting).await?;
+    hold(tx, held, (&[], takes_time), now).await
+}
+
+/// Reserves the meeting's time, and has it written; neither for one that takes no time until it is confirmed.
+async fn hold(tx: &mut Tx, held: &mut Held, (left, takes_time): (&[String], bool), now: i64) -> Result<()> {
+    if !takes_time {
+        return held.of.want_nowhere(tx, now).await;
+    }
+    if !held.of.reserve(tx, now).await? {
+        return Err(unavailable("this time is taken"));
+    }
+    held.of.want(tx, left, now).await
+}
+
+/// A UID of the same domain.
+fn uid(local: &str, other: &str) -> String {
+    let domain = other.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    format!("{local}@{domain}")
+}
+
+/// Writes into the booking what became of it.
+fn note_move(held: &mut Held, wanted: &Wanted) {
+    let (seat, meeting) = (&mut held.seat, &held.of.meeting);
+    let previous = Instant::from_millis(seat.row.start_at);
+    seat.row.meeting_id.clone_from(&meeting.id);
+    (seat.row.start_at, seat.row.end_at) = (wanted.start_ms, wanted.end_ms);
+    let body = &mut seat.body;
+    body.start = Instant::from_millis(wanted.start_ms);
+    body.end = Instant::from_millis(wanted.end_ms);
+    body.previous_start = Some(previous);
+    body.reschedule_count += 1;
+    body.rescheduled_by = Some(wanted.request.by);
+    body.sequence += 1;
+    body.host_ids.clone_from(&meeting.hosts);
+    body.organizer_connection_id = meeting.hosts.first().cloned();
+    if meeting.seats <= 1 {
+        // Where several have seats, each has a UID of the own.
+        body.i_cal_uid.clone_from(&meeting.i_cal_uid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uid_keeps_its_domain() {
+        assert_eq!(uid("bk_1_2", "bk_1@example.org"), "bk_1_2@example.org");
+        assert_eq!(uid("bk_1_2", "no-domain"), "bk_1_2@localhost");
+    }
+}

@@ -1,0 +1,261 @@
+//! Schedules that several event types share: made, listed, changed and deleted. An event type that names one has its hours from the moment on
+//! at which they are changed.
+
+use base::error::{Code, Result, not_found, refuse};
+use base::ids::{self, Kind};
+use base::input::merge_patch;
+use base::input::validate::fault;
+use base::tenant::Tenant;
+use model::Instant;
+use model::resource::Resource;
+use model::scheduling::SharedSchedule;
+use model::scheduling::event_type::EventType;
+use scheduling::week_plan::WeekPlan;
+use serde_json::{Map, Value};
+use storage::Tx;
+use storage::scheduling::schedules::{self as table, ScheduleRow};
+use storage::sql::On;
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::bookings::{input, rules, view};
+use crate::resources::{Asker, Expected};
+
+/// Fields that a schedule always has.
+const REQUIRED: [&str; 2] = ["name", "timeZone"];
+
+/// A schedule and what it says.
+#[derive(Clone)]
+pub struct Stored {
+    pub row: ScheduleRow,
+    pub body: SharedSchedule,
+}
+
+impl Stored {
+    fn read(row: ScheduleRow) -> Result<Stored> {
+        let body = SharedSchedule::named(row.name.clone(), serde_json::from_str(&row.body)?);
+        Ok(Stored { row, body })
+    }
+
+    /// The schedule with all its fields.
+    pub fn view(&self) -> Result<Value> {
+        let row = &self.row;
+        Ok(serde_json::to_value(Resource {
+            id: row.id.clone(),
+            etag: row.etag.clone(),
+            created_at: Instant::from_millis(row.created_at),
+            updated_at: Instant::from_millis(row.updated_at),
+            metadata: serde_json::from_str(&row.metadata)?,
+            body: self.body.clone(),
+            ..Resource::default()
+        })?)
+    }
+
+    /// Takes over what the body says into the row, with a new etag.
+    fn put(&mut self) -> Result<()> {
+        self.row.name.clone_from(&self.body.name);
+        self.row.body = serde_json::to_string(&self.body.schedule())?;
+        let row = &self.row;
+        self.row.etag = view::etag(&(&row.id, row.updated_at, &row.name, &row.body, &row.metadata))?;
+        Ok(())
+    }
+}
+
+/// A schedule of the caller's application.
+pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Stored> {
+    let none = || not_found("schedule");
+    if !ids::is_plausible(id) {
+        return Err(none());
+    }
+    Stored::read(table::find(app.db.reader(), &asker.tenant, id).await?.ok_or_else(none)?)
+}
+
+/// At most `limit` schedules in the order of their ids, after an id.
+pub async fn list(app: &App, asker: &Asker, after_id: &str, limit: usize) -> Result<Vec<Stored>> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = table::list(app.db.reader(), &asker.tenant, after_id, limit).await?;
+    rows.into_iter().map(Stored::read).collect()
+}
+
+fn check(body: &SharedSchedule) -> Result<()> {
+    if body.name.trim().is_empty() {
+        return Err(input::missing("name"));
+    }
+    input::line("name", &body.name)?;
+    WeekPlan::read(&body.schedule()).map_err(|e| rules::of_field(e.field.clone(), &e))?;
+    Ok(())
+}
+
+/// Makes a schedule.
+pub async fn create(
+    app: &App,
+    asker: &Asker,
+    input: Map<String, Value>,
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
+    if let Some(field) = REQUIRED.into_iter().find(absent) {
+        return Err(input::missing(field));
+    }
+    let write = merge_patch::over(&SharedSchedule::default(), &Value::Null, input, &[])?;
+    let warnings = merge_patch::warnings(&write.unknown, strict)?;
+    check(&write.body)?;
+    let now = app.now();
+    let row = ScheduleRow {
+        id: app.new_id(Kind::Schedule),
+        tenant: asker.tenant.clone(),
+        name: String::new(),
+        body: String::new(),
+        metadata: serde_json::to_string(&write.metadata.unwrap_or_default())?,
+        etag: String::new(),
+        deleted_at: None,
+        created_at: now,
+        updated_at: now,
+    };
+    let mut new = Stored { row, body: write.body };
+    new.put()?;
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db.write(move |tx| Box::pin(async move { insert(tx, &held, &new, &warnings, &attempt).await })).await
+}
+
+async fn insert(
+    tx: &mut Tx,
+    app: &App,
+    new: &Stored,
+    warnings: &[Value],
+    attempt: &Attempt,
+) -> Result<Answer> {
+    table::insert(tx, &new.row).await?;
+    let mut printed = new.view()?;
+    printed["warnings"] = Value::from(warnings);
+    let answer = Answer::created(printed.to_string())
+        .etag(&new.row.etag)
+        .header("location", format!("/v1/scheduling/schedules/{}", new.row.id));
+    attempt.store(tx, &app.keyring, &answer, new.row.updated_at).await?;
+    Ok(answer)
+}
+
+/// A change of a schedule as it was sent.
+#[derive(Clone)]
+struct Change {
+    tenant: Tenant,
+    id: String,
+    input: Map<String, Value>,
+    expected: Expected,
+    strict: bool,
+}
+
+/// Changes a schedule, and with it the hours of the event types that name it. Bookings that they have stay as they are.
+pub async fn update(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    (input, expected): (Map<String, Value>, Expected),
+    strict: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    find(app, asker, id).await?;
+    let change = Change { tenant: asker.tenant.clone(), id: id.to_owned(), input, expected, strict };
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db.write(move |tx| Box::pin(async move { write(tx, &held, change, &attempt).await })).await
+}
+
+async fn write(tx: &mut Tx, app: &App, change: Change, attempt: &Attempt) -> Result<Answer> {
+    let row = table::lock(tx, &change.tenant, &change.id).await?;
+    let before = Stored::read(row.ok_or_else(|| not_found("schedule"))?)?;
+    change.expected.check(&before.row.etag)?;
+    let absent = |field: &&str| change.input.get(*field).is_some_and(Value::is_null);
+    if let Some(field) = REQUIRED.into_iter().find(absent) {
+        return Err(input::missing(field));
+    }
+    let write = merge_patch::over(&before.body, &before.view()?, change.input, &[])?;
+    let warnings = merge_patch::warnings(&write.unknown, change.strict)?;
+    check(&write.body)?;
+    let mut after = Stored { row: before.row.clone(), body: write.body };
+    if let Some(metadata) = write.metadata {
+        after.row.metadata = serde_json::to_string(&metadata)?;
+    }
+    let now = app.now();
+    if after.body != before.body || after.row.metadata != before.row.metadata {
+        after.row.updated_at = now.max(before.row.updated_at + 1);
+        after.put()?;
+        table::update(tx, &after.row).await?;
+    }
+    let mut printed = after.view()?;
+    printed["warnings"] = Value::from(warnings);
+    let answer = Answer::ok(printed.to_string()).etag(&after.row.etag);
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(answer)
+}
+
+/// Deletes a schedule that no event type uses.
+///
+/// # Errors
+/// 409 `invalid_state` for one that is used.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    expected: Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    find(app, asker, id).await?;
+    let (tenant, id) = (asker.tenant.clone(), id.to_owned());
+    let (held, attempt) = (app.clone(), attempt.clone());
+    app.db
+        .write(move |tx| Box::pin(async move { remove(tx, &held, (tenant, id), &expected, &attempt).await }))
+        .await
+}
+
+async fn remove(
+    tx: &mut Tx,
+    app: &App,
+    (tenant, id): (Tenant, String),
+    expected: &Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let mut row = table::lock(tx, &tenant, &id).await?.ok_or_else(|| not_found("schedule"))?;
+    expected.check(&row.etag)?;
+    if let Some(event_type_id) = table::used_by(tx, &id).await? {
+        // Contract silent: the code. A schedule is no container, so not `not_empty`.
+        let message = format!("the event type {event_type_id} uses this schedule; give it another one first");
+        return Err(refuse(Code::InvalidState, message));
+    }
+    let now = app.now();
+    row.updated_at = now.max(row.updated_at + 1);
+    row.deleted_at = Some(now);
+    table::update(tx, &row).await?;
+    let answer = Answer::no_content();
+    attempt.store(tx, &app.keyring, &answer, now).await?;
+    Ok(answer)
+}
+
+/// Refuses an event type that names a schedule which is not there. In a transaction that writes the event type: nobody deletes the schedule
+/// before it has ended.
+pub async fn ensure_exists(tx: &mut Tx, tenant: &Tenant, id: Option<&str>) -> Result<()> {
+    let Some(id) = id else { return Ok(()) };
+    match table::lock(tx, tenant, id).await? {
+        Some(_) => Ok(()),
+        None => Err(fault("scheduleId", "must be the id of a schedule of this application")),
+    }
+}
+
+/// Puts the hours of the shared schedule that an event type names into its own `schedule`. Returns the etag of the shared one; none where it
+/// names none.
+pub async fn resolve(
+    on: impl Into<On<'_>>,
+    tenant: &Tenant,
+    event_type: &mut EventType,
+) -> Result<Option<String>> {
+    let Some(id) = &event_type.schedule_id else { return Ok(None) };
+    let Some(row) = table::find(on, tenant, id).await? else { return Ok(None) };
+    event_type.schedule = Some(serde_json::from_str(&row.body)?);
+    Ok(Some(row.etag))
+}
+
+/// Whether a schedule that `resolve` has read is still the same.
+pub async fn is_current(tx: &mut Tx, tenant: &Tenant, (id, etag): (&str, Option<&str>)) -> Result<bool> {
+    let row = table::find(tx, tenant, id).await?;
+    Ok(row.as_ref().map(|row| row.etag.as_str()) == etag)
+}

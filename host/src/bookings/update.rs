@@ -1,0 +1,129 @@
+//! What a client may change of a booking by itself: its own notes, and who did not come.
+
+use std::collections::BTreeSet;
+
+use base::error::{Code, Result, not_found, refuse};
+use base::input::merge_patch;
+use base::input::validate::fault;
+use base::tenant::Tenant;
+use model::scheduling::booking::{Booking, BookingStatus, Party};
+use serde_json::{Map, Value};
+use storage::Tx;
+use storage::scheduling::bookings as table;
+use storage::scheduling::meeting_events::{self, MeetingEventRow};
+
+use crate::answer::{Answer, Attempt};
+use crate::app::App;
+use crate::bookings::change::{self, Seat, TRIES};
+use crate::bookings::held::contended;
+use crate::bookings::{list, view};
+use crate::resources::{Asker, Expected};
+
+/// A change that is not written yet.
+#[derive(Clone)]
+struct Planned {
+    tenant: Tenant,
+    id: String,
+    /// The version that it is made of.
+    version: i64,
+    body: Booking,
+    metadata: String,
+    is_changed: bool,
+    /// Somebody is said not to have come who was not before.
+    is_no_show: bool,
+    events: Vec<MeetingEventRow>,
+    warnings: Vec<Value>,
+}
+
+/// Changes `metadata` and `noShow` of a booking.
+///
+/// # Errors
+/// 409 `invalid_state` for a `noShow` before the booking has begun, or of one that did not take place.
+pub async fn update(
+    app: &App,
+    asker: &Asker,
+    id: &str,
+    (input, expected, strict): (Map<String, Value>, Expected, bool),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    for _ in 0..TRIES {
+        let seen = list::find(app, asker, id).await?;
+        expected.check(&seen.row.etag)?;
+        let planned = plan(app, seen, input.clone(), strict).await?;
+        let (held, attempt) = (app.clone(), attempt.clone());
+        let written: Result<Option<Answer>> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
+        // None: another one changed it meanwhile, so the change is made again on what there is now.
+        if let Some(answer) = written? {
+            return Ok(answer);
+        }
+    }
+    Err(contended())
+}
+
+async fn plan(app: &App, seen: Seat, input: Map<String, Value>, strict: bool) -> Result<Planned> {
+    let events = meeting_events::of_meeting(app.db.reader(), &seen.row.meeting_id).await?;
+    let printed = view::booking(&seen.row, &seen.body, &events, true)?;
+    let write = merge_patch::over(&seen.body, &printed, input, &[])?;
+    let warnings = merge_patch::warnings(&write.unknown, strict)?;
+    let metadata = match write.metadata {
+        Some(metadata) => serde_json::to_string(&metadata)?,
+        None => seen.row.metadata.clone(),
+    };
+    let is_noted = write.body.no_show != seen.body.no_show;
+    if is_noted {
+        check_no_show(&seen, &write.body, app.now())?;
+    }
+    let is_anyone = write.body.no_show.host || !write.body.no_show.invitee_emails.is_empty();
+    Ok(Planned {
+        is_changed: is_noted || metadata != seen.row.metadata,
+        is_no_show: is_noted && is_anyone,
+        tenant: seen.row.tenant,
+        id: seen.row.id,
+        version: seen.row.version,
+        body: write.body,
+        metadata,
+        events,
+        warnings,
+    })
+}
+
+fn check_no_show(seen: &Seat, body: &Booking, now: i64) -> Result<()> {
+    let takes_place = matches!(seen.status()?, BookingStatus::Confirmed | BookingStatus::Completed);
+    if !takes_place || seen.row.start_at > now {
+        let message = "noShow is of bookings that are confirmed or completed and have begun";
+        return Err(refuse(Code::InvalidState, message));
+    }
+    let guests = body.guests.iter().map(|guest| &guest.email);
+    let invited: BTreeSet<String> =
+        guests.chain([&body.invitee.email]).map(|email| email.to_lowercase()).collect();
+    let mut known = BTreeSet::new();
+    for (n, email) in body.no_show.invitee_emails.iter().enumerate() {
+        let (field, folded) = (format!("noShow.inviteeEmails[{n}]"), email.to_lowercase());
+        if !invited.contains(&folded) {
+            return Err(fault(&field, "must be the address of the invitee or of a guest"));
+        }
+        if !known.insert(folded) {
+            return Err(fault(&field, "is there twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a change and its answer; none when the booking is not as it was when the change was planned.
+async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> Result<Option<Answer>> {
+    let row = table::lock(tx, &planned.tenant, &planned.id).await?;
+    let row = row.ok_or_else(|| not_found("booking"))?;
+    if row.version != planned.version {
+        return Ok(None);
+    }
+    let mut seat = Seat { row, body: planned.body };
+    if planned.is_changed {
+        seat.row.metadata = planned.metadata;
+        let words: &[&'static str] = if planned.is_no_show { &["no_show"] } else { &[] };
+        let shown = (&mut seat, planned.events.as_slice());
+        change::write(tx, app, shown, (Party::Api, words, &[]), app.now()).await?;
+    }
+    let viewed = (true, planned.warnings);
+    Ok(Some(change::answer(tx, app, (&seat, &planned.events), viewed, attempt).await?))
+}

@@ -1,0 +1,22 @@
+//! URLs as settings, checked. The error names the setting.
+
+use anyhow::{Context, Result, ensure};
+use url::Url;
+
+/// Returns an error if clients and providers cannot use `text` as the base URL of this service.
+pub fn check_public(text: &str) -> Result<()> {
+    let url = Url::parse(text).context("public_url is not a URL")?;
+    ensure!(
+        matches!(url.scheme(), "http" | "https") && url.host().is_some() && url.query().is_none(),
+        "public_url must begin with http:// or https:// and name a host, without a query"
+    );
+    Ok(())
+}
+
+/// Parses the URL that booking pages ask for a verdict on each form; an empty text means that there is none.
+pub fn verdict(text: Option<&str>) -> Result<Option<Url>> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let url =
+        runtime::parse_webhook_url(text).map_err(|why| anyhow::anyhow!("booking_verdict_url: {why}"))?;
+    Ok(Some(url))
+}

@@ -1,0 +1,108 @@
+//! What a move goes by, and what the hosts of a meeting have to do with it.
+
+use harness::TestServer;
+use serde_json::{Value, json};
+
+use super::lifecycle::{book, path, read, run_jobs};
+use super::pools::{desks, host};
+use super::{DAY, Desk, SLOTS, on, text, time_of};
+
+fn at(time: &str) -> Value {
+    json!({ "start": format!("{DAY}T{time}:00Z") })
+}
+
+/// The times of the day to which a booking can be moved.
+async fn times(desk: &Desk, event_type: &str, booked: &Value) -> Vec<String> {
+    let mut query = on(event_type, DAY);
+    query["rescheduleBookingId"] = booked["id"].clone();
+    let answer = desk.api.post(SLOTS, query).send().await.expect(200);
+    answer["data"].as_array().expect("a list").iter().map(|slot| time_of(&slot["start"])).collect()
+}
+
+/// The hours are those of the schedule that the event type names.
+#[tokio::test]
+async fn a_move_goes_by_the_shared_hours() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let office = json!({
+        "name": "Office", "timeZone": "UTC", "weekly": [{ "days": [2], "start": "09:00", "end": "10:30" }],
+    });
+    let made = desk.api.post("/v1/scheduling/schedules", office).send().await.expect(201);
+    let id = desk.open("intro", json!({ "schedule": null, "scheduleId": made["id"] })).await;
+    let booked = book(&desk, &id, "09:00").await;
+    assert_eq!(times(&desk, &id, &booked).await, ["09:00", "09:30", "10:00"]);
+    let moved = desk.api.post(path(&booked, "/reschedule"), at("10:00")).send().await.expect(200);
+    assert_eq!(moved["rescheduleCount"], 1);
+    desk.api.post(path(&booked, "/reschedule"), at("10:30")).send().await.refused(409, "slot_unavailable");
+}
+
+/// Of a pool the host stays, so the search offers the times of that one alone; with others in the meeting its time is not free for one of them.
+#[tokio::test]
+async fn what_is_offered_for_a_move_can_be_had() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob"]).await;
+    let [alice, bob] = &all[..] else { panic!("two desks") };
+    let hosts: Value = all.iter().map(|desk| host(desk, json!({ "role": "rotation" }))).collect();
+    let pool = alice.open("pool", json!({ "hosts": hosts, "assignment": "roundRobin" })).await;
+    let booked = book(alice, &pool, "09:00").await;
+    let is_of_alice = booked["organizerConnectionId"] == json!(alice.connection);
+    let keeper = if is_of_alice { alice } else { bob };
+    keeper.event("2026-03-10T10:00:00Z", "2026-03-10T11:30:00Z").await;
+    assert_eq!(times(alice, &pool, &booked).await, ["09:00", "09:30", "11:30"]);
+    let refused = alice.api.post(path(&booked, "/reschedule"), at("10:00")).send().await;
+    refused.refused(409, "slot_unavailable");
+    let moved = alice.api.post(path(&booked, "/reschedule"), at("11:30")).send().await.expect(200);
+    assert_eq!(moved["hostIds"], booked["hostIds"]);
+
+    let fields = json!({ "seatsPerSlot": 2, "slotIntervalMinutes": 15 });
+    let class = bob.open("class", fields).await;
+    let first = book(bob, &class, "09:00").await;
+    assert!(times(bob, &class, &first).await.contains(&"09:15".to_owned()), "the meeting moves");
+    book(bob, &class, "09:00").await;
+    assert!(!times(bob, &class, &first).await.contains(&"09:15".to_owned()), "the meeting stays");
+    let refused = bob.api.post(path(&first, "/reschedule"), at("09:15")).send().await;
+    refused.refused(409, "slot_unavailable");
+}
+
+/// Who may come and does not want to keeps nobody from meeting.
+#[tokio::test]
+async fn an_optional_host_who_deletes_the_event_cancels_nothing() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob"]).await;
+    let [alice, bob] = &all[..] else { panic!("two desks") };
+    let hosts = json!([host(alice, json!({})), host(bob, json!({ "role": "optional" }))]);
+    let id = alice.open("intro", json!({ "hosts": hosts })).await;
+    let booked = book(alice, &id, "09:00").await;
+    run_jobs(&server).await;
+    let events = read(&alice.api, &booked).await["calendarEvents"].clone();
+    let mut each = events.as_array().expect("a list").iter();
+    let of_bob = each.find(|event| event["connectionId"] == json!(bob.connection));
+    let event = text(&of_bob.expect("bob is invited")["eventId"]);
+    let own = format!("/v1/calendars/{}/events/{event}", bob.calendar);
+    let deleted = bob.api.delete(own).send().await;
+    assert!(deleted.status < 300, "{deleted}");
+    run_jobs(&server).await;
+    assert_eq!(read(&alice.api, &booked).await["status"], "confirmed");
+}
+
+/// A booking that held nothing gets its time and the events of all its hosts with its confirmation.
+#[tokio::test]
+async fn a_confirmation_invites_optional_hosts() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob"]).await;
+    let [alice, bob] = &all[..] else { panic!("two desks") };
+    let hosts = json!([host(alice, json!({})), host(bob, json!({ "role": "optional" }))]);
+    let fields = json!({ "hosts": hosts, "requiresConfirmation": true, "pendingBlocksSlot": false });
+    let id = alice.open("intro", fields).await;
+    let booked = book(alice, &id, "09:00").await;
+    assert_eq!(booked["calendarEvents"], json!([]));
+    alice.api.post(path(&booked, "/confirm"), json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    let shown = read(&alice.api, &booked).await;
+    let events = shown["calendarEvents"].as_array().expect("a list");
+    let statuses: Vec<&Value> = events.iter().map(|event| &event["status"]).collect();
+    assert_eq!(statuses, [&json!("written"), &json!("written")], "{shown:#}");
+    assert_eq!(shown["hostIds"], json!([alice.connection]));
+    let again = alice.api.post(path(&book(alice, &id, "10:00").await, "/confirm"), json!({}));
+    again.send().await.expect(200);
+}

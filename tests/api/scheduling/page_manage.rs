@@ -1,0 +1,244 @@
+//! `/book/b/{token}` and the pages below it: what an invitee does with a booking, walked as a browser without scripts walks it.
+
+use harness::TestServer;
+use harness::browser::{Browser, Page};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::page::{ADA, address, follow, form, leads, send};
+use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
+
+const CANCEL: &str = "Cancel this booking";
+const MOVE: &str = "Move to another time";
+const DAY_MS: i64 = 24 * 60 * 60_000;
+
+/// Books by the page of a link; the booking's page.
+async fn booked(server: &TestServer, desk: &Desk, browser: &Browser, (slug, time): (&str, &str)) -> Page {
+    let page = form(server, browser, &address(&desk.api, slug).await, time).await;
+    follow(browser, &send(browser, &page, &ADA).await).await
+}
+
+/// The page that asks whether a booking is to be moved to a time of the day.
+async fn asked_to_move(browser: &Browser, booked: &Page, time: &str) -> Page {
+    let list = browser.open(&format!("{}?day={DAY}", leads(booked, MOVE))).await;
+    assert_eq!(list.status, 200, "{list:#?}");
+    let asked = browser.open(&leads(&list, time)).await;
+    assert_eq!(asked.status, 200, "{asked:#?}");
+    asked
+}
+
+/// The one booking of an event type, as a key with every right sees it.
+async fn the_booking(desk: &Desk, event_type: &str) -> Value {
+    let mut all = desk.api.all(&format!("{BOOKINGS}?event_type_id={event_type}")).await;
+    assert_eq!(all.len(), 1, "{all:#?}");
+    all.remove(0)
+}
+
+fn at(time: &str) -> Value {
+    json!(format!("{DAY}T{time}:00.000Z"))
+}
+
+/// A form cancels, with a reason if there is one; sent once more it finds that done.
+#[tokio::test]
+async fn the_invitee_cancels_on_the_page() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let id = desk.open("intro", json!({})).await;
+    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let asked = browser.open(&leads(&done, CANCEL)).await;
+    assert_eq!(asked.status, 200, "{asked:#?}");
+    for shown in ["Do you want to cancel", "Intro call", "09:00–09:30", "ada@example.org"] {
+        assert!(asked.text.contains(shown), "{shown}: {}", asked.text);
+    }
+    let policy = asked.header("content-security-policy");
+    assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
+    let mut own = done.url.clone();
+    own.set_query(None);
+    assert_eq!(leads(&asked, "Back to the booking"), own.as_str());
+
+    let long = "x".repeat(2_001);
+    let refused = send(&browser, &asked, &[("reason", &long)]).await;
+    assert_eq!(refused.status, 400, "{refused:#?}");
+    assert!(refused.text.contains("was not changed") && refused.text.contains(&long));
+    let over = follow(&browser, &send(&browser, &asked, &[("reason", "ill & tired")]).await).await;
+    assert_eq!(over.url, own);
+    assert!(over.text.contains("This booking does not take place"), "{over:#?}");
+    assert!(!over.text.contains(CANCEL) && !over.text.contains(MOVE), "{over:#?}");
+    let cancelled = the_booking(&desk, &id).await;
+    assert_eq!(
+        (&cancelled["status"], &cancelled["cancelledBy"], &cancelled["cancellationReason"]),
+        (&json!("cancelled"), &json!("invitee"), &json!("ill & tired"))
+    );
+    assert!(starts(&desk.api, &on(&id, DAY)).await.contains(&"09:00".to_owned()));
+
+    assert_eq!(send(&browser, &asked, &[]).await.status, 303);
+    assert_eq!(the_booking(&desk, &id).await, cancelled);
+    let told = browser.open(asked.url.as_str()).await;
+    assert_eq!(told.status, 200);
+    assert!(told.text.contains("This booking does not take place"), "{told:#?}");
+}
+
+/// From the list of times to the booking at its new time; who comes too late chooses another one.
+#[tokio::test]
+async fn the_invitee_moves_it_on_the_page() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let id = desk.open("intro", json!({})).await;
+    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let list = browser.open(&format!("{}?day={DAY}", leads(&done, MOVE))).await;
+    assert_eq!(list.status, 200, "{list:#?}");
+    for shown in ["Present time", "09:00–09:30", ">09:30</a>", "Back to the booking"] {
+        assert!(list.text.contains(shown), "{shown}: {}", list.text);
+    }
+    assert!(!list.text.contains(">09:00</a>"), "it takes place then: {list:#?}");
+    let asked = browser.open(&leads(&list, "10:30")).await;
+    assert_eq!(asked.status, 200, "{asked:#?}");
+    assert!(asked.text.contains("09:00–09:30") && asked.text.contains("10:30–11:00"), "{asked:#?}");
+    assert!(browser.open(&leads(&asked, "Choose another time")).await.text.contains(">11:00</a>"));
+
+    let moved = follow(&browser, &send(&browser, &asked, &[]).await).await;
+    assert!(moved.text.contains("Your booking is confirmed") && moved.text.contains("10:30–11:00"));
+    let shown = the_booking(&desk, &id).await;
+    assert_eq!(
+        (&shown["start"], &shown["previousStart"], &shown["rescheduledBy"], &shown["rescheduleCount"]),
+        (&at("10:30"), &at("09:00"), &json!("invitee"), &json!(1))
+    );
+    let free = starts(&desk.api, &on(&id, DAY)).await;
+    assert!(free.contains(&"09:00".to_owned()) && !free.contains(&"10:30".to_owned()), "{free:?}");
+    assert_eq!(send(&browser, &asked, &[]).await.status, 303);
+    assert_eq!(the_booking(&desk, &id).await, shown, "a form that is sent twice moves once");
+
+    let late = browser.open(&leads(&list, "11:00")).await;
+    assert_eq!(late.status, 200);
+    let other = desk.open("other", json!({})).await;
+    desk.api.post(BOOKINGS, booking(&other, "11:00")).send().await.expect(201);
+    let refused = send(&browser, &late, &[]).await;
+    assert_eq!(refused.status, 409, "{refused:#?}");
+    for shown in ["was not changed", "not free any more", "Other free times"] {
+        assert!(refused.text.contains(shown), "{shown}: {}", refused.text);
+    }
+    assert_eq!(browser.open(late.url.as_str()).await.status, 409);
+    let asked = browser.open(&leads(&refused, "Tuesday, 10 March 2026, 11:30–12:00 (UTC, UTC+00:00)")).await;
+    assert_eq!(send(&browser, &asked, &[]).await.status, 303);
+    assert_eq!(the_booking(&desk, &id).await["start"], at("11:30"));
+}
+
+/// Where bookings need the host's word, one that is moved needs it again, and one that waits for it is not moved.
+#[tokio::test]
+async fn a_moved_one_waits_for_the_host_again() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let fields = json!({ "requiresConfirmation": true, "reschedule": { "maxCount": 1 } });
+    let id = desk.open("intro", fields).await;
+    let waiting = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    assert!(waiting.text.contains(CANCEL) && !waiting.text.contains(MOVE), "{waiting:#?}");
+    let to_move = leads(&waiting, CANCEL).replace("/cancel", "/move");
+    let told = browser.open(&to_move).await;
+    assert_eq!(told.status, 200);
+    assert!(told.text.contains("has not confirmed this booking yet"), "{told:#?}");
+
+    let path = format!("{BOOKINGS}/{}/confirm", text(&the_booking(&desk, &id).await["id"]));
+    desk.api.post(&path, json!({})).send().await.expect(200);
+    let confirmed = browser.open(waiting.url.as_str()).await;
+    let asked = asked_to_move(&browser, &confirmed, "10:00").await;
+    assert!(asked.text.contains("has to confirm the new time"), "{asked:#?}");
+    let moved = follow(&browser, &send(&browser, &asked, &[]).await).await;
+    assert!(moved.text.contains("waits for confirmation") && moved.text.contains("10:00–10:30"));
+    assert_eq!(send(&browser, &asked, &[]).await.status, 303, "the same form once more");
+    desk.api.post(&path, json!({})).send().await.expect(200);
+    let told = browser.open(&to_move).await;
+    assert!(told.text.contains("moved as often as it can be"), "{told:#?}");
+}
+
+/// Programs that open every link of a mail change nothing, and neither does a form of another site.
+#[tokio::test]
+async fn a_get_changes_nothing() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let id = desk.open("intro", json!({})).await;
+    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let before = the_booking(&desk, &id).await;
+    let cancel = leads(&done, CANCEL);
+    let asked = asked_to_move(&browser, &done, "10:30").await;
+    for url in [done.url.as_str(), &cancel, &leads(&done, MOVE), asked.url.as_str()] {
+        assert_eq!(browser.open(url).await.status, 200, "{url}");
+        assert_eq!(browser.ask(Method::HEAD, url).await.status, 200, "{url}");
+    }
+    let of_cancel = browser.open(&cancel).await;
+    for url in [of_cancel.url.path(), asked.url.path()] {
+        for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
+            let ask = server.anonymous().ask(Method::POST, url.to_owned(), None);
+            let sent = ask.header(name, value).raw("application/x-www-form-urlencoded", String::new()).send();
+            assert_eq!(sent.await.status, 403, "{name}");
+        }
+    }
+    assert_eq!(the_booking(&desk, &id).await, before);
+}
+
+/// What the event type does not let invitees do, or not any more, is told before a form and after it.
+#[tokio::test]
+async fn too_late_is_told() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let rules = json!({ "minNoticeMinutes": 120 });
+    let id = desk.open("intro", json!({ "cancellation": rules, "reschedule": rules })).await;
+    let none = json!({ "allowed": false });
+    let never = desk.open("never", json!({ "cancellation": none, "reschedule": none })).await;
+    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let fixed = booked(&server, &desk, &browser, ("never", "10:00")).await;
+    let to_cancel = browser.open(&leads(&done, CANCEL)).await;
+    let to_move = asked_to_move(&browser, &done, "11:00").await;
+    assert!(!fixed.text.contains(CANCEL) && !fixed.text.contains(MOVE), "{fixed:#?}");
+    let mut own = fixed.url.clone();
+    own.set_query(None);
+    for below in ["cancel", "move", "move/at/2026-03-10T11:00:00Z"] {
+        let told = browser.open(&format!("{own}/{below}")).await;
+        assert_eq!(told.status, 200, "{below}: {told:#?}");
+        assert!(told.text.contains("does not offer this here"), "{below}: {told:#?}");
+        if below != "move" {
+            assert_eq!(browser.submit(&format!("{own}/{below}"), &[]).await.status, 403, "{below}");
+        }
+    }
+
+    // An hour before it begins.
+    server.clock.advance_ms(9 * DAY_MS);
+    for page in [&to_cancel, &to_move] {
+        let told = browser.open(page.url.as_str()).await;
+        assert_eq!(told.status, 200, "{told:#?}");
+        assert!(told.text.contains("too late") && !told.text.contains("<form"), "{told:#?}");
+        let refused = send(&browser, page, &[]).await;
+        assert_eq!(refused.status, 409, "{refused:#?}");
+        assert!(refused.text.contains("too late"), "{refused:#?}");
+    }
+    let now = browser.open(done.url.as_str()).await;
+    assert!(!now.text.contains(CANCEL) && !now.text.contains(MOVE), "{now:#?}");
+    for id in [&id, &never] {
+        assert_eq!(the_booking(&desk, id).await["status"], "confirmed");
+    }
+}
+
+/// The token that the API gives is the page's, and is good for its own booking alone; the pages keep to the language that was chosen.
+#[tokio::test]
+async fn the_token_of_the_api_opens_the_page() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let id = desk.open("intro", json!({})).await;
+    let made = desk.api.post(BOOKINGS, booking(&id, "09:00")).send().await.expect(201);
+    let page = |token: &str| format!("http://{}/book/b/{token}", server.address);
+    let own = page(&text(&made["manageToken"]));
+    let shown = browser.open(&format!("{own}?lang=de")).await;
+    let asked = browser.open(&leads(&shown, "Diesen Termin absagen")).await;
+    assert!(asked.text.contains("Möchten Sie diesen Termin absagen?"), "{asked:#?}");
+    let over = follow(&browser, &send(&browser, &asked, &[]).await).await;
+    assert!(over.text.contains("Dieser Termin findet nicht statt"), "{over:#?}");
+
+    let forged = page("x.y");
+    for url in [format!("{forged}/cancel"), format!("{forged}/move/at/2026-03-10T10:00:00Z")] {
+        assert_eq!(browser.open(&url).await.status, 404, "{url}");
+        assert_eq!(browser.submit(&url, &[]).await.status, 404, "{url}");
+    }
+    assert_eq!(browser.open(&format!("{forged}/move")).await.status, 404);
+    let nonsense = format!("{own}/move/at/noon");
+    assert_eq!(browser.open(&nonsense).await.status, 404);
+    assert_eq!(browser.submit(&nonsense, &[]).await.status, 404);
+}

@@ -1,0 +1,229 @@
+//! What hosts do with the events of their meetings in their own calendars, and what providers do not do at once.
+
+use harness::{Actor, TestServer};
+use serde_json::{Value, json};
+use switchboard::jobs::host_gone::HOST_GONE;
+use switchboard::jobs::runner;
+
+use super::lifecycle::{book, entries, logged, path, read, run_jobs};
+use super::{DAY, Desk, EVENT_TYPES, on, starts, text};
+
+/// The events of the host's calendar on the day, as the provider has them now.
+async fn events(server: &TestServer, desk: &Desk) -> Vec<Value> {
+    server.clock.advance_ms(1_000);
+    let path = format!("/v1/calendars/{}/events?start={DAY}T00:00:00Z&end={DAY}T23:59:59Z", desk.calendar);
+    let page = desk.api.get(path).header("cache-control", "no-cache").send().await.expect(200);
+    page["data"].as_array().expect("a list").clone()
+}
+
+/// The one event of the day, and where the provider has it.
+async fn the_event(server: &TestServer, desk: &Desk) -> (Value, String) {
+    let all = events(server, desk).await;
+    let [event] = &all[..] else { panic!("one event: {all:#?}") };
+    let calendar = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);
+    let (calendar, external) = (text(&calendar["externalId"]), text(&event["externalId"]));
+    (event.clone(), format!("/sandbox/v1/calendars/{calendar}/events/{external}"))
+}
+
+/// The host moves it by another program.
+async fn move_there(provider: &Actor, theirs: &str, from: &str, to: &str) {
+    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
+    let when = json!({ "when": { "from": at(from), "to": at(to) } });
+    provider.patch(theirs, when).send().await.expect(200);
+}
+
+async fn times(desk: &Desk, booked: &Value) -> (Value, Value) {
+    let booking = read(&desk.api, booked).await;
+    (booking["start"].clone(), booking["end"].clone())
+}
+
+fn at(time: &str) -> Value {
+    json!(format!("{DAY}T{time}:00.000Z"))
+}
+
+/// The provider's event is the same one after a move.
+#[tokio::test]
+async fn a_move_keeps_id_uid_and_event() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (before, _) = the_event(&server, &desk).await;
+    let body = json!({ "start": at("10:30") });
+    desk.api.post(path(&booked, "/reschedule"), body).send().await.expect(200);
+    run_jobs(&server).await;
+    let (after, _) = the_event(&server, &desk).await;
+    assert_eq!((&after["start"], &after["end"]), (&at("10:30"), &at("11:00")));
+    for same in ["id", "externalId", "iCalUid", "title"] {
+        assert_eq!(after[same], before[same], "{same}");
+    }
+    let shown = read(&desk.api, &booked).await;
+    let event = &shown["calendarEvents"][0];
+    assert_eq!((&event["status"], &event["eventId"]), (&json!("written"), &after["id"]));
+    assert_eq!(shown["iCalUid"], after["iCalUid"]);
+}
+
+/// A pending booking is tentative in the calendar, until it is confirmed.
+#[tokio::test]
+async fn a_confirmed_one_is_confirmed_in_the_calendar() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({ "requiresConfirmation": true })).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (before, _) = the_event(&server, &desk).await;
+    assert_eq!(before["status"], "tentative");
+    desk.api.post(path(&booked, "/confirm"), json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    let (after, _) = the_event(&server, &desk).await;
+    assert_eq!((&after["status"], &after["id"]), (&json!("confirmed"), &before["id"]));
+}
+
+/// A host who deletes the event does not want the meeting.
+#[tokio::test]
+async fn deleted_at_the_provider_cancels_the_booking() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    provider.delete(theirs).send().await.expect(204);
+    assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
+    run_jobs(&server).await;
+    let booking = read(&desk.api, &booked).await;
+    assert_eq!((&booking["status"], &booking["cancelledBy"]), (&json!("cancelled"), &json!("host")));
+    assert!(starts(&desk.api, &on(&id, DAY)).await.contains(&"09:00".to_owned()));
+    let last = logged(&server, &text(&booked["id"])).await.pop();
+    assert_eq!(last, entries(&[("booking.cancelled", "provider")]).pop());
+}
+
+/// The same by this API: the event of a booking is an event like any other.
+#[tokio::test]
+async fn deleted_as_an_event_cancels_the_booking() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (event, _) = the_event(&server, &desk).await;
+    let own = format!("/v1/calendars/{}/events/{}", desk.calendar, text(&event["id"]));
+    let deleted = desk.api.delete(own).send().await;
+    assert!(deleted.status < 300, "{deleted}");
+    run_jobs(&server).await;
+    assert_eq!(read(&desk.api, &booked).await["status"], "cancelled");
+}
+
+/// A host who moves the event moves the meeting, and neither hours nor the grid bind a host.
+#[tokio::test]
+async fn moved_at_the_provider_moves_the_booking() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (before, theirs) = the_event(&server, &desk).await;
+    move_there(&provider, &theirs, "10:10", "10:55").await;
+    let (after, _) = the_event(&server, &desk).await;
+    run_jobs(&server).await;
+    let booking = read(&desk.api, &booked).await;
+    assert_eq!((&booking["start"], &booking["end"]), (&at("10:10"), &at("10:55")));
+    assert_eq!(
+        (&booking["previousStart"], &booking["rescheduledBy"], &booking["sequence"], &booking["status"]),
+        (&at("09:00"), &json!("host"), &json!(1), &json!("confirmed"))
+    );
+    assert_eq!(after["id"], before["id"]);
+    assert_eq!(booking["calendarEvents"][0]["status"], "written", "nothing is left to be written");
+    assert_eq!(starts(&desk.api, &on(&id, DAY)).await, ["09:00", "09:30", "11:00", "11:30"]);
+    let last = logged(&server, &text(&booked["id"])).await.pop();
+    assert_eq!(last, entries(&[("booking.rescheduled", "provider")]).pop());
+}
+
+/// A host may be in two places at a time, if that is what the own calendar says; nobody else is booked into either.
+#[tokio::test]
+async fn moved_onto_another_meeting_it_follows_without_a_reservation() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    let other = book(&desk, &id, "10:00").await;
+    run_jobs(&server).await;
+    move_there(&provider, &theirs, "10:00", "10:30").await;
+    assert_eq!(events(&server, &desk).await.len(), 2);
+    run_jobs(&server).await;
+    for booking in [&booked, &other] {
+        assert_eq!(times(&desk, booking).await, (at("10:00"), at("10:30")));
+    }
+    assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"10:00".to_owned()));
+}
+
+/// What was decided here and is not in the calendar yet is newer than what the calendar says.
+#[tokio::test]
+async fn what_is_still_to_be_written_wins() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    let body = json!({ "start": at("11:00") });
+    desk.api.post(path(&booked, "/reschedule"), body).send().await.expect(200);
+    provider.delete(theirs).send().await.expect(204);
+    assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
+    run_jobs(&server).await;
+    let booking = read(&desk.api, &booked).await;
+    assert_eq!((&booking["status"], &booking["start"]), (&json!("confirmed"), &at("11:00")));
+    let (event, _) = the_event(&server, &desk).await;
+    assert_eq!((&event["start"], &event["id"]), (&at("11:00"), &booking["calendarEvents"][0]["eventId"]));
+}
+
+/// A provider that does not answer delays what was decided, and nothing more.
+#[tokio::test]
+async fn a_failed_write_heals() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let (moved, gone) = (book(&desk, &id, "09:00").await, book(&desk, &id, "10:00").await);
+    run_jobs(&server).await;
+    assert_eq!(events(&server, &desk).await.len(), 2);
+    let fault = json!({ "status": 503, "times": 1000, "pathPrefix": "/sandbox/v1" });
+    provider.post("/sandbox/faults", fault).send().await.expect(201);
+    desk.api.post(path(&gone, "/cancel"), json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    provider.delete("/sandbox/faults").send().await.expect(204);
+    let shown = read(&desk.api, &gone).await;
+    let event = &shown["calendarEvents"][0];
+    assert_eq!((&shown["status"], &event["status"]), (&json!("cancelled"), &json!("pending")));
+    assert!(!event["error"].is_null());
+    let body = json!({ "start": at("11:00") });
+    desk.api.post(path(&moved, "/reschedule"), body).send().await.expect(200);
+
+    server.clock.advance_ms(10_000);
+    run_jobs(&server).await;
+    let (event, _) = the_event(&server, &desk).await;
+    assert_eq!(event["start"], at("11:00"));
+    let shown = read(&desk.api, &gone).await;
+    assert_eq!(shown["calendarEvents"][0]["status"], "deleted");
+}
+
+/// An event type whose last host was disconnected cannot be booked; its bookings stay.
+#[tokio::test]
+async fn a_host_who_is_gone_leaves_the_event_type() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    desk.api.delete(format!("/v1/connections/{}", desk.connection)).send().await.expect(204);
+    runner::drain(&server.app, &[HOST_GONE]).await.expect("the job is run");
+    let event_type = desk.api.get(format!("{EVENT_TYPES}/{id}")).send().await.expect(200);
+    assert_eq!((&event_type["hosts"], &event_type["active"]), (&json!([]), &json!(false)));
+    let last = logged(&server, &id).await.pop();
+    assert_eq!(last, entries(&[("event_type.updated", "system")]).pop());
+    assert_eq!(read(&desk.api, &booked).await["status"], "confirmed");
+    let cancelled = desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
+    assert_eq!(cancelled["status"], "cancelled");
+    run_jobs(&server).await;
+}
