@@ -57,11 +57,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let chosen = |step: Step| arguments.only.is_empty() || arguments.only.contains(&step);
     let _lock = lock()?;
     if chosen(Step::Fmt) {
-        project::step("formatting");
+        project::step("formatting, and the fuzz targets' lock file");
         project::run(project::cargo().args(["fmt", "--all", "--check"]), "cargo fmt --check")?;
         let mut fuzz = project::cargo();
         fuzz.args(["fmt", "--check", "--manifest-path", "tests/fuzz/Cargo.toml"]);
         project::run(&mut fuzz, "cargo fmt --check of the fuzz targets")?;
+        fuzz::locked()?;
     }
     if chosen(Step::Connectors) {
         connectors::run(&connectors::Arguments::all(true))?;

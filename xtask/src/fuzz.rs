@@ -123,6 +123,14 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// Fails if the targets' lock file does not fit the dependencies of the crates they use: they are a workspace of their own, so nothing
+/// but their build would notice, and that comes last.
+pub fn locked() -> Result<()> {
+    let mut cargo = project::cargo();
+    cargo.current_dir(home()).args(["metadata", "--locked", "--format-version", "1"]);
+    project::output(&mut cargo, "cargo metadata --locked in tests/fuzz").map(drop)
+}
+
 /// Builds all targets; the folder that they are in.
 fn build() -> Result<PathBuf> {
     project::step("building the fuzz targets");
