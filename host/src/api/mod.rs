@@ -45,7 +45,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, Method, StatusCode};
 use storage::api_keys::ApiKey;

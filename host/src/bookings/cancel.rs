@@ -13,7 +13,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::change::{self, Held, TRIES, Viewer};
 use crate::bookings::confirm::MAX_REASON;
-use crate::bookings::held::contended;
+use crate::bookings::held::{HostLocks, contended};
 use crate::bookings::{list, policy, state};
 
 /// Who cancels which booking, and why.
@@ -91,10 +91,12 @@ async fn cancel(app: &App, cancellation: Cancellation, attempt: &Attempt) -> Res
 
 /// Cancels it in a transaction. None: it was moved meanwhile.
 async fn write(tx: &mut Tx, app: &App, asked: Cancellation, attempt: &Attempt) -> Result<Option<Answer>> {
-    let Some(mut held) = Held::lock(tx, &asked.tenant, &asked.id).await? else { return Ok(None) };
+    let locked = Held::lock(tx, &asked.tenant, &asked.id, HostLocks::OfMeeting).await?;
+    let Some(mut held) = locked else { return Ok(None) };
     change::check_link(&held.seat, asked.manage_version)?;
     let now = app.now();
     state::allows(held.seat.status()?, BookingStatus::Cancelled)?;
+    state::allows_change(held.seat.status()?, held.seat.row.end_at, now)?;
     if asked.by == Party::Invitee {
         // Of a deleted event type nobody knows the rules: those of a new one hold.
         let rules = held.of.event_type().map(|e| e.cancellation.clone()).unwrap_or_default();

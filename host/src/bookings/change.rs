@@ -12,7 +12,7 @@ use storage::scheduling::meetings::MeetingRow;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::bookings::held::{HeldMeeting, contended};
+use crate::bookings::held::{HeldMeeting, HostLocks, contended};
 use crate::bookings::{state, view};
 use crate::log::{self, Note, Origin};
 use crate::resources::Asker;
@@ -70,10 +70,11 @@ pub struct Held {
 
 impl Held {
     /// Locks a booking. None: it was moved before the locks were had; another transaction finds what there is now.
-    pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Held>> {
+    pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str, hosts: HostLocks) -> Result<Option<Held>> {
         let none = || not_found("booking");
         let seen = bookings::find(&mut *tx, tenant, id).await?.ok_or_else(none)?;
-        let Some(of) = HeldMeeting::lock(tx, tenant, (&seen.event_type_id, &seen.meeting_id)).await? else {
+        let of = (seen.event_type_id.as_str(), seen.meeting_id.as_str());
+        let Some(of) = HeldMeeting::lock(tx, tenant, of, hosts).await? else {
             return Ok(None);
         };
         let row = bookings::lock(tx, tenant, id).await?.ok_or_else(none)?;

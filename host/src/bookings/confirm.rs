@@ -17,7 +17,7 @@ use storage::scheduling::{event_types, meeting_events, meetings, reserved_times}
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::change::{self, Held, TRIES, Viewer};
-use crate::bookings::held::{contended, unavailable};
+use crate::bookings::held::{HostLocks, contended, unavailable};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{due, gather, list, schedules, state};
 use crate::resources::Asker;
@@ -97,7 +97,8 @@ async fn write(
     viewed: (bool, Vec<Value>),
     attempt: &Attempt,
 ) -> Result<Option<Answer>> {
-    let Some(mut held) = Held::lock(tx, &tenant, &id).await? else { return Ok(None) };
+    let locked = Held::lock(tx, &tenant, &id, HostLocks::OfEventType).await?;
+    let Some(mut held) = locked else { return Ok(None) };
     let now = app.now();
     state::allows(held.seat.status()?, BookingStatus::Confirmed)?;
     if held.seat.row.confirm_by.is_some_and(|at| at <= now) {
@@ -157,7 +158,8 @@ async fn write_rejection(
     (reason, viewed): (Option<String>, (bool, Vec<Value>)),
     attempt: &Attempt,
 ) -> Result<Option<Answer>> {
-    let Some(mut held) = Held::lock(tx, &tenant, &id).await? else { return Ok(None) };
+    let locked = Held::lock(tx, &tenant, &id, HostLocks::OfMeeting).await?;
+    let Some(mut held) = locked else { return Ok(None) };
     held.seat.body.rejection_reason = reason;
     held.end(tx, app, (BookingStatus::Rejected, Party::Api), app.now()).await?;
     Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))

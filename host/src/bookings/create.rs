@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::error::{Code, Error, Result, refuse};
 use base::ids::Kind;
-use model::scheduling::booking::NewBooking;
+use model::scheduling::booking::{BookingSource, NewBooking};
 use model::scheduling::event_type::{Assignment, EventType, HostRole};
 use scheduling::assign;
 use scheduling::interval::Intervals;
@@ -71,7 +71,11 @@ pub async fn create_limited(
     let mut lessons = Lessons { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };
     let mut tries = 0;
     loop {
-        let wanted = Wanted { most_an_hour, ..prepare(app, viewer, new, warnings, &lessons).await? };
+        let mut wanted = Wanted { most_an_hour, ..prepare(app, viewer, new, warnings, &lessons).await? };
+        if most_an_hour.is_some() {
+            // The booking page alone has this limit.
+            wanted.booking.source = BookingSource::Widget;
+        }
         let most = TRIES + wanted.bookable.body.hosts.len();
         // Those who want the same slot stand in line here, and not before the database.
         let start_ms = new.start.as_millis();

@@ -12,7 +12,7 @@ use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::bookings::change::{self, Held, TRIES};
-use crate::bookings::held::contended;
+use crate::bookings::held::{HostLocks, contended};
 use crate::bookings::rules::MINUTE_MS;
 
 /// The kind of the jobs by which pending bookings expire. The key is the booking.
@@ -127,7 +127,8 @@ async fn run(app: &App, job: &Job, step: fn(&Held, i64) -> Step) -> Result<Outco
 }
 
 async fn look(tx: &mut Tx, app: &App, job: &Job, step: fn(&Held, i64) -> Step) -> Result<Option<Outcome>> {
-    let Some(mut held) = Held::lock(tx, &job.tenant, job.key()).await? else { return Ok(None) };
+    let locked = Held::lock(tx, &job.tenant, job.key(), HostLocks::OfMeeting).await?;
+    let Some(mut held) = locked else { return Ok(None) };
     let now = app.now();
     match step(&held, now) {
         Step::Nothing => {}

@@ -9,11 +9,11 @@ use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question};
 use serde_json::{Map, Value, json};
 use storage::scheduling::meetings::MeetingRow;
 
-/// The fields of a new event. `bookings` are those that hold a seat, the oldest first.
+/// The fields of a new event. `bookings` are those that hold a seat, the oldest first; `invites`: the event invites who booked.
 pub fn created(
     meeting: &MeetingRow,
     i_cal_uid: &str,
-    event_type: &EventType,
+    (event_type, invites): (&EventType, bool),
     bookings: &[Booking],
 ) -> Map<String, Value> {
     let mut event = moved(meeting, bookings);
@@ -25,8 +25,13 @@ pub fn created(
     event.insert("iCalUid".to_owned(), json!(i_cal_uid));
     event.insert("location".to_owned(), json!(bookings.first().and_then(place)));
     event.insert("description".to_owned(), json!(first.and_then(|b| description(b, &event_type.questions))));
-    event.insert("attendees".to_owned(), first.map_or_else(|| json!([]), attendees));
+    event.insert("attendees".to_owned(), if invites { invited(meeting, bookings) } else { json!([]) });
     event
+}
+
+/// Who is invited by the event. Who has a seat beside others must not learn who they are.
+pub fn invited(meeting: &MeetingRow, bookings: &[Booking]) -> Value {
+    bookings.first().filter(|_| meeting.seats <= 1).map_or_else(|| json!([]), attendees)
 }
 
 /// What an event gets when the meeting was moved. Everything else stays as the host may have changed it.
@@ -129,16 +134,22 @@ mod tests {
     fn an_address_is_invited_once_and_answers_are_read_by_their_labels() {
         let question = Question { key: "topic".to_owned(), label: "Topic".to_owned(), ..Question::default() };
         let event_type = EventType { questions: vec![question], ..EventType::default() };
-        let event = created(&meeting(1), "u", &event_type, &[booking()]);
+        let event = created(&meeting(1), "u", (&event_type, true), &[booking()]);
         assert_eq!(event["attendees"], json!([{ "email": "ada@example.org", "name": null }]));
         assert_eq!(event["description"], "Bring a pen\nTopic: a, yes");
         assert_eq!((&event["title"], &event["status"]), (&json!("Intro with Ada"), &json!("confirmed")));
     }
 
     #[test]
+    fn an_event_that_invites_nobody_has_its_title() {
+        let event = created(&meeting(1), "u", (&EventType::default(), false), &[booking()]);
+        assert_eq!((&event["title"], &event["attendees"]), (&json!("Intro with Ada"), &json!([])));
+    }
+
+    #[test]
     fn an_event_with_several_seats_names_nobody() {
         let event_type = EventType { title: "Class".to_owned(), ..EventType::default() };
-        let event = created(&meeting(5), "u", &event_type, &[booking()]);
+        let event = created(&meeting(5), "u", (&event_type, true), &[booking()]);
         assert_eq!((&event["title"], &event["attendees"]), (&json!("Class"), &json!([])));
         assert_eq!(event["description"], Value::Null);
     }

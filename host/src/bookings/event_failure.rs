@@ -1,6 +1,7 @@
 //! What becomes of the event of a meeting that could not be written: when it is tried again, and what clients are told.
 
 use base::error::{Code, Error, Result};
+use model::scheduling::booking::Booking;
 use storage::Tx;
 use storage::jobs::{self, End, Job};
 use storage::locked::ConnectionLock;
@@ -9,6 +10,7 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::MeetingRow;
 
 use crate::app::App;
+use crate::bookings::view;
 use crate::log::{self, Note, Origin};
 
 /// Delays after the first failures, ms.
@@ -19,6 +21,8 @@ const LATER_DELAY_MS: i64 = 6 * 3_600_000;
 const MAX_FAILURES: i64 = 17;
 /// After so many failures in a row clients are told.
 const TOLD_AFTER: i64 = 5;
+/// Most bookings that clients are told of where the event is to be gone: no meeting has more seats.
+const MAX_TOLD: i64 = 1_000;
 /// A write that was given up is begun anew after so long, as long as the meeting is ahead, ms: the account may have been connected anew.
 const ANEW_AFTER_MS: i64 = 24 * 3_600_000;
 
@@ -50,7 +54,8 @@ pub async fn keep(
         last_error: Some(jobs::error((code.as_str(), &message), now)),
         done_at: None,
     };
-    let is_ahead = row.is_wanted && meeting.end_at > now;
+    // What is to be gone as well as what is to be there: until the meeting is over the host goes by the calendar.
+    let is_ahead = meeting.end_at > now;
     let anew_at = is_ahead.then_some(now + ANEW_AFTER_MS);
     let (app, job, before) = (app.clone(), job.clone(), row.clone());
     let db = app.db.clone();
@@ -76,22 +81,32 @@ pub async fn keep(
     .await
 }
 
-/// `booking.calendar_write_failed` of each booking of the meeting.
+/// `booking.calendar_write_failed` of the bookings that are concerned: where the event is to be there those that have a seat, where it is to
+/// be gone those whose it was.
 async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
-    let of_meeting = bookings::of_meeting(&mut *tx, &row.meeting_id).await?;
-    let notes = of_meeting.iter().map(|booking| Note {
-        connection_id: Some(row.connection_id.clone()),
-        entry_type: "booking.calendar_write_failed".to_owned(),
-        change_type: "state",
-        resource_type: "booking",
-        resource_id: booking.id.clone(),
-        parent_id: String::new(),
-        changed_fields: None,
-        etag: Some(booking.etag.clone()),
-        origin: Origin::System,
-        resource: None,
-    });
-    log::append(tx, app, &row.tenant, notes.collect()).await?;
+    let concerned = match row.is_wanted {
+        true => bookings::with_seat(&mut *tx, &row.meeting_id).await?,
+        false => bookings::newest_of_meeting(&mut *tx, &row.meeting_id, MAX_TOLD).await?,
+    };
+    let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
+    let mut notes = Vec::with_capacity(concerned.len());
+    for booking in concerned {
+        let body: Booking = serde_json::from_str(&booking.body)?;
+        let whole = view::booking(&booking, &body, &events, true)?.to_string();
+        notes.push(Note {
+            connection_id: Some(row.connection_id.clone()),
+            entry_type: "booking.calendar_write_failed".to_owned(),
+            change_type: "state",
+            resource_type: "booking",
+            resource_id: booking.id,
+            parent_id: booking.event_type_id,
+            changed_fields: None,
+            etag: Some(booking.etag),
+            origin: Origin::System,
+            resource: Some(whole),
+        });
+    }
+    log::append(tx, app, &row.tenant, notes).await?;
     Ok(())
 }
 

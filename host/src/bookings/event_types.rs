@@ -56,7 +56,10 @@ fn etag(row: &EventTypeRow) -> Result<String> {
 }
 
 fn may_see(asker: &Asker, stored: &Stored) -> bool {
-    stored.body.hosts.iter().all(|host| asker.may_use(&host.connection_id))
+    let hosts = &stored.body.hosts;
+    // One whose last host is gone is no more theirs who are bound to connections than it was before.
+    (asker.connection_ids.is_empty() || !hosts.is_empty())
+        && hosts.iter().all(|host| asker.may_use(&host.connection_id))
 }
 
 /// At most `limit` event types that the key sees, in the order of their ids, after an id.

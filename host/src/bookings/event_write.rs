@@ -6,29 +6,26 @@ use base::error::{Code, Error, Result};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use model::calendar::Conference;
-use model::scheduling::booking::Booking;
+use model::scheduling::booking::{Booking, BookingStatus};
 use model::scheduling::event_type::EventType;
-use model::wire::calendar::Notify;
 use serde::Deserialize;
 use storage::Tx;
 use storage::jobs::{self, Job, NewJob};
-use storage::scheduling::bookings::{self, BookingRow};
+use storage::scheduling::bookings;
 use storage::scheduling::event_types;
-use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::wakes::JobClass;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::bookings::event_step::{self, Known, Step};
 use crate::bookings::{event_body, event_failure, view};
 use crate::connections::throttle;
 use crate::freshness::Reading;
 use crate::resources::events::respond;
 use crate::resources::events::write::{self, Manner};
 use crate::resources::{Asker, Expected};
-
-/// The kind of job that writes events. The key is the meeting and the connection, with a colon between them.
-pub const EVENT_JOB: &str = "booking_event";
 
 /// Steps of one turn. More than that can only be needed when the meeting is changed all the time.
 const MAX_STEPS: usize = 8;
@@ -88,16 +85,6 @@ pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
     Ok(Outcome::Waits(app.now()))
 }
 
-/// What is to be done next at the provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Create,
-    Update,
-    Delete,
-    /// It was never written, and is not wanted any more: nothing is asked of the provider.
-    Forget,
-}
-
 /// The event as the provider has it, of an answer of ours.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,8 +113,7 @@ struct Wanted {
     event_type: EventType,
     /// Those that hold a seat, or held one until the meeting was over.
     bookings: Vec<Booking>,
-    /// An earlier attempt may have got as far as the provider.
-    was_tried: bool,
+    known: Known,
 }
 
 impl Wanted {
@@ -143,38 +129,29 @@ impl Wanted {
             None => EventType::default(),
         };
         let mut seated = Vec::new();
-        for booking in bookings::of_meeting(reader, meeting_id).await?.iter().filter(|b| has_seat(b)) {
+        for booking in bookings::with_seat(reader, meeting_id).await? {
             let mut body: Booking = serde_json::from_str(&booking.body)?;
             body.status = serde_json::from_value(booking.status.as_str().into())?;
             seated.push(body);
         }
-        let was_tried = job.attempts > 1 || job.crashes > 0 || row.attempts > 0;
-        Ok(Some(Wanted { row, meeting, event_type, bookings: seated, was_tried }))
+        let is_pending = |booking: &Booking| booking.status == BookingStatus::Pending;
+        let known = Known {
+            is_undecided: !seated.is_empty() && seated.iter().all(is_pending),
+            was_tried: job.attempts > 1 || job.crashes > 0 || row.attempts > 0,
+        };
+        Ok(Some(Wanted { row, meeting, event_type, bookings: seated, known }))
     }
 
     fn is_wanted(&self) -> bool {
-        self.row.is_wanted && self.meeting.released_at.is_none()
+        event_step::is_wanted(&self.row, &self.meeting)
     }
 
     fn step(&self) -> Option<Step> {
-        match (self.is_wanted(), self.row.event_id.is_some()) {
-            (true, false) => Some(Step::Create),
-            (true, true) => {
-                let is_behind = self.row.written_sequence < self.meeting.sequence;
-                (is_behind || self.row.status != "written").then_some(Step::Update)
-            }
-            (false, true) => Some(Step::Delete),
-            (false, false) if self.row.status == "deleted" => None,
-            // It may be there: creating it once more finds it, and then it can be deleted.
-            (false, false) if self.was_tried => Some(Step::Create),
-            (false, false) => Some(Step::Forget),
-        }
+        event_step::next(&self.row, &self.meeting, self.known)
     }
 
-    /// Whom the provider tells.
-    fn notify(&self, step: Step) -> Notify {
-        let is_silent = !self.event_type.notifications.invitee || (step == Step::Create && !self.is_wanted());
-        if is_silent { Notify::None } else { Notify::All }
+    fn invites(&self) -> bool {
+        event_step::invites(&self.row, &self.meeting, self.known.is_undecided)
     }
 
     /// Does it at the provider.
@@ -187,14 +164,16 @@ impl Wanted {
             no_cache: false,
             reading: Reading::default(),
         };
-        let manner =
-            Manner { expected: Expected::Anything, notify: self.notify(step), scope: None, strict: false };
+        let wants_to_be_told = self.event_type.notifications.invitee;
+        let notify = event_step::notify(step, row, self.is_wanted(), wants_to_be_told);
+        let manner = Manner { expected: Expected::Anything, notify, scope: None, strict: false };
         let event_id = row.event_id.as_deref().unwrap_or_default();
         let place = (row.calendar_id.as_str(), event_id);
         let answer = match step {
             Step::Forget => return Ok(Done::Gone),
             Step::Create => {
-                let body = event_body::created(meeting, &row.i_cal_uid, &self.event_type, &self.bookings);
+                let of = (&self.event_type, self.invites());
+                let body = event_body::created(meeting, &row.i_cal_uid, of, &self.bookings);
                 let attempt = self.attempt("create");
                 let made = write::create(app, &asker, &row.calendar_id, body, manner, &attempt).await?;
                 let mut written: Written = serde_json::from_slice(&made.body)?;
@@ -204,7 +183,10 @@ impl Wanted {
                 return Ok(Done::Written(written));
             }
             Step::Update => {
-                let body = event_body::moved(meeting, &self.bookings);
+                let mut body = event_body::moved(meeting, &self.bookings);
+                if self.invites() && event_step::is_uninvited(row) {
+                    body.insert("attendees".to_owned(), event_body::invited(meeting, &self.bookings));
+                }
                 // What is wanted has another time with each change.
                 let attempt = self.attempt(&format!("update-{}", row.updated_at));
                 match write::update(app, &asker, place, body, manner, &attempt).await {
@@ -213,10 +195,11 @@ impl Wanted {
                     answer => answer?,
                 }
             }
-            Step::Delete => {
+            Step::Delete | Step::Replace => {
                 let attempt = self.attempt("delete");
                 return match write::delete(app, &asker, place, manner, &attempt).await {
                     Err(e) if e.code() != Some(Code::NotFound) => Err(e),
+                    _ if step == Step::Replace => Ok(Done::Lost),
                     _ => Ok(Done::Gone),
                 };
             }
@@ -226,7 +209,9 @@ impl Wanted {
 
     /// An event without its conference is better than none: what the provider refuses for good leaves it as it is.
     async fn ask_for_conference(&self, app: &App, asker: &Asker, event_id: &str) -> Result<Option<Answer>> {
-        let Some(provider) = event_body::conference(&self.bookings).filter(|_| self.is_wanted()) else {
+        // One is enough, and it is the organizer's that is kept (`keep_news`).
+        let is_meant = self.is_wanted() && event_step::is_organizers(&self.row, &self.meeting);
+        let Some(provider) = event_body::conference(&self.bookings).filter(|_| is_meant) else {
             return Ok(None);
         };
         let place = (self.row.calendar_id.as_str(), event_id);
@@ -248,17 +233,16 @@ impl Wanted {
             true => format!("booking/{meeting_id}/{connection_id}/{op}"),
             false => format!("booking/{meeting_id}/{connection_id}/{created_at}/{op}"),
         };
-        Attempt::new(key, self.was_tried, None)
+        Attempt::new(key, self.known.was_tried, None)
     }
-}
-
-fn has_seat(booking: &BookingRow) -> bool {
-    ["pending", "confirmed", "completed"].contains(&booking.status.as_str())
 }
 
 /// Keeps what became of a step. The job goes on: the newest state is read again.
 async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done)) -> Result<()> {
     let (job, before, sequence, now) = (job.clone(), wanted.row.clone(), wanted.meeting.sequence, app.now());
+    let is_undecided = wanted.known.is_undecided;
+    // Who became the organizer meanwhile has no event yet that is the organizer's.
+    let is_organizers = event_step::is_organizers(&wanted.row, &wanted.meeting);
     app.db
         .write(move |tx| {
             Box::pin(async move {
@@ -267,6 +251,7 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                 };
                 // Otherwise something else is wanted by now, and is to be written.
                 let is_same = row.updated_at == before.updated_at;
+                let is_gone = matches!(done, Done::Gone);
                 if step != Step::Forget {
                     row.attempts = 0;
                 }
@@ -276,23 +261,18 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                         // Some providers choose the UID.
                         row.i_cal_uid = written.i_cal_uid.clone().unwrap_or(row.i_cal_uid);
                         row.event_id = Some(written.id.clone());
-                        row.written_sequence = sequence;
+                        event_step::note_written(&mut row, sequence, is_undecided);
                         if is_same {
                             (row.status, row.next_attempt_at) = ("written".to_owned(), None);
                         }
-                        keep_news(tx, &row, &written, now).await?;
-                    }
-                    Done::Gone => {
-                        row.event_id = None;
-                        if is_same || !row.is_wanted {
-                            (row.status, row.next_attempt_at) = ("deleted".to_owned(), None);
-                        } else {
-                            make_anew(&mut row, now);
+                        if is_organizers {
+                            keep_news(tx, &row, &written, now).await?;
                         }
                     }
-                    Done::Lost => {
-                        row.event_id = None;
-                        make_anew(&mut row, now);
+                    Done::Gone | Done::Lost => {
+                        let meeting = meetings::find(&mut *tx, &row.meeting_id).await?;
+                        let uid = meeting.map(|meeting| meeting.i_cal_uid);
+                        event_step::note_absence(&mut row, is_gone && is_same, uid, now);
                     }
                 }
                 meeting_events::update(tx, &row).await?;
@@ -306,13 +286,6 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
             })
         })
         .await
-}
-
-/// The event is to be created once more, under another name than before.
-fn make_anew(row: &mut MeetingEventRow, now: i64) {
-    row.created_at = now.max(row.created_at + 1);
-    row.written_sequence = -1;
-    row.status = "pending".to_owned();
 }
 
 /// Keeps with the bookings what the organizer's provider has decided: the UID of an event that is theirs alone, and the link to the

@@ -98,8 +98,11 @@ pub async fn unwanted(app: &App, event_type: &EventType) -> Result<HashSet<Strin
 }
 
 fn whose(host: &Host) -> Whose {
-    let calendar_ids = Some(&host.conflict_calendar_ids).filter(|ids| !ids.is_empty());
-    Whose::Calendars { connection_id: host.connection_id.clone(), calendar_ids: calendar_ids.cloned() }
+    let named = &host.conflict_calendar_ids;
+    // Also the one that bookings are written to: what the host moves there onto something else has no reservation.
+    let own = host.calendar_id.iter().filter(|id| !named.contains(id));
+    let calendar_ids = (!named.is_empty()).then(|| named.iter().chain(own).cloned().collect());
+    Whose::Calendars { connection_id: host.connection_id.clone(), calendar_ids }
 }
 
 /// Where meetings lie that begin in a range, with their buffers.

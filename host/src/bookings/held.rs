@@ -22,12 +22,22 @@ pub struct HeldMeeting {
     pub meeting: MeetingRow,
     /// The meeting in the hosts' calendars.
     pub events: Vec<MeetingEventRow>,
-    /// Of the meeting's hosts and of the event type's, by their ids. A connection that was deleted is missing.
+    /// Of the meeting's hosts, of whoever has its event and, if that was asked for, of the event type's, by their ids. A connection that was
+    /// deleted is missing.
     locks: BTreeMap<String, ConnectionLock>,
     /// Events that have to be written, each by its meeting and its connection.
     wakes: BTreeSet<(String, String)>,
     /// The meeting is another one than the locks were taken for: a host of it who left the event type is not locked, and need not be gone.
     is_other: bool,
+}
+
+/// Which hosts are locked beside those of the meeting and whoever has its event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostLocks {
+    /// No others.
+    OfMeeting,
+    /// All of the event type: for what chooses hosts anew, or invites those who have no event yet.
+    OfEventType,
 }
 
 /// 409 for a time that cannot be had.
@@ -47,6 +57,7 @@ impl HeldMeeting {
         tx: &mut Tx,
         tenant: &Tenant,
         (event_type_id, meeting_id): (&str, &str),
+        hosts: HostLocks,
     ) -> Result<Option<HeldMeeting>> {
         let event_type = match event_types::lock(tx, tenant, event_type_id).await? {
             Some(row) => {
@@ -57,7 +68,8 @@ impl HeldMeeting {
         };
         let seen = meetings::find(&mut *tx, meeting_id).await?.ok_or_else(|| not_found("booking"))?;
         let written = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
-        let all = event_type.iter().flat_map(|(_, body)| &body.hosts).map(|host| &host.connection_id);
+        let of_event_type = event_type.iter().filter(|_| hosts == HostLocks::OfEventType);
+        let all = of_event_type.flat_map(|(_, body)| &body.hosts).map(|host| &host.connection_id);
         let ids: BTreeSet<&String> =
             all.chain(&seen.hosts).chain(written.iter().map(|event| &event.connection_id)).collect();
         let mut locks = BTreeMap::new();
@@ -196,8 +208,10 @@ impl HeldMeeting {
         if is_gone {
             // Providers do not make an event under the name of one that was deleted: it is another creation.
             event.created_at = now.max(event.created_at + 1);
-            event.i_cal_uid.clone_from(&self.meeting.i_cal_uid);
             event.written_sequence = -1;
+        }
+        if event.event_id.is_none() {
+            event.i_cal_uid.clone_from(&self.meeting.i_cal_uid);
         }
         event.is_wanted = is_wanted;
         event.updated_at = now.max(event.updated_at + 1);
@@ -222,7 +236,9 @@ impl HeldMeeting {
             return Ok(());
         };
         event.status = "written".to_owned();
-        event.written_sequence = sequence;
+        if event.written_sequence >= 0 {
+            event.written_sequence = sequence;
+        }
         event.next_attempt_at = None;
         event.updated_at = now.max(event.updated_at + 1);
         meeting_events::update(tx, event).await?;

@@ -15,11 +15,23 @@ use storage::scheduling::{bookings, meetings, reserved_times};
 
 use crate::app::App;
 use crate::bookings::change::{self, Seat, TRIES};
-use crate::bookings::held::{HeldMeeting, contended};
+use crate::bookings::held::{HeldMeeting, HostLocks, contended};
 use crate::bookings::{due, state};
 
 /// Providers keep times to the minute: what differs by less was not moved.
 const SAME_MS: i64 = 60_000;
+/// How long an event has to be gone before that is believed, ms. It can come back with a later page of the same pull under another name, and a
+/// large calendar that is removed loses its events before itself.
+const GONE_MS: i64 = 60_000;
+
+/// What a turn comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The bookings are as the calendar says.
+    Done,
+    /// It has to be looked again then, in milliseconds since 1970.
+    Later(i64),
+}
 
 /// What the host's calendar says of a meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,48 +39,55 @@ enum Seen {
     AsItIs,
     /// It does not take place.
     Gone,
+    /// The event is gone, and that is believed from then on, in milliseconds since 1970.
+    Waits(i64),
     /// It begins and ends then, in milliseconds since 1970.
     Moved(i64, i64),
 }
 
 /// Brings the bookings of a meeting to what its organizer's calendar says.
-pub async fn follow(app: &App, job: &Job) -> Result<()> {
+pub async fn follow(app: &App, job: &Job) -> Result<Outcome> {
     for _ in 0..TRIES {
         let (held, job) = (app.clone(), job.clone());
-        let is_done: Result<bool> =
+        let looked: Result<Option<Outcome>> =
             app.db.write(move |tx| Box::pin(async move { look(tx, &held, &job).await })).await;
-        match is_done {
-            Ok(true) => return Ok(()),
-            Ok(false) => {}
+        match looked {
+            Ok(Some(outcome)) => return Ok(outcome),
+            Ok(None) => {}
             // The meeting was forgotten.
-            Err(e) if e.code() == Some(Code::NotFound) => return Ok(()),
+            Err(e) if e.code() == Some(Code::NotFound) => return Ok(Outcome::Done),
             Err(e) => return Err(e),
         }
     }
     Err(contended())
 }
 
-/// False: the meeting's hosts were changed meanwhile.
-async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<bool> {
-    let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(true) };
-    let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(true) };
-    let Some(mut of) = HeldMeeting::lock(tx, &seen.tenant, (&seen.event_type_id, &seen.id)).await? else {
-        return Ok(false);
+/// None: the meeting's hosts were changed meanwhile.
+async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Outcome>> {
+    let done = Some(Outcome::Done);
+    let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
+    let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(done) };
+    let of = (seen.event_type_id.as_str(), seen.id.as_str());
+    let Some(mut of) = HeldMeeting::lock(tx, &seen.tenant, of, HostLocks::OfMeeting).await? else {
+        return Ok(None);
     };
-    // Contract silent: whose calendar decides where there are several hosts. The organizer's.
-    if of.meeting.released_at.is_some() || of.meeting.hosts.first().is_none_or(|id| id != connection_id) {
-        return Ok(true);
-    }
     let now = app.now();
-    match seen_in_calendar(tx, &of, connection_id).await? {
+    // Contract silent: whose calendar decides where there are several hosts. The organizer's.
+    let is_organizers = of.meeting.hosts.first().is_some_and(|id| id == connection_id);
+    // What is over has taken place, also while the jobs that complete its bookings are late.
+    if !is_organizers || of.meeting.released_at.is_some() || of.meeting.end_at <= now {
+        return Ok(done);
+    }
+    match seen_in_calendar(tx, &of, connection_id, now).await? {
         Seen::AsItIs => {}
+        Seen::Waits(until) => return Ok(Some(Outcome::Later(until))),
         Seen::Gone => cancel(tx, app, &mut of, now).await?,
         Seen::Moved(start, end) => move_to(tx, app, (&mut of, connection_id), (start, end), now).await?,
     }
-    Ok(true)
+    Ok(done)
 }
 
-async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) -> Result<Seen> {
+async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str, now: i64) -> Result<Seen> {
     let event = of.events.iter().find(|event| event.connection_id == connection_id);
     // Where something is to be written still, that is newer than what is in the calendar.
     let Some(event) = event.filter(|event| event.is_wanted && event.status == "written") else {
@@ -82,8 +101,12 @@ async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) ->
         // Without its calendar nothing is known of the event.
         return Ok(Seen::AsItIs);
     }
-    let item = items::lock_item(tx, lock, event_id).await?;
-    let Some(item) = item.filter(|item| item.deleted_at.is_none()) else { return Ok(Seen::Gone) };
+    let Some(item) = items::lock_item(tx, lock, event_id).await? else { return Ok(Seen::Gone) };
+    match item.deleted_at.map(|at| at + GONE_MS) {
+        Some(until) if until > now => return Ok(Seen::Waits(until)),
+        Some(_) => return Ok(Seen::Gone),
+        None => {}
+    }
     seen_of(&item, (of.meeting.start_at, of.meeting.end_at))
 }
 

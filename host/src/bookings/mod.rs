@@ -1,6 +1,6 @@
 //! Booking: `event_types` makes templates and `schedules` their hours, `links` finds them for people who book, `slots` tells when they can, and
 //! `create` takes a slot, about which `decide` decides. `gather` and `turns` read what the engine is asked about (`rules` and the crate
-//! `scheduling`), `event_write` brings bookings into calendars.
+//! `scheduling`), `event_write` brings bookings into calendars, by the steps of `event_step`.
 //!
 //! What becomes of a booking after that: `confirm`, `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
 //! host's calendar; `state` says what may follow what, and `held` and `change` are what all of them share.
@@ -13,6 +13,7 @@ pub mod decide;
 pub mod due;
 pub mod event_body;
 pub mod event_failure;
+pub mod event_step;
 pub mod event_types;
 pub mod event_write;
 pub mod gather;

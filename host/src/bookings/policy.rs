@@ -1,7 +1,9 @@
 //! What an event type lets its invitees do with their bookings. Keys that may write are not bound by it. Pure.
 
 use base::error::{Code, Result, refuse};
-use model::scheduling::event_type::{CancellationRules, RescheduleRules};
+use model::scheduling::event_type::{
+    CancellationRules, EventType, Host, HostRole, RescheduleRules, RoundRobinStrategy,
+};
 
 use crate::bookings::rules::MINUTE_MS;
 
@@ -26,6 +28,17 @@ pub fn allows_moving(rules: &RescheduleRules, count: i64, start_at: i64, now: i6
         return Err(refuse(Code::InvalidState, message));
     }
     in_time("moved", rules.min_notice_minutes, start_at, now)
+}
+
+/// The only hosts of a rotation that a move may choose; none where it may choose any. They are those who have the meeting, as long as one of
+/// them still takes turns.
+// Contract silent: a host who is to be kept and is gone, or is given nothing any more. Then another one takes the meeting.
+pub fn kept(event_type: &EventType, hosts: &[String]) -> Option<Vec<String>> {
+    let is_weighted = event_type.round_robin_strategy == RoundRobinStrategy::Weighted;
+    let takes_turns = |host: &&Host| host.role == HostRole::Rotation && !(is_weighted && host.weight == 0);
+    let mut rotation = event_type.hosts.iter().filter(takes_turns);
+    let is_there = rotation.any(|host| hosts.contains(&host.connection_id));
+    (event_type.reschedule_keeps_host && is_there).then(|| hosts.to_vec())
 }
 
 // Contract silent: the code for what is too late, or was done too often. 409 `invalid_state`, because it depends on what the booking is by now;
@@ -63,6 +76,33 @@ mod tests {
         assert!(allows_moving(&rules, 1, START, 89 * MINUTE_MS).is_ok());
         assert!(allows_moving(&rules, 2, START, 0).is_err());
         assert!(allows_moving(&rules, 0, START, 90 * MINUTE_MS).is_err());
+    }
+
+    #[test]
+    fn a_host_is_kept_who_still_takes_turns() {
+        let host = |id: &str, role: HostRole, weight: i64| Host {
+            connection_id: id.to_owned(),
+            role,
+            weight,
+            ..Host::default()
+        };
+        let mut event_type = EventType {
+            hosts: vec![
+                host("always", HostRole::Required, 1),
+                host("a", HostRole::Rotation, 1),
+                host("b", HostRole::Rotation, 0),
+            ],
+            reschedule_keeps_host: true,
+            ..EventType::default()
+        };
+        let of = |hosts: [&str; 2]| hosts.map(str::to_owned).to_vec();
+        assert_eq!(kept(&event_type, &of(["always", "a"])), Some(of(["always", "a"])));
+        assert_eq!(kept(&event_type, &of(["always", "gone"])), None);
+        assert_eq!(kept(&event_type, &of(["always", "b"])), Some(of(["always", "b"])));
+        event_type.round_robin_strategy = RoundRobinStrategy::Weighted;
+        assert_eq!(kept(&event_type, &of(["always", "b"])), None);
+        event_type.reschedule_keeps_host = false;
+        assert_eq!(kept(&event_type, &of(["always", "a"])), None);
     }
 
     #[test]

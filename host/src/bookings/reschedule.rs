@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use base::error::{Result, not_found};
+use base::error::{Code, Result, not_found, refuse};
 use base::ids::Kind;
 use base::input::validate::{self, fault};
 use base::tenant::Tenant;
@@ -23,7 +23,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::change::{self, Held, Seat, TRIES, Viewer};
 use crate::bookings::gather::{self, Busy};
-use crate::bookings::held::{HeldMeeting, contended, unavailable};
+use crate::bookings::held::{HeldMeeting, HostLocks, contended, unavailable};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{decide, due, list, policy, schedules, state, turns, view};
 use crate::resources::Asker;
@@ -48,6 +48,8 @@ struct Request {
 #[derive(Clone)]
 struct Wanted {
     request: Request,
+    /// Of the booking as it was read.
+    booking_version: i64,
     /// The event type as it was read.
     event_type_id: String,
     version: i64,
@@ -89,8 +91,8 @@ pub async fn by_key(
 /// Moves a booking that `manage_token` has found for its invitee.
 ///
 /// # Errors
-/// As `by_key`; also 403 `forbidden` where the event type lets no invitee move, and 409 `invalid_state` where it is too late for that or the
-/// booking was moved as often as it may be.
+/// As `by_key`; also 403 `forbidden` where the event type lets no invitee move or nothing of it can be booked now, and 409 `invalid_state`
+/// where it is too late for that or the booking was moved as often as it may be.
 pub async fn by_invitee(
     app: &App,
     viewer: Viewer<'_>,
@@ -117,7 +119,7 @@ async fn reschedule(app: &App, asker: &Asker, request: &Request, attempt: &Attem
         let (held, attempt) = (app.clone(), attempt.clone());
         let moved: Result<Option<Answer>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, wanted, &attempt).await })).await;
-        // None: the event type or the meeting is not any more as it was read.
+        // None: the booking, the event type or the meeting is not any more as it was read.
         if let Some(answer) = moved? {
             return Ok(answer);
         }
@@ -136,6 +138,10 @@ async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> 
     let mut event_type: EventType = serde_json::from_str(&stored.body)?;
     let schedule_etag = schedules::resolve(reader, &request.tenant, &mut event_type).await?;
     check_rules(&event_type, &seat, request.by, app.now())?;
+    // What the search does not offer cannot be had.
+    if request.by == Party::Invitee && !event_type.active {
+        return Err(refuse(Code::Forbidden, "nothing of this event type can be booked now"));
+    }
     validate::year_of("start", new.start)?;
     let minutes = minutes(&event_type, &seat, new.duration_minutes)?;
     let start_ms = new.start.as_millis();
@@ -160,6 +166,7 @@ async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> 
     let busy = gather::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
     Ok(Wanted {
         request: request.clone(),
+        booking_version: seat.row.version,
         event_type_id: stored.id,
         version: stored.version,
         schedule_etag,
@@ -173,6 +180,7 @@ async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> 
 }
 
 fn check_rules(event_type: &EventType, seat: &Seat, by: Party, now: i64) -> Result<()> {
+    state::allows_change(seat.status()?, seat.row.end_at, now)?;
     match by {
         Party::Invitee => {
             let count = seat.body.reschedule_count;
@@ -189,10 +197,11 @@ fn minutes(event_type: &EventType, seat: &Seat, asked: Option<i64>) -> Result<i6
     rules::duration(event_type, asked.or(has_it.then_some(before)))
 }
 
-/// Decides and writes, with the answer. None: the event type or the meeting is not any more as it was read.
+/// Decides and writes, with the answer. None: the booking, the event type or the meeting is not any more as it was read.
 async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Result<Option<Answer>> {
     let request = &wanted.request;
-    let Some(mut held) = Held::lock(tx, &request.tenant, &request.id).await? else { return Ok(None) };
+    let locked = Held::lock(tx, &request.tenant, &request.id, HostLocks::OfEventType).await?;
+    let Some(mut held) = locked else { return Ok(None) };
     if !is_current(tx, &held, &wanted).await? {
         return Ok(None);
     }
@@ -231,9 +240,13 @@ async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Res
     Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
 }
 
-/// Whether the event type and the meeting are still as they were read.
+/// Whether the booking, the event type and the meeting are still as they were read.
 async fn is_current(tx: &mut Tx, held: &Held, wanted: &Wanted) -> Result<bool> {
     let Some((row, body)) = &held.of.event_type else { return Err(not_found("event type")) };
+    if held.seat.row.version != wanted.booking_version {
+        // The same move may have come at the same moment.
+        return Ok(false);
+    }
     if row.version != wanted.version || held.seat.is_alone_in(&held.of.meeting) != wanted.is_alone {
         return Ok(false);
     }
@@ -256,7 +269,7 @@ async fn choose(
     let mut question = gather::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
     turns::count(&mut *tx, row, &mut question, wanted.start_ms).await?;
     question.moved = wanted.is_alone.then(|| of.meeting.id.clone());
-    question.only_hosts = body.reschedule_keeps_host.then(|| of.meeting.hosts.clone());
+    question.only_hosts = policy::kept(body, &of.meeting.hosts);
     let slot = Oracle::new(&question).at(wanted.start_ms).map_err(|refusal| decide::refused(&refusal))?;
     Ok((assign::choose(&question, &slot, &of.meeting.hosts), slot.joins))
 }
@@ -285,9 +298,9 @@ async fn move_meeting(
     let meeting = &mut held.of.meeting;
     let left: Vec<String> = meeting.hosts.iter().filter(|id| !hosts.contains(id)).cloned().collect();
     let organizer = hosts.first().cloned().unwrap_or_default();
-    let has_it = held.of.events.iter().any(|event| event.connection_id == organizer && event.is_wanted);
-    if meeting.hosts.first() != Some(&organizer) && !has_it {
-        // Another organizer may not change the event of this one (RFC 5546, section 2.1): it is another event.
+    if meeting.hosts.first() != Some(&organizer) {
+        // Another organizer may not change the event of this one (RFC 5546, section 2.1): it is another event, also where the new one was in
+        // the meeting before and has an event that invites nobody (`event_step::Step::Replace`).
         meeting.i_cal_uid = uid(&format!("{}_{moved}", held.seat.row.id), &meeting.i_cal_uid);
     }
     meeting.hosts = hosts;
@@ -364,6 +377,12 @@ fn note_move(held: &mut Held, wanted: &Wanted) {
     body.rescheduled_by = Some(wanted.request.by);
     body.sequence += 1;
     body.host_ids.clone_from(&meeting.hosts);
+    if body.organizer_connection_id.as_ref() != meeting.hosts.first()
+        && let Some(place) = body.location.as_mut().filter(|place| place.value.is_none())
+    {
+        // The conference goes with the event of the former organizer.
+        place.join_url = None;
+    }
     body.organizer_connection_id = meeting.hosts.first().cloned();
     if meeting.seats <= 1 {
         // Where several have seats, each has a UID of the own.

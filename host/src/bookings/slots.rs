@@ -19,7 +19,7 @@ use crate::bookings::change::Seat;
 use crate::bookings::gather::{self, Busy};
 use crate::bookings::input::missing;
 use crate::bookings::links::{self, Bookable};
-use crate::bookings::{rules, view};
+use crate::bookings::{policy, rules, view};
 use crate::resources::Asker;
 
 /// Calendars that were not read by then are unknown.
@@ -52,12 +52,22 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 /// A page of slots from `from_ms` on, or from the first; and where the next page begins, if there is one.
 pub async fn answer(
     app: &App,
-    (asker, sees_hosts): (&Asker, bool),
+    viewer: (&Asker, bool),
     query: &SlotQuery,
     from_ms: Option<i64>,
 ) -> Result<(SlotAnswer, Option<i64>)> {
+    answer_up_to(app, viewer, query, (from_ms, MAX_LIMIT)).await
+}
+
+/// The same with pages of at most `most` slots: for callers who need all of a range at once, and read the calendars once for them.
+pub async fn answer_up_to(
+    app: &App,
+    (asker, sees_hosts): (&Asker, bool),
+    query: &SlotQuery,
+    (from_ms, most): (Option<i64>, i64),
+) -> Result<(SlotAnswer, Option<i64>)> {
     let range = range(query)?;
-    let limit = limit(query.limit)?;
+    let limit = limit(query.limit, most)?;
     let bookable = match (&query.event_type_id, &query.slug) {
         (Some(id), _) => links::by_id(app, asker, id).await?,
         (None, slug) => links::by_slug(app, asker, slug.as_deref().unwrap_or_default()).await?,
@@ -144,10 +154,10 @@ fn range(query: &SlotQuery) -> Result<Interval> {
     Ok(range)
 }
 
-fn limit(limit: Option<i64>) -> Result<usize> {
-    match limit.unwrap_or(MAX_LIMIT) {
-        n if n < 1 => Err(fault("limit", &format!("must be from 1 to {MAX_LIMIT}"))),
-        n => Ok(usize::try_from(n.min(MAX_LIMIT)).unwrap_or(usize::MAX)),
+fn limit(limit: Option<i64>, most: i64) -> Result<usize> {
+    match limit.unwrap_or(most) {
+        n if n < 1 => Err(fault("limit", &format!("must be from 1 to {most}"))),
+        n => Ok(usize::try_from(n.min(most)).unwrap_or(usize::MAX)),
     }
 }
 
@@ -190,9 +200,9 @@ async fn moved(app: &App, asker: &Asker, bookable: &Bookable, booking_id: &str) 
     if seat.is_alone_in(&meeting) {
         let events = meeting_events::of_meeting(reader, &meeting.id).await?;
         moved.ignored = events.into_iter().filter_map(|event| event.event_id).collect();
-        moved.meeting_id = Some(meeting.id);
+        moved.meeting_id = Some(meeting.id.clone());
     }
-    moved.only_hosts = bookable.body.reschedule_keeps_host.then_some(meeting.hosts);
+    moved.only_hosts = policy::kept(&bookable.body, &meeting.hosts);
     Ok(moved)
 }
 
@@ -227,6 +237,14 @@ fn local(at_ms: i64, zone: &Zone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_has_no_more_slots_than_its_caller_takes() {
+        assert_eq!(limit(None, MAX_LIMIT).unwrap(), 1_000);
+        assert_eq!(limit(Some(18_000), MAX_LIMIT).unwrap(), 1_000);
+        assert_eq!(limit(Some(18_000), 18_000).unwrap(), 18_000);
+        assert!(limit(Some(0), MAX_LIMIT).is_err());
+    }
 
     #[test]
     fn a_local_time_tells_its_offset() {

@@ -46,6 +46,14 @@ pub fn allows_move(from: BookingStatus, by: Party) -> Result<()> {
     }
 }
 
+/// Refuses to end or to move what is over at `now`, though its job has not completed it yet. Times are milliseconds since 1970.
+pub fn allows_change(status: BookingStatus, end_at: i64, now: i64) -> Result<()> {
+    if status == Confirmed && end_at <= now {
+        return Err(refuse(Code::InvalidState, "a booking that is over cannot be changed"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +65,13 @@ mod tests {
             assert!(all.iter().all(|to| allows(ended, *to).is_err()), "{ended:?}");
         }
         assert!(allows(Pending, Confirmed).is_ok() && allows(Pending, Completed).is_err());
+    }
+
+    #[test]
+    fn a_booking_is_over_at_its_end() {
+        assert!(allows_change(Confirmed, 10, 9).is_ok() && allows_change(Confirmed, 10, 10).is_err());
+        // What waits for its host ends by another time.
+        assert!(allows_change(Pending, 10, 10).is_ok());
     }
 
     #[test]

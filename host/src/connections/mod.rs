@@ -34,6 +34,7 @@ use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
 use storage::retention::purge;
 use storage::scheduling::host_gone;
+use storage::scheduling::meeting_events::EVENT_JOB;
 use storage::{Tx, job_claims, sync_states, token_grants, watches};
 
 use crate::answer::{Answer, Attempt};
@@ -242,6 +243,8 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
     log::append(tx, app, &fresh.tenant, vec![note]).await?;
     // What runs with the old credentials writes nothing more.
     job_claims::evict_of_connection(tx, lock, app.now()).await?;
+    // Events of bookings that could not be written, or not be deleted, while the account could not be used.
+    job_claims::hurry_of_connection(tx, lock, EVENT_JOB, app.now()).await?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use base::error::{Code, Error, Refusal, Result, not_found, refuse};
 use runtime::{CredentialsError, Loaded};
 use storage::connections::{self as table, Connection};
 use storage::locked::ConnectionLock;
+use storage::scheduling::meeting_events::EVENT_JOB;
 use storage::{job_claims, sync_states};
 
 use crate::answer::{Answer, Attempt};
@@ -98,6 +99,8 @@ async fn refreshed(
             let note = Note::of_connection(&fresh, change, Some(body));
             log::append(tx, &app, &fresh.tenant, vec![note]).await?;
             job_claims::evict_of_connection(tx, &lock, app.now()).await?;
+            // Events of bookings that could not be written, or not be deleted, while the account could not be used.
+            job_claims::hurry_of_connection(tx, &lock, EVENT_JOB, app.now()).await?;
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })

@@ -1,6 +1,7 @@
 //! The kind `booking_event`: writes a meeting into a host's calendar, and takes it out again.
 
 use base::error::Result;
+use storage::scheduling::meeting_events::EVENT_JOB;
 use storage::wakes::JobClass;
 
 use crate::bookings::event_write::{self, Outcome};
@@ -8,7 +9,7 @@ use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 
 /// The kind. It counts and delays its failures itself, beside what it writes of them; `retry` is for turns that could write nothing.
 pub const BOOKING_EVENT: JobKind = JobKind {
-    name: event_write::EVENT_JOB,
+    name: EVENT_JOB,
     class: JobClass::Send,
     deadline_ms: Some(90_000),
     max_attempts: None,

@@ -4,7 +4,7 @@ use base::error::Result;
 use storage::scheduling::meeting_events::RECHECK_JOB;
 use storage::wakes::JobClass;
 
-use crate::bookings::inbound;
+use crate::bookings::inbound::{self, Outcome};
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 
 /// The kind; the key is the meeting's id and the connection's, with a colon between them.
@@ -18,6 +18,8 @@ pub const BOOKING_RECHECK: JobKind = JobKind {
 };
 
 async fn run(turn: &Turn) -> Result<Next> {
-    inbound::follow(&turn.app, &turn.job).await?;
-    Ok(Next::Done)
+    Ok(match inbound::follow(&turn.app, &turn.job).await? {
+        Outcome::Done => Next::Done,
+        Outcome::Later(at) => Next::At(at),
+    })
 }

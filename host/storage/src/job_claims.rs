@@ -72,6 +72,18 @@ pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -
     Ok(())
 }
 
+/// Makes the jobs of a kind of a connection due that wait or were given up: the account can be used again. Of earlier attempts it stays known
+/// only that there were any. A job that runs goes on.
+pub async fn hurry_of_connection(tx: &mut Tx, lock: &ConnectionLock, kind: &str, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    let sql = "update jobs set state = 'queued', due_at = $3, attempts = case when attempts + crashes > 0 then 1 else 0 end, crashes = 0, \
+               updated_at = $3 where connection_id = $1 and kind = $2 and state in ('queued', 'failed')";
+    if query(sql).bind(&lock.id).bind(kind).bind(now).execute(tx).await? > 0 {
+        transaction::enqueued(JobClass::Send);
+    }
+    Ok(())
+}
+
 /// Deletes the pulls, watches and renewals of watches of a connection. What runs of them loses its job.
 pub async fn remove_of_connection(tx: &mut Tx, lock: &ConnectionLock) -> Result<()> {
     tx.takes(LockRank::Job)?;

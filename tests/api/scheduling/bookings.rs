@@ -38,7 +38,7 @@ async fn a_slot_is_booked() {
     let event = &booked["calendarEvents"][0];
     assert_eq!((&event["status"], &event["calendarId"]), (&json!("pending"), &json!(desk.calendar)));
     assert!(text(&booked["iCalUid"]).starts_with(&text(&booked["id"])));
-    assert_eq!(booked["metadata"], json!({ "lead": "1" }));
+    assert_eq!((&booked["metadata"], &booked["source"]), (&json!({ "lead": "1" }), &json!("api")));
     assert!(booked["manageToken"].is_string(), "only here");
     assert_eq!(booked["warnings"][0]["code"], "notification_unavailable");
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"09:30".to_owned()));

@@ -158,6 +158,22 @@ async fn what_took_place_is_completed() {
     desk.api.post(path(&booked, "/reschedule"), moved).send().await.refused(409, "invalid_state");
 }
 
+/// What is over is over at its end, and not only when the job that completes it has run.
+#[tokio::test]
+async fn what_is_over_is_neither_cancelled_nor_moved() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    // At its end, 09:30.
+    server.clock.advance_ms(9 * DAY_MS + 90 * MINUTE_MS);
+    desk.api.post(path(&booked, "/cancel"), json!({})).send().await.refused(409, "invalid_state");
+    let next_day = json!({ "start": "2026-03-11T09:00:00Z" });
+    desk.api.post(path(&booked, "/reschedule"), next_day).send().await.refused(409, "invalid_state");
+    run_jobs(&server).await;
+    assert_eq!(read(&desk.api, &booked).await["status"], "completed");
+}
+
 /// A booking is the same one at its new time, and its slot is free for others.
 #[tokio::test]
 async fn a_move_keeps_id_and_uid_and_frees_the_old_time() {

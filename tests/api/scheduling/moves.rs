@@ -3,9 +3,10 @@
 use harness::TestServer;
 use serde_json::{Value, json};
 
-use super::lifecycle::{book, path, read, run_jobs};
+use super::lifecycle::{book, logged, path, read, run_jobs};
 use super::pools::{desks, host};
-use super::{DAY, Desk, SLOTS, on, text, time_of};
+use super::provider_side::events;
+use super::{DAY, Desk, EVENT_TYPES, SLOTS, on, text, time_of};
 
 fn at(time: &str) -> Value {
     json!({ "start": format!("{DAY}T{time}:00Z") })
@@ -64,6 +65,99 @@ async fn what_is_offered_for_a_move_can_be_had() {
     refused.refused(409, "slot_unavailable");
 }
 
+/// A host who left the rotation is not waited for: another one takes the meeting.
+#[tokio::test]
+async fn a_booking_of_a_host_who_left_can_be_moved() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob"]).await;
+    let in_rotation = |desk: &Desk| host(desk, json!({ "role": "rotation" }));
+    let hosts: Value = all.iter().map(in_rotation).collect();
+    let pool = all[0].open("pool", json!({ "hosts": hosts, "assignment": "roundRobin" })).await;
+    let booked = book(&all[0], &pool, "09:00").await;
+    let is_of_first = booked["organizerConnectionId"] == json!(all[0].connection);
+    let stays = if is_of_first { &all[1] } else { &all[0] };
+    let change = json!({ "hosts": [in_rotation(stays)] });
+    all[0].api.patch(format!("{EVENT_TYPES}/{pool}"), change).send().await.expect(200);
+    assert!(times(&all[0], &pool, &booked).await.contains(&"10:00".to_owned()));
+    let moved = all[0].api.post(path(&booked, "/reschedule"), at("10:00")).send().await.expect(200);
+    assert_eq!(moved["hostIds"], json!([stays.connection]));
+}
+
+/// The organizer alone invites: everybody else has the meeting in the own calendar. Who becomes the organizer invites, by another event.
+#[tokio::test]
+async fn one_host_invites() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob"]).await;
+    let [alice, bob] = &all[..] else { panic!("two desks") };
+    let hosts = json!([host(alice, json!({})), host(bob, json!({}))]);
+    let id = alice.open("both", json!({ "hosts": hosts, "assignment": "collective" })).await;
+    let booked = book(alice, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (of_alice, of_bob) = (events(&server, alice).await, events(&server, bob).await);
+    assert_eq!((of_alice.len(), of_bob.len()), (1, 1));
+    assert_eq!(of_alice[0]["attendees"][0]["email"], "ada@example.org");
+    assert_eq!(of_bob[0]["attendees"], json!([]));
+    assert_eq!(of_alice[0]["iCalUid"], of_bob[0]["iCalUid"]);
+
+    let change = json!({ "hosts": [host(bob, json!({}))] });
+    alice.api.patch(format!("{EVENT_TYPES}/{id}"), change).send().await.expect(200);
+    alice.api.post(path(&booked, "/reschedule"), at("10:00")).send().await.expect(200);
+    run_jobs(&server).await;
+    assert_eq!(events(&server, alice).await, Vec::<Value>::new());
+    let now_of_bob = events(&server, bob).await;
+    let [event] = &now_of_bob[..] else { panic!("one event: {now_of_bob:#?}") };
+    assert_eq!(event["attendees"][0]["email"], "ada@example.org");
+    let shown = read(&alice.api, &booked).await;
+    assert_eq!((&shown["status"], &shown["iCalUid"]), (&json!("confirmed"), &event["iCalUid"]));
+    assert_ne!(event["iCalUid"], of_bob[0]["iCalUid"]);
+}
+
+/// The same move at the same moment is one move.
+#[tokio::test]
+async fn a_move_that_comes_twice_at_once_moves_once() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    let asked: Vec<_> = (0..4)
+        .map(|_| {
+            let ask = desk.api.post(path(&booked, "/reschedule"), at("10:30"));
+            tokio::spawn(async move { ask.send().await })
+        })
+        .collect();
+    let mut moved = 0;
+    for answer in asked {
+        let answer = answer.await.expect("the request is sent");
+        if answer.status == 200 {
+            moved += 1;
+        } else {
+            answer.refused(400, "invalid_parameter");
+        }
+    }
+    assert_eq!(moved, 1);
+    let shown = read(&desk.api, &booked).await;
+    assert_eq!((&shown["rescheduleCount"], &shown["sequence"]), (&json!(1), &json!(1)));
+    assert_eq!(shown["previousStart"], json!(format!("{DAY}T09:00:00.000Z")));
+    let told = logged(&server, &text(&booked["id"])).await;
+    assert_eq!(told.iter().filter(|(kind, _)| kind == "booking.rescheduled").count(), 1, "{told:?}");
+}
+
+/// What nobody can book, nobody can move a booking to; a key that may write is not bound by that.
+#[tokio::test]
+async fn an_invitee_moves_nothing_of_an_event_type_that_is_closed() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    let closed = json!({ "active": false });
+    desk.api.patch(format!("{EVENT_TYPES}/{id}"), closed).send().await.expect(200);
+    let browser = server.client_with(&["scheduling.book"]).await;
+    let mut body = at("10:00");
+    body["manageToken"] = booked["manageToken"].clone();
+    browser.post(path(&booked, "/reschedule"), body).send().await.refused(403, "forbidden");
+    desk.api.post(path(&booked, "/reschedule"), at("10:00")).send().await.expect(200);
+}
+
 /// Who may come and does not want to keeps nobody from meeting.
 #[tokio::test]
 async fn an_optional_host_who_deletes_the_event_cancels_nothing() {
@@ -81,6 +175,7 @@ async fn an_optional_host_who_deletes_the_event_cancels_nothing() {
     let own = format!("/v1/calendars/{}/events/{event}", bob.calendar);
     let deleted = bob.api.delete(own).send().await;
     assert!(deleted.status < 300, "{deleted}");
+    server.clock.advance_ms(60_000);
     run_jobs(&server).await;
     assert_eq!(read(&alice.api, &booked).await["status"], "confirmed");
 }

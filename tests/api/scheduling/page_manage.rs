@@ -65,6 +65,7 @@ async fn the_invitee_cancels_on_the_page() {
     assert!(over.text.contains("This booking does not take place"), "{over:#?}");
     assert!(!over.text.contains(CANCEL) && !over.text.contains(MOVE), "{over:#?}");
     let cancelled = the_booking(&desk, &id).await;
+    assert_eq!(cancelled["source"], "widget");
     assert_eq!(
         (&cancelled["status"], &cancelled["cancelledBy"], &cancelled["cancellationReason"]),
         (&json!("cancelled"), &json!("invitee"), &json!("ill & tired"))
@@ -121,6 +122,24 @@ async fn the_invitee_moves_it_on_the_page() {
     let asked = browser.open(&leads(&refused, "Tuesday, 10 March 2026, 11:30–12:00 (UTC, UTC+00:00)")).await;
     assert_eq!(send(&browser, &asked, &[]).await.status, 303);
     assert_eq!(the_booking(&desk, &id).await["start"], at("11:30"));
+}
+
+/// A double click on the form moves once, and both answers lead to the booking.
+#[tokio::test]
+async fn a_doubled_form_moves_once() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let id = desk.open("intro", json!({})).await;
+    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let asked = asked_to_move(&browser, &done, "10:30").await;
+    let (first, second) = tokio::join!(send(&browser, &asked, &[]), send(&browser, &asked, &[]));
+    assert_eq!((first.status, second.status), (303, 303), "{second:#?}");
+    assert_eq!(first.location(), second.location());
+    let shown = the_booking(&desk, &id).await;
+    assert_eq!(
+        (&shown["start"], &shown["previousStart"], &shown["rescheduleCount"]),
+        (&at("10:30"), &at("09:00"), &json!(1))
+    );
 }
 
 /// Where bookings need the host's word, one that is moved needs it again, and one that waits for it is not moved.

@@ -2,14 +2,20 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use switchboard::jobs::booking_recheck::BOOKING_RECHECK;
 use switchboard::jobs::host_gone::HOST_GONE;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{book, entries, logged, path, read, run_jobs};
-use super::{DAY, Desk, EVENT_TYPES, on, starts, text};
+use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, on, starts, text};
+
+const MINUTE_MS: i64 = 60_000;
+/// After so long the service believes that an event is gone, ms.
+const GONE_MS: i64 = MINUTE_MS;
+const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 
 /// The events of the host's calendar on the day, as the provider has them now.
-async fn events(server: &TestServer, desk: &Desk) -> Vec<Value> {
+pub async fn events(server: &TestServer, desk: &Desk) -> Vec<Value> {
     server.clock.advance_ms(1_000);
     let path = format!("/v1/calendars/{}/events?start={DAY}T00:00:00Z&end={DAY}T23:59:59Z", desk.calendar);
     let page = desk.api.get(path).header("cache-control", "no-cache").send().await.expect(200);
@@ -30,6 +36,11 @@ async fn move_there(provider: &Actor, theirs: &str, from: &str, to: &str) {
     let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
     let when = json!({ "when": { "from": at(from), "to": at(to) } });
     provider.patch(theirs, when).send().await.expect(200);
+}
+
+/// How far the booking is in the host's calendar.
+async fn status(desk: &Desk, booked: &Value) -> String {
+    text(&read(&desk.api, booked).await["calendarEvents"][0]["status"])
 }
 
 async fn times(desk: &Desk, booked: &Value) -> (Value, Value) {
@@ -80,6 +91,46 @@ async fn a_confirmed_one_is_confirmed_in_the_calendar() {
     assert_eq!((&after["status"], &after["id"]), (&json!("confirmed"), &before["id"]));
 }
 
+/// Nothing reaches the invitee's calendar before the host has confirmed; whoever was invited is told of what comes then.
+#[tokio::test]
+async fn nobody_is_invited_before_the_host_has_confirmed() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({ "requiresConfirmation": true })).await;
+    let ask = |time: &str| {
+        let mut body = booking(&id, time);
+        body["inviteeEmail"] = json!("carol@sandbox.test");
+        desk.api.post(BOOKINGS, body).send()
+    };
+    let booked = ask("09:00").await.expect(201);
+    run_jobs(&server).await;
+    let (before, _) = the_event(&server, &desk).await;
+    assert_eq!((&before["status"], &before["attendees"]), (&json!("tentative"), &json!([])));
+    desk.api.post(path(&booked, "/confirm"), json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    let (after, theirs) = the_event(&server, &desk).await;
+    assert_eq!(
+        (&after["id"], &after["attendees"][0]["email"]),
+        (&before["id"], &json!("carol@sandbox.test"))
+    );
+
+    // Who moves an event that invites somebody already leaves the invitation as it is, also where the host has added somebody.
+    let guests = json!({ "guests": [{ "mail": "carol@sandbox.test" }, { "mail": "bob@sandbox.test" }] });
+    server.provider("alice").patch(theirs, guests).send().await.expect(200);
+    let moved = desk.api.post(path(&booked, "/reschedule"), json!({ "start": at("10:30") }));
+    moved.send().await.expect(200);
+    run_jobs(&server).await;
+    let (moved, _) = the_event(&server, &desk).await;
+    assert_eq!(moved["start"], at("10:30"));
+    assert_eq!(moved["attendees"].as_array().map(Vec::len), Some(2), "{moved:#}");
+
+    let other = ask("11:30").await.expect(201);
+    run_jobs(&server).await;
+    desk.api.post(path(&other, "/reject"), json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    assert_eq!(events(&server, &desk).await.len(), 1);
+}
+
 /// A host who deletes the event does not want the meeting.
 #[tokio::test]
 async fn deleted_at_the_provider_cancels_the_booking() {
@@ -92,11 +143,62 @@ async fn deleted_at_the_provider_cancels_the_booking() {
     provider.delete(theirs).send().await.expect(204);
     assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
     run_jobs(&server).await;
+    assert_eq!(read(&desk.api, &booked).await["status"], "confirmed", "it may come back");
+    server.clock.advance_ms(GONE_MS);
+    run_jobs(&server).await;
     let booking = read(&desk.api, &booked).await;
     assert_eq!((&booking["status"], &booking["cancelledBy"]), (&json!("cancelled"), &json!("host")));
     assert!(starts(&desk.api, &on(&id, DAY)).await.contains(&"09:00".to_owned()));
     let last = logged(&server, &text(&booked["id"])).await.pop();
     assert_eq!(last, entries(&[("booking.cancelled", "provider")]).pop());
+}
+
+/// Some providers tell that an object has another name as a deletion and, a moment later, as a new object.
+#[tokio::test]
+async fn an_event_that_comes_back_under_another_name_cancels_nothing() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (before, theirs) = the_event(&server, &desk).await;
+    provider.delete(&theirs).send().await.expect(204);
+    assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
+    run_jobs(&server).await;
+    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
+    let renamed = json!({
+        "id": "renamed", "uid": before["iCalUid"], "subject": before["title"],
+        "when": { "from": at("09:00"), "to": at("09:30") },
+    });
+    let (folder, _) = theirs.rsplit_once('/').expect("a path");
+    provider.post(folder, renamed).send().await.expect(201);
+    let (after, _) = the_event(&server, &desk).await;
+    assert_eq!(after["id"], before["id"]);
+    assert_ne!(after["externalId"], before["externalId"]);
+    server.clock.advance_ms(GONE_MS);
+    run_jobs(&server).await;
+    assert_eq!(read(&desk.api, &booked).await["status"], "confirmed");
+    assert_eq!(events(&server, &desk).await.len(), 1);
+}
+
+/// What is deleted when it is over has taken place, also while the job that completes it is late.
+#[tokio::test]
+async fn deleted_after_its_end_it_has_taken_place() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    // At 09:31.
+    server.clock.advance_ms(9 * DAY_MS + 91 * MINUTE_MS);
+    provider.delete(theirs).send().await.expect(204);
+    assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
+    server.clock.advance_ms(GONE_MS);
+    runner::drain(&server.app, &[BOOKING_RECHECK]).await.expect("the job is run");
+    assert_eq!(read(&desk.api, &booked).await["status"], "confirmed");
+    run_jobs(&server).await;
+    assert_eq!(read(&desk.api, &booked).await["status"], "completed");
 }
 
 /// The same by this API: the event of a booking is an event like any other.
@@ -111,6 +213,7 @@ async fn deleted_as_an_event_cancels_the_booking() {
     let own = format!("/v1/calendars/{}/events/{}", desk.calendar, text(&event["id"]));
     let deleted = desk.api.delete(own).send().await;
     assert!(deleted.status < 300, "{deleted}");
+    server.clock.advance_ms(GONE_MS);
     run_jobs(&server).await;
     assert_eq!(read(&desk.api, &booked).await["status"], "cancelled");
 }
@@ -158,6 +261,29 @@ async fn moved_onto_another_meeting_it_follows_without_a_reservation() {
         assert_eq!(times(&desk, booking).await, (at("10:00"), at("10:30")));
     }
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"10:00".to_owned()));
+}
+
+/// The same where bookings are written to a calendar that is not named among those that make the host busy.
+#[tokio::test]
+async fn the_calendar_that_bookings_are_written_to_makes_busy() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let body = json!({ "connectionId": desk.connection, "name": "Private", "timeZone": "UTC" });
+    let private = desk.api.post("/v1/calendars", body).send().await.expect(201);
+    let host = json!({
+        "connectionId": desk.connection, "calendarId": desk.calendar, "conflictCalendarIds": [private["id"]],
+    });
+    let id = desk.open("intro", json!({ "hosts": [host] })).await;
+    book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    book(&desk, &id, "10:00").await;
+    run_jobs(&server).await;
+    // Onto the second half of the other one, and the quarter of an hour after it.
+    move_there(&provider, &theirs, "10:15", "10:45").await;
+    assert_eq!(events(&server, &desk).await.len(), 2);
+    run_jobs(&server).await;
+    assert_eq!(starts(&desk.api, &on(&id, DAY)).await, ["09:00", "09:30", "11:00", "11:30"]);
 }
 
 /// What was decided here and is not in the calendar yet is newer than what the calendar says.
@@ -209,6 +335,63 @@ async fn a_failed_write_heals() {
     assert_eq!(shown["calendarEvents"][0]["status"], "deleted");
 }
 
+/// What could not be written, or not be deleted, while an account could not be used is done as soon as it can be, also when it was given up.
+#[tokio::test]
+async fn an_account_that_can_be_used_again_is_brought_up_to_date() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let (booked, waits) = (book(&desk, &id, "09:00").await, book(&desk, &id, "10:00").await);
+    run_jobs(&server).await;
+    let fault = json!({ "status": 401, "times": 1_000, "pathPrefix": "/sandbox/v1" });
+    provider.post("/sandbox/faults", fault).send().await.expect(201);
+    let refresh = format!("/v1/connections/{}/refresh", desk.connection);
+    desk.api.post(&refresh, json!({})).send().await.refused(409, "reauth_required");
+    desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
+    // Four days of attempts.
+    for _ in 0..17 {
+        run_jobs(&server).await;
+        server.clock.advance_ms(6 * 60 * MINUTE_MS);
+    }
+    desk.api.post(path(&waits, "/cancel"), json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    assert_eq!(
+        (status(&desk, &booked).await, status(&desk, &waits).await),
+        ("failed".to_owned(), "pending".to_owned())
+    );
+
+    provider.delete("/sandbox/faults").send().await.expect(204);
+    desk.api.post(&refresh, json!({})).send().await.expect(200);
+    run_jobs(&server).await;
+    assert_eq!(
+        (status(&desk, &booked).await, status(&desk, &waits).await),
+        ("deleted".to_owned(), "deleted".to_owned())
+    );
+    assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
+}
+
+/// Clients are told of a write that fails for those whose meeting it is, and not for who left it long ago.
+#[tokio::test]
+async fn a_failed_write_is_told_of_those_who_are_in_the_meeting() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("class", json!({ "seatsPerSlot": 2 })).await;
+    let (stays, left) = (book(&desk, &id, "09:00").await, book(&desk, &id, "09:00").await);
+    run_jobs(&server).await;
+    desk.api.post(path(&left, "/cancel"), json!({})).send().await.expect(200);
+    desk.api.post(path(&stays, "/reschedule"), json!({ "start": at("10:00") })).send().await.expect(200);
+    let fault = json!({ "status": 503, "times": 1_000, "pathPrefix": "/sandbox/v1" });
+    provider.post("/sandbox/faults", fault).send().await.expect(201);
+    for _ in 0..6 {
+        run_jobs(&server).await;
+        server.clock.advance_ms(120 * MINUTE_MS);
+    }
+    let told = entries(&[("booking.calendar_write_failed", "system")]).pop();
+    assert_eq!(logged(&server, &text(&stays["id"])).await.pop(), told);
+    let of_left = logged(&server, &text(&left["id"])).await.pop();
+    assert_eq!(of_left, entries(&[("booking.cancelled", "api")]).pop());
+}
+
 /// An event type whose last host was disconnected cannot be booked; its bookings stay.
 #[tokio::test]
 async fn a_host_who_is_gone_leaves_the_event_type() {
@@ -218,7 +401,14 @@ async fn a_host_who_is_gone_leaves_the_event_type() {
     let booked = book(&desk, &id, "09:00").await;
     desk.api.delete(format!("/v1/connections/{}", desk.connection)).send().await.expect(204);
     runner::drain(&server.app, &[HOST_GONE]).await.expect("the job is run");
-    let event_type = desk.api.get(format!("{EVENT_TYPES}/{id}")).send().await.expect(200);
+    let bobs = desk.api.connect_account("bob").await;
+    let bound = server.key("test", |key| key.connection_ids = vec![bobs.clone()]).await;
+    let path_of_it = format!("{EVENT_TYPES}/{id}");
+    bound.get(&path_of_it).send().await.refused(404, "not_found");
+    let taken_over = json!({ "active": true, "hosts": [{ "connectionId": bobs }] });
+    bound.patch(&path_of_it, taken_over).send().await.refused(404, "not_found");
+    assert_eq!(bound.all(EVENT_TYPES).await, Vec::<Value>::new());
+    let event_type = desk.api.get(path_of_it).send().await.expect(200);
     assert_eq!((&event_type["hosts"], &event_type["active"]), (&json!([]), &json!(false)));
     let last = logged(&server, &id).await.pop();
     assert_eq!(last, entries(&[("event_type.updated", "system")]).pop());

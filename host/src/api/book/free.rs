@@ -13,30 +13,21 @@ pub const DAY_MS: i64 = 24 * 60 * 60_000;
 const STEP_MS: i64 = 62 * DAY_MS;
 /// Searches for the next free time after a month without one.
 const MAX_STEPS: usize = 3;
-/// Slots of one search.
-const PAGE: i64 = 1_000;
-/// Searches for one month: every five minutes of 31 days.
-const MAX_PAGES: usize = 9;
+/// Slots of one search: every five minutes of its range, and no grid is finer.
+const MAX_STARTS: i64 = 18_000;
 /// Times that are offered instead of one that is taken.
 const OTHERS: usize = 3;
 
 /// All starts in a range of at most 62 days.
 pub async fn starts(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -> Result<Vec<Instant>> {
-    let mut found = Vec::new();
     if from_ms >= to_ms {
-        return Ok(found);
+        return Ok(Vec::new());
     }
-    let query = query(subject, (from_ms, to_ms), PAGE);
-    let mut next = None;
-    for _ in 0..MAX_PAGES {
-        let (answer, after) = slots::answer(app, (&subject.asker, false), &query, next).await?;
-        found.extend(answer.data.iter().map(|slot| slot.start).filter(|start| !subject.is_now(*start)));
-        next = after;
-        if next.is_none() {
-            break;
-        }
-    }
-    Ok(found)
+    let query = query(subject, (from_ms, to_ms), MAX_STARTS);
+    // At once: each page would read all calendars again.
+    let (answer, _) = slots::answer_up_to(app, (&subject.asker, false), &query, (None, MAX_STARTS)).await?;
+    let starts = answer.data.iter().map(|slot| slot.start);
+    Ok(starts.filter(|start| !subject.is_now(*start)).collect())
 }
 
 /// The first start in a range of any length; what is far ahead is not looked at.

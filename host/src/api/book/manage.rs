@@ -146,6 +146,13 @@ async fn undone(
     (aim, fields): (Aim, &Fields),
     e: Error,
 ) -> Result<Outcome> {
+    if e.code() == Some(Code::InvalidParameter) && matches!(aim, Aim::MoveTo(_)) {
+        // The same form may have come at the same moment.
+        let now = load(app, &booked.token).await?;
+        if is_done(&now, None, aim) {
+            return Ok(over(visit, &now));
+        }
+    }
     if matches!(e.code(), Some(Code::InvalidState | Code::Forbidden)) {
         // Somebody was faster, or the time for it ended just now.
         let now = load(app, &booked.token).await?;

@@ -102,12 +102,20 @@ pub async fn lock_seated(tx: &mut Tx, meeting_id: &str) -> Result<Vec<BookingRow
     query(sql).bind(meeting_id).fetch_all(&mut *tx, booking).await
 }
 
-/// The bookings of a meeting, by their ids.
-pub async fn of_meeting(on: impl Into<On<'_>>, meeting_id: &str) -> Result<Vec<BookingRow>> {
-    query("select * from bookings where meeting_id = $1 order by id")
-        .bind(meeting_id)
-        .fetch_all(on, booking)
-        .await
+/// The bookings of a meeting that hold a seat, or held one until it was over, by their ids. They are at most as many as it has seats.
+pub async fn with_seat(on: impl Into<On<'_>>, meeting_id: &str) -> Result<Vec<BookingRow>> {
+    let sql = "select * from bookings where meeting_id = $1 and status in ('pending', 'confirmed', 'completed') order by id";
+    query(sql).bind(meeting_id).fetch_all(on, booking).await
+}
+
+/// At most `limit` bookings of a meeting, whatever became of them, the newest first. A seat can be taken and given back any number of times.
+pub async fn newest_of_meeting(
+    on: impl Into<On<'_>>,
+    meeting_id: &str,
+    limit: i64,
+) -> Result<Vec<BookingRow>> {
+    let sql = "select * from bookings where meeting_id = $1 order by id desc limit $2";
+    query(sql).bind(meeting_id).bind(limit).fetch_all(on, booking).await
 }
 
 /// How many bookings of an address, which is in lower case, are pending or confirmed and not over at `now`.

@@ -10,6 +10,8 @@ use crate::json_text;
 use crate::sql::{On, Query, Reader, Row, query};
 use crate::wakes::JobClass;
 
+/// The kind of the jobs that write events. The key is the meeting and the connection, with a colon between them.
+pub const EVENT_JOB: &str = "booking_event";
 /// The kind of the jobs that look whether a host has changed the event of a meeting. The key is the meeting and the connection, with a colon
 /// between them.
 pub const RECHECK_JOB: &str = "booking_recheck";
@@ -28,7 +30,7 @@ pub struct MeetingEventRow {
     pub is_wanted: bool,
     /// `pending`, `written`, `failed` or `deleted`.
     pub status: String,
-    /// The meeting's sequence that the calendar has; -1 before the first write.
+    /// The meeting's sequence that the calendar has; -1 before the first write of a meeting that a host has confirmed.
     pub written_sequence: i64,
     pub attempts: i64,
     pub error: Option<String>,

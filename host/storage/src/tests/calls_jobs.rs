@@ -165,7 +165,36 @@ async fn write_claims(tx: &mut Tx) -> Result<()> {
     job_claims::evict_of_connection(tx, &lock, NOON + 2).await?;
     assert_eq!(jobs::find(&mut *tx, "pull:one").await?.and_then(|job| job.due_at), Some(NOON + 2));
     job_claims::remove_of_connection(tx, &lock).await?;
-    Ok(())
+    hurry(tx, &lock, NewJob { kind: "booking_event", class: JobClass::Send, ..new }).await
+}
+
+/// What waits and what was given up is done at once, and nothing is taken from whoever has it.
+async fn hurry(tx: &mut Tx, lock: &ConnectionLock, new: NewJob<'_>) -> Result<()> {
+    let claim = Claim {
+        owner: "host_1".into(),
+        fence: Fence::random(&Entropy::seeded(3)),
+        now: NOON,
+        deadline_at: None,
+    };
+    let id = format!("{}:{}", new.kind, new.key);
+    let claimed = job_claims::claim_now(tx, &new, &claim).await?.expect("nobody has it");
+    job_claims::hurry_of_connection(tx, lock, new.kind, NOON + 1).await?;
+    let runs = jobs::find(&mut *tx, &id).await?.expect("it stays");
+    assert_eq!((runs.state.as_str(), runs.fence), ("running", claimed.fence));
+    for is_failed in [true, false] {
+        let due_at = (!is_failed).then_some(NOON + 100);
+        let end = End { is_failed, due_at, attempts: 17, ..End::default() };
+        let again = match is_failed {
+            true => claimed.clone(),
+            false => job_claims::claim_now(tx, &new, &claim).await?.expect("nobody has it"),
+        };
+        jobs::reschedule(tx, &again, &end, NOON).await?;
+        job_claims::hurry_of_connection(tx, lock, new.kind, NOON + 2).await?;
+        let hurried = jobs::find(&mut *tx, &id).await?.expect("it stays");
+        let found = (hurried.state.as_str(), hurried.due_at, hurried.attempts);
+        assert_eq!(found, ("queued", Some(NOON + 2), 1), "{is_failed}");
+    }
+    jobs::remove(tx, &id).await
 }
 
 async fn write_hosts(tx: &mut Tx) -> Result<()> {

@@ -41,7 +41,8 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(meeting_events::find(reader, "mtg_100000", HOST).await?.is_some());
     assert_eq!(meeting_events::of_meeting(reader, "mtg_100000").await?.len(), 1);
     assert!(bookings::find(reader, tenant, "bk_100000").await?.is_some());
-    assert_eq!(bookings::of_meeting(reader, "mtg_100000").await?.len(), 1);
+    assert_eq!(bookings::with_seat(reader, "mtg_100001").await?.len(), 1);
+    assert_eq!(bookings::newest_of_meeting(reader, "mtg_100000", 5).await?.len(), 1);
     let (email, last) = ("guest1@example.com", START_MS + 9_000 * HOUR);
     assert!(bookings::active_of_invitee(reader, EVENT_TYPE, email, last).await? <= 2);
     db.write(|tx| {

@@ -157,7 +157,7 @@ pub struct Host {
     pub connection_id: String,
     /// The calendar that bookings are written to.
     pub calendar_id: Option<String>,
-    /// The calendars that make the host busy.
+    /// The calendars that make the host busy, beside the one that bookings are written to; empty: all that count as busy.
     pub conflict_calendar_ids: Vec<String>,
     pub role: HostRole,
     /// Smaller first.
