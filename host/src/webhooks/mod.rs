@@ -1,6 +1,6 @@
-//! Webhooks: who subscribes to what (`subscription`), which events there are and who wants them (`kinds`), what is sent (`payload`), how it is
-//! signed (`sign`), what an attempt comes to (`attempt`), when the next one is and how its endpoint stands (`health`), and what is sent once
-//! more (`replay`).
+//! Webhooks: who subscribes to what (`subscription`, `restart`), which events there are and who wants them (`kinds`, `matchers`), what is
+//! sent (`payload`), how it is signed (`sign`), what an attempt comes to (`attempt`), when the next one is and how its endpoint stands
+//! (`health`), and what is sent once more (`replay`).
 //! Their owners read what became of notifications (`deliveries`), and try an endpoint (`test_event`).
 //! Who wants no webhook reads the log of events itself, by pages (`events`) or as a stream (`stream`).
 
@@ -10,8 +10,10 @@ pub mod events;
 pub mod health;
 mod input;
 pub mod kinds;
+pub mod matchers;
 pub mod payload;
 pub mod replay;
+mod restart;
 mod secrets;
 pub mod sign;
 pub mod stream;

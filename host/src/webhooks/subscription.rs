@@ -17,7 +17,7 @@ use storage::{Tx, log};
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::resources::Expected;
-use crate::webhooks::{input, secrets, view};
+use crate::webhooks::{input, restart, secrets, view};
 
 /// Most subscriptions of an application.
 const MAX: i64 = 10_000;
@@ -234,6 +234,9 @@ pub async fn update(
         let before = find(app, key, id).await?;
         expected.check(&before.etag)?;
         let planned = plan(app, key, before, input.clone(), strict).await?;
+        if planned.turn == Turn::Restarted {
+            restart::give_up(app, &planned.before).await?;
+        }
         let (held, attempt) = (app.clone(), attempt.clone());
         let written: Result<Option<Answer>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
@@ -323,6 +326,9 @@ async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> R
     let (before, after, now) = (&planned.before, &planned.after, app.now());
     if after != before {
         let looked_at = feeds::note_change(tx, &after.tenant).await?;
+        if planned.turn == Turn::Restarted && !restart::step(tx, &after.tenant, &after.id, now).await? {
+            return Ok(None);
+        }
         if !table::update(tx, after, &before.etag).await? {
             return Ok(None);
         }

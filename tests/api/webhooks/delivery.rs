@@ -8,7 +8,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use storage::sql::query;
+use switchboard::jobs::deliver::DELIVER;
+use switchboard::jobs::{fanout, runner};
 use switchboard::retention;
+use tokio::sync::watch;
 
 /// A server that may deliver to the loopback interface.
 async fn server() -> TestServer {
@@ -96,6 +99,57 @@ async fn a_filter_leaves_out_other_types_and_connections() {
     create_event(&api, &place, "Review").await;
     server.deliver().await;
     assert_eq!(titles(&receiver.taken()), ["Review"]);
+}
+
+/// What subscriptions want is kept in memory under their version. Another host that changes a filter raises the version, as this statement
+/// does, and the change counts for what comes after it.
+#[tokio::test]
+async fn a_filter_that_another_host_changed_counts() {
+    let (server, mut receiver) = (server().await, Receiver::start().await);
+    let api = server.client().await;
+    let place = calendar(&api).await;
+    subscribe(&api, &receiver, json!({ "eventTypes": ["calendar.event.deleted"] })).await;
+    create_event(&api, &place, "Planning").await;
+    server.deliver().await;
+    assert!(receiver.taken().is_empty());
+    let changed: anyhow::Result<u64> = server
+        .app
+        .db
+        .write(|tx| {
+            Box::pin(async move {
+                query("update webhook_feeds set version = version + 1").execute(&mut *tx).await?;
+                let filter = "update webhooks set event_types = '[\"calendar.event.created\"]', updated_at = updated_at + 1";
+                query(filter).execute(tx).await
+            })
+        })
+        .await;
+    assert_eq!(changed.expect("it is written"), 1);
+    create_event(&api, &place, "Review").await;
+    server.deliver().await;
+    assert_eq!(titles(&receiver.taken()), ["Review"]);
+}
+
+/// A host that sees an event wakes the deliveries at once: no job is enqueued, claimed and ended before.
+#[tokio::test]
+async fn a_new_event_wakes_its_deliveries_without_a_job() {
+    let (server, mut receiver) = (server().await, Receiver::start().await);
+    let api = server.client().await;
+    let place = calendar(&api).await;
+    subscribe(&api, &receiver, json!({ "eventTypes": ["calendar.event.created"] })).await;
+    server.deliver().await;
+    let (stop, stopping) = watch::channel(false);
+    let app = server.app.clone();
+    let looking = tokio::spawn(async move { fanout::look(&app, stopping).await });
+    create_event(&api, &place, "Planning").await;
+    // Nobody runs the jobs of the fan-out.
+    while runner::drain(&server.app, &[DELIVER]).await.expect("the jobs are run") == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(titles(&[receiver.next().await]), ["Planning"]);
+    stop.send_replace(true);
+    looking.await.expect("it ends");
+    server.deliver().await;
+    assert!(receiver.taken().is_empty(), "it is delivered once");
 }
 
 #[tokio::test]

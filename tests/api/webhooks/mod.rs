@@ -12,6 +12,7 @@ mod operations;
 mod ordered;
 mod replay;
 mod replay_range;
+mod restarts;
 mod rotation;
 mod schedule;
 mod test_event;

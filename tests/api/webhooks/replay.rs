@@ -1,8 +1,24 @@
 //! `/v1/webhooks/{webhookId}/replay`: events are sent once more, by their ids.
 
 use serde_json::{Value, json};
+use storage::sql::query;
 
 use crate::webhooks::desk::{CREATED, Desk, id, ids};
+
+/// Lets so many deliveries of the only replay wait.
+async fn let_wait(desk: &Desk, count: i64) {
+    let changed: anyhow::Result<u64> = desk
+        .server
+        .app
+        .db
+        .write(move |tx| {
+            Box::pin(
+                async move { query("update webhook_replays set written = $1").bind(count).execute(tx).await },
+            )
+        })
+        .await;
+    assert_eq!(changed.expect("it is written"), 1);
+}
 
 #[tokio::test]
 async fn an_event_is_sent_once_more_with_the_same_id() {
@@ -246,6 +262,27 @@ async fn an_event_that_still_waits_is_sent_for_itself_too() {
     assert_eq!(ids(&received), [waiting[0].as_str(), waiting[0].as_str()]);
     let marked = received.iter().filter(|r| !r.header("webhook-replay").is_empty());
     assert_eq!(marked.count(), 1);
+}
+
+/// However often a webhook is paused and resumed: what replays have waiting at it has a bound, and the refusal names it.
+#[tokio::test]
+async fn at_most_a_hundred_thousand_deliveries_of_replays_wait() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["Planning"]).await;
+    let by_ids = json!({ "eventIds": ids(&first) });
+    let of_a_range = json!({ "from": harness::START });
+    desk.ask_replay(&webhook, by_ids.clone()).await;
+    let_wait(&desk, 100_000).await;
+    for body in [by_ids.clone(), of_a_range] {
+        let asked = desk.api.post(format!("{webhook}/replay"), body).send().await;
+        assert_eq!(asked.header("retry-after"), Some("60"));
+        let error = asked.refused(429, "rate_limited");
+        assert!(error["message"].as_str().is_some_and(|message| message.contains("100,000")), "{error:#}");
+    }
+    let nothing = json!({ "from": "2026-02-01T00:00:00Z", "to": "2026-02-02T00:00:00Z" });
+    desk.ask_replay(&desk.subscribe(CREATED).await, by_ids.clone()).await;
+    assert_eq!(desk.ask_replay(&webhook, nothing).await["status"], "completed");
 }
 
 /// A key that is bound to connections knows the events of these alone.

@@ -280,6 +280,64 @@ async fn a_pause_ends_a_long_replay() {
     assert_eq!(desk.receiver.taken().len(), MANY - 1_000);
 }
 
+/// What a pause has left of a replay is given up when the webhook is disabled, and waits no more.
+#[tokio::test]
+async fn what_a_pause_has_left_is_given_up_with_the_subscription() {
+    let mut desk = Desk::start().await;
+    desk.log_events(MANY, CREATED[0]).await;
+    let webhook = desk.subscribe(CREATED).await;
+    let replay = desk.ask_replay(&webhook, json!({ "from": harness::START })).await;
+    runner::drain(&desk.server.app, &[REPLAY]).await.expect("the jobs are run");
+    desk.set(&webhook, "paused").await;
+    desk.server.clock.advance_ms(2_000);
+    desk.server.deliver().await;
+    assert_eq!(desk.standing(&webhook, &replay).await["reason"], "webhook_paused");
+    desk.set(&webhook, "disabled").await;
+    desk.set(&webhook, "active").await;
+    assert_eq!(count(&desk.server, WAITING).await, 0);
+    desk.server.deliver().await;
+    assert!(desk.receiver.taken().is_empty());
+    let standing = desk.standing(&webhook, &replay).await;
+    assert_eq!(
+        (&standing["status"], &standing["reason"], &standing["failed"]),
+        (&json!("failed"), &json!("webhook_disabled"), &json!(1_000))
+    );
+}
+
+/// All replays of a webhook together have 100,000 deliveries waiting at most: one of a range waits for room, then goes on.
+#[tokio::test]
+async fn a_replay_waits_for_the_room_that_others_have_taken() {
+    let mut desk = Desk::start().await;
+    desk.log_events(200, CREATED[0]).await;
+    let webhook = desk.subscribe(CREATED).await;
+    let logged = desk.logged().await;
+    let other = desk.replay(&webhook, &[logged[0].as_str()]).await;
+    let replay = desk.ask_replay(&webhook, json!({ "from": harness::START })).await;
+    let set_written = async |written: i64| {
+        let id = other["replayId"].as_str().expect("an id").to_owned();
+        let changed: anyhow::Result<u64> = desk
+            .server
+            .app
+            .db
+            .write(move |tx| {
+                Box::pin(async move {
+                    let sql = "update webhook_replays set written = $2 where id = $1";
+                    query(sql).bind(&id).bind(written).execute(tx).await
+                })
+            })
+            .await;
+        assert_eq!(changed.expect("it is written"), 1);
+    };
+    set_written(99_950).await;
+    runner::drain(&desk.server.app, &[REPLAY]).await.expect("the jobs are run");
+    assert_eq!(count(&desk.server, WAITING).await, 1, "there is room for few, so that none are written");
+    set_written(1).await;
+    desk.server.clock.advance_ms(60_000);
+    let ended = deliver_all(&desk, &webhook, &replay).await;
+    assert_eq!((&ended["status"], &ended["sent"]), (&json!("completed"), &json!(200)));
+    assert_eq!(desk.receiver.taken().len(), 201);
+}
+
 #[tokio::test]
 async fn a_long_replay_ends_with_its_subscription() {
     let mut desk = Desk::start().await;

@@ -19,10 +19,10 @@ use storage::webhooks::replays;
 use crate::app::App;
 use crate::jobs::deliver::rate::Rate;
 use crate::jobs::deliver::sending::Sending;
-use crate::jobs::fanout::wanted_of;
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 use crate::webhooks::attempt::OpenSubscription;
 use crate::webhooks::kinds::Matcher;
+use crate::webhooks::matchers::wanted_of;
 
 /// The kind.
 pub const DELIVER: JobKind = JobKind {

@@ -11,7 +11,7 @@ use storage::Tx;
 use storage::job_claims;
 use storage::jobs::{self, End, Job};
 use storage::webhooks::deliveries::{self as table, Delivery, Health, Settled, Standing};
-use storage::webhooks::held;
+use storage::webhooks::{feeds, held};
 
 use crate::app::App;
 use crate::log::{self, Note, Origin};
@@ -89,6 +89,7 @@ impl Written {
         if let Some(reason) = self.disabled {
             // The log before the webhook: the application's row is locked first.
             log::append(tx, &self.app, tenant, vec![note(id, reason)]).await?;
+            feeds::note_change(tx, tenant).await?;
         }
         let settled = settled(&self.to, self.cursor, &self.health);
         let mut standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
@@ -133,6 +134,10 @@ fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> Settle
 pub struct Ending {
     pub job: Job,
     pub to: Arc<OpenSubscription>,
+    /// Deliveries that were attempted last, where none waits for one of them.
+    pub outcomes: Vec<Delivery>,
+    /// JSON, kept with the job.
+    pub progress: String,
     /// See `Settled`.
     pub cursor: i64,
     pub health: Health,
@@ -147,11 +152,11 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Keeps the cursor, and says when the job is due again.
+    /// Writes what became of the last deliveries, keeps the cursor, and says when the job is due again.
     pub async fn write(self, tx: &mut Tx, now: i64) -> Result<()> {
         let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
         let settled = settled(&self.to, self.cursor, &self.health);
-        let standing = table::write_outcomes(tx, (id, tenant), &[], &settled, now).await?;
+        let standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
         let due_at = match standing.is_some_and(|standing| self.to.is_as(&standing)) {
             true => self.due_at(tx, now).await?.map(|at| at.max(self.begins_at)),
             // The next turn sees to what the webhook is now.
@@ -159,6 +164,9 @@ impl Ending {
         };
         if self.is_slow != self.job.is_slow {
             job_claims::set_slow(tx, &self.job, self.is_slow).await?;
+        }
+        if !self.outcomes.is_empty() {
+            jobs::check_fence(tx, &self.job, Some(&self.progress), now).await?;
         }
         let end = End { due_at, done_at: Some(now), ..End::default() };
         jobs::reschedule(tx, &self.job, &end, now).await?;

@@ -84,13 +84,18 @@ impl Sending {
         }
     }
 
-    /// Makes attempts until there is nothing left to do, or the turn is over, and writes what came of them.
+    /// Makes attempts until there is nothing left to do, or the turn is over, and writes what came of them. What came of the last ones is
+    /// left to `end`, where nothing can follow from it: most turns then have one transaction.
     pub async fn run(&mut self) -> Result<()> {
         let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
         let mut writing: Option<Writing> = None;
         let mut failed = None;
         loop {
             self.begin(&attempts);
+            let is_last = attempts.is_empty() && writing.is_none() && failed.is_none();
+            if is_last && self.disabled.is_none() && !self.releases() {
+                return Ok(());
+            }
             if writing.is_none() && !self.ended.is_empty() {
                 writing = Some(self.write());
             }
@@ -219,14 +224,24 @@ impl Sending {
         self.ended.extend(later.into_iter().map(|d| Delivery { next_attempt_at: None, ..d }));
     }
 
-    /// Begins to write what has ended, with how the endpoint stands after it.
-    fn write(&mut self) -> Writing {
+    /// Deliveries may wait for some of those that end.
+    fn releases(&self) -> bool {
+        self.to.endpoint.ordered || self.to.endpoint.held > 0
+    }
+
+    /// What has ended and is to be written now.
+    fn take_ended(&mut self) -> Vec<Delivery> {
         let outcomes = std::mem::take(&mut self.ended);
         for delivery in outcomes.iter().filter(|d| d.replay_id.is_empty()) {
             // The event of a replay may itself still wait for its first delivery.
             self.work.unsettled.remove(&delivery.sequence);
         }
-        let releases = self.to.endpoint.ordered || self.to.endpoint.held > 0;
+        outcomes
+    }
+
+    /// Begins to write what has ended, with how the endpoint stands after it.
+    fn write(&mut self) -> Writing {
+        let outcomes = self.take_ended();
         let written = Written {
             app: self.app.clone(),
             job: self.job.clone(),
@@ -236,7 +251,7 @@ impl Sending {
             health: self.health.clone(),
             progress: self.rate.progress(),
             disabled: self.disabled.take(),
-            releases,
+            releases: self.releases(),
         };
         written.begin()
     }
@@ -261,9 +276,11 @@ impl Sending {
         self.work.unsettled.first().map_or(self.work.up_to, |first| first - 1)
     }
 
-    /// Ends the turn: the cursor is kept, and the job comes again when there is something to do.
-    pub async fn end(self) -> Result<Next> {
+    /// Ends the turn: what has ended is written, the cursor is kept, and the job comes again when there is something to do.
+    pub async fn end(mut self) -> Result<Next> {
         let (app, now) = (self.app.clone(), self.app.now());
+        let outcomes = self.take_ended();
+        self.has_progressed |= !outcomes.is_empty();
         // Where no more deliveries may wait, the next turn finds room if this one has made some.
         let is_full = self.work.is_full || (self.work.is_stopped && self.has_progressed);
         let was_slow = self.job.is_slow;
@@ -275,6 +292,8 @@ impl Sending {
             is_done: self.work.deliveries.is_empty() && !is_full,
             is_stopped: self.work.is_stopped,
             is_slow,
+            outcomes,
+            progress: self.rate.progress(),
             job: self.job,
             to: self.to,
         };

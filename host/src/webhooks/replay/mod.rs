@@ -27,6 +27,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::webhooks::replay::search::Search;
 use crate::webhooks::replay::selection::Period;
+use crate::webhooks::replay::walk::MAX_WAITING_OF_ALL;
 use crate::webhooks::{input, subscription};
 
 /// The kind of the job that writes the deliveries of a range; its key is the id of the replay.
@@ -156,6 +157,7 @@ async fn write(
         );
         return Err(Refusal::new(Code::RateLimited, message).retry_after_s(WAIT_S).into());
     }
+    check_room(tx, replay).await?;
     table::insert(tx, replay).await?;
     if !deliveries.is_empty() {
         deliveries::insert(tx, (&webhook.id, &webhook.tenant), deliveries, now).await?;
@@ -170,6 +172,19 @@ async fn write(
     let answer = Answer::accepted(rendered.to_string()).header("location", location);
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(answer)
+}
+
+/// Refuses a replay of whose deliveries there is no room beside those that wait already. Those of a range are written as there is room.
+async fn check_room(tx: &mut Tx, replay: &Replay) -> Result<()> {
+    let is_over = replay.status == ReplayStatus::Completed;
+    if is_over || table::waiting(tx, &replay.webhook_id).await? + replay.written.max(1) <= MAX_WAITING_OF_ALL
+    {
+        return Ok(());
+    }
+    // Contract silent: how much may wait. It is told as other limits of a moment are.
+    let message = "at a webhook at most 100,000 deliveries of replays wait, and with this replay there would be more; wait until \
+                   some of them have ended";
+    Err(Refusal::new(Code::RateLimited, message).retry_after_s(WAIT_S).into())
 }
 
 /// The job that writes the deliveries of a range.

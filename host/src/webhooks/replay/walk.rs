@@ -16,6 +16,8 @@ use crate::webhooks::subscription;
 
 /// Most deliveries of one replay that are written and have not ended: a replay of a million events does not write a million rows at once.
 const MAX_WAITING: i64 = 1_000;
+/// Most deliveries of all replays of a subscription that are written and have not ended, with those that a pause has left.
+pub const MAX_WAITING_OF_ALL: i64 = 100_000;
 /// With less room than this for more of them, a replay waits.
 const LEAST_ROOM: usize = 100;
 /// Deliveries that one step writes, at most.
@@ -31,8 +33,20 @@ pub enum Walked {
     Finished,
     /// There may be more.
     Advanced,
-    /// The replay has as many deliveries waiting as it may: look again at this time, in milliseconds since 1970.
+    /// The replay, or all of the subscription together, have as many deliveries waiting as they may: look again at this time, in
+    /// milliseconds since 1970.
     Waiting(i64),
+}
+
+/// What became of a step's transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    /// There may be more.
+    Advanced,
+    /// The replay is over.
+    Over,
+    /// Other replays have taken the room meanwhile: nothing was written.
+    NoRoom,
 }
 
 /// Writes the next deliveries of the replay whose job this is, with the position that it reached, in one transaction. Where the subscription
@@ -51,11 +65,11 @@ pub async fn step(app: &App, job: &Job) -> Result<Walked> {
     let now = app.now();
     let found = match webhook.status {
         WebhookStatus::Active | WebhookStatus::Failing => {
-            let room = usize::try_from(MAX_WAITING - (replay.written - replay.sent - replay.failed));
-            let room = room.unwrap_or(0);
+            let own = MAX_WAITING - (replay.written - replay.sent - replay.failed);
+            let of_all = MAX_WAITING_OF_ALL - replays::waiting(reader, &webhook.id).await?;
+            let room = usize::try_from(own.min(of_all)).unwrap_or(0);
             if room < LEAST_ROOM {
-                let idle = now - replay.updated_at;
-                return Ok(Walked::Waiting(now + (idle / 2).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS)));
+                return Ok(waits(&replay, now));
             }
             let asked: NewWebhookReplay = serde_json::from_str(&replay.filter)?;
             let search = Search::new(reader, &webhook, &asked, replay.last_sequence);
@@ -66,11 +80,22 @@ pub async fn step(app: &App, job: &Job) -> Result<Walked> {
             Found { position: replay.position, ..Found::default() }
         }
     };
+    let later = waits(&replay, now);
     let planned = plan(app, webhook, replay, found, now);
     let job = job.clone();
-    let goes_on: Result<bool> =
+    let written: Result<Written> =
         app.db.write(move |tx| Box::pin(async move { write(tx, &planned, &job, now).await })).await;
-    Ok(if goes_on? { Walked::Advanced } else { Walked::Finished })
+    Ok(match written? {
+        Written::Advanced => Walked::Advanced,
+        Written::Over => Walked::Finished,
+        Written::NoRoom => later,
+    })
+}
+
+/// A replay without room is looked at again: half the time since something of it last ended, within bounds.
+fn waits(replay: &Replay, now: i64) -> Walked {
+    let idle = now - replay.updated_at;
+    Walked::Waiting(now + (idle / 2).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS))
 }
 
 /// A step that is not written yet.
@@ -112,12 +137,17 @@ pub fn delivery(app: &App, replay_id: &str, event: Light, due_at: i64) -> Delive
     }
 }
 
-/// Returns whether the replay goes on.
-async fn write(tx: &mut Tx, planned: &Planned, job: &Job, now: i64) -> Result<bool> {
+/// Writes a step, or why there is none.
+async fn write(tx: &mut Tx, planned: &Planned, job: &Job, now: i64) -> Result<Written> {
     let Planned { webhook, replay, step, deliveries } = planned;
     // It may have been changed since it was looked at.
     let goes_on = match replays::lock(tx, &webhook.tenant, &webhook.id).await? {
         Some(WebhookStatus::Active | WebhookStatus::Failing) => {
+            // With the lock nobody takes room beside this.
+            if replays::waiting(&mut *tx, &webhook.id).await? + step.written > MAX_WAITING_OF_ALL {
+                jobs::check_fence(tx, job, None, now).await?;
+                return Ok(Written::NoRoom);
+            }
             replays::advance(tx, (&replay.id, replay.position), step, now).await?
         }
         Some(WebhookStatus::Paused) => {
@@ -135,5 +165,5 @@ async fn write(tx: &mut Tx, planned: &Planned, job: &Job, now: i64) -> Result<bo
         jobs::enqueue(tx, &subscription::deliveries(webhook, Some(now)), now).await?;
     }
     jobs::check_fence(tx, job, Some("{}"), now).await?;
-    Ok(goes_on)
+    Ok(if goes_on { Written::Advanced } else { Written::Over })
 }

@@ -150,9 +150,11 @@ async fn walk(tx: &mut Tx) -> Result<()> {
         replays::fail(tx, id, reason, 3).await?;
         assert!(!replays::advance(tx, (id, 150), &step, 4).await?, "it is over");
     }
-    // What was written before a pause is counted when it is sent.
+    // What was written before a pause waits, and is counted when it is sent.
+    assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 3);
     let sent = Ended { sent: 3, failed: 0 };
     replays::count(tx, &BTreeMap::from([("rpl_b", sent), ("rpl_c", sent)]), 5).await?;
+    assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 0);
     let listed = replays::list(&mut *tx, tenant, (WEBHOOK, "rpl_d"), 2).await?;
     let seen: Vec<_> = listed.iter().map(|r| (r.id.as_str(), r.status, r.reason, r.sent, r.failed)).collect();
     assert_eq!(
@@ -162,6 +164,23 @@ async fn walk(tx: &mut Tx) -> Result<()> {
             ("rpl_b", ReplayStatus::Failed, Some(ReplayFailure::WebhookPaused), 3, 0),
         ]
     );
+    cut_short(tx).await
+}
+
+/// What a pause has left of a replay is given up with the subscription, and is not forgotten before.
+async fn cut_short(tx: &mut Tx) -> Result<()> {
+    let cut =
+        Replay { status: ReplayStatus::Failed, reason: Some(ReplayFailure::WebhookPaused), ..new("rpl_p") };
+    replays::insert(tx, &cut).await?;
+    // Those that were made before it are over; it waits.
+    cleaning::replays(tx, 9, 50).await?;
+    let kept = replays::by_id(&mut *tx, &tenant(), "rpl_p").await?;
+    assert_eq!(kept, Some(cut.clone()));
+    replays::give_up(tx, WEBHOOK, 6).await?;
+    let kept = replays::by_id(&mut *tx, &tenant(), "rpl_p").await?;
+    let reason = Some(ReplayFailure::WebhookDisabled);
+    assert_eq!(kept, Some(Replay { reason, failed: 2, updated_at: 6, ..cut }));
+    assert_eq!(cleaning::replays(tx, 9, 50).await?, 1);
     Ok(())
 }
 
@@ -170,6 +189,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     assert_eq!(replays::lock(tx, tenant, WEBHOOK).await?, Some(WebhookStatus::Active));
     assert_eq!(replays::lock(tx, tenant, "none").await?, None);
     assert_eq!(replays::running(&mut *tx, WEBHOOK).await?, 0);
+    assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 0);
     let of = (WEBHOOK, tenant);
     for id in ["rpl_new", "rpl_other"] {
         replays::insert(tx, &new(id)).await?;
@@ -177,6 +197,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     let waiting = [delivery(300_000, DeliveryStatus::Pending), delivery(300_001, DeliveryStatus::Pending)];
     deliveries::insert(tx, of, &waiting, 1).await?;
     assert_eq!(replays::running(&mut *tx, WEBHOOK).await?, 2);
+    assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 4);
     let kept = replays::find(&mut *tx, tenant, (WEBHOOK, "rpl_new")).await?;
     assert_eq!(kept, Some(new("rpl_new")));
 
@@ -192,6 +213,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     let completed =
         Replay { sent: 1, failed: 1, status: ReplayStatus::Completed, updated_at: 3, ..new("rpl_new") };
     assert_eq!(kept, Some(completed));
+    assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 2);
 
     // With nothing left to discard, what is under way is over.
     while deliveries::discard(tx, WEBHOOK, 4, 500).await? > 0 {}
@@ -200,6 +222,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     let failed =
         Replay { failed: 2, status: ReplayStatus::Failed, reason, updated_at: 4, ..new("rpl_other") };
     assert_eq!(kept, Some(failed));
+    assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 0);
     assert_eq!(cleaning::replays(tx, 4, 50).await?, 1);
     assert_eq!(cleaning::replays(tx, 5, 50).await?, 1);
     Ok(())

@@ -3,6 +3,7 @@
 //! The log is the queue: a subscription has a cursor over it, below which everything has a delivery or is not for the subscription. A
 //! delivery is written with its first outcome.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -10,6 +11,7 @@ use base::tenant::Tenant;
 use model::webhook::{Attempt, DeliveryStatus};
 use serde_json::json;
 
+use crate::LockRank;
 use crate::Tx;
 use crate::dialect::each_of;
 use crate::json;
@@ -115,7 +117,7 @@ pub async fn find_endpoint(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Op
 
 /// How a subscription stands that is not deleted.
 pub async fn standing(reader: &Reader, webhook_id: &str) -> Result<Option<Standing>> {
-    let sql = "select status, updated_at from webhooks where id = $1 and deleted_at is null";
+    let sql = "select status, updated_at, restarted_at from webhooks where id = $1 and deleted_at is null";
     query(sql).bind(webhook_id).fetch_optional(reader, standing_of).await
 }
 
@@ -173,17 +175,23 @@ pub async fn written(reader: &Reader, webhook_id: &str, after: i64, last: i64) -
     statement.fetch_all(reader, |row| row.get("sequence")).await
 }
 
-/// How a subscription stands: both change with everything that its owner changes.
+/// How a subscription stands: `updated_at` changes with everything that its owner changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// `active`, `paused` or `disabled`.
     pub status: String,
     /// See `Endpoint`.
     pub updated_at: i64,
+    /// The `updated_at` that it had when it was last activated after it was disabled; none: it never was.
+    pub restarted_at: Option<i64>,
 }
 
 fn standing_of(row: &Row<'_>) -> Result<Standing> {
-    Ok(Standing { status: row.get("status")?, updated_at: row.get("updated_at")? })
+    Ok(Standing {
+        status: row.get("status")?,
+        updated_at: row.get("updated_at")?,
+        restarted_at: row.get("restarted_at")?,
+    })
 }
 
 /// How far a turn has got that worked on a subscription as it was at `updated_at`.
@@ -198,7 +206,8 @@ pub struct Settled<'a> {
 }
 
 /// Writes what became of attempts, and how far the turn has got. Of a subscription that was changed meanwhile only the former is written: what
-/// another URL answered says nothing of the present one, and what other filters left out may be wanted now. Returns how the subscription
+/// another URL answered says nothing of the present one, and what other filters left out may be wanted now. Of one that was disabled and
+/// activated meanwhile what would be tried again is discarded, as everything else that waited for it was. Returns how the subscription
 /// stands; none when it was deleted, and then nothing is written.
 pub async fn write_outcomes(
     tx: &mut Tx,
@@ -215,7 +224,7 @@ pub async fn write_outcomes(
                last_success_at = case when updated_at = $9 then $6 else last_success_at end, \
                last_failure_at = case when updated_at = $9 then $7 else last_failure_at end, \
                last_failure = case when updated_at = $9 then $8 else last_failure end \
-               where id = $1 and deleted_at is null returning status, updated_at";
+               where id = $1 and deleted_at is null returning status, updated_at, restarted_at";
     let health = settled.health;
     let standing = query(sql)
         .bind(webhook_id)
@@ -229,14 +238,29 @@ pub async fn write_outcomes(
         .bind(settled.updated_at)
         .fetch_optional(&mut *tx, standing_of)
         .await?;
-    if standing.is_some() && !outcomes.is_empty() {
-        insert(tx, (webhook_id, tenant), outcomes, now).await?;
-        let ended = ended_replays(outcomes);
+    if let Some(standing) = standing.as_ref().filter(|_| !outcomes.is_empty()) {
+        let outcomes =
+            still_wanted(outcomes, standing.restarted_at.is_some_and(|at| at > settled.updated_at));
+        insert(tx, (webhook_id, tenant), &outcomes, now).await?;
+        let ended = ended_replays(&outcomes);
         if !ended.is_empty() {
             replays::count(tx, &ended, now).await?;
         }
     }
     Ok(standing)
+}
+
+/// What is written of these deliveries where the subscription began anew since their turn began, or did not.
+fn still_wanted(outcomes: &[Delivery], is_restarted: bool) -> Cow<'_, [Delivery]> {
+    if !is_restarted {
+        return Cow::Borrowed(outcomes);
+    }
+    let mut outcomes = outcomes.to_vec();
+    for delivery in outcomes.iter_mut().filter(|d| d.status == DeliveryStatus::Pending) {
+        delivery.status = DeliveryStatus::Discarded;
+        delivery.next_attempt_at = None;
+    }
+    Cow::Owned(outcomes)
 }
 
 /// How many deliveries of each replay have ended, by the replays' ids.
@@ -315,8 +339,10 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
     Ok(changed == 1)
 }
 
-/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many. Its replays end with the first of them.
+/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many. Its replays end with the first of
+/// them. The subscription has to be locked (`replays::lock`), and disabled.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
+    tx.takes(LockRank::Delivery)?;
     // Of each resource the latest event first: what is left waits for nothing that was given up.
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
                where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \

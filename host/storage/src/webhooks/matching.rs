@@ -22,13 +22,23 @@ pub async fn cursor(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
         .await
 }
 
-/// Notes that the log of an application has been held against its subscriptions up to `cursor`.
-pub async fn advance(tx: &mut Tx, tenant: &Tenant, cursor: i64) -> Result<()> {
+/// The version of an application's subscriptions, which rises with every change of them; none when it never had one. Whoever reads the
+/// version of a change, and then what it has changed, reads it as it was changed, or as it was later.
+pub async fn version(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
+    let sql = "select version from webhook_feeds where application_id = $1 and organization_id = $2";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_optional(reader, |row| row.get("version"))
+        .await
+}
+
+/// Notes that the log of an application has been held against its subscriptions up to `cursor`. False: it had been already.
+pub async fn advance(tx: &mut Tx, tenant: &Tenant, cursor: i64) -> Result<bool> {
     tx.takes(LockRank::Feed)?;
     let sql = "update webhook_feeds set cursor = $3 where application_id = $1 and organization_id = $2 and cursor < $3";
     let statement = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
-    statement.bind(cursor).execute(tx).await?;
-    Ok(())
+    Ok(statement.bind(cursor).execute(tx).await? == 1)
 }
 
 /// The applications that have, or had, subscriptions and whose log reaches beyond the cursor: of those with these ids, or of all.

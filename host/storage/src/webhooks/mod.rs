@@ -237,10 +237,11 @@ pub async fn resume(tx: &mut Tx, id: &str, floor: i64) -> Result<()> {
     Ok(())
 }
 
-/// For one that was disabled: it begins anew at the end of the log.
+/// For one that was disabled: it begins anew at the end of the log. It keeps its `updated_at` as the time at which it did: whoever works on
+/// it as it was before has nothing more to send.
 pub async fn restart(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
-    let sql = "update webhooks set wake_from = null, \
+    let sql = "update webhooks set wake_from = null, restarted_at = updated_at, \
                cursor = (select last_sequence from applications where applications.id = webhooks.application_id) where id = $1";
     query(sql).bind(id).execute(tx).await?;
     Ok(())

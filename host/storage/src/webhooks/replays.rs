@@ -1,6 +1,6 @@
 //! Notifications that were asked for again: who asked, for how many, and how far they got. Their deliveries are in `deliveries`, under the
-//! replay's id. Those of a range of the log are written step by step. Tables: `migrations/0060_webhooks.sql` and
-//! `migrations/0063_webhook_replay_filters.sql`.
+//! replay's id. Those of a range of the log are written step by step. Tables: `migrations/0060_webhooks.sql`,
+//! `migrations/0063_webhook_replay_filters.sql` and `migrations/0077_replay_rows.sql`.
 
 use std::collections::BTreeMap;
 
@@ -144,6 +144,14 @@ pub async fn running(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
     query(sql).bind(webhook_id).fetch_one(on, |row| row.get("n")).await
 }
 
+/// How many deliveries of a subscription's replays are written and have not ended: of those that are under way, and of those that a pause
+/// cut short. Each of these replays has a row of its own, so that no delivery is looked at.
+pub async fn waiting(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
+    let sql = "select cast(coalesce(sum(written - sent - failed), 0) as bigint) as n from webhook_replays \
+               where webhook_id = $1 and written > sent + failed";
+    query(sql).bind(webhook_id).fetch_one(on, |row| row.get("n")).await
+}
+
 /// Writes a new replay.
 pub async fn insert(tx: &mut Tx, r: &Replay) -> Result<()> {
     tx.takes(LockRank::Delivery)?;
@@ -247,10 +255,16 @@ pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, Ended>, now: i64) -> Resu
     Ok(())
 }
 
-/// Ends the replays of a subscription that are under way, because it is disabled: what was written and has not arrived was given up.
+/// Ends the replays of a subscription that are under way, because it is disabled: what was written and has not arrived was given up. So
+/// was what a pause had left of others.
 pub async fn give_up(tx: &mut Tx, webhook_id: &str, now: i64) -> Result<()> {
-    let sql = "update webhook_replays set status = 'failed', reason = 'webhook_disabled', failed = written - sent, updated_at = $2 \
-               where webhook_id = $1 and status = 'running'";
-    query(sql).bind(webhook_id).bind(now).execute(tx).await?;
+    for sql in [
+        "update webhook_replays set status = 'failed', reason = 'webhook_disabled', failed = written - sent, updated_at = $2 \
+         where webhook_id = $1 and status = 'running'",
+        "update webhook_replays set reason = 'webhook_disabled', failed = written - sent, updated_at = $2 \
+         where webhook_id = $1 and written > sent + failed and reason = 'webhook_paused'",
+    ] {
+        query(sql).bind(webhook_id).bind(now).execute(&mut *tx).await?;
+    }
     Ok(())
 }
