@@ -1,10 +1,10 @@
 //! How old the local copy is, as far as this process knows, and what a request was told of that: what makes most reads answerable without a
 //! look at the provider.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use base::error::Error;
+use base::error::{Code, Error};
 use serde_json::{Value, json};
 
 /// Scopes that are remembered; more empty the memory.
@@ -78,23 +78,25 @@ pub struct DataAge {
     pub read_at: Option<i64>,
     /// The request waited for the provider.
     pub waited: bool,
+    /// The provider was to be asked and could not be, for this reason: the data are shown as they were.
+    pub failed: Option<Code>,
 }
 
 impl DataAge {
     /// Of a copy that was read then.
     pub fn local(read_at: Option<i64>) -> DataAge {
-        DataAge { read_at, waited: false }
+        DataAge { read_at, waited: false, failed: None }
     }
 
     /// Of what the provider was asked for then, for this request.
     pub fn provider(read_at: Option<i64>) -> DataAge {
-        DataAge { read_at, waited: true }
+        DataAge { read_at, waited: true, failed: None }
     }
 
     /// Of both together: as old as the older one.
     pub fn joined(self, other: DataAge) -> DataAge {
         let read_at = self.read_at.zip(other.read_at).map(|(one, other)| one.min(other));
-        DataAge { read_at, waited: self.waited || other.waited }
+        DataAge { read_at, waited: self.waited || other.waited, failed: self.failed.or(other.failed) }
     }
 }
 
@@ -107,6 +109,8 @@ struct Told {
     age: Option<DataAge>,
     /// By connection: why its data are missing, or old.
     missing: Vec<(String, Value)>,
+    /// Connections whose stored data may not be shown: their accounts do not grant that any more.
+    withheld: BTreeSet<String>,
 }
 
 impl Reading {
@@ -139,6 +143,23 @@ impl Reading {
         }
     }
 
+    /// Whether this connection is told of as one that could not be read.
+    pub fn misses(&self, connection_id: &str) -> bool {
+        self.0.lock().is_ok_and(|told| told.missing.iter().any(|(known, _)| known == connection_id))
+    }
+
+    /// The stored data of this connection may not be shown.
+    pub fn withhold(&self, connection_id: &str) {
+        if let Ok(mut told) = self.0.lock() {
+            told.withheld.insert(connection_id.to_owned());
+        }
+    }
+
+    /// Whether the stored data of this connection may not be shown.
+    pub fn withholds(&self, connection_id: &str) -> bool {
+        self.0.lock().is_ok_and(|told| told.withheld.contains(connection_id))
+    }
+
     /// One warning (`code`, `message`, `target`) for each connection that could not be read, by its id.
     pub fn missing(&self) -> Vec<Value> {
         let mut missing = self.0.lock().map(|told| told.missing.clone()).unwrap_or_default();
@@ -149,7 +170,7 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
-    use base::error::{Code, refuse};
+    use base::error::refuse;
 
     use super::*;
 
@@ -165,6 +186,14 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_could_not_be_read_anew_is_remembered() {
+        let failed = DataAge { failed: Some(Code::ProviderTimeout), ..DataAge::local(Some(5)) };
+        for joined in [failed.joined(DataAge::provider(Some(9))), DataAge::provider(Some(9)).joined(failed)] {
+            assert_eq!(joined, DataAge { waited: true, ..failed });
+        }
+    }
+
+    #[test]
     fn each_connection_is_missed_once() {
         let reading = Reading::default();
         for id in ["conn_2", "conn_1", "conn_2"] {
@@ -172,6 +201,7 @@ mod tests {
         }
         let targets: Vec<Value> = reading.missing().into_iter().map(|w| w["target"].clone()).collect();
         assert_eq!(targets, ["conn_1", "conn_2"]);
+        assert!(reading.misses("conn_1") && !reading.misses("conn_3"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::resources::apply::{self, Place};
 use crate::resources::commit::{Change, commit, place};
-use crate::resources::readable::{missed, nothing_known, readable_connections};
+use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
 use crate::resources::{Asker, Expected, Kind, counts, mutate};
 use crate::sync::on_demand::refreshed;
 use crate::sync::{Scope, ensure_fresh, local, page, refresh_if_stale, whole};
@@ -89,18 +89,21 @@ pub async fn list(
         let connection = asker.connection(app, id, kind.read_scope()).await?;
         let scope = Scope::collections(kind);
         asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
-    } else if after_id.is_empty() {
+    } else {
+        // With each page: what was just read is not read again, and every page tells what is missing.
         freshen_all(app, asker, kind, false).await?;
     }
     let mut found: Vec<Item> = Vec::new();
     let mut after = after_id.to_owned();
-    // Keys that are bound to some connections see fewer rows than the query finds.
+    // Keys that are bound to some connections see fewer rows than the query finds, and accounts may have withdrawn a scope.
     while (found.len() as i64) < limit {
         let (reader, tenant) = (app.db.reader(), &asker.tenant);
         let rows = items::list_top(reader, tenant, connection_id, kind.as_str(), &after, limit).await?;
         let is_last = (rows.len() as i64) < limit;
         after = rows.last().map_or(after, |i| i.id.clone());
-        found.extend(rows.into_iter().filter(|i| asker.may_use(&i.connection_id)));
+        let is_shown =
+            |i: &Item| asker.may_use(&i.connection_id) && !asker.reading.withholds(&i.connection_id);
+        found.extend(rows.into_iter().filter(is_shown));
         if is_last {
             break;
         }
@@ -126,7 +129,7 @@ pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -
             };
             let e = match done {
                 Ok(age) => {
-                    asker.reading.note(age);
+                    noted(&asker, &connection, age);
                     return Ok(None);
                 }
                 Err(e) => e,

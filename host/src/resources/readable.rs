@@ -1,16 +1,18 @@
 //! What a read over all connections reads, and how it tells of those that it could not read.
 
-use base::error::{Code, Error, Result};
+use base::error::{Code, Error, Result, refuse};
 use storage::connections::{self as table, Connection};
 
 use crate::app::App;
 use crate::connections;
+use crate::freshness::DataAge;
 use crate::resources::{Asker, Kind};
 
 /// Connections that are read from the database at a time.
 const PAGE: i64 = 100;
 
-/// The connections whose data of this kind the key may read. Those whose accounts have to be connected again are noted as missing.
+/// The connections whose data of this kind the key may read. Those whose accounts have to be connected again are noted as missing. Those
+/// whose accounts do not grant the scope, or do not any more, are noted as withheld: what was stored while they did is not listed.
 pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
     let mut found = Vec::new();
     let mut after = String::new();
@@ -18,9 +20,11 @@ pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Resul
         let page = table::list(app.db.reader(), &asker.tenant, ("", ""), &after, PAGE).await?;
         let Some(last) = page.last() else { return Ok(found) };
         after.clone_from(&last.id);
-        let is_granted =
-            |c: &Connection| asker.may_use(&c.id) && connections::granted(c, kind.read_scope()).is_ok();
-        for connection in page.into_iter().filter(is_granted) {
+        for connection in page.into_iter().filter(|connection| asker.may_use(&connection.id)) {
+            if connections::granted(&connection, kind.read_scope()).is_err() {
+                asker.reading.withhold(&connection.id);
+                continue;
+            }
             match connections::usable(&connection) {
                 Ok(()) => found.push(connection),
                 Err(e) if e.code() == Some(Code::ReauthRequired) => asker.reading.miss(&connection.id, &e),
@@ -34,6 +38,15 @@ pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Resul
 pub fn missed(asker: &Asker, connection: &Connection, e: &Error) {
     tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
     asker.reading.miss(&connection.id, e);
+}
+
+/// Notes how old the data of one of several connections are. Where its provider could not be asked, the answer shows them as they were and
+/// tells of it (`Reading::missing`).
+pub fn noted(asker: &Asker, connection: &Connection, age: DataAge) {
+    asker.reading.note(age);
+    if let Some(code) = age.failed {
+        missed(asker, connection, &refuse(code, "its provider was asked and did not answer as it should"));
+    }
 }
 
 /// Fails where every one of so many connections failed and was never read before, and no other one is missing: an empty answer would say

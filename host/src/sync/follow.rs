@@ -271,8 +271,10 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<Syn
     let mut all = SyncState { seen: 0, ..s.clone() };
     let live = whole::collections(app, connection, Kind::ContactBook).await?;
     let inside = whole::states(app, connection, Kind::ContactBook, &live).await?;
-    // A book that was made since is for the next round.
-    let is_due = |book: &Item| s.last_success_at.is_some_and(|at| book.created_at <= at);
+    // A book that was made since is for the next round. What the last list told of was written after the provider was asked for the list,
+    // and that write was an activity.
+    let listed_at = s.last_success_at.max(s.last_activity_at);
+    let is_due = |book: &Item| listed_at.is_some_and(|at| book.created_at <= at);
     let is_unread = |book: &Item| !inside.iter().any(|s| s.scope_id == book.id);
     if live.iter().any(|book| is_due(book) && is_unread(book)) {
         all.last_success_at = None;

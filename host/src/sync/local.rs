@@ -8,6 +8,7 @@
 use base::error::Result;
 use storage::connections::Connection;
 use storage::sync_states::{self as table, Standing};
+use tokio::sync::OnceCell;
 
 use crate::app::App;
 use crate::freshness::DataAge;
@@ -53,10 +54,37 @@ fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option
     Some(elsewhere)
 }
 
+/// How the scope stands that clients follow with all of its collections.
+pub struct Whole {
+    /// None: the host does not keep it up.
+    standing: Option<Standing>,
+    watched: Option<Watched>,
+}
+
+impl Whole {
+    async fn of(app: &App, connection: &Connection, top: &Scope) -> Result<Whole> {
+        let standing = standing(app, connection, top).await?.filter(is_kept_up);
+        let watched = if standing.is_some() { watch_of(app, connection, top).await? } else { None };
+        Ok(Whole { standing, watched })
+    }
+}
+
 /// How old the copy of a scope is, where it answers a read as it is: it was just read (`freshness_ms`), or it is in step. One in step that
 /// is older than a minute is read again behind the answer. None: the provider is to be asked first. `fresh`: whoever reads wants that in
 /// any case. Of the scope only what names it is looked at.
 pub async fn age(app: &App, connection: &Connection, scope: &Scope, fresh: bool) -> Result<Option<DataAge>> {
+    age_within(app, connection, scope, fresh, &OnceCell::new()).await
+}
+
+/// The same for one of many collections that are followed together. How the whole of them stands is read at most once, into `whole`, and
+/// not at all when each of them was just read.
+pub async fn age_within(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    fresh: bool,
+    whole: &OnceCell<Whole>,
+) -> Result<Option<DataAge>> {
     if fresh {
         return Ok(None);
     }
@@ -78,7 +106,7 @@ pub async fn age(app: &App, connection: &Connection, scope: &Scope, fresh: bool)
     if limit_ms == 0 {
         return Ok(None);
     }
-    let read_at = in_step(app, connection, scope, &standing).await?;
+    let read_at = in_step(app, connection, scope, (&standing, whole)).await?;
     if read_at.is_some_and(|at| now - at > AGAIN_AFTER_MS) && app.freshness.may_read_again(&name, now) {
         let followed = whole_of(scope).unwrap_or_else(|| scope.clone());
         if let Err(e) = pull_soon(app, connection, &followed).await {
@@ -117,10 +145,15 @@ fn whole_of(scope: &Scope) -> Option<Scope> {
 }
 
 /// When a scope that is in step was read, ms since 1970.
-async fn in_step(app: &App, connection: &Connection, scope: &Scope, own: &Standing) -> Result<Option<i64>> {
+async fn in_step(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    (own, whole): (&Standing, &OnceCell<Whole>),
+) -> Result<Option<i64>> {
     let here = here(app, connection, scope, own);
     let times = (app.now(), app.config.poll_interval_ms);
-    let Some(whole) = whole_of(scope) else {
+    let Some(top) = whole_of(scope) else {
         if !is_kept_up(own) {
             return Ok(None);
         }
@@ -131,11 +164,11 @@ async fn in_step(app: &App, connection: &Connection, scope: &Scope, own: &Standi
     if own.status != "caught_up" {
         return Ok(None);
     }
-    let Some(top) = standing(app, connection, &whole).await?.filter(is_kept_up) else { return Ok(None) };
+    let whole = whole.get_or_try_init(|| Whole::of(app, connection, &top)).await?;
+    let Some(stands) = &whole.standing else { return Ok(None) };
     // Not the time of the job of the whole: who only wanted to know which collections there are has its turn, too.
     let read_at = latest(own, [own.done_at, here]);
-    let watched = watch_of(app, connection, &whole).await?;
-    Ok(read_at.filter(|at| is_in_step(&top, *at, watched, times)))
+    Ok(read_at.filter(|at| is_in_step(stands, *at, whole.watched, times)))
 }
 
 /// Whether the host pulls a scope by itself, and has come to its end since somebody began to follow it, or had it read anew.

@@ -173,7 +173,8 @@ pub async fn refresh_if_stale(
     }
 }
 
-/// Asks the provider first, unless somebody else has just done so. What was read before is served where it does not answer.
+/// Asks the provider first, unless somebody else has just done so. What was read before is served where it does not answer, with the reason
+/// in `DataAge::failed`.
 pub async fn refreshed(
     app: &App,
     connection: &Connection,
@@ -187,7 +188,7 @@ pub async fn refreshed(
             let state =
                 table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
             match state.and_then(|s| s.last_success_at) {
-                Some(at) => Ok(DataAge::local(Some(at))),
+                Some(at) => Ok(DataAge { failed: e.code(), ..DataAge::local(Some(at)) }),
                 None => Err(e),
             }
         }
@@ -224,7 +225,7 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
         };
         // Whoever held the lock may have pulled after it was asked for.
         if let Some(at) = local::read_since(app, connection, scope, since).await? {
-            return Ok(DataAge { read_at: Some(at), waited });
+            return Ok(DataAge { waited, ..DataAge::local(Some(at)) });
         }
         if let Some(claimed) = Claimed::take(app, connection, scope).await? {
             (tries, waited) = (tries + 1, true);

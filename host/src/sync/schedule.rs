@@ -202,6 +202,9 @@ async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<O
     let (reader, now) = (app.db.reader(), app.now());
     let mut rows = watches::of_connection(reader, &connection.id).await?;
     rows.retain(|watch| watch.surface == scope.surface());
+    if rows.is_empty() {
+        return Ok(None);
+    }
     let mut scope_ids = vec![scope.scope_id.clone()];
     if scope.is_whole() {
         let kind = scope.kind.as_str();

@@ -115,7 +115,8 @@ impl Pull<'_> {
         if !page.more {
             next.covered_since = None;
             next.status = "caught_up".to_owned();
-            next.last_success_at = Some(app.now());
+            // The provider had it so when the pull began, which `pull::run` notes: what changed after that may not be on any of its pages.
+            next.last_success_at = next.last_attempt_at.or_else(|| Some(app.now()));
             next.consecutive_errors = 0;
             next.last_error = None;
         }

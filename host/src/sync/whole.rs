@@ -11,6 +11,7 @@ use storage::items::{self, Item};
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
 use storage::sync_states::{self as table, SyncState};
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::app::App;
@@ -118,6 +119,7 @@ async fn conclude(
 /// now is shown as it was.
 pub async fn refresh_all(app: &App, connection: &Connection, kind: Kind, fresh: bool) -> Result<DataAge> {
     let mut all = refresh_if_stale(app, connection, &Scope::collections(kind), fresh).await?;
+    let whole = OnceCell::new();
     for collection in collections(app, connection, kind).await? {
         let known = Scope {
             kind: kind.contents(),
@@ -125,7 +127,7 @@ pub async fn refresh_all(app: &App, connection: &Connection, kind: Kind, fresh: 
             collection: None,
             time_zone: None,
         };
-        let age = match local::age(app, connection, &known, fresh).await? {
+        let age = match local::age_within(app, connection, &known, fresh, &whole).await? {
             Some(age) => age,
             None => {
                 let scope = collections::scope(&collection)?;

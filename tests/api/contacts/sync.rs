@@ -6,6 +6,7 @@ use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
 use crate::contacts::people::zoe;
+use crate::local_reads::{held, hold, let_go};
 
 /// A client's replica of all that the feed tells of, by id.
 #[derive(Default)]
@@ -158,6 +159,25 @@ async fn an_unread_book_is_not_caught_up() {
     server.clock.advance_ms(1);
     api.post("/v1/contact-books", new).send().await.expect(201);
     assert_eq!(status().await["status"], "caught_up", "what was made since is for the next round");
+}
+
+/// What a list of books has just told of is not read with the list, however long the provider took to answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn books_that_were_only_listed_are_not_caught_up() {
+    let server = TestServer::start().await;
+    let (api, connection) = zoe(&server).await;
+    let provider = server.provider("zoe");
+    hold(&provider, "/sandbox/v1/books").await;
+    let answer = async {
+        held(&provider).await;
+        server.clock.advance_ms(1_000);
+        let_go(&provider).await;
+    };
+    let listing = api.get(format!("/v1/contact-books?connection_id={connection}")).send();
+    let (listed, ()) = tokio::join!(listing, answer);
+    assert!(listed.expect(200)["data"].as_array().is_some_and(|books| !books.is_empty()));
+    let status = api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
+    assert_eq!((&status["status"], &status["lastSuccessAt"]), (&json!("initial"), &Value::Null));
 }
 
 /// A soft reset keeps cursors and tells nothing new; a hard one ends them.

@@ -124,11 +124,10 @@ async fn paging_under_arrivals(mailbox: Mailbox) {
     assert!(turn >= 4);
 }
 
-async fn a_fresh_mailbox_is_listed_while_it_is_read(mailbox: Mailbox) {
-    let provider = mailbox.provider;
-    drop(mailbox);
-    // A service that reads four messages at a time.
-    let mailbox = Mailbox::open_with(provider, provider.server().config(|c| c.pull_page = 4)).await;
+/// A mailbox with the messages `Number 10` to `Number 49`, the last one the newest, at a service that reads four of them at a time and has
+/// read none of them yet.
+pub async fn fresh(provider: Provider, server: harness::Builder) -> Mailbox {
+    let mailbox = Mailbox::open_with(provider, server.config(|c| c.pull_page = 4)).await;
     let mailbox = mailbox.expect("it was there a moment ago");
     for number in 10..50 {
         let folder = if number % 3 == 0 { "archive" } else { "inbox" };
@@ -136,6 +135,13 @@ async fn a_fresh_mailbox_is_listed_while_it_is_read(mailbox: Mailbox) {
             letter(&format!("Number {number}"), &format!("n{number}@x.test"), "").into_folder(folder);
         mailbox.there.deliver(&letter.at(&format!("2026-01-01T10:{number}:00Z"))).await;
     }
+    mailbox
+}
+
+async fn a_fresh_mailbox_is_listed_while_it_is_read(mailbox: Mailbox) {
+    let provider = mailbox.provider;
+    drop(mailbox);
+    let mailbox = fresh(provider, provider.server()).await;
     let base = format!("/v1/email/messages?connection_id={}&limit=3", mailbox.connection);
     let first = mailbox.api.get(&base).send().await.expect(200);
     let newest = subjects(first["data"].as_array().expect("a list")).join(", ");

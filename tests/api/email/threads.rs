@@ -2,9 +2,15 @@
 
 use serde_json::{Value, json};
 
+use crate::email::listing::fresh;
 use crate::email::mailbox::{Mailbox, Provider, letter, refused, subjects, text};
 
-on_every_mailbox!(a_conversation, the_list_of_threads, a_late_joiner);
+on_every_mailbox!(
+    a_conversation,
+    the_list_of_threads,
+    threads_of_a_fresh_mailbox_are_listed_while_it_is_read,
+    a_late_joiner,
+);
 
 fn answer_to(ids: &[&str]) -> String {
     let of: Vec<String> = ids.iter().map(|id| format!("<{id}>")).collect();
@@ -83,6 +89,17 @@ async fn the_list_of_threads(mailbox: Mailbox) {
     assert_eq!(found(&format!("folder_id={}", mailbox.folder("archive").await)).await, [""; 0]);
     refused(mailbox.get(format!("{list}&unread=perhaps")).send().await, 400, "invalid_parameter", "unread");
     mailbox.get(format!("{list}&cursor=x")).send().await.refused(400, "invalid_cursor");
+}
+
+/// A list of threads ends where the mailbox does, and not where the copy does.
+async fn threads_of_a_fresh_mailbox_are_listed_while_it_is_read(mailbox: Mailbox) {
+    let provider = mailbox.provider;
+    drop(mailbox);
+    // Nothing is read behind the answers: the list has to wait for what it lists.
+    let mailbox = fresh(provider, provider.server().without_pulls()).await;
+    let list = format!("/v1/email/threads?connection_id={}&limit=3", mailbox.connection);
+    let wanted: Vec<String> = (10..50).rev().map(|n| format!("Number {n}")).collect();
+    assert_eq!(subjects(&mailbox.api.all(&list).await), wanted);
 }
 
 /// Two messages that nobody could know to belong together become one conversation when the message between them comes; what the

@@ -9,7 +9,7 @@ use harness::{Actor, Exchange, TestServer};
 use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 
-use crate::email::mailbox::text;
+use crate::email::mailbox::{text, until};
 
 const SECOND_MS: i64 = 1_000;
 const MINUTE_MS: i64 = 60 * SECOND_MS;
@@ -26,8 +26,33 @@ async fn requests(api: &Actor) -> i64 {
 }
 
 /// Where the data of an answer are from, and their age in seconds.
-fn source(answer: &Exchange) -> (Option<&str>, Option<&str>) {
+pub fn source(answer: &Exchange) -> (Option<&str>, Option<&str>) {
     (answer.header("x-data-source"), answer.header("x-data-age"))
+}
+
+/// From now on an account's requests are all answered with this status.
+async fn fail(server: &TestServer, account: &str, status: u16) {
+    let fault = json!({ "status": status, "times": 1_000 });
+    server.provider(account).post("/sandbox/faults", fault).send().await.expect(201);
+}
+
+/// The provider does the account's next GET of such a path, and holds the answer until `let_go`.
+pub async fn hold(provider: &Actor, path: &str) {
+    let fault = json!({ "method": "GET", "pathPrefix": path, "heldAnswer": true });
+    provider.post("/sandbox/faults", fault).send().await.expect(201);
+}
+
+/// When the provider has done the request and holds the answer.
+pub async fn held(provider: &Actor) {
+    until("the provider holds an answer", async || {
+        let faults = provider.get("/sandbox/faults").send().await.expect(200);
+        (faults["held"] == 1).then_some(())
+    })
+    .await;
+}
+
+pub async fn let_go(provider: &Actor) {
+    provider.delete("/sandbox/faults").send().await.expect(204);
 }
 
 /// A calendar with the event `first`, which is followed and was read.

@@ -3,13 +3,8 @@
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
-use crate::local_reads::{SECOND_MS, server, source};
-
-/// From now on an account's requests are all answered with this status.
-async fn fail(server: &TestServer, account: &str, status: u16) {
-    let fault = json!({ "status": status, "times": 1_000 });
-    server.provider(account).post("/sandbox/faults", fault).send().await.expect(201);
-}
+use crate::email::mailbox::text;
+use crate::local_reads::{SECOND_MS, fail, server, source};
 
 async fn mend(server: &TestServer, account: &str) {
     server.provider(account).delete("/sandbox/faults").send().await.expect(204);
@@ -59,14 +54,51 @@ async fn an_account_that_cannot_be_read_is_named() {
     assert_eq!((&warnings[0]["code"], &warnings[0]["target"]), (&json!("provider_unavailable"), &json!(zoe)));
     assert!(warnings[0]["message"].is_string(), "{page:#}");
 
-    // What was read before is shown while its provider is away.
+    // What was read before is shown while its provider is away, and the answer says that it is old.
     mend(&server, "zoe").await;
     server.clock.advance_ms(SECOND_MS);
     let whole = lists(&api).await;
     assert_eq!(whole.get("complete"), None, "{whole:#}");
     fail(&server, "zoe", 503).await;
     server.clock.advance_ms(60 * SECOND_MS);
-    assert_eq!(lists(&api).await["data"], whole["data"]);
+    let page = lists(&api).await;
+    assert_eq!((&page["complete"], &page["data"]), (&json!(false), &whole["data"]));
+    let warnings = page["warnings"].as_array().expect("warnings");
+    assert_eq!(warnings.len(), 1, "{page:#}");
+    assert_eq!((&warnings[0]["code"], &warnings[0]["target"]), (&json!("provider_unavailable"), &json!(zoe)));
+}
+
+/// A client that looks at the last page alone knows it too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_page_says_what_is_missing() {
+    let server = server().await;
+    let api = server.client().await;
+    let connect = async |account: &str| {
+        let credentials = json!({ "username": format!("{account}@sandbox.test"), "password": "sandbox" });
+        let scopes = ["tasks.read", "email.read"];
+        let account = json!({ "provider": "sandbox", "credentials": credentials, "scopes": scopes });
+        text(&api.connect(account).await["id"])
+    };
+    let (_, zoe) = (connect("alice").await, connect("zoe").await);
+    let lists = ["/v1/task-lists?limit=1", "/v1/email/folders?limit=1"];
+    for list in lists {
+        assert!(api.all(list).await.len() > 1, "{list}");
+    }
+    fail(&server, "zoe", 401).await;
+    server.clock.advance_ms(60 * SECOND_MS);
+    for list in lists {
+        let mut cursor = String::new();
+        loop {
+            let answer = api.get(format!("{list}{cursor}")).send().await;
+            assert!(source(&answer).0.is_some(), "{answer}");
+            let page = answer.expect(200);
+            let target = &page["warnings"][0]["target"];
+            assert_eq!((&page["complete"], target), (&json!(false), &json!(zoe)), "{list}{cursor}");
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        assert!(!cursor.is_empty(), "{list} has one page");
+    }
 }
 
 /// Its copy is old from then on: every list says so.

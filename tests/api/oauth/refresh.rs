@@ -115,6 +115,34 @@ async fn one_refresh_for_200_readers() {
     assert_eq!(counted(&alice).await, 1);
 }
 
+/// What an account does not grant any more is in no list, also where it was read before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_withdrawn_scope_ends_what_is_listed() {
+    let flow = Flow::start().await;
+    let granted = json!({ "scopes": ["calendar.read", "contacts.read", "email.read", "tasks.read"] });
+    let id = flow.connect(granted, "alice").await;
+    let withdrawn = [
+        "/v1/task-lists",
+        "/v1/contact-books",
+        "/v1/contacts",
+        "/v1/email/folders",
+        "/v1/email/messages",
+        "/v1/email/threads",
+    ];
+    for path in withdrawn {
+        assert!(!flow.api.all(path).await.is_empty(), "{path}");
+    }
+    let calendars = flow.api.all("/v1/calendars").await.len();
+    plan(&flow.account("alice"), json!({ "pathPrefix": TOKEN, "scopes": ["calendar.read"] })).await;
+    flow.server.clock.advance_ms(HOUR_MS);
+    assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(2));
+    assert_eq!(flow.connection(&id).await["grantedScopes"], json!(["calendar.read"]));
+    for path in withdrawn {
+        assert_eq!(flow.api.all(path).await, [] as [Value; 0], "{path}");
+    }
+    assert_eq!(flow.api.all("/v1/calendars").await.len(), calendars);
+}
+
 /// Two hosts on one database ask once between them. On SQLite a database is one host's.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_refresh_for_two_hosts() {

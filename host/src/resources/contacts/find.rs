@@ -89,8 +89,11 @@ pub async fn list(
         limit,
     };
     let connection = query.connection_id.as_deref();
-    // A book of another connection than the one that is named holds nothing that was asked for.
-    let admits = |row: &storage::items::Shown<'_>| Ok(connection.is_none_or(|c| c == row.connection_id));
+    let admits = |row: &storage::items::Shown<'_>| {
+        // A book of another connection than the one that is named holds nothing that was asked for.
+        let is_asked = connection.is_none_or(|c| c == row.connection_id);
+        Ok(is_asked && !asker.reading.withholds(row.connection_id))
+    };
     contents::list(app, asker, &list, (after, limit, query.with_provider_data), admits).await
 }
 

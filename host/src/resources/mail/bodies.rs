@@ -23,6 +23,7 @@ use crate::resources::mail::filter::Query;
 use crate::resources::mail::list::Row;
 use crate::resources::mail::prepare::Aside;
 use crate::resources::prepare::{Prepared, prepared};
+use crate::resources::readable::missed;
 use crate::resources::{Asker, Kind, fetch};
 use crate::sync::page::apply_isolated;
 
@@ -85,9 +86,15 @@ pub async fn printed(
         for connection in connections {
             let of = part.iter().filter(|r| r.wanted.connection_id == connection.id);
             let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
-            if !wanted.is_empty() {
-                let read = ask(app, asker, connection, &wanted, query.fields, MAX_LISTED_BODY).await?;
-                contents.extend(content_of(app, asker, &wanted, &read.sources).await);
+            if wanted.is_empty() {
+                continue;
+            }
+            let read = ask(app, asker, connection, &wanted, query.fields, MAX_LISTED_BODY).await;
+            match read {
+                Ok(read) => contents.extend(content_of(app, asker, &wanted, &read.sources).await),
+                // An account that does not answer hides nothing of the others: its messages are listed without their texts.
+                Err(e) if connections.len() > 1 => missed(asker, connection, &e),
+                Err(e) => return Err(e),
             }
         }
         for row in part {

@@ -13,9 +13,10 @@ use storage::mail as table;
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::freshness::DataAge;
 use crate::pages::Room;
 use crate::resources::mail::filter::{self, Query};
-use crate::resources::mail::list;
+use crate::resources::mail::list::{self, Opened};
 use crate::resources::mail::threads;
 use crate::resources::{Asker, Kind, render};
 use crate::sync::mailbox;
@@ -48,7 +49,18 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     Ok(Answer::ok(text).etag(&etag))
 }
 
-/// A page of threads by their newest message.
+/// A page of threads while it is put together.
+struct Page {
+    texts: Vec<String>,
+    room: Room,
+    /// Threads that were looked at.
+    scanned: usize,
+    /// Where the list goes on.
+    place: Place,
+}
+
+/// A page of threads by their newest message. While a mailbox is read for the first time the list goes as far back as the copy does, as the
+/// list of messages: a page may then be short, and its cursor goes on where the copy ended.
 pub async fn list(
     app: &App,
     asker: &Asker,
@@ -57,47 +69,80 @@ pub async fn list(
 ) -> Result<(Vec<String>, Option<Place>)> {
     let opened = list::open(app, asker, query).await?;
     list::freshen(app, asker, &opened).await?;
+    let deadline = tokio::time::Instant::now() + list::PATIENCE;
+    let mut page = Page {
+        texts: Vec::new(),
+        room: Room::new(usize::try_from(limit).unwrap_or(usize::MAX)),
+        scanned: 0,
+        place: after.unwrap_or(Place { at: i64::MAX, id: String::new() }),
+    };
+    loop {
+        let bound = list::bound(app, asker, &opened.connections).await?;
+        if fill(app, asker, (query, &opened), (bound, limit), &mut page).await? {
+            return Ok((page.texts, Some(page.place)));
+        }
+        if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
+            return Ok((page.texts, None));
+        }
+        // The copy ends here. What was found is shown; with nothing to show the list waits.
+        if (bound, "") < (page.place.at, page.place.id.as_str()) {
+            page.place = Place { at: bound, id: String::new() };
+        }
+        let is_late = tokio::time::Instant::now() >= deadline;
+        if page.place.at != i64::MAX && (is_late || !page.texts.is_empty()) {
+            return Ok((page.texts, Some(page.place)));
+        }
+        list::further(app, asker, &opened.connections).await?;
+        asker.reading.note(DataAge::provider(Some(app.now())));
+    }
+}
+
+/// Adds the threads whose newest message was received at `bound` (ms) or later. True: the page is full, or as many threads were looked at
+/// as one page may.
+async fn fill(
+    app: &App,
+    asker: &Asker,
+    (query, opened): (&Query, &Opened),
+    (bound, limit): (i64, i64),
+    page: &mut Page,
+) -> Result<bool> {
     let connection_id = match opened.connections.as_slice() {
         [one] => one.id.as_str(),
         _ => "",
     };
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut place = after.unwrap_or(Place { at: i64::MAX, id: String::new() });
-    let (mut texts, mut scanned, mut room) = (Vec::new(), 0, Room::new(wanted));
     loop {
         let (reader, tenant) = (app.db.reader(), &asker.tenant);
-        let before = (place.at, place.id.as_str());
-        let found = table::list_threads(reader, tenant, connection_id, before, limit + 1).await?;
-        let is_last = found.len() <= wanted;
-        let count = found.len();
+        let before = (page.place.at, page.place.id.as_str());
+        let mut found = table::list_threads(reader, tenant, connection_id, before, limit + 1).await?;
+        let is_end = found.len() <= wanted || found.last().is_some_and(|thread| thread.latest_at < bound);
+        // Of what is older only what searches have found is here.
+        found.retain(|thread| thread.latest_at >= bound);
         let is_asked = |id: &str| opened.connections.iter().any(|c| c.id == id) && asker.may_use(id);
         let asked = found.iter().filter(|thread| is_asked(&thread.connection_id));
         let ids: Vec<&str> = asked.map(|thread| thread.id.as_str()).collect();
         let mut messages = table::messages_of(reader, tenant, &ids).await?;
-        for (number, thread) in found.into_iter().enumerate() {
-            if texts.len() == wanted {
-                break;
+        for thread in found {
+            if page.room.is_full() {
+                return Ok(true);
             }
-            scanned += 1;
+            page.scanned += 1;
             let messages = messages.remove(&thread.id).unwrap_or_default();
             if is_listed(query, &messages)? {
                 let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
                 let text = printed(own, &thread.id, &messages)?.0;
-                if !room.take(text.len()) {
-                    return Ok((texts, Some(place)));
+                if !page.room.take(text.len()) {
+                    return Ok(true);
                 }
-                texts.push(text);
+                page.texts.push(text);
             }
-            place = Place { at: thread.latest_at, id: thread.id };
-            if is_last && number + 1 == count {
-                return Ok((texts, None));
-            }
+            page.place = Place { at: thread.latest_at, id: thread.id };
         }
-        if count == 0 {
-            return Ok((texts, None));
+        if is_end {
+            return Ok(false);
         }
-        if texts.len() >= wanted || scanned >= MAX_SCANNED {
-            return Ok((texts, Some(place)));
+        if page.room.is_full() || page.scanned >= MAX_SCANNED {
+            return Ok(true);
         }
     }
 }

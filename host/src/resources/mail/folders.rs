@@ -25,7 +25,8 @@ pub async fn list(
     if let Some(id) = connection_id {
         let connection = asker.connection(app, id, "email.read").await?;
         asker.reading.note(mailbox::refresh(app, &connection, asker.no_cache).await?);
-    } else if after_id.is_empty() {
+    } else {
+        // With each page, which tells what is missing.
         let connections = readable_connections(app, asker, kind).await?;
         list::freshen_each(app, asker, &connections).await?;
     }
@@ -36,7 +37,9 @@ pub async fn list(
         let rows = items::list_top(reader, tenant, connection_id, kind.as_str(), &after, limit).await?;
         let is_last = (rows.len() as i64) < limit;
         after = rows.last().map_or(after, |i| i.id.clone());
-        found.extend(rows.into_iter().filter(|i| asker.may_use(&i.connection_id)));
+        let is_shown =
+            |i: &Item| asker.may_use(&i.connection_id) && !asker.reading.withholds(&i.connection_id);
+        found.extend(rows.into_iter().filter(is_shown));
         if is_last {
             break;
         }

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use base::error::{Code, Result};
+use base::error::{Code, Error, Result, invalid};
 use base::input::validate::fault;
+use futures::{FutureExt, StreamExt};
 use serde::{Deserialize, Serialize};
 use storage::connections::Connection;
 use storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
@@ -17,14 +18,16 @@ use crate::resources::mail::bodies::{self, Wanted};
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
 use crate::resources::mail::prepare::Aside;
 use crate::resources::mail::{search, threads};
-use crate::resources::readable::{missed, nothing_known, readable_connections};
+use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
 use crate::resources::{Asker, Kind, render};
 use crate::sync::mailbox::{self, Covered};
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: i64 = 20_000;
 /// How long a list waits for a mailbox that is being read for the first time, when it has nothing to show yet.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub const PATIENCE: Duration = Duration::from_secs(15);
+/// Mailboxes that are asked at a time when all of them are.
+const CONCURRENT: usize = 8;
 
 /// A place in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,19 +132,28 @@ pub async fn freshen(app: &App, asker: &Asker, opened: &Opened) -> Result<()> {
 
 /// The same of several mailboxes. One that does not answer is shown as it was, and the answer tells of it.
 pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) -> Result<()> {
-    let mut unknown = Vec::new();
-    for connection in connections {
-        match mailbox::refresh(app, connection, asker.no_cache).await {
-            Ok(age) => asker.reading.note(age),
-            Err(e) => {
-                missed(asker, connection, &e);
-                if mailbox::covered(app, connection).await? == Covered::Nothing {
-                    unknown.push(e);
+    let freshened = connections.iter().cloned().map(|connection| {
+        let (app, asker) = (app.clone(), asker.clone());
+        async move {
+            let e = match mailbox::refresh(&app, &connection, asker.no_cache).await {
+                Ok(age) => {
+                    noted(&asker, &connection, age);
+                    return Ok(None);
                 }
-            }
+                Err(e) => e,
+            };
+            missed(&asker, &connection, &e);
+            let is_unknown = mailbox::covered(&app, &connection).await? == Covered::Nothing;
+            Ok::<_, Error>(Some(e).filter(|_| is_unknown))
         }
-    }
-    nothing_known(asker, unknown, connections.len())
+        .boxed()
+    });
+    // Collected first: a stream over a closure that borrows would not be `Send`.
+    let freshened: Vec<_> = freshened.collect();
+    let unknown: Vec<Result<Option<Error>>> =
+        futures::stream::iter(freshened).buffered(CONCURRENT).collect().await;
+    let unknown: Vec<Option<Error>> = unknown.into_iter().collect::<Result<_>>()?;
+    nothing_known(asker, unknown.into_iter().flatten().collect(), connections.len())
 }
 
 /// A page, and where the next begins.
@@ -166,6 +178,12 @@ pub async fn list(
     Ok((texts, place))
 }
 
+/// The refusal of a cursor that leads into a search at the provider, where the local copy is listed.
+fn other_source() -> Error {
+    let message = "this cursor is of a search at the provider, which cannot be continued; repeat the request without cursor";
+    invalid(Code::InvalidCursor, "cursor", message)
+}
+
 /// Off the local copy.
 pub async fn local(
     app: &App,
@@ -174,22 +192,22 @@ pub async fn local(
     opened: &Opened,
     (after, limit): (Option<Place>, i64),
 ) -> Result<(Vec<Row>, Option<Place>)> {
+    let mut before = match after {
+        None => (i64::MAX, String::new()),
+        Some(Place::Before(at, id)) => (at, id),
+        Some(Place::Search(_) | Place::Within { .. }) => return Err(other_source()),
+    };
     freshen(app, asker, opened).await?;
     let narrow = Narrow::of(query);
     let mut looked_for = words(query.q.as_deref())?;
     looked_for.extend(narrow.words());
     looked_for.truncate(MAX_WORDS);
-    let mut before = match after {
-        Some(Place::Before(at, id)) => (at, id),
-        _ => (i64::MAX, String::new()),
-    };
-    let start = before.clone();
     let (mask, flags) = bits(query);
     let deadline = tokio::time::Instant::now() + PATIENCE;
     let mut rows: Vec<Row> = Vec::new();
     let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
     loop {
-        let bound = bound(app, &opened.connections).await?;
+        let bound = bound(app, asker, &opened.connections).await?;
         let filter = Filter {
             place_id: &opened.place_id,
             from: query.received_after.unwrap_or(i64::MIN).max(bound),
@@ -201,7 +219,8 @@ pub async fn local(
             before: (0, ""),
             limit: 0,
         };
-        let (found, place) = scan(app, asker, (query, opened), &filter, &narrow, (before, &mut room)).await?;
+        let from = (before.clone(), &mut room);
+        let (found, place) = scan(app, asker, (query, opened), &filter, &narrow, from).await?;
         rows.extend(found);
         if let Some(place) = place {
             return Ok((rows, Some(Place::Before(place.0, place.1))));
@@ -209,21 +228,30 @@ pub async fn local(
         if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
             return Ok((rows, None));
         }
-        // The copy ends here. What was found is shown; with nothing to show the list waits.
-        before = (bound, String::new());
-        let moved = before != start && bound != i64::MAX;
-        if moved && (!rows.is_empty() || tokio::time::Instant::now() >= deadline) {
+        // The copy ends here. What was found is shown; with nothing to show the list waits. The copy of a mailbox that was connected after
+        // the list was begun can end above the place that the list has come to: the list does not go back up for that.
+        before = before.min((bound, String::new()));
+        let is_late = tokio::time::Instant::now() >= deadline;
+        if before.0 != i64::MAX && (is_late || !rows.is_empty()) {
             return Ok((rows, Some(Place::Before(before.0, before.1))));
         }
-        further(app, &opened.connections).await?;
+        further(app, asker, &opened.connections).await?;
         asker.reading.note(DataAge::provider(Some(app.now())));
     }
 }
 
+/// Whether a list over several mailboxes goes on without this one: the answer tells that it is missing.
+fn is_left_out(asker: &Asker, connections: &[Connection], connection: &Connection) -> bool {
+    connections.len() > 1 && asker.reading.misses(&connection.id)
+}
+
 /// How far back all of these have been read, ms; the least time where they are here whole.
-async fn bound(app: &App, connections: &[Connection]) -> Result<i64> {
+pub async fn bound(app: &App, asker: &Asker, connections: &[Connection]) -> Result<i64> {
     let mut bound = i64::MIN;
     for connection in connections {
+        if is_left_out(asker, connections, connection) {
+            continue;
+        }
         bound = bound.max(match mailbox::covered(app, connection).await? {
             Covered::Whole => i64::MIN,
             Covered::Since(at) => at,
@@ -235,10 +263,13 @@ async fn bound(app: &App, connections: &[Connection]) -> Result<i64> {
     Ok(bound)
 }
 
-/// Waits for the one that has got least far.
-async fn further(app: &App, connections: &[Connection]) -> Result<()> {
+/// Waits for the one that has got least far. Of several, one that does not answer is left out from then on, and the answer tells of it.
+pub async fn further(app: &App, asker: &Asker, connections: &[Connection]) -> Result<()> {
     let mut least: Option<(i64, &Connection, Covered)> = None;
     for connection in connections {
+        if is_left_out(asker, connections, connection) {
+            continue;
+        }
         let covered = mailbox::covered(app, connection).await?;
         let at = match covered {
             Covered::Whole => continue,
@@ -249,10 +280,15 @@ async fn further(app: &App, connections: &[Connection]) -> Result<()> {
             least = Some((at, connection, covered));
         }
     }
-    if let Some((_, connection, covered)) = least {
-        mailbox::further(app, connection, covered).await?;
+    let Some((_, connection, covered)) = least else { return Ok(()) };
+    let read = mailbox::further(app, connection, covered).await;
+    match read {
+        Err(e) if connections.len() > 1 => {
+            missed(asker, connection, &e);
+            Ok(())
+        }
+        read => read.map(|_| ()),
     }
-    Ok(())
 }
 
 /// The next rows within what is here; the place of the last one if there may be more.

@@ -17,7 +17,8 @@ use crate::resources::mail::prepare::Aside;
 use crate::resources::{Asker, Kind, failed, render};
 use crate::sync::mailbox;
 
-/// A page of what the provider finds. Where it cannot search, the local copy is.
+/// A page of what the provider finds. Where it cannot search, the local copy is: that refuses the cursor of a search that another connector
+/// began.
 pub async fn list(
     app: &App,
     asker: &Asker,
@@ -37,7 +38,7 @@ pub async fn list(
         };
     };
     // What is asked of the connector: the page that was begun, where one was, whatever number of its messages is wanted now.
-    let (cursor, last_shown, most) = match after {
+    let (cursor, last_shown, most) = match after.clone() {
         // It was the copy that was searched.
         Some(Place::Before(..)) => return local(app, asker, query, opened, (after, limit)).await,
         Some(Place::Search(cursor)) => (Some(cursor), None, limit),
@@ -51,7 +52,7 @@ pub async fn list(
     let asked = ask(app, asker, connection, &args, cursor.clone()).await;
     let reply = match asked {
         Err(e) if e.code == runtime::Code::Unsupported && query.native_query.is_none() => {
-            return local(app, asker, query, opened, (None, limit)).await;
+            return local(app, asker, query, opened, (after, limit)).await;
         }
         Err(e) => return Err(failed(app, connection, &e).await),
         Ok(reply) => reply,
