@@ -25,6 +25,7 @@ use zeroize::Zeroizing;
 use crate::config::Config;
 use crate::coverage::Coverage;
 use crate::freshness::Freshness;
+use crate::jwks::JwksCache;
 use crate::locks::Locks;
 use crate::metrics::Metrics;
 use crate::pages::Pages;
@@ -60,6 +61,8 @@ pub struct Handles {
     pub opened: Recent<(Connection, Item)>,
     /// Metadata of authorization servers: the document, or since when (ms since 1970) and why there is none.
     pub metadata: Recent<Metadata>,
+    /// Public keys by which providers sign tokens.
+    pub jwks: JwksCache,
     /// Renewals of providers' tokens that are under way.
     pub renewals: Renewals,
     /// Until when providers want to be left alone, by connection, in ms since 1970.
@@ -77,9 +80,10 @@ pub struct Handles {
     pub compute: Compute,
     pub usage: Counters,
     pub metrics: Metrics,
-    /// Room for event streams at this host, and how much of it each API key has.
+    /// Room for event streams at this host, and how much of it each API key and each application has.
     pub stream_room: Arc<Semaphore>,
     pub stream_shares: Shares,
+    pub application_stream_shares: Shares,
     /// Asked to end: not fit for new requests any more.
     draining: watch::Sender<bool>,
     /// This process' own name: a claim of another boot on the same SQLite file is dead.
@@ -130,6 +134,7 @@ impl App {
             pages: Pages::default(),
             rankings: Recent::lasting(60_000, 2),
             metadata: Recent::lasting(3_600_000, 1_000),
+            jwks: JwksCache::default(),
             renewals: Renewals::default(),
             merging: Compute::new(2),
             compute: Compute::default(),
@@ -137,6 +142,7 @@ impl App {
             metrics: Metrics::default(),
             stream_room: Arc::new(Semaphore::new(streams.of_host)),
             stream_shares: Shares::new(streams.of_key),
+            application_stream_shares: Shares::new(streams.of_application),
             draining: watch::Sender::new(false),
             presence: Presence::new(boot.clone()),
             boot,

@@ -108,6 +108,8 @@ pub struct EventStreams {
     pub longest: Duration,
     /// Streams of one API key at this host.
     pub of_key: usize,
+    /// Streams of one application at this host, of all its keys.
+    pub of_application: usize,
     /// Streams of this host.
     pub of_host: usize,
 }
@@ -119,6 +121,7 @@ impl Default for EventStreams {
             beat_every: Duration::from_secs(15),
             longest: Duration::from_secs(3_600),
             of_key: 10,
+            of_application: 250,
             of_host: 1_000,
         }
     }

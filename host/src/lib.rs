@@ -24,6 +24,7 @@ pub mod answer;
 pub mod config;
 pub mod coverage;
 pub mod freshness;
+pub mod jwks;
 pub mod locks;
 pub mod log;
 pub mod metrics;

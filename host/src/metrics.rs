@@ -121,7 +121,7 @@ impl Metrics {
     }
 
     /// Counts notifications of the provider of this connector, which is one that is installed: `authentic`, `unknown_watch`, `wrong_secret`,
-    /// `greeting` where they only said that a watch has begun, or `flood`.
+    /// `no_keys` where its keys could not be fetched, `greeting` where they only said that a watch has begun, or `flood`.
     pub fn count_notifications(&self, connector: &str, outcome: &'static str, count: usize) {
         if count > 0 {
             let labels = NotificationLabels { connector: connector.to_owned(), outcome };

@@ -6,13 +6,14 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 18] = [
+const HOMES: [(&str, &[&str]); 19] = [
     ("wasmtime", &["host/runtime/src/"]),
     ("wasmtime_wasi", &["host/runtime/src/"]),
     ("wasmtime_wasi_http", &["host/runtime/src/outbound/"]),
     ("rusqlite", &["host/storage/src/"]),
     ("sqlx", &["host/storage/src/"]),
     ("oauth2", &["host/src/connections/"]),
+    ("jsonwebtoken", &["host/src/jwks/", "host/src/push/jwt.rs"]),
     ("hyper_rustls", &["host/runtime/src/outbound/"]),
     ("hyper_util::client", &["host/runtime/src/outbound/"]),
     (

@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 7] = [
         "answer",
         "coverage",
         "freshness",
-        
+        "jwks",
         "metrics",
         "pages",
         "presence",

@@ -35,7 +35,8 @@ impl Watch for Sandbox {
 
     fn renew(context: &Context, args: WatchRenew) -> Outcome<Watching> {
         let address = url(context, &["watches", &args.external_id, "renew"], &[])?;
-        let request = Request::post(address).json(&json!({ "until": args.wanted_until }));
+        let request =
+            Request::post(address).json(&json!({ "until": args.wanted_until, "address": args.address }));
         Ok(watching(ask(context, request, "prolonging the notifications")?))
     }
 

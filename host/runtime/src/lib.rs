@@ -58,7 +58,7 @@ pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
     Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints, ErrorClass, ErrorPlace,
     ErrorRule, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass, Pkce, Push,
-    PushAlgorithm, PushAuth, PushPlace, RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion,
+    PushAlgorithm, PushAuth, PushJwt, PushPlace, RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion,
     UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers,
 };
 pub use crate::observer::{CallObserver, Called};

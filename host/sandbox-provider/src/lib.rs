@@ -45,7 +45,7 @@
 //! | `POST /sandbox/v1/mail/drafts` | a draft; `?replaces=` the version before: every version is a message of its own |
 //! | `POST /sandbox/v1/mail/send` | `{raw, copy, sender, recipients, keepCopy, draft, id}`: base64 messages; the answer has `outcomes`, one for each recipient |
 //! | `GET POST /sandbox/v1/watches` | list; be told of changes: `{id, path, address, secret, until}`, for seven days at most. `path` is one of those above that lists, below `/sandbox/v1/`, or `mail`. See `push` |
-//! | `POST …/watches/{watch}/renew`, `DELETE …/watches/{watch}` | `{until}`; no more |
+//! | `POST …/watches/{watch}/renew`, `DELETE …/watches/{watch}` | `{until, address}`; no more |
 //! | `GET /.well-known/oauth-authorization-server/sandbox` | metadata of the authorization server (RFC 8414) |
 //! | `GET POST /sandbox/oauth/authorize` | the consent page, and its form: PKCE with S256 always; a form can be sent once, within 10 minutes |
 //! | `POST /sandbox/oauth/token` | tokens for a code (60 seconds, once) or a refresh token (once: its second use revokes all that came of the same code) |

@@ -75,7 +75,7 @@ pub async fn status(app: &App, followed: &Followed) -> Result<Answer> {
 pub fn parameters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
     routes
         .param("cursor", "string", "`next_cursor` or `sync_cursor` of an earlier answer")
-        .param("after_sequence", "integer", "Instead of a cursor: the `sequence` of an event, as webhooks, `/v1/events` and its stream tell it; the feed goes on after it. 409 `sync_reset_required` once events from there on are not kept any more")
+        .param("after_sequence", "integer", "Instead of a cursor: the `sequence` of an event, as webhooks, `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends cursors, and not these positions: the feed goes on in the new epoch. 409 `sync_reset_required` once events from there on are not kept any more")
         .param("limit", "integer", "Changes read per page: 1 to 500, default 100")
         .param("include", "string", "`resource` (default) or `none`")
 }

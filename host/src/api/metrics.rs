@@ -65,7 +65,7 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     registry.register("jobs_turns", turns, metrics.turns.clone());
     let takeovers = "Jobs that this host took over from hosts that were gone";
     registry.register("jobs_takeovers", takeovers, metrics.takeovers.clone());
-    let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not by a watch of ours";
+    let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not by a watch of ours; no_keys: not verified, because the keys of the provider could not be fetched";
     registry.register("provider_notifications", notifications, metrics.notifications.clone());
     registry.register(
         "rate_limit_callers",

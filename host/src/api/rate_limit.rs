@@ -112,8 +112,8 @@ impl Limiters {
         self.addresses.take(name, limit, now)
     }
 
-    /// Counts a notification of a provider, or of one of its watches: `limit` of one name in any second. Those of a provider come from few
-    /// addresses, which have no part in it.
+    /// Counts a notification of a provider, or of one of its watches: `limit` of one name in any second. It takes nothing from the
+    /// budgets of addresses, which are smaller.
     pub fn take_of_notifications(&self, name: &str, limit: u64, now: i64) -> Standing {
         self.notifications.take(name, limit, now)
     }

@@ -4,10 +4,10 @@
 
 use base::error::{Error, Result};
 use model::Instant;
-use model::wire::watch::{WatchRenew, WatchStart};
+use model::wire::watch::{WatchRenew, WatchStart, WatchStop};
 use runtime::Code;
 use storage::connections::{self as table, Connection};
-use storage::jobs::{self, End};
+use storage::jobs::{self, End, LostLease};
 use storage::wakes::JobClass;
 use storage::watches::{self, Status, Watch};
 
@@ -160,9 +160,24 @@ impl Of<'_> {
             let ends = Watch { status: Status::Stopping, due_at, updated_at: app.now(), ..before };
             changes.written.push(ends);
         }
+        let stop_args = stop::args(&began);
         changes.written.push(began);
-        self.write(changes).await?;
+        let written = self.write(changes).await;
+        // After another failure it is not known whether the row was committed.
+        let is_lost = matches!(&written, Err(Error::Internal(e)) if e.is::<LostLease>());
+        if let Some(stop_args) = stop_args.filter(|_| is_lost) {
+            self.stop_unrecorded(target, &stop_args).await;
+        }
+        written?;
         Ok(Ok(()))
+    }
+
+    /// Ends a watch that the provider has started and that has no row: the account was disconnected meanwhile, or the job is another
+    /// host's, which starts a watch of its own. Else the provider would post to it until it expires.
+    async fn stop_unrecorded(&self, target: &Target<'_>, args: &WatchStop) {
+        if let Err(e) = watch_calls::stop(self.app(), target, args).await {
+            tracing::debug!(watch = %args.channel, error = %e, "a watch without a row cannot be stopped");
+        }
     }
 
     /// Asks the provider to go on with a watch; where it cannot, or has forgotten it, starts another one.

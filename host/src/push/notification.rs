@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use http::HeaderMap;
-use runtime::{Push, PushPlace};
+use runtime::{Push, PushAuth, PushPlace};
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -60,7 +60,7 @@ pub enum Lifecycle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     pub subject: Subject,
-    /// The token that came back, or the signature.
+    /// The token that came back, or the signature; empty with `auth = "jwt"`, where a token authenticates the whole request.
     pub secret: String,
     pub lifecycle: Option<Lifecycle>,
 }
@@ -104,7 +104,11 @@ pub fn read(push: &Push, incoming: Incoming<'_>) -> Result<Notifications> {
             None => at(&push.watch).map(Subject::Watch),
             Some(place) => account(push, place, incoming.headers, one),
         };
-        let (Some(subject), Some(secret)) = (subject, at(&push.secret)) else { continue };
+        let secret = match push.auth {
+            PushAuth::Jwt => Some(String::new()),
+            PushAuth::ChannelToken | PushAuth::ClientState | PushAuth::Hmac => at(&push.secret),
+        };
+        let (Some(subject), Some(secret)) = (subject, secret) else { continue };
         let lifecycle = match at(&push.lifecycle).as_deref() {
             Some("reauthorizationRequired") => Some(Lifecycle::Renew),
             Some("subscriptionRemoved") => Some(Lifecycle::Removed),
@@ -163,7 +167,7 @@ fn account(push: &Push, place: &PushPlace, headers: &HeaderMap, one: &Value) -> 
 #[cfg(test)]
 mod tests {
     use http::{HeaderName, HeaderValue};
-    use runtime::{PushAlgorithm, PushAuth};
+    use runtime::PushAlgorithm;
     use serde_json::json;
 
     use super::*;
@@ -300,6 +304,14 @@ mod tests {
         }
         let odd = json!({ "message": { "data": "%" } });
         assert_eq!(read_of(&push, &signed, &odd).unwrap(), Notifications::default());
+    }
+
+    #[test]
+    fn with_a_token_for_the_request_notifications_need_no_secret() {
+        let push = Push { watch: place("/id"), list: place("/value"), ..nothing(PushAuth::Jwt) };
+        let body = json!({ "value": [{ "id": "a" }, { "id": "b", "secret": "s" }, { "secret": "s" }] });
+        let found = read_of(&push, &HeaderMap::new(), &body).unwrap();
+        assert_eq!(found.all, [watch("a", "", None), watch("b", "", None)]);
     }
 
     #[test]

@@ -14,10 +14,11 @@ use storage::watches::{self as table, Watch};
 use subtle::ConstantTimeEq;
 
 use crate::app::App;
-use crate::push::notification::{Lifecycle, Notification, Notifications, Subject};
+use crate::push::jwt;
+use crate::push::notification::{Incoming, Lifecycle, Notification, Notifications, Subject};
 use crate::sync::schedule::{pull_id_of, renew_id_of};
 
-/// How often it is written that notifications come for a watch, ms.
+/// How often it is written that notifications come for a watch, ms, while they make no pull due.
 const NOTED_EVERY_MS: i64 = 10_000;
 /// How much later a pull is due for a watch whose notifications come too quickly, ms: it then stands for all of them.
 const MERGED_MS: i64 = 1_000;
@@ -29,7 +30,7 @@ pub enum Pace {
     Fine,
     /// Too quickly: those of a second are one.
     Merged,
-    /// So quickly that they are not looked at.
+    /// So quickly that a request with nothing else is refused. Beside others they are merged.
     Flood,
 }
 
@@ -38,8 +39,9 @@ pub trait Budgets: Sync {
     /// Counts a notification of a watch, or of whoever pretends that it is one; `name` stands for the watch and the secret.
     fn of_watch(&self, name: &str) -> Pace;
 
-    /// Counts a request of the provider. Fails over its budget.
-    fn of_provider(&self) -> Result<()>;
+    /// Counts a request of the provider: one with a notification that is `Fine`, or one of which all are merged (`Merged`). Fails over the
+    /// budget of these.
+    fn of_provider(&self, pace: Pace) -> Result<()>;
 }
 
 /// What became of a request.
@@ -51,17 +53,25 @@ pub enum Taken {
     Greeted,
 }
 
-/// Takes the notifications of a request whose body is `body`.
+/// Takes the notifications of a request. With `auth = "jwt"` the token is verified before anything is counted, so that invalid tokens use
+/// up no budget.
 pub async fn receive(
     app: &App,
     (provider, push): (&str, &Push),
-    (notifications, body): (Notifications, &[u8]),
+    (notifications, incoming): (Notifications, Incoming<'_>),
     budgets: &dyn Budgets,
 ) -> Result<Taken> {
     let Notifications { all, greetings } = notifications;
+    if push.auth == PushAuth::Jwt {
+        jwt::ensure_authentic(app, (provider, push), incoming.headers, all.len()).await?;
+    }
     if all.is_empty() && greetings > 0 {
         app.metrics.count_notifications(provider, "greeting", 1);
         return Ok(Taken::Greeted);
+    }
+    if all.is_empty() && push.auth == PushAuth::Jwt {
+        // Contract silent: an authentic request that names no account is accepted, because Pub/Sub repeats a refused one for days.
+        return Ok(Taken::Notified);
     }
     if all.is_empty() {
         let message = "the request names no watch, or brings no secret of one";
@@ -69,7 +79,10 @@ pub async fn receive(
     }
     let paced = paced(app, (provider, push), all, budgets)?;
     let known = find(app, provider, &paced).await?;
-    let hints = hints(app, (provider, push), (&paced, &known), body);
+    // A signature over the whole body is computed for each watch that may be meant.
+    let bytes = if push.auth == PushAuth::Hmac { incoming.body.len().saturating_mul(known.len()) } else { 0 };
+    let check = || hints(app, (provider, push), (&paced, &known), incoming.body);
+    let hints = app.compute.run("", bytes, check).await;
     act(app, hints).await?;
     Ok(Taken::Notified)
 }
@@ -82,8 +95,11 @@ fn paced(
     budgets: &dyn Budgets,
 ) -> Result<Vec<(Pace, Notification)>> {
     let pace = |one: &Notification| {
-        // A signature is another one with each body.
-        let secret = if push.auth == PushAuth::Hmac { "" } else { one.secret.as_str() };
+        let secret = match push.auth {
+            // A signature differs with each body, and a JSON Web Token belongs to no watch.
+            PushAuth::Hmac | PushAuth::Jwt => "",
+            PushAuth::ChannelToken | PushAuth::ClientState => one.secret.as_str(),
+        };
         let name = format!("{provider}\n{}\n{secret}", one.subject.name());
         budgets.of_watch(&app.keyring.watch_token_hash(&name))
     };
@@ -91,12 +107,12 @@ fn paced(
     if paced.iter().all(|(pace, _)| *pace == Pace::Flood) {
         app.metrics.count_notifications(provider, "flood", paced.len());
         let message = "there are too many notifications of this watch; send one for all of them later";
-        return Err(Refusal::new(Code::RateLimited, message).retry_after_s(1).into());
+        // Not 429: Google repeats what was answered with 500, 502, 503 or 504, and nothing else.
+        return Err(Refusal::new(Code::Overloaded, message).retry_after_s(1).into());
     }
-    // A watch alone that is too quick takes nothing from the others of its provider.
-    if paced.iter().any(|(pace, _)| *pace == Pace::Fine) {
-        budgets.of_provider()?;
-    }
+    // A watch alone that is too quick takes nothing from the others of its provider: merged notifications have a budget of their own.
+    let has_fine = paced.iter().any(|(pace, _)| *pace == Pace::Fine);
+    budgets.of_provider(if has_fine { Pace::Fine } else { Pace::Merged })?;
     Ok(paced)
 }
 
@@ -121,6 +137,8 @@ async fn find(app: &App, provider: &str, paced: &[(Pace, Notification)]) -> Resu
 /// What is to be done for the notifications that are authentic.
 #[derive(Clone, Debug, Default)]
 struct Hints {
+    /// At least one notification is the provider's.
+    is_authentic: bool,
     /// The pulls that are due now, and those that are due a moment later, by the ids of their jobs.
     now: BTreeSet<String>,
     merged: BTreeSet<String>,
@@ -128,8 +146,10 @@ struct Hints {
     renewed: BTreeSet<String>,
     removed: BTreeSet<String>,
     renewals: BTreeSet<String>,
-    /// Watches of which it has not been written lately that notifications come.
+    /// Watches of which it is to be written that notifications come.
     noted: BTreeSet<String>,
+    /// The watches that were told of, by the pull that reads what they watch.
+    told: BTreeMap<String, BTreeSet<String>>,
 }
 
 fn hints(
@@ -182,14 +202,17 @@ fn proves(app: &App, push: &Push, watch: &Watch, (one, body): (&Notification, &[
             // Compared in constant time.
             signature.is_ok_and(|signature| mac.chain_update(body).verify_slice(&signature).is_ok())
         }
-        PushAuth::Jwt => false,
+        // `receive` has verified the token of the whole request.
+        PushAuth::Jwt => true,
     }
 }
 
 impl Hints {
     fn add(&mut self, watch: &Watch, lifecycle: Option<Lifecycle>, pace: Pace, now: i64) {
+        self.is_authentic = true;
         let pulls = if pace == Pace::Fine { &mut self.now } else { &mut self.merged };
         pulls.insert(pull_id_of(watch));
+        self.told.entry(pull_id_of(watch)).or_default().insert(watch.id.clone());
         if let Some(lifecycle) = lifecycle {
             let watches = match lifecycle {
                 Lifecycle::Renew => &mut self.renewed,
@@ -231,9 +254,16 @@ async fn act(app: &App, mut hints: Hints) -> Result<()> {
     let now = app.now();
     hints.leave_out_planned(app, now).await?;
     if hints.is_empty() {
-        // What is due may wait for a wake that was lost.
-        app.db.wakes().wake(JobClass::Pull);
+        // What is due may wait for a wake that was lost. A request that proves nothing costs its lookup alone.
+        if hints.is_authentic {
+            app.db.wakes().wake(JobClass::Pull);
+        }
         return Ok(());
+    }
+    // What makes a pull due is noted with it, however lately another notification was: until that pull has read the change the copy is out
+    // of step (`sync::local`).
+    for id in hints.now.union(&hints.merged) {
+        hints.noted.extend(hints.told.get(id).into_iter().flatten().cloned());
     }
     let list = |ids: BTreeSet<String>| ids.into_iter().collect::<Vec<String>>();
     let (due, merged, renewals) = (list(hints.now), list(hints.merged), list(hints.renewals));
@@ -242,7 +272,7 @@ async fn act(app: &App, mut hints: Hints) -> Result<()> {
         .write(move |tx| {
             Box::pin(async move {
                 if !noted.is_empty() {
-                    table::note_notified(tx, &noted, now, now - NOTED_EVERY_MS).await?;
+                    table::note_notified(tx, &noted, now, now - 1).await?;
                 }
                 if !renewed.is_empty() {
                     table::hurry(tx, &renewed, now).await?;

@@ -18,9 +18,11 @@ use crate::sync::schedule::renew_id_of;
 const WITHIN: Duration = Duration::from_secs(5);
 /// Watches that are stopped at a time.
 const CONCURRENT: usize = 8;
+/// When stopped watches are started anew, ms from now: only if the connection is still there by then, because disconnecting it failed.
+const RESTART_AFTER_MS: i64 = 60_000;
 
 /// Asks the provider to end the watches of a connection that is about to be disconnected, as far as it answers in time. Those that it has
-/// ended are over from then on, so that they are started anew should the connection live on.
+/// ended are over from then on, and are started anew a minute later should the connection live on.
 pub async fn stop_all(app: &App, connection: &Connection) {
     if let Err(e) = try_stop_all(app, connection).await {
         tracing::warn!(connection = %connection.id, error = %e, "the watches of a connection cannot be stopped");
@@ -55,7 +57,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
         .write(move |tx| {
             Box::pin(async move {
                 table::expire(tx, &ids, now).await?;
-                table::wake(tx, &renewals, (now, true), now).await?;
+                table::wake(tx, &renewals, (now + RESTART_AFTER_MS, true), now).await?;
                 Ok::<_, Error>(())
             })
         })

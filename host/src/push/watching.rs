@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use base::error::{Error, Result};
 use storage::connections::Connection;
+use storage::watches::Watch;
 use storage::{items, jobs, sync_states, watches};
 
 use crate::app::App;
+use crate::push::life::present;
 use crate::push::reach;
 use crate::resources::Kind;
 use crate::sync::schedule::{ConnectionJob, renew_job};
@@ -14,6 +16,9 @@ use crate::sync::{Scope, whole};
 
 /// Collections of a surface that is followed as a whole, at most: of a connection that has more, none is watched, and all are polled.
 const MAX_COLLECTIONS: usize = 50;
+/// A watch that was started or renewed within this time is not renewed again for a client, ms: at a provider that cannot renew, each
+/// renewal is another watch.
+const RENEWED_WITHIN_MS: i64 = 60_000;
 
 /// Sees to it that a scope that clients follow is watched, where its provider can do that. Jobs that are there stay as they are.
 pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
@@ -86,12 +91,20 @@ pub async fn wanted(
     Ok(item.map(|item| Wanted { collection: Some(item.external_id) }))
 }
 
-/// Has the watches of a scope renewed at once, where there are any; where one is to be started, that is tried at once.
+/// Has the watches of a scope renewed at once, where there are any and none was just renewed; where one is to be started, that is tried at
+/// once.
 pub async fn renew_now(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
     let of = (scope.surface(), scope.scope_id.as_str());
     let known = watches::of_scope(app.db.reader(), &connection.id, of).await?;
+    let now = app.now();
+    let is_new = |watch: &Watch| {
+        watch.is_active(now) && watch.renewed_at.is_some_and(|at| at > now - RENEWED_WITHIN_MS)
+    };
+    if present(&known).is_some_and(is_new) {
+        return Ok(());
+    }
     let ids: Vec<String> = known.into_iter().map(|watch| watch.id).collect();
-    let (job, now) = (renew_job(connection, of.0, of.1).id(), app.now());
+    let job = renew_job(connection, of.0, of.1).id();
     app.db
         .write(move |tx| {
             Box::pin(async move {

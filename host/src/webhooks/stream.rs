@@ -20,7 +20,7 @@ use crate::webhooks::events::{self, Filter, WHOLE_AT_A_TIME, Wish};
 
 /// Entries of the log that one look reads, without what they hold.
 const PAGE: i64 = 100;
-/// With larger pieces the next one has a single event.
+/// Bytes of a piece after which it ends. Where the log held more than this for a piece, the next one has a single event.
 const LARGE_BYTES: usize = 64 << 10;
 /// After this time it is worth to ask again where there was no room, seconds.
 const WAIT_S: u64 = 5;
@@ -54,7 +54,8 @@ pub struct EventStream {
     ends_at: Instant,
     beat_at: Instant,
     has_begun: bool,
-    _room: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+    /// Of the key, of its application and of the host.
+    _room: [OwnedSemaphorePermit; 3],
 }
 
 /// What a stream sends next.
@@ -76,8 +77,8 @@ impl EventStream {
     /// A stream of events after a position; without one, of those that come from now on.
     ///
     /// # Errors
-    /// 429 where the key or the host has as many streams as it may, 409 `sync_reset_required` where the log does not hold everything
-    /// after the position, and the errors of a `Filter`.
+    /// 429 where the key, its application or the host has as many streams as it may, 409 `sync_reset_required` where the log does not
+    /// hold everything after the position, and the errors of a `Filter`.
     pub async fn open(app: &App, key: Arc<ApiKey>, wish: &Wish, after: Option<i64>) -> Result<EventStream> {
         let room = take_room(app, &key)?;
         let filter = Filter::new(app, &key, wish).await?;
@@ -187,17 +188,24 @@ impl EventStream {
         if log::floor(reader, tenant).await? > self.position {
             return Ok(Read::Overtaken);
         }
-        let mut text = Vec::new();
+        // A resource that is too large for an event is read all the same.
+        let held: usize = entries.iter().filter_map(|entry| entry.resource.as_deref()).map(str::len).sum();
+        let (mut text, mut sent) = (Vec::new(), ids.len());
         for entry in &entries {
+            if text.len() > LARGE_BYTES {
+                // This event begins the next piece, and at least one is in this one.
+                sent = ids.iter().position(|id| *id == entry.id).unwrap_or(sent);
+                break;
+            }
             append(&mut text, entry.sequence, &entry.entry_type, &events::body(entry, tenant));
             self.position = entry.sequence;
         }
         self.told = self.position;
-        self.next_ids.drain(..ids.len());
+        self.next_ids.drain(..sent);
         if self.next_ids.is_empty() {
             self.position = self.looked_to;
         }
-        self.batch = match text.len() > LARGE_BYTES {
+        self.batch = match held > LARGE_BYTES {
             true => 1,
             false => (self.batch * 2).min(WHOLE_AT_A_TIME),
         };
@@ -209,7 +217,11 @@ impl EventStream {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
         // Every entry up to this number is there to be read: whoever writes holds the application's row from taking a number to the commit.
         let last = log::last_sequence(reader, tenant).await?;
-        if last <= self.position {
+        if last < self.position {
+            // The database was put back to an earlier state: numbers that were told are given out again (`check_position`).
+            return Ok(Some(Read::Overtaken));
+        }
+        if last == self.position {
             return Ok(Some(Read::Nothing));
         }
         let mut lines = log::light_after(reader, tenant, self.position, PAGE).await?;
@@ -230,8 +242,8 @@ impl EventStream {
     }
 }
 
-/// Takes room for a stream of this key, until both permits are dropped.
-fn take_room(app: &App, key: &ApiKey) -> Result<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
+/// Takes room for a stream of this key, until the permits are dropped.
+fn take_room(app: &App, key: &ApiKey) -> Result<[OwnedSemaphorePermit; 3]> {
     let limits = app.config.event_streams;
     let full = |whose: &str, most: usize| {
         let message = format!("{whose} has {most} event streams open, which is the most; close one of them");
@@ -239,8 +251,10 @@ fn take_room(app: &App, key: &ApiKey) -> Result<(OwnedSemaphorePermit, OwnedSema
     };
     let shares = app.stream_shares.of(key.budget_id());
     let own = shares.try_acquire_owned().map_err(|_| full("the API key", limits.of_key))?;
+    let application = app.application_stream_shares.of(&key.tenant.application_id).try_acquire_owned();
+    let application = application.map_err(|_| full("the application", limits.of_application))?;
     let one = app.stream_room.clone().try_acquire_owned();
-    Ok((own, one.map_err(|_| full("this host", limits.of_host))?))
+    Ok([own, application, one.map_err(|_| full("this host", limits.of_host))?])
 }
 
 fn is_valid(key: &ApiKey, now: i64) -> bool {

@@ -224,24 +224,27 @@ async fn a_slow_reader_costs_no_memory() {
     let server = TestServer::start().await;
     let api = server.client().await;
     let key = Arc::new(key_of(&server, &api).await);
+    let small = |count: usize| (0..count).map(|n| task(&format!("small {n}"))).collect::<Vec<_>>();
+    // So many that the piece after them would have 16 events.
+    write(&server.app, &key.tenant, small(31)).await;
     let large = json!({ "notes": "x".repeat(LARGE) }).to_string();
     for n in 0..40 {
         let mut note = task(&format!("{n}"));
         note.resource = Some(large.clone());
         write(&server.app, &key.tenant, vec![note]).await;
     }
-    let small = (0..64).map(|n| task(&format!("small {n}"))).collect();
-    write(&server.app, &key.tenant, small).await;
+    write(&server.app, &key.tenant, small(64)).await;
     let stream = EventStream::open(&server.app, key, &Wish::default(), Some(0)).await.expect("there is room");
     let mut pieces = Box::pin(stream.pieces());
     let mut counts = Vec::new();
-    while counts.iter().sum::<usize>() < 104 {
+    while counts.iter().sum::<usize>() < 135 {
         let Ok(piece) = pieces.next().await.expect("it goes on");
         assert!(piece.len() < 2 * LARGE, "{} bytes at once", piece.len());
         counts.push(piece.windows(6).filter(|six| *six == b"event:").count());
     }
     // The beginning has none, and large events come one by one; of small ones many come at once.
-    assert_eq!(counts[..41].iter().sum::<usize>(), 40, "{counts:?}");
+    assert_eq!(counts[..6], [0, 1, 2, 4, 8, 16], "{counts:?}");
+    assert!(counts[6..46].iter().all(|count| *count == 1), "{counts:?}");
     assert!(counts.len() < 60, "{counts:?}");
 }
 
@@ -268,6 +271,25 @@ async fn a_stream_that_is_overtaken_is_told() {
     assert_eq!(block.event, "sync_reset_required");
     let data: Value = serde_json::from_str(&block.data).expect("JSON");
     assert_eq!(data["code"], "sync_reset_required");
+}
+
+/// A database that was put back gives out numbers again that streams have told: a client that went on would miss events.
+#[tokio::test]
+async fn a_stream_ends_when_the_database_was_put_back() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let key = Arc::new(key_of(&server, &api).await);
+    write(&server.app, &key.tenant, ["a", "b"].map(task).to_vec()).await;
+    let stream = EventStream::open(&server.app, key, &Wish::default(), None).await.expect("there is room");
+    let mut pieces = Box::pin(stream.pieces());
+    pieces.next().await.expect("the beginning").expect("a piece");
+    let put_back = "update applications set last_sequence = last_sequence - 1";
+    let written: anyhow::Result<u64> =
+        server.app.db.write(move |tx| Box::pin(async move { query(put_back).execute(tx).await })).await;
+    assert_eq!(written.expect("a statement"), 1);
+    let Ok(piece) = pieces.next().await.expect("it says so");
+    assert_eq!(parsed(&String::from_utf8_lossy(&piece)).event, "sync_reset_required");
+    assert!(pieces.next().await.is_none(), "it ends");
 }
 
 #[tokio::test]
@@ -298,6 +320,18 @@ async fn a_host_has_room_for_so_many_streams() {
     let (api, other) = (server.client().await, server.client().await);
     let mut stream = Events::open(&server, &api, "", None).await;
     assert_eq!(answer(&server, &other, "", None).await.status(), 429);
+    assert!(stream.block().await.is_some(), "the first one goes on");
+}
+
+/// An application can make any number of keys, and others need streams too.
+#[tokio::test]
+async fn an_application_has_room_for_so_many_streams() {
+    let server = TestServer::builder().config(|config| config.event_streams.of_application = 1).start().await;
+    let (api, second_key) = (server.client().await, server.client().await);
+    let other = server.key("other", |_| ()).await;
+    let mut stream = Events::open(&server, &api, "", None).await;
+    assert_eq!(answer(&server, &second_key, "", None).await.status(), 429);
+    assert!(Events::open(&server, &other, "", None).await.block().await.is_some());
     assert!(stream.block().await.is_some(), "the first one goes on");
 }
 

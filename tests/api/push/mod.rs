@@ -1,6 +1,8 @@
 //! Providers that post to the service when something has changed, by example: the sandbox provider does so for what is followed.
 
+mod keys;
 mod notifications;
+mod tokens;
 mod watches;
 
 use harness::{Actor, Exchange, TestServer};
@@ -35,7 +37,12 @@ impl World {
     }
 
     pub async fn with(names: &[&str]) -> World {
-        let builder = TestServer::builder().config(|config| config.push_over_http = true);
+        World::on(TestServer::builder(), names).await
+    }
+
+    /// The same at a service that the test has set up.
+    pub async fn on(builder: harness::Builder, names: &[&str]) -> World {
+        let builder = builder.config(|config| config.push_over_http = true);
         let mut world = World::unwatched(builder.without_pulls().start().await, names).await;
         assert_eq!(world.server.renew().await, names.len() as u64, "a watch of each is started");
         let greeted = async || (world.counted("greeting") == names.len() as u64).then_some(());

@@ -1,10 +1,13 @@
 //! What is posted is a hint: it makes a pull due when it is authentic, and nothing else ever.
 
-use harness::TestServer;
+use futures::FutureExt;
+use harness::{Exchange, TestServer};
 use reqwest::Method;
 use serde_json::{Value, json};
+use storage::wakes::JobClass;
 
 use crate::email::mailbox::until;
+use crate::local_reads::{held, hold, let_go, source};
 use crate::push::{HOUR_MS, NOTIFICATIONS, World};
 
 #[tokio::test]
@@ -61,11 +64,17 @@ async fn a_wrong_secret_only_counts() {
     let world = World::with(&["Shared", "Work"]).await;
     let (watch, other, before) = (world.watch(0).await, world.watch(1).await, world.pull_job(0).await);
     let right = world.token(&watch);
+    let wakes = world.server.app.db.wakes();
+    // What was left of the start.
+    let _ = wakes.woken(JobClass::Pull).now_or_never();
     let answers = [
         world.notify(&watch.id, "wrong").await,
         world.notify(&watch.id, &world.token(&other)).await,
         world.notify("wat_nobodys", &right).await,
     ];
+    // Hosts of one database wake each other too.
+    let is_alone = !world.server.app.db.is_shared();
+    assert!(!is_alone || wakes.woken(JobClass::Pull).now_or_never().is_none(), "nobody is woken");
     let taken = world.notify(&other.id, &world.token(&other)).await;
     for answer in answers {
         // Nobody finds out what is right.
@@ -92,7 +101,8 @@ async fn a_flood_for_one_watch_harms_no_other() {
     }
     let (taken, refused) = statuses.split_at(22);
     assert!(taken.iter().all(|status| *status == 202), "{taken:?}");
-    assert!(refused.iter().all(|status| *status == 429), "{refused:?}");
+    // Google repeats after 503, and not after 429.
+    assert!(refused.iter().all(|status| *status == 503), "{refused:?}");
     world.notify(&other.id, &world.token(&other)).await.expect(202);
     assert_eq!(world.server.pull().await, 2, "each calendar is pulled once");
     // What came too quickly is not lost: it is due a second later.
@@ -107,6 +117,52 @@ async fn a_flood_for_one_watch_harms_no_other() {
     assert_eq!(world.pull_job(0).await.due_at, Some(now + 1_000), "the third of a second");
 }
 
+/// Names of watches cost nothing to invent: what is merged under them counts for the provider too.
+#[tokio::test]
+async fn a_flood_under_many_names_has_one_budget() {
+    let server = TestServer::start().await;
+    let mut taken = 0;
+    for name in 0..12 {
+        for _ in 0..22 {
+            let answer = stranger(&server, &format!("invented {name}"), None).await;
+            assert!(matches!(answer.status, 202 | 503), "{answer}");
+            taken += u64::from(answer.status == 202);
+        }
+    }
+    assert_eq!(taken, 12 * 2 + 200, "2 of each name, and 200 of the 20 of each that are merged");
+}
+
+/// A network that is too quick uses up its own budget, and not the provider's.
+#[tokio::test]
+async fn a_stranger_does_not_use_up_the_budget_of_a_provider() {
+    let proxies = vec!["127.0.0.1/32".parse().expect("a network")];
+    let server = TestServer::builder().config(|config| config.trusted_proxies = proxies).start().await;
+    let handshake = async |from: &str| {
+        let path = format!("{NOTIFICATIONS}?validationToken=x");
+        server.anonymous().ask(Method::POST, path, None).header("x-forwarded-for", from).send().await
+    };
+    for name in 0..200 {
+        stranger(&server, &format!("invented {name}"), Some("203.0.113.7")).await.expect(202);
+        assert_eq!(handshake("203.0.113.7").await.status, 200);
+    }
+    let refused = stranger(&server, "another", Some("203.0.113.7")).await;
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    refused.refused(503, "overloaded");
+    handshake("203.0.113.7").await.refused(503, "overloaded");
+    stranger(&server, "another", Some("198.51.100.1")).await.expect(202);
+    assert_eq!(handshake("198.51.100.1").await.status, 200);
+}
+
+/// Posts what a provider would post for a watch that there is not; behind a proxy, from this address.
+async fn stranger(server: &TestServer, channel: &str, from: Option<&str>) -> Exchange {
+    let request = server.anonymous().post(NOTIFICATIONS, Value::Null);
+    let request = request.header("x-sandbox-channel", channel).header("x-sandbox-token", "guessed");
+    match from {
+        Some(from) => request.header("x-forwarded-for", from).send().await,
+        None => request.send().await,
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_notification_is_found_by_the_delta_pass() {
     let world = World::start().await;
@@ -116,4 +172,54 @@ async fn a_lost_notification_is_found_by_the_delta_pass() {
     world.server.clock.advance_ms(HOUR_MS);
     assert_eq!(world.server.pull().await, 1);
     assert_eq!((world.here(0).await, world.counted("authentic")), (1, 0));
+}
+
+/// A calendar that is watched. What was read of it more than a second ago has to be in step to be shown as it is.
+async fn in_step() -> World {
+    World::on(TestServer::builder().config(|config| config.freshness_ms = 1_000), &["Shared"]).await
+}
+
+/// A pull is as old as its beginning: the provider may have answered before the change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_during_a_pull_is_not_taken_for_read() {
+    let world = in_step().await;
+    let (ours, theirs) = &world.calendars[0];
+    let events = format!("/v1/calendars/{ours}/events");
+    // What was asked in the same millisecond counts as asked now.
+    world.server.clock.advance_ms(1);
+    hold(&world.provider, &format!("/sandbox/v1/calendars/{theirs}/events")).await;
+    let change = async {
+        held(&world.provider).await;
+        world.server.clock.advance_ms(2_000);
+        world.make(0, "lunch").await;
+        let now = Some(world.server.app.now());
+        let posted = async || (world.watch(0).await.last_notified_at == now).then_some(());
+        until("the provider has posted", posted).await;
+        world.server.clock.advance_ms(3_000);
+        let_go(&world.provider).await;
+    };
+    let reading = world.api.get(format!("{events}?fresh=true")).send();
+    let (read, ()) = tokio::join!(reading, change);
+    assert_eq!(source(&read), (Some("provider"), Some("5")), "{read}");
+    assert_eq!(read.expect(200)["data"], json!([]));
+    let next = world.api.get(&events).send().await;
+    assert_eq!(source(&next), (Some("provider"), Some("0")), "{next}");
+    assert_eq!(next.expect(200)["data"].as_array().map(Vec::len), Some(1));
+}
+
+/// However lately another one came.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_each_notification_the_provider_is_asked() {
+    let world = in_step().await;
+    let watch = world.watch(0).await;
+    let (token, events) = (world.token(&watch), format!("/v1/calendars/{}/events", world.calendars[0].0));
+    world.notify(&watch.id, &token).await.expect(202);
+    world.server.clock.advance_ms(500);
+    assert_eq!(world.server.pull().await, 1);
+    world.server.clock.advance_ms(2_000);
+    let read = world.api.get(&events).send().await;
+    assert_eq!(source(&read), (Some("local"), Some("2")), "that one was read: {read}");
+    world.notify(&watch.id, &token).await.expect(202);
+    let read = world.api.get(&events).send().await;
+    assert_eq!(source(&read), (Some("provider"), Some("0")), "{read}");
 }

@@ -3,8 +3,13 @@
 use harness::TestServer;
 use model::Instant;
 use serde_json::json;
-use storage::watches::Status;
+use storage::connections;
+use storage::watches::{self as table, Status};
+use switchboard::jobs::renew::RENEW;
+use switchboard::jobs::runner;
+use switchboard::push::stop::stop_all;
 
+use crate::email::mailbox::until;
 use crate::push::{LIFE_MS, MINUTE_MS, World};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -31,11 +36,17 @@ async fn a_client_can_have_it_renewed() {
     let ended_at = world.server.app.now() + LIFE_MS;
     world.server.clock.advance_ms(LIFE_MS / 4);
     let path = format!("/v1/calendars/{}/sync/renew", world.calendars[0].0);
-    let shown = world.api.post(path, json!({})).send().await.expect(200);
+    let shown = world.api.post(&path, json!({})).send().await.expect(200);
     assert_eq!(shown["status"], "active");
     assert_eq!(shown["expiresAt"], json!(Instant::from_millis(ended_at)), "as it stands now");
     assert_eq!(world.server.renew().await, 1);
     assert_eq!(world.watch(0).await.expires_at, Some(world.server.app.now() + LIFE_MS));
+    // At a provider that cannot renew, each renewal is another watch: one that is a minute old is not renewed again.
+    world.api.post(&path, json!({})).send().await.expect(200);
+    assert_eq!(world.server.renew().await, 0);
+    world.server.clock.advance_ms(MINUTE_MS);
+    world.api.post(&path, json!({})).send().await.expect(200);
+    assert_eq!(world.server.renew().await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -101,6 +112,40 @@ async fn a_disconnected_account_stops_its_watch() {
     assert_eq!((world.counted("unknown_watch"), world.server.pull().await), (1, 0));
 }
 
+/// Between the stop of the watches and the end of the connection nothing starts them anew.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stopped_watch_is_started_anew_only_if_its_account_stays() {
+    let world = World::start().await;
+    let (app, tenant) = (&world.server.app, world.watch(0).await.tenant);
+    let found = connections::find(app.db.reader(), &tenant, &world.connection).await.expect("a query");
+    stop_all(app, &found.expect("the connection")).await;
+    assert!(world.theirs().await.is_empty());
+    assert_eq!(world.server.renew().await, 0, "the account is about to be disconnected");
+    world.server.clock.advance_ms(MINUTE_MS);
+    assert_eq!(world.server.renew().await, 1, "it is still there");
+    assert_eq!(world.theirs().await.len(), 1);
+    assert_eq!(world.watch(0).await.status, Status::Active);
+}
+
+/// The provider has started a watch, and the account is disconnected before the provider answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_that_begins_while_its_account_is_disconnected_is_stopped() {
+    let builder = TestServer::builder().config(|config| config.push_over_http = true);
+    let world = World::unwatched(builder.without_pulls().start().await, &["Shared"]).await;
+    let fault = json!({ "method": "POST", "pathPrefix": "/sandbox/v1/watches", "heldAnswer": true });
+    world.provider.post("/sandbox/faults", fault).send().await.expect(201);
+    let app = world.server.app.clone();
+    let renewing = tokio::spawn(async move { runner::drain(&app, &[RENEW]).await });
+    let begun = async || (world.theirs().await.len() == 1).then_some(());
+    until("the provider has started the watch", begun).await;
+    world.api.delete(format!("/v1/connections/{}", world.connection)).send().await.expect(204);
+    assert_eq!(world.theirs().await.len(), 1, "its answer is still under way");
+    world.provider.delete("/sandbox/faults").send().await.expect(204);
+    assert_eq!(renewing.await.expect("no panic").expect("the jobs are run"), 1);
+    assert!(world.theirs().await.is_empty(), "it is not left behind");
+    assert!(world.watches().await.is_empty());
+}
+
 /// A provider that does not answer keeps nobody from disconnecting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_account_is_disconnected_whatever_its_provider_says() {
@@ -123,8 +168,23 @@ async fn contacts_are_watched_book_by_book() {
     let books = api.all("/v1/contact-books").await.len() as u64;
     assert_eq!(server.renew().await, books + 1, "each book, and the books themselves");
     assert!(server.pull().await > 0, "all of them are one feed, which is read once more");
-    let status = api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
-    assert_eq!(status["watch"]["status"], "active");
+    let status = async || {
+        let status = api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
+        status["watch"]["status"].clone()
+    };
+    assert_eq!(status().await, "active");
+    // One of the books cannot be watched any longer, and everything is polled again.
+    let watches = table::of_connection(server.app.db.reader(), &connection).await.expect("a query");
+    let of_book = watches.iter().find(|watch| !watch.scope_id.is_empty()).expect("the watch of a book");
+    let path = format!("/sandbox/v1/watches/{}/renew", of_book.id);
+    let fault = json!({ "method": "POST", "pathPrefix": path, "status": 503, "times": 1_000 });
+    server.provider("alice").post("/sandbox/faults", fault).send().await.expect(201);
+    server.clock.advance_ms(LIFE_MS * 6 / 10);
+    assert_eq!(server.renew().await, books + 1);
+    server.clock.advance_ms(LIFE_MS * 2 / 10);
+    assert_eq!(status().await, "expiring");
+    server.clock.advance_ms(LIFE_MS * 3 / 10);
+    assert_eq!(status().await, "expired");
 }
 
 /// Without an address that begins with https no provider posts anything, and everything is polled.

@@ -146,6 +146,7 @@ async fn a_watch_is_prolonged_or_ends() {
     let renewed = api.post(&renew, json!({ "until": "2027-01-01T00:00:00Z" })).await.expect(200);
     assert_eq!(renewed["until"], "2026-03-17T07:00:00.000Z");
     api.post(&renew, json!({ "until": "2026-03-10T07:00:00Z" })).await.refused(422, "invalidField");
+    api.post(&renew, json!({ "address": "https://example.com/" })).await.refused(422, "invalidField");
 
     // Two days and an hour later.
     api.now_ms.store(NOW_MS + 49 * 3_600_000, Ordering::Relaxed);

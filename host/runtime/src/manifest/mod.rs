@@ -40,7 +40,7 @@ pub use auth::{
 };
 pub use endpoints::{EndpointOverrides, Endpoints};
 pub use hosts::{HostRule, RelatedHosts};
-pub use push::{Push, PushAlgorithm, PushAuth, PushPlace};
+pub use push::{Push, PushAlgorithm, PushAuth, PushJwt, PushPlace};
 pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
 
 /// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,

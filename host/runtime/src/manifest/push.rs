@@ -14,10 +14,15 @@
 use anyhow::{anyhow, bail, ensure};
 use http::HeaderName;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use url::Host;
+
+use crate::http_url;
 
 /// Longest text of a place, bytes.
 const MAX_PLACE: usize = 256;
+/// Issuers of a token, and the longest text that a token is held against, bytes.
+const MAX_ISSUERS: usize = 8;
+const MAX_CLAIM: usize = 2_048;
 
 /// How notifications are read, and what proves that they are the provider's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +45,8 @@ pub struct Push {
     /// A JSON pointer to base64 text (RFC 4648, either alphabet) that is itself JSON; the pointer `account` begins in there.
     #[serde(default)]
     pub base64: Option<PushPlace>,
-    /// Where the token of the watch is sent back; with `auth = "hmac"` the header with the signature.
+    /// Where the token of the watch is sent back; with `auth = "hmac"` the header with the signature; with `auth = "jwt"` the header with
+    /// the provider's token, by default `Authorization`, where it is a bearer's.
     #[serde(default)]
     pub secret: Option<PushPlace>,
     /// With `auth = "hmac"`: what the signature is made with.
@@ -52,9 +58,40 @@ pub struct Push {
     /// What the notification says of the watch itself: `reauthorizationRequired`, `subscriptionRemoved` or `missed`.
     #[serde(default)]
     pub lifecycle: Option<PushPlace>,
-    /// Who signs the tokens of `auth = "jwt"`, which this host does not verify yet.
+    /// With `auth = "jwt"`: whose tokens count.
     #[serde(default)]
-    pub jwt: Option<Value>,
+    pub jwt: Option<PushJwt>,
+}
+
+/// `[push.jwt]`: whose tokens prove that a request is the provider's. A token is signed by a public key of the provider (RSA, ECDSA or
+/// Ed25519), has a `kid` and an `exp`, and stands for the whole request, whatever watches or accounts that names.
+///
+/// ```toml
+/// [push]
+/// auth = "jwt"
+/// account = "/emailAddress"
+/// base64 = "/message/data"
+/// [push.jwt]
+/// issuers = ["https://accounts.google.com"]
+/// jwks_url = "https://www.googleapis.com/oauth2/v3/certs"
+/// email = "push@project.iam.gserviceaccount.com"
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PushJwt {
+    /// `iss` is exactly one of these. 1 to 8.
+    pub issuers: Vec<String>,
+    /// Where the provider's keys are, as a JSON Web Key Set (RFC 7517). https, but on this machine. The host keeps them as long as the
+    /// answer says, 5 minutes to 24 hours.
+    pub jwks_url: String,
+    /// `aud` is exactly this, or has exactly this among others. Default: the address that the provider posts to,
+    /// `https://…/v1/providers/NAME/notifications`.
+    #[serde(default)]
+    pub audience: Option<String>,
+    /// `email` is exactly this, and `email_verified` is true. Needed where an issuer makes tokens for anybody and any audience, as Google
+    /// does: this is then the account that the subscription posts as.
+    #[serde(default)]
+    pub email: Option<String>,
 }
 
 /// What proves that a notification is the provider's.
@@ -67,7 +104,7 @@ pub enum PushAuth {
     ClientState,
     /// The body is signed with the token of the watch.
     Hmac,
-    /// A JSON Web Token (RFC 7519) of the provider. No host of this version takes it.
+    /// A JSON Web Token (RFC 7519) of the provider, one for each request.
     Jwt,
 }
 
@@ -129,11 +166,6 @@ impl PushPlace {
 /// Checks every key; each error names it. `has_watch`: the connector has the interface `watch`.
 pub(super) fn check(push: &Push, has_watch: bool) -> anyhow::Result<()> {
     ensure!(
-        push.auth != PushAuth::Jwt && push.jwt.is_none(),
-        "push.auth: \"jwt\" is not supported: this host verifies no JSON Web Tokens of providers yet; \
-         use \"channel-token\", \"client-state\" or \"hmac\", or leave out [push], and the provider is polled"
-    );
-    ensure!(
         has_watch,
         "push: nothing starts notifications: implement the interface watch, and add \"watch@1.0.0\" to surfaces"
     );
@@ -169,7 +201,42 @@ pub(super) fn check(push: &Push, has_watch: bool) -> anyhow::Result<()> {
         push.base64.is_none() || push.account.as_ref().is_some_and(PushPlace::is_pointer),
         "push.base64: only goes with a JSON pointer in push.account, which begins in it"
     );
-    check_secret(push)
+    match (push.auth, &push.jwt) {
+        (PushAuth::Jwt, Some(jwt)) => check_jwt(push, jwt),
+        (PushAuth::Jwt, None) => {
+            bail!("push.jwt: is missing: say whose tokens count, by issuers and jwks_url")
+        }
+        (_, Some(_)) => bail!("push.jwt: only goes with auth = \"jwt\""),
+        (_, None) => check_secret(push),
+    }
+}
+
+fn check_jwt(push: &Push, jwt: &PushJwt) -> anyhow::Result<()> {
+    ensure!(
+        matches!(push.secret, None | Some(PushPlace::Header(_))),
+        "push.secret: must be the header with the token; without it that is \"header:Authorization\""
+    );
+    ensure!(push.algorithm.is_none(), "push.algorithm: only goes with auth = \"hmac\"");
+    let is_claim = |text: &String| (1..=MAX_CLAIM).contains(&text.len()) && !text.contains(char::is_control);
+    ensure!(
+        (1..=MAX_ISSUERS).contains(&jwt.issuers.len()) && jwt.issuers.iter().all(is_claim),
+        "push.jwt.issuers: must be 1 to {MAX_ISSUERS} texts, each what iss of a token is exactly"
+    );
+    for (key, claim) in [("audience", &jwt.audience), ("email", &jwt.email)] {
+        ensure!(
+            claim.as_ref().is_none_or(is_claim),
+            "push.jwt.{key}: must be a text of 1 to {MAX_CLAIM} bytes without control characters"
+        );
+    }
+    let url = http_url::parse(&jwt.jwks_url).map_err(|why| anyhow!("push.jwt.jwks_url: {why}"))?;
+    let is_local = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    ensure!(url.scheme() == "https" || is_local, "push.jwt.jwks_url: must be https");
+    Ok(())
 }
 
 fn check_secret(push: &Push) -> anyhow::Result<()> {
@@ -234,7 +301,7 @@ mod tests {
     #[test]
     fn a_fault_names_the_key() {
         for (from, to, said) in [
-            ("\"client-state\"", "\"jwt\"", "push.auth:"),
+            ("\"client-state\"", "\"jwt\"", "push.jwt:"),
             ("\"client-state\"", "\"none\"", "auth"),
             (", \"watch@1.0.0\"", "", "push:"),
             ("query:validationToken", "/validationToken", "push.handshake:"),
@@ -248,7 +315,12 @@ mod tests {
             ("secret = ", "algorithm = \"sha256\"\nsecret = ", "push.algorithm:"),
             ("\"client-state\"", "\"hmac\"", "push.secret:"),
             ("lifecycle =", "life_cycle =", "life_cycle"),
-            ("lifecycle =", "jwt = { issuer = \"x\" }\nlifecycle =", "push.auth:"),
+            (
+                "lifecycle =",
+                "jwt = { issuers = [\"x\"], jwks_url = \"https://x.test\" }\nlifecycle =",
+                "push.jwt:",
+            ),
+            ("lifecycle =", "jwt = { issuer = \"x\" }\nlifecycle =", "issuer"),
         ] {
             assert!(GRAPH.contains(from), "{from}");
             let error = format!("{:#}", Manifest::parse(&GRAPH.replacen(from, to, 1)).unwrap_err());
@@ -262,5 +334,54 @@ mod tests {
         let error = format!("{:#}", Manifest::parse(&signed).unwrap_err());
         assert!(error.contains("push.list:"), "{error}");
         assert!(Manifest::parse(&signed.replacen("list = \"/value\"", "", 1)).is_ok());
+    }
+
+    const GMAIL: &str = r#"
+        name = "gmail"
+        version = "1.0.0"
+        title = "Gmail"
+        surfaces = ["email@1.0.0", "watch@1.0.0"]
+        [push]
+        auth = "jwt"
+        account = "/emailAddress"
+        base64 = "/message/data"
+        [push.jwt]
+        issuers = ["https://accounts.google.com"]
+        jwks_url = "https://www.googleapis.com/oauth2/v3/certs"
+        email = "push@project.iam.gserviceaccount.com"
+    "#;
+
+    #[test]
+    fn a_provider_may_prove_requests_by_tokens() {
+        let push = Manifest::parse(GMAIL).unwrap().push.unwrap();
+        let jwt = push.jwt.unwrap();
+        assert_eq!((push.auth, push.secret, jwt.audience), (PushAuth::Jwt, None, None));
+        assert_eq!(jwt.issuers, ["https://accounts.google.com"]);
+        for (from, to) in [
+            ("auth =", "secret = \"header:x-token\"\nauth ="),
+            ("email =", "audience = \"switchboard\"\nemail ="),
+            ("email = \"push@project.iam.gserviceaccount.com\"", ""),
+            ("https://www.googleapis.com", "http://127.0.0.1:8080"),
+        ] {
+            assert!(GMAIL.contains(from), "{from}");
+            let changed = Manifest::parse(&GMAIL.replacen(from, to, 1));
+            assert!(changed.is_ok(), "{to}: {changed:?}");
+        }
+        for (from, to, said) in [
+            ("auth =", "secret = \"/token\"\nauth =", "push.secret:"),
+            ("auth =", "algorithm = \"sha256\"\nauth =", "push.algorithm:"),
+            ("[\"https://accounts.google.com\"]", "[]", "push.jwt.issuers:"),
+            ("[\"https://accounts.google.com\"]", "[\"\"]", "push.jwt.issuers:"),
+            ("email =", "audience = \"\"\nemail =", "push.jwt.audience:"),
+            ("push@project", "push\\u0000@project", "push.jwt.email:"),
+            ("https://www.googleapis.com", "http://www.googleapis.com", "push.jwt.jwks_url:"),
+            ("https://www.googleapis.com", "https://user@www.googleapis.com", "push.jwt.jwks_url:"),
+            ("https://www.googleapis.com", "", "push.jwt.jwks_url:"),
+            ("jwks_url =", "jwks_uri =", "jwks_uri"),
+        ] {
+            assert!(GMAIL.contains(from), "{from}");
+            let error = format!("{:#}", Manifest::parse(&GMAIL.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains(said), "{to}: {error}");
+        }
     }
 }

@@ -51,6 +51,8 @@ struct NewWatch {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Renewal {
     until: Option<String>,
+    /// Where notifications go from now on; none: as before.
+    address: Option<String>,
 }
 
 /// The query string of a deletion.
@@ -187,13 +189,17 @@ pub async fn renew(
     bytes: Bytes,
 ) -> Result<Json<Value>, Problem> {
     let renewal: Renewal = body(&bytes)?;
+    if let Some(address) = &renewal.address {
+        sandbox.deliveries().check(address)?;
+    }
     let now_ms = sandbox.now_ms();
     let until_ms = until(renewal.until.as_deref(), now_ms)?;
     let watch = sandbox
         .write(|state| {
             let found = find(state, &login.mail, &id, now_ms)?;
             check_scope(&login, found.watched.kind)?;
-            let watch = Watch { until_ms, ..found.clone() };
+            let address = renewal.address.unwrap_or_else(|| found.address.clone());
+            let watch = Watch { until_ms, address, ..found.clone() };
             state.commit(Op::Watch(WatchChange::Put(watch.clone())));
             Ok(watch)
         })

@@ -1,5 +1,6 @@
 //! `/v1/providers`
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::asker::Path;
+use crate::api::caller::{client_ip, peer};
 use crate::api::error::ApiError;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::{ANY_KEY, Routes};
-use crate::api::rate_limit::Limiters;
+use crate::api::rate_limit::{Limiters, site};
 use crate::api::small_body;
 use crate::app::App;
 use crate::push::notification::{self, Incoming};
@@ -24,11 +26,14 @@ use crate::push::receive::{self, Budgets, Pace, Taken};
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 256 << 10;
-/// How long a body may take to arrive, and how long the database has: providers wait for three seconds.
+/// How long a body may take to arrive, and how long the database has, with a second of it for the keys of tokens: providers wait for three
+/// seconds.
 const BODY_WITHIN: Duration = Duration::from_millis(900);
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
-/// Requests of one provider in any second, and handshakes, which cost less.
-const PER_PROVIDER: u64 = 200;
+/// Requests of one provider in any second from one network, and from all: a provider posts from few networks, and a stranger uses up the
+/// budget of its own network alone. Merged requests and handshakes have the same budgets each.
+const PER_SITE: u64 = 200;
+const PER_PROVIDER: u64 = 2_000;
 /// Notifications of one watch in any second that make a pull due at once, and those that are looked at at all.
 const PER_WATCH: u64 = 2;
 const LOOKED_AT_PER_WATCH: u64 = 20;
@@ -41,7 +46,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Providers")
         .post("/v1/providers/{provider}/notifications", ANY_KEY, Additive, notify)
         .summary("Where providers post their notifications")
-        .description("For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch: what changed is read from the provider. 202 whether or not the watches are known and the secrets right; 401 without any; 200 for a handshake, whose value comes back as text. 429 over 200 requests of the provider in a second, or far more than 2 notifications of a watch, and 503 when the database does not answer within 2 seconds: the provider repeats it. At most 256 KiB and 1,000 notifications.")
+        .description("For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch: what changed is read from the provider. 202 whether or not the watches are known and the secrets right; 401 without any. A provider that signs a JSON Web Token for each request sends it as a `Bearer` token: 401 for one that it did not make for this address, and 503 while its keys cannot be read. 200 for a handshake, whose value comes back as text. 503 over 200 requests of the provider in a second from one network or 2,000 from all, for far more than 2 notifications of a watch in a second, and when the database does not answer within 2 seconds: the provider repeats it. At most 256 KiB and 1,000 notifications.")
         .status(202)
         .returns::<NotificationsTaken>()
         .return_type("text/plain")
@@ -57,7 +62,8 @@ async fn notify(
     let connector = reach::connector(&app, &provider);
     let push = connector.as_ref().and_then(|connector| connector.manifest.push.as_ref());
     let push = push.ok_or_else(|| not_found("provider that posts notifications"))?;
-    let budgets = OfProvider { limiters: &limiters, provider: &provider, now: app.now() };
+    let ip = client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
+    let budgets = OfProvider { limiters: &limiters, provider: &provider, site: site(ip), now: app.now() };
     let (parts, body) = request.into_parts();
     if let Some(value) = notification::handshake(push, parts.uri.query().unwrap_or_default())? {
         budgets.take("handshakes")?;
@@ -67,7 +73,7 @@ async fn notify(
     let incoming = Incoming { headers: &parts.headers, body: body.bytes() };
     let read = || notification::read(push, incoming);
     let notifications = app.compute.run("", body.bytes().len(), read).await?;
-    let taking = receive::receive(&app, (&provider, push), (notifications, body.bytes()), &budgets);
+    let taking = receive::receive(&app, (&provider, push), (notifications, incoming), &budgets);
     match tokio::time::timeout(TAKEN_WITHIN, taking).await {
         Ok(taken) => Ok(answer(taken?)),
         Err(_) => {
@@ -98,19 +104,24 @@ fn answer(taken: Taken) -> Response {
 struct OfProvider<'a> {
     limiters: &'a Limiters,
     provider: &'a str,
+    /// The network that the request comes from.
+    site: IpAddr,
     now: i64,
 }
 
 impl OfProvider<'_> {
     fn take(&self, what: &str) -> Result<()> {
-        let name = format!("{what} {}", self.provider);
-        match self.limiters.take_of_notifications(&name, PER_PROVIDER, self.now).retry_after_s {
-            None => Ok(()),
-            Some(seconds) => {
-                let message = format!("more than {PER_PROVIDER} {what} of this provider in a second");
-                Err(Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
+        let of_all = format!("{what} {}", self.provider);
+        let of_site = format!("{of_all} {}", self.site);
+        // The network first: one that is over its own budget costs the others nothing.
+        for (name, limit, from) in [(of_site, PER_SITE, " from one network"), (of_all, PER_PROVIDER, "")] {
+            if let Some(seconds) = self.limiters.take_of_notifications(&name, limit, self.now).retry_after_s {
+                let message = format!("more than {limit} {what} of this provider in a second{from}");
+                // Not 429: Google repeats what was answered with 500, 502, 503 or 504, and nothing else.
+                return Err(Refusal::new(Code::Overloaded, message).retry_after_s(seconds).into());
             }
         }
+        Ok(())
     }
 }
 
@@ -127,7 +138,7 @@ impl Budgets for OfProvider<'_> {
         }
     }
 
-    fn of_provider(&self) -> Result<()> {
-        self.take("requests")
+    fn of_provider(&self, pace: Pace) -> Result<()> {
+        self.take(if pace == Pace::Fine { "requests" } else { "merged requests" })
     }
 }

@@ -31,7 +31,7 @@ pub fn routes() -> Routes<App> {
         .returns::<SyncChanges>()
         .post("/v1/calendars/{calendarId}/sync/renew", "calendar.read", Mvp, renew)
         .summary("Renew the provider's push channel")
-        .description("The channel is renewed behind the answer, which tells how it stands now. `unsupported` where the provider has none: the calendar is then polled.")
+        .description("The channel is renewed behind the answer, which tells how it stands now; one that was renewed within the last minute is left as it is. `unsupported` where the provider has none: the calendar is then polled.")
         .status(200)
         .returns::<Watch>()
         .post("/v1/calendars/{calendarId}/sync/reset", "calendar.read", Mvp, reset_inside::<Calendar>)
