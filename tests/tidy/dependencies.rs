@@ -28,7 +28,7 @@ const HOMES: [(&str, &[&str]); 19] = [
             "xtask/src/bench/",
         ],
     ),
-    ("ical_rs", &["sdk/recurrence/", "connectors/dav/"]),
+    ("ical_rs", &["sdk/itip/", "sdk/recurrence/", "connectors/dav/"]),
     ("rlibphonenumber", &["host/text/src/phones.rs"]),
     ("vcard", &["connectors/dav/"]),
     ("wit_bindgen", &["sdk/connector/"]),

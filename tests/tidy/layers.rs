@@ -9,7 +9,7 @@ const HOST: &str = "host/src/";
 
 /// From the bottom to the top; an import points to its own row or to one before it.
 const LAYERS: [&[&str]; 7] = [
-    &["config", "locks", "telemetry"],
+    &["config", "html", "locale", "locks", "telemetry"],
     &[
         "answer",
         "coverage",

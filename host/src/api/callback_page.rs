@@ -10,8 +10,9 @@ use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
-use crate::api::callback_texts::{Language, texts};
+use crate::api::callback_texts::texts;
 use crate::connections::authorization::PageReason;
+use crate::locale::Language;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\

@@ -1,53 +1,7 @@
 //! The texts of the page that ends a failed return from a provider, in English, German, Spanish, French and Japanese.
 
 use crate::connections::authorization::PageReason;
-
-/// A language that the page is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    English,
-    German,
-    Spanish,
-    French,
-    Japanese,
-}
-
-/// All languages, each with its primary subtag (RFC 5646).
-static LANGUAGES: [(&str, Language); 5] = [
-    ("en", Language::English),
-    ("de", Language::German),
-    ("es", Language::Spanish),
-    ("fr", Language::French),
-    ("ja", Language::Japanese),
-];
-
-impl Language {
-    /// The tag for `lang` and `Content-Language`.
-    pub fn tag(self) -> &'static str {
-        LANGUAGES.iter().find(|(_, language)| *language == self).map_or("en", |(tag, _)| *tag)
-    }
-
-    /// The language that an `Accept-Language` value gives the highest weight (RFC 9110 §12.5.4); of several with the same weight
-    /// the first. English where the value names none of the five.
-    pub fn preferred(accept_language: &str) -> Language {
-        let mut best = (0.0, Language::English);
-        for range in accept_language.split(',') {
-            let mut parts = range.split(';');
-            let tag = parts.next().unwrap_or_default().trim();
-            let primary = tag.split('-').next().unwrap_or_default();
-            let known = LANGUAGES.iter().find(|(known, _)| known.eq_ignore_ascii_case(primary));
-            let weight = parts.find_map(|part| part.trim().strip_prefix("q="));
-            let weight = weight.map_or(1.0, |text| text.trim().parse::<f32>().unwrap_or(0.0));
-            if let Some((_, language)) = known
-                && weight > best.0
-                && weight <= 1.0
-            {
-                best = (weight, *language);
-            }
-        }
-        best.1
-    }
-}
+use crate::locale::Language;
 
 /// What the page says: a title, what happened, what the reader can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,27 +179,5 @@ fn japanese(reason: PageReason) -> [&'static str; 3] {
             "サービス側で問題が発生しました。",
             "数分待ってから元のアプリケーションに戻り、アカウントをもう一度接続してください。",
         ],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_highest_weight_among_the_known_languages_wins() {
-        for (accept, tag) in [
-            ("", "en"),
-            ("*", "en"),
-            ("pt-BR,pt;q=0.9", "en"),
-            ("de-AT", "de"),
-            ("fr;q=0.4, ja;q=0.8, en;q=0.2", "ja"),
-            ("nl, ES-mx;q=0.5", "es"),
-            ("de;q=0, fr;q=0.1", "fr"),
-            ("de;q=x, fr;q=2", "en"),
-            ("fr, de", "fr"),
-        ] {
-            assert_eq!(Language::preferred(accept).tag(), tag, "{accept}");
-        }
     }
 }

@@ -13,6 +13,8 @@ use storage::scheduling::meetings::MeetingRow;
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::held::{HeldMeeting, HostLocks, contended};
+use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::queue;
 use crate::bookings::{state, view};
 use crate::log::{self, Note, Origin};
 use crate::resources::Asker;
@@ -96,7 +98,16 @@ impl Held {
         self.seat.set_status(to);
         self.of.give_back(tx, self.seat.body.seats, now).await?;
         write(tx, app, (&mut self.seat, &self.of.events), (by, &[state::as_str(to)], &[]), now).await?;
-        self.of.wake(tx, now).await
+        self.of.wake(tx, now).await?;
+        match MailKind::of_end(to) {
+            Some(kind) => self.tell(tx, kind, now).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Has people told of a change that was just written: the last of its jobs.
+    pub async fn tell(&self, tx: &mut Tx, kind: MailKind, now: i64) -> Result<()> {
+        queue::enqueue(tx, (&self.seat.row, &self.seat.body), self.of.event_type(), kind, now).await
     }
 }
 

@@ -18,6 +18,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::change::{self, Held, TRIES, Viewer};
 use crate::bookings::held::{HostLocks, contended, unavailable};
+use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{due, gather, list, schedules, state};
 use crate::resources::Asker;
@@ -115,6 +116,7 @@ async fn write(
     change::write(tx, app, shown, (Party::Api, &["confirmed"], &[]), now).await?;
     held.of.wake(tx, now).await?;
     due::enqueue_completion(tx, &held.seat.row, now).await?;
+    held.tell(tx, MailKind::Confirmed, now).await?;
     Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
 }
 

@@ -22,6 +22,7 @@ use crate::bookings::decide::{self, Stop, Wanted};
 use crate::bookings::gather::{self, Busy};
 use crate::bookings::held::unavailable;
 use crate::bookings::links::{self, Bookable};
+use crate::bookings::notify::sender;
 use crate::bookings::{new_booking, rules, turns, view};
 use crate::resources::Asker;
 
@@ -134,8 +135,10 @@ async fn prepare(
     let (of, range) = ((&bookable.body, &rules), decide::starting_at(start_ms));
     let busy = gather::busy_of(app, asker, of, range, ignored, (&asked, lessons.until)).await;
     let mut warnings = warnings.to_vec();
-    if bookable.body.notifications.invitee {
-        let message = "no mail was sent to the invitee: this service sends none for bookings";
+    let is_told = bookable.body.notifications.invitee;
+    if is_told && !sender::is_there_one(app, &bookable.row.tenant, &bookable.body).await? {
+        let message =
+            "no mail is sent: neither a host's account nor notifications.connectionId was granted email.send";
         warnings.push(
             json!({ "code": "notification_unavailable", "message": message, "target": "inviteeEmail" }),
         );

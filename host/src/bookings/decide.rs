@@ -26,6 +26,8 @@ use crate::app::App;
 use crate::bookings::gather::{self, Busy};
 use crate::bookings::held::unavailable;
 use crate::bookings::links::Bookable;
+use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::queue;
 use crate::bookings::{due, event_write, hourly, manage_token, new_booking, schedules, state, turns, view};
 use crate::log::{self, Note, Origin};
 
@@ -344,6 +346,8 @@ async fn write(
         true => due::enqueue_expiry(tx, &row, now).await?,
         false => due::enqueue_completion(tx, &row, now).await?,
     }
+    let kind = if is_pending { MailKind::Pending } else { MailKind::Confirmed };
+    queue::enqueue(tx, (&row, &booking), Some(&bookable.body), kind, now).await?;
     let mut printed = view::booking(&row, &booking, events, sees_hosts)?;
     printed["manageToken"] = Value::from(manage_token::token(&app.keyring, &row));
     printed["warnings"] = Value::from(warnings);

@@ -64,14 +64,15 @@ fn attendees(booking: &Booking) -> Value {
     new.map(|(email, name)| json!({ "email": email, "name": name })).collect()
 }
 
-fn place(booking: &Booking) -> Option<String> {
+/// Where the booking takes place: the address, the number or the link. None: only the kind of the place is known.
+pub fn place(booking: &Booking) -> Option<String> {
     let BookingPlace { kind, value, join_url } = booking.location.as_ref()?;
     let of_invitee = || booking.invitee.phone.clone().filter(|_| *kind == MeetingPlaceKind::PhoneInvitee);
     value.clone().or_else(of_invitee).or_else(|| join_url.clone())
 }
 
 /// Notes and answers, a line each. None: there are none.
-fn description(booking: &Booking, questions: &[Question]) -> Option<String> {
+pub fn description(booking: &Booking, questions: &[Question]) -> Option<String> {
     let answers = booking.answers.iter().map(|(key, answer)| {
         let question = questions.iter().find(|question| question.key == *key);
         let label = question.map_or(key.as_str(), |question| question.label.as_str());

@@ -16,6 +16,8 @@ use storage::scheduling::{bookings, meetings, reserved_times};
 use crate::app::App;
 use crate::bookings::change::{self, Seat, TRIES};
 use crate::bookings::held::{HeldMeeting, HostLocks, contended};
+use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::queue;
 use crate::bookings::{due, state};
 
 /// Providers keep times to the minute: what differs by less was not moved.
@@ -128,6 +130,7 @@ async fn cancel(tx: &mut Tx, app: &App, of: &mut HeldMeeting, now: i64) -> Resul
         return Ok(());
     }
     of.give_back(tx, of.meeting.seats_taken, now).await?;
+    let mut ended = Vec::with_capacity(seats.len());
     for row in seats {
         let mut seat = Seat::read(row)?;
         state::allows(seat.status()?, BookingStatus::Cancelled)?;
@@ -135,8 +138,13 @@ async fn cancel(tx: &mut Tx, app: &App, of: &mut HeldMeeting, now: i64) -> Resul
         seat.body.cancelled_by = Some(Party::Host);
         let shown = (&mut seat, of.events.as_slice());
         change::write(tx, app, shown, (Party::Host, &["cancelled"], &[]), now).await?;
+        ended.push(seat);
     }
-    of.wake(tx, now).await
+    of.wake(tx, now).await?;
+    for seat in &ended {
+        queue::enqueue(tx, (&seat.row, &seat.body), of.event_type(), MailKind::Cancelled, now).await?;
+    }
+    Ok(())
 }
 
 /// Moves all bookings of the meeting. Neither hours nor notice nor the grid bind a host. Where the new time cannot be reserved because a
@@ -182,14 +190,15 @@ async fn move_to(
         seat.row.confirm_by = seat.row.confirm_by.map(|at| at.min(start));
         let shown = (&mut seat, of.events.as_slice());
         change::write(tx, app, shown, (Party::Host, &["rescheduled"], &warnings), now).await?;
-        moved.push(seat.row);
+        moved.push(seat);
     }
     of.wake(tx, now).await?;
-    for row in &moved {
+    for Seat { row, body } in &moved {
         match row.status.as_str() {
             "confirmed" => due::enqueue_completion(tx, row, now).await?,
             _ => due::enqueue_expiry(tx, row, now).await?,
         }
+        queue::enqueue(tx, (row, body), of.event_type(), MailKind::Rescheduled, now).await?;
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ use base::error::{Code, Error, Result, invalid};
 use base::input::errors::host_name;
 use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
 use model::scheduling::event_type::{
-    Assignment, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question, QuestionKind,
-    RoundRobinStrategy,
+    Assignment, BookingReminder, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question,
+    QuestionKind, RoundRobinStrategy,
 };
 
 use crate::bookings::rules;
@@ -27,6 +27,7 @@ const MAX_QUESTIONS: usize = 50;
 const MAX_OPTIONS: usize = 100;
 const MAX_LABEL: usize = 256;
 const MAX_DOMAINS: usize = 50;
+const MAX_REMINDERS: usize = 10;
 
 /// Whether this can be the public name of an event type.
 pub fn is_slug(text: &str) -> bool {
@@ -56,7 +57,7 @@ pub fn check(e: &EventType) -> Result<()> {
         validate::color(color)?;
     }
     times(e)?;
-    not_supported(e)?;
+    reminders(&e.notifications.reminders)?;
     hours_and_seats(e)?;
     hosts(&e.hosts)?;
     assignment(e)?;
@@ -91,13 +92,13 @@ fn times(e: &EventType) -> Result<()> {
     }
 }
 
-/// Refuses, by its field, what the model has and this service does not do.
-fn not_supported(e: &EventType) -> Result<()> {
-    if e.notifications.reminders.is_empty() {
-        return Ok(());
+fn reminders(reminders: &[BookingReminder]) -> Result<()> {
+    validate::length("notifications.reminders", reminders.len(), MAX_REMINDERS)?;
+    for (i, reminder) in reminders.iter().enumerate() {
+        let field = format!("notifications.reminders[{i}].minutesBefore");
+        within(&field, reminder.minutes_before, 1..=YEAR)?;
     }
-    let field = "notifications.reminders";
-    Err(invalid(Code::CapabilityNotSupported, field, format!("{field}: reminders are not sent")))
+    Ok(())
 }
 
 /// Refuses hours that are given twice, and a number of seats that no meeting has.

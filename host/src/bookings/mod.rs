@@ -3,7 +3,7 @@
 //! `scheduling`), `event_write` brings bookings into calendars, by the steps of `event_step`.
 //!
 //! What becomes of a booking after that: `confirm`, `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
-//! host's calendar; `state` says what may follow what, and `held` and `change` are what all of them share.
+//! host's calendar; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
 
 pub mod cancel;
 pub mod change;
@@ -27,6 +27,7 @@ pub mod links;
 pub mod list;
 pub mod manage_token;
 pub mod new_booking;
+pub mod notify;
 pub mod policy;
 pub mod reconcile;
 pub mod reschedule;

@@ -60,7 +60,7 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
         name: new.invitee_name.clone().filter(|name| !name.trim().is_empty()),
         email: new.invitee_email.clone(),
         phone: new.invitee_phone.clone(),
-        locale: None,
+        locale: new.invitee_locale.clone(),
         time_zone: new.invitee_time_zone.clone(),
     };
     let booking = Booking {

@@ -24,6 +24,7 @@ use crate::app::App;
 use crate::bookings::change::{self, Held, Seat, TRIES, Viewer};
 use crate::bookings::gather::{self, Busy};
 use crate::bookings::held::{HeldMeeting, HostLocks, contended, unavailable};
+use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{decide, due, list, policy, schedules, state, turns, view};
 use crate::resources::Asker;
@@ -236,6 +237,7 @@ async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Res
         true => due::enqueue_expiry(tx, &held.seat.row, now).await?,
         false => due::enqueue_completion(tx, &held.seat.row, now).await?,
     }
+    held.tell(tx, MailKind::Rescheduled, now).await?;
     let viewed = (request.sees_hosts, request.warnings.clone());
     Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
 }

@@ -5,8 +5,10 @@
 pub mod booking_complete;
 pub mod booking_event;
 pub mod booking_expire;
+pub mod booking_mail;
 pub mod booking_recheck;
 pub mod booking_reconcile;
+pub mod booking_remind;
 pub mod deliver;
 mod fair;
 pub mod fanout;
@@ -43,6 +45,8 @@ pub const KINDS: &[JobKind] = &[
     deliver::DELIVER,
     replay::REPLAY,
     booking_event::BOOKING_EVENT,
+    booking_mail::BOOKING_MAIL,
+    booking_remind::BOOKING_REMIND,
     booking_expire::BOOKING_EXPIRE,
     booking_recheck::BOOKING_RECHECK,
     booking_complete::BOOKING_COMPLETE,

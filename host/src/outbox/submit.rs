@@ -31,7 +31,7 @@ use crate::resources::{Kind, render, stale};
 use crate::tracking;
 
 /// How a message is to be sent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Submission {
     pub send_at: Option<Instant>,
     pub save_to_sent: bool,
@@ -49,10 +49,32 @@ pub struct Submission {
 pub async fn submit(
     app: &App,
     connection: &Connection,
-    mut composed: Composed,
-    mut submission: Submission,
+    composed: Composed,
+    submission: Submission,
     attempt: &Attempt,
 ) -> Result<Answer> {
+    let ready = prepare(app, connection, composed, (submission, Origin::Api)).await?;
+    store(app, ready, attempt).await
+}
+
+/// A message that can be written down to be sent.
+#[derive(Clone)]
+pub struct Ready {
+    place: Place,
+    written: Written,
+    submission: Submission,
+}
+
+/// Renders a message, before the transaction that writes it down. `origin` is who caused it, for the log.
+///
+/// # Errors
+/// `missing_field` for a message without recipients.
+pub async fn prepare(
+    app: &App,
+    connection: &Connection,
+    mut composed: Composed,
+    (mut submission, origin): (Submission, Origin),
+) -> Result<Ready> {
     let recipients = composed.recipients();
     if recipients.is_empty() {
         return Err(invalid(Code::MissingField, "to", "to, cc or bcc must name a recipient"));
@@ -102,7 +124,8 @@ pub async fn submit(
     let record = rendered.tracked.map(|t| t.record(app, connection));
     let target = target(connection);
     let written = Written { row, message: rendered.message, copy: rendered.copy, source, record, target };
-    store(app, connection, written, submission, attempt).await
+    let place = Place { origin, ..place(connection, Kind::EmailMessage, "") };
+    Ok(Ready { place, written, submission })
 }
 
 /// A message as it is sent, kept and shown.
@@ -149,6 +172,7 @@ fn rendered(
 }
 
 /// What is written down of a message.
+#[derive(Clone)]
 struct Written {
     row: Outgoing,
     message: String,
@@ -288,45 +312,15 @@ fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
     })
 }
 
-async fn store(
-    app: &App,
-    connection: &Connection,
-    written: Written,
-    submission: Submission,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
+async fn store(app: &App, ready: Ready, attempt: &Attempt) -> Result<Answer> {
+    let warnings = ready.submission.warnings.clone();
     let (app, attempt) = (app.clone(), attempt.clone());
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            let Written { row, message, copy, source, record, target } = written;
-            let lock = apply::lock(tx, &place).await?;
-            apply::apply(tx, &app, &lock, &place, std::slice::from_ref(&source)).await?;
-            let mut item = settle::of_source(tx, &lock, &source.source_id).await?;
-            if !submission.metadata.is_empty() {
-                let metadata = serde_json::to_string(&submission.metadata)?;
-                item = apply::set_metadata(tx, &app, &place, item, metadata).await?;
-            }
-            let row = Outgoing { id: item.id.clone(), ..row };
-            if let Some(draft) = &submission.draft {
-                let draft = current_draft(tx, &lock, draft).await?;
-                let status =
-                    if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
-                let fields = [
-                    ("status", json!(status)),
-                    ("sendAt", json!(row.send_at.map(Instant::from_millis))),
-                    ("sentMessageId", json!(item.id)),
-                    ("sendError", Value::Null),
-                ];
-                own::set(tx, &app, &place, draft, &fields, "updated").await?;
-            }
-            table::insert(tx, &row, &message, copy.as_deref()).await?;
-            if let Some(record) = record {
-                tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
-            }
-            jobs::enqueue(tx, &send_job(&row, &target), app.now()).await?;
-            let text = render::item(&item, &submission.warnings, false);
+            let lock = apply::lock(tx, &ready.place).await?;
+            let item = submit_in(tx, &app, &lock, ready).await?;
+            let text = render::item(&item, &warnings, false);
             let answer =
                 Answer::accepted(text).etag(&item.etag).header("location", Kind::EmailMessage.path(&item));
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
@@ -334,6 +328,41 @@ async fn store(
         })
     })
     .await
+}
+
+/// Writes a message down to be sent, in the transaction of what it is sent for; `lock` is that of its connection. The message as it stands.
+pub async fn submit_in<'l>(
+    tx: &mut Tx,
+    app: &App,
+    lock: &'l ConnectionLock,
+    ready: Ready,
+) -> Result<Locked<'l, Item>> {
+    let Ready { place, written, submission } = ready;
+    let Written { row, message, copy, source, record, target } = written;
+    apply::apply(tx, app, lock, &place, std::slice::from_ref(&source)).await?;
+    let mut item = settle::of_source(tx, lock, &source.source_id).await?;
+    if !submission.metadata.is_empty() {
+        let metadata = serde_json::to_string(&submission.metadata)?;
+        item = apply::set_metadata(tx, app, &place, item, metadata).await?;
+    }
+    let row = Outgoing { id: item.id.clone(), ..row };
+    if let Some(draft) = &submission.draft {
+        let draft = current_draft(tx, lock, draft).await?;
+        let status = if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
+        let fields = [
+            ("status", json!(status)),
+            ("sendAt", json!(row.send_at.map(Instant::from_millis))),
+            ("sentMessageId", json!(item.id)),
+            ("sendError", Value::Null),
+        ];
+        own::set(tx, app, &place, draft, &fields, "updated").await?;
+    }
+    table::insert(tx, &row, &message, copy.as_deref()).await?;
+    if let Some(record) = record {
+        tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
+    }
+    jobs::enqueue(tx, &send_job(&row, &target), app.now()).await?;
+    Ok(item)
 }
 
 /// The draft as it was read, if it still is like that and nobody sends it already: what is sent is what the draft says.

@@ -108,6 +108,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (75, "bookings made", Sql::Both(include_str!("../../../migrations/0075_bookings_made.sql"))),
     (76, "ended links", Sql::Both(include_str!("../../../migrations/0076_ended_links.sql"))),
     (77, "replay rows", Sql::Both(include_str!("../../../migrations/0077_replay_rows.sql"))),
+    (78, "booking mail", Sql::Both(include_str!("../../../migrations/0078_booking_mail.sql"))),
 ];
 
 impl Db {

@@ -9,6 +9,8 @@ mod kills;
 mod lifecycle;
 mod limits;
 mod links;
+mod mail;
+mod mail_peers;
 mod moves;
 mod page;
 mod page_manage;

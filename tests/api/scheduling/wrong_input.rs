@@ -75,9 +75,9 @@ fn of_event_types() -> Vec<(Value, &'static str, &'static str)> {
         (json!({ "seatsPerSlot": 1_001 }), FAULT, "seatsPerSlot"),
         (json!({ "confirmationExpiresMinutes": 0 }), FAULT, "confirmationExpiresMinutes"),
         (
-            json!({ "notifications": { "reminders": [{ "minutesBefore": 10 }] } }),
-            UNSUPPORTED,
-            "notifications.reminders",
+            json!({ "notifications": { "reminders": [{ "minutesBefore": 0 }] } }),
+            FAULT,
+            "notifications.reminders[0].minutesBefore",
         ),
         (json!({ "locations": [{ "type": "zoom" }] }), UNSUPPORTED, "locations[0].type"),
         (json!({ "locations": [{ "type": "googleMeet" }] }), UNSUPPORTED, "locations[0].type"),

@@ -2,12 +2,12 @@
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 
-use crate::api::book::dates;
-use crate::api::book::html::Html;
 use crate::api::book::subject::{Moved, Subject};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
-use crate::api::callback_texts::Language;
+use crate::html::Html;
+use crate::locale::Language;
+use crate::locale::dates;
 
 /// The kind of a place, without its address, link or number.
 pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use model::Instant;
 use url::form_urlencoded;
 
-use crate::api::callback_texts::Language;
+use crate::locale::Language;
 
 const LANGUAGES: [Language; 5] =
     [Language::English, Language::German, Language::Spanish, Language::French, Language::Japanese];

@@ -6,13 +6,13 @@ use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, Quest
 
 use crate::api::book::about;
 use crate::api::book::choice::Choice;
-use crate::api::book::dates;
 use crate::api::book::form::{self, Fields};
-use crate::api::book::html::Html;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
+use crate::html::Html;
+use crate::locale::dates;
 
 /// What stands in the way of a booking.
 #[derive(Clone, Debug)]

@@ -7,13 +7,13 @@ use scheduling::hours::Zone;
 
 use crate::api::book::about;
 use crate::api::book::booked::{Booked, Deed};
-use crate::api::book::dates;
-use crate::api::book::html::Html;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::Visit;
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::app::App;
+use crate::html::Html;
+use crate::locale::dates;
 
 const DECOY: &str = "no-booking";
 

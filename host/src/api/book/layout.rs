@@ -12,10 +12,10 @@ use model::scheduling::event_type::EventType;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::api::book::html::Html;
 use crate::api::book::texts::texts;
-use crate::api::callback_texts::Language;
 use crate::api::request_id::X_REQUEST_ID;
+use crate::html::Html;
+use crate::locale::Language;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ground:#fff;--raised:#f6f7f8;--text:#16191d;--muted:#565e69;--line:#7b8490;--accent:#1257c4;--on:#fff;--error:#b3261e}\

@@ -11,11 +11,9 @@ use crate::answer::Attempt;
 use crate::api::book::about;
 use crate::api::book::booked::{Booked, Deed, Refused};
 use crate::api::book::choice::Choice;
-use crate::api::book::dates;
 use crate::api::book::done;
 use crate::api::book::form::Fields;
 use crate::api::book::free;
-use crate::api::book::html::Html;
 use crate::api::book::layout::Page;
 use crate::api::book::month;
 use crate::api::book::subject::{Moved, Subject, Visit};
@@ -24,6 +22,8 @@ use crate::api::book::texts::texts;
 use crate::app::App;
 use crate::bookings::change::Viewer;
 use crate::bookings::{cancel, reschedule};
+use crate::html::Html;
+use crate::locale::dates;
 
 /// The field of a cancellation's reason.
 const REASON: &str = "reason";

@@ -10,14 +10,14 @@ use model::Instant;
 use crate::api::book::about;
 use crate::api::book::bounds::Bounds;
 use crate::api::book::choice::Choice;
-use crate::api::book::dates::{self, Local};
 use crate::api::book::free::{self, DAY_MS};
-use crate::api::book::html::Html;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::texts;
 use crate::api::error;
 use crate::app::App;
+use crate::html::Html;
+use crate::locale::dates::{self, Local};
 
 /// Zones that the field for one suggests; every other IANA name can be typed.
 const ZONES: [&str; 40] = [

@@ -12,13 +12,13 @@ use storage::scheduling::applications;
 
 use crate::api::book::booked::Booked;
 use crate::api::book::choice::Choice;
-use crate::api::callback_texts::Language;
 use crate::api::caller::{client_ip, peer};
 use crate::api::request_id;
 use crate::app::App;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::freshness::Reading;
+use crate::locale::Language;
 use crate::resources::Asker;
 
 /// Characters of a `User-Agent` that are read.

@@ -62,6 +62,7 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
             return again(app, visit, subject, (start, fields), fault).await;
         }
         (Token::Good(nonce), Ok(new)) => {
+            let new = NewBooking { invitee_locale: Some(visit.language.tag().to_owned()), ..new };
             let lane = Lane::requests().of(&subject.asker.tenant.application_id);
             lane.scope(book(app, visit, subject, (fields, &nonce), new)).await
         }

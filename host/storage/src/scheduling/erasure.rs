@@ -5,6 +5,7 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::Tx;
+use crate::scheduling::mail;
 use crate::sql::query;
 
 /// Time that was reserved and was over before then.
@@ -78,6 +79,7 @@ pub async fn bookings(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     for (id, meeting_id) in found {
         let done = query("delete from bookings where id = $1").bind(&id).execute(&mut *tx).await?;
         removed += i64::try_from(done).unwrap_or(i64::MAX);
+        mail::forget(tx, &id).await?;
         let left: i64 = query("select count(*) as n from bookings where meeting_id = $1")
             .bind(&meeting_id)
             .fetch_one(&mut *tx, |row| row.get("n"))

@@ -10,6 +10,7 @@ pub mod event_types;
 pub mod host_gone;
 pub mod links;
 pub mod made;
+pub mod mail;
 pub mod meeting_events;
 pub mod meetings;
 pub mod pending;

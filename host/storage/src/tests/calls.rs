@@ -22,8 +22,8 @@ use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
 use crate::tests::{
-    calls_booking_life, calls_deliveries, calls_domains, calls_held, calls_jobs, calls_pools, calls_refresh,
-    calls_replays, calls_scheduling, calls_tokens, calls_watches, calls_webhooks,
+    calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held, calls_jobs,
+    calls_pools, calls_refresh, calls_replays, calls_scheduling, calls_tokens, calls_watches, calls_webhooks,
 };
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
@@ -105,6 +105,7 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_domains::all(db).await?;
     calls_scheduling::all(db).await?;
     calls_booking_life::all(db).await?;
+    calls_booking_mail::all(db).await?;
     calls_pools::all(db).await?;
     calls_deliveries::all(db).await?;
     calls_held::all(db).await?;

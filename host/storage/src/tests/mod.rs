@@ -4,6 +4,7 @@
 
 mod calls;
 mod calls_booking_life;
+mod calls_booking_mail;
 mod calls_deliveries;
 mod calls_domains;
 mod calls_held;

@@ -14,7 +14,7 @@ use crate::build::fields::Header;
 use crate::build::parts::Part;
 use crate::check;
 
-pub use crate::build::outgoing::{Invalid, Outgoing, OutgoingFile};
+pub use crate::build::outgoing::{CalendarPart, Invalid, Outgoing, OutgoingFile};
 
 /// Most Message-IDs that are written into one field: the first one and the last ones.
 const REFERENCES: usize = 100;
@@ -39,7 +39,7 @@ impl Built {
 }
 
 /// Writes a message. Text alone becomes `text/plain`, HTML alone `text/html`, both `multipart/alternative`; inline files with an HTML
-/// `multipart/related`, other files `multipart/mixed`.
+/// `multipart/related`, other files `multipart/mixed`. An invitation is the last one of the alternatives (RFC 6047 section 2.4).
 ///
 /// Fails with the first field that cannot be written; see `check` for what can. Ids in `in_reply_to` and `references` that cannot be
 /// written are left out: other programs made them, and the caller cannot change them.

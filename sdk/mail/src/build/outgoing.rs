@@ -20,10 +20,20 @@ pub struct Outgoing {
     pub references: Vec<String>,
     pub text: Option<String>,
     pub html: Option<String>,
+    pub calendar: Option<CalendarPart>,
     pub attachments: Vec<OutgoingFile>,
     /// `X-*`, `List-*` and `Auto-Submitted`; written in this order, repeated ones too.
     pub headers: Vec<EmailHeader>,
     pub importance: Importance,
+}
+
+/// An iTIP message (RFC 5546) that calendars read beside the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalendarPart {
+    /// Its `METHOD`: `REQUEST`, `CANCEL`.
+    pub method: &'static str,
+    /// The iCalendar object.
+    pub text: String,
 }
 
 /// A file in a message to write.

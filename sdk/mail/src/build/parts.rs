@@ -7,7 +7,7 @@ use email_encoding::body::base64;
 use quoted_printable::encode_to_str;
 
 use crate::build::fields::Header;
-use crate::build::outgoing::{Outgoing, OutgoingFile};
+use crate::build::outgoing::{CalendarPart, Outgoing, OutgoingFile};
 
 /// Longest line of mail, bytes without its end (RFC 5322 2.1.1).
 const LINE_BYTES: usize = 998;
@@ -16,6 +16,7 @@ const LINE_BYTES: usize = 998;
 pub enum Part<'a> {
     /// A subtype of `text`.
     Text(&'static str, &'a str),
+    Calendar(&'a CalendarPart),
     File(&'a OutgoingFile),
     /// A subtype of `multipart`, with parameters besides the boundary.
     Several(&'static str, Vec<Part<'a>>),
@@ -34,15 +35,17 @@ impl<'a> Part<'a> {
                 Part::Several("related; type=\"text/html\"", std::iter::once(html).chain(related).collect())
             }
         });
-        let body = match (text, html) {
-            (Some(text), Some(html)) => Some(Part::Several("alternative", vec![text, html])),
-            (text, html) => text.or(html),
+        let calendar = message.calendar.as_ref().map(Part::Calendar);
+        let mut alternatives: Vec<Part<'a>> = [text, html, calendar].into_iter().flatten().collect();
+        let body = match alternatives.len() {
+            0 | 1 => alternatives.pop(),
+            _ => Some(Part::Several("alternative", alternatives)),
         };
         let files = message.attachments.iter().filter(|file| !is_related(file)).map(Part::File);
         let mut parts: Vec<Part<'a>> = body.into_iter().chain(files).collect();
         match (parts.len(), parts.pop()) {
             (_, None) => Part::Text("plain", ""),
-            (1, Some(only @ (Part::Text(..) | Part::Several(..)))) => only,
+            (1, Some(only @ (Part::Text(..) | Part::Calendar(_) | Part::Several(..)))) => only,
             (_, Some(last)) => Part::Several("mixed", parts.into_iter().chain([last]).collect()),
         }
     }
@@ -50,10 +53,10 @@ impl<'a> Part<'a> {
     /// The header of the part, an empty line and its content; the last line is not ended. Recursion is three deep: mixed, alternative, related.
     pub fn write(&self, out: &mut String, boundary: &str) {
         match self {
-            Part::Text(subtype, text) => {
-                out.push_str(&format!("Content-Type: text/{subtype}; charset=utf-8\r\n"));
-                out.push_str("Content-Transfer-Encoding: quoted-printable\r\n\r\n");
-                out.push_str(&encode_to_str(with_crlf(text)));
+            Part::Text(subtype, text) => write_text(out, subtype, text),
+            // Programs look at the method here before they look inside.
+            Part::Calendar(CalendarPart { method, text }) => {
+                write_text(out, &format!("calendar; method={method}"), text);
             }
             Part::File(file) => write_file(out, file),
             Part::Several(subtype, parts) => {
@@ -70,6 +73,12 @@ impl<'a> Part<'a> {
             }
         }
     }
+}
+
+fn write_text(out: &mut String, subtype: &str, text: &str) {
+    out.push_str(&format!("Content-Type: text/{subtype}; charset=utf-8\r\n"));
+    out.push_str("Content-Transfer-Encoding: quoted-printable\r\n\r\n");
+    out.push_str(&encode_to_str(with_crlf(text)));
 }
 
 fn write_file(out: &mut String, file: &OutgoingFile) {

@@ -210,6 +210,9 @@ pub struct NewBooking {
     pub metadata: Metadata,
     /// From the slot.
     pub slot_token: Option<String>,
+    /// BCP 47: the language that the invitee is written to in. The booking page knows it; the API has no field for it.
+    #[serde(skip)]
+    pub invitee_locale: Option<String>,
 }
 
 /// Rejects a booking that is pending.

@@ -13,7 +13,7 @@ use crate::api::book::texts::french::FRENCH;
 use crate::api::book::texts::german::GERMAN;
 use crate::api::book::texts::japanese::JAPANESE;
 use crate::api::book::texts::spanish::SPANISH;
-use crate::api::callback_texts::Language;
+use crate::locale::Language;
 
 /// The texts of a language.
 pub fn texts(language: Language) -> &'static Texts {

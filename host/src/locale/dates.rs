@@ -1,10 +1,10 @@
-//! Dates and times in the languages of the page. Times have 24 hours and Latin digits in each.
+//! Dates and times in the languages of pages and mail. Times have 24 hours and Latin digits in each.
 
 use jiff::civil::Date;
 use model::Instant;
 use scheduling::hours::Zone;
 
-use crate::api::callback_texts::Language;
+use crate::locale::Language;
 
 /// A local time.
 #[derive(Clone, Debug, PartialEq, Eq)]

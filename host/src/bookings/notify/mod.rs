@@ -1,0 +1,21 @@
+//! Mail about bookings: what is sent to whom when a booking is made, confirmed, moved or ended, and before it begins.
+//!
+//! A message is a job from the moment of the change: `queue` enqueues it in the transaction that changes the booking, under a key that
+//! names the change and whom the message is for (`kind`). Its turn (`send`) reads what is known by then, finds the account that sends (`sender`),
+//! writes the message (`letter`, `texts`) with its invitation (`invitation`), and puts it into the outbox in one transaction with the
+//! end of the job: so each message comes into the outbox once, and the outbox sends it once (`crate::outbox`). `reminder`
+//! and `remind` are for what comes with the time.
+
+pub mod facts;
+mod invitation;
+pub mod kind;
+mod letter;
+pub mod queue;
+pub mod remind;
+pub mod reminder;
+pub mod send;
+pub mod sender;
+mod texts;
+
+#[cfg(test)]
+mod tests;

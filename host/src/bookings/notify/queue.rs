@@ -1,0 +1,95 @@
+//! Enqueues messages about a booking in the transaction that changes it.
+
+use base::error::Result;
+use model::scheduling::booking::{Booking, BookingStatus};
+use model::scheduling::event_type::{BookingNotifications, EventType};
+use serde_json::json;
+use storage::Tx;
+use storage::jobs::{self, Job, NewJob};
+use storage::scheduling::bookings::BookingRow;
+use storage::wakes::JobClass;
+
+use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
+use crate::bookings::notify::reminder;
+
+/// The kind of the jobs that put messages about bookings into the outbox. For the key see `kind`.
+pub const MAIL_JOB: &str = "booking_mail";
+
+/// Enqueues the messages about a change that was just written, and the reminders of a booking that has a new time. `body` is the booking
+/// after the change. Jobs come after the log (`LockRank`), so this does too.
+pub async fn enqueue(
+    tx: &mut Tx,
+    (row, body): (&BookingRow, &Booking),
+    event_type: Option<&EventType>,
+    kind: MailKind,
+    now: i64,
+) -> Result<()> {
+    // Of an event type that was deleted nobody knows whom it wanted to be told: what a new one says holds.
+    let settings = event_type.map(|event_type| event_type.notifications.clone()).unwrap_or_default();
+    // The time of the change: for so long a message waits for the calendar at most.
+    let args = json!({ "at": now }).to_string();
+    for role in roles(kind, body, &settings) {
+        let key = MailKey { booking_id: row.id.clone(), kind, sequence: body.sequence, role }.to_string();
+        let job = NewJob {
+            kind: MAIL_JOB,
+            key: &key,
+            class: JobClass::Send,
+            tenant: &row.tenant,
+            // Which account sends is known when it is sent.
+            connection_id: None,
+            target: "",
+            due_at: Some(now),
+            args: Some(&args),
+        };
+        jobs::enqueue(tx, &job, now).await?;
+    }
+    let has_new_time = matches!(kind, MailKind::Confirmed | MailKind::Rescheduled);
+    if has_new_time && body.status == BookingStatus::Confirmed {
+        reminder::enqueue(tx, (row, body), &settings, now).await?;
+    }
+    Ok(())
+}
+
+/// When the change happened that a job tells of, in milliseconds since 1970; 0 where its arguments do not say it.
+pub fn changed_at(job: &Job) -> i64 {
+    let args = job.args.as_deref().and_then(|args| serde_json::from_str::<serde_json::Value>(args).ok());
+    args.and_then(|args| args["at"].as_i64()).unwrap_or_default()
+}
+
+/// Who is told.
+fn roles(kind: MailKind, body: &Booking, settings: &BookingNotifications) -> Vec<MailRole> {
+    // Guests are invited to what takes place. The invitee has asked for it, and is told of every step; a reminder is for who may come late.
+    let has_guests = !body.guests.is_empty() && !matches!(kind, MailKind::Pending | MailKind::Reminder(_));
+    [
+        (MailRole::Invitee, settings.invitee),
+        (MailRole::Guests, settings.invitee && has_guests),
+        (MailRole::Hosts, settings.hosts && !body.host_ids.is_empty()),
+    ]
+    .into_iter()
+    .filter_map(|(role, is_told)| is_told.then_some(role))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::scheduling::booking::Guest;
+
+    use super::*;
+
+    #[test]
+    fn an_event_type_says_who_is_told() {
+        let body = Booking {
+            guests: vec![Guest { email: "g@x.test".to_owned(), name: None }],
+            host_ids: vec!["conn_1".to_owned()],
+            ..Booking::default()
+        };
+        let all = BookingNotifications::default();
+        let every = [MailRole::Invitee, MailRole::Guests, MailRole::Hosts];
+        assert_eq!(roles(MailKind::Confirmed, &body, &all), every);
+        assert_eq!(roles(MailKind::Pending, &body, &all), [MailRole::Invitee, MailRole::Hosts]);
+        let hosts_alone = BookingNotifications { invitee: false, ..all.clone() };
+        assert_eq!(roles(MailKind::Cancelled, &body, &hosts_alone), [MailRole::Hosts]);
+        let none = BookingNotifications { invitee: false, hosts: false, ..all };
+        assert!(roles(MailKind::Confirmed, &body, &none).is_empty());
+    }
+}

@@ -1,0 +1,80 @@
+//! A reminder whose time has come: people get a message, and clients an entry in the log, which webhooks tell them of.
+
+use base::error::Result;
+use model::scheduling::booking::{Booking, BookingStatus};
+use model::scheduling::event_type::EventType;
+use storage::Tx;
+use storage::jobs::{self, Job};
+use storage::scheduling::bookings::{self, BookingRow};
+use storage::scheduling::{event_types, meeting_events};
+
+use crate::app::App;
+use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::queue;
+use crate::bookings::notify::reminder::{Channels, due_at, read_key};
+use crate::bookings::{state, view};
+use crate::log::{self, Note, Origin};
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There is nothing to remind of any more.
+    Nothing,
+    /// It is due then, in milliseconds since 1970.
+    Later(i64),
+    /// Everything is written, with the end of the job.
+    Committed,
+}
+
+/// Reminds of a booking: its message is enqueued and its entry written with the end of the job.
+pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
+    let (held, job) = (app.clone(), job.clone());
+    app.db.write(move |tx| Box::pin(async move { remind(tx, &held, &job).await })).await
+}
+
+async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<Outcome> {
+    let Some((id, sequence, minutes)) = read_key(job.key()) else { return Ok(Outcome::Nothing) };
+    let Some(row) = bookings::lock(tx, &job.tenant, id).await? else { return Ok(Outcome::Nothing) };
+    let mut body: Booking = serde_json::from_str(&row.body)?;
+    body.status = state::named(&row.status)?;
+    let now = app.now();
+    let is_ahead = body.status == BookingStatus::Confirmed && now < row.start_at;
+    if !is_ahead || body.sequence != sequence {
+        return Ok(Outcome::Nothing);
+    }
+    let due_at = due_at(&row, minutes);
+    if now < due_at {
+        return Ok(Outcome::Later(due_at));
+    }
+    let channels: Channels = job.args.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
+    if channels.webhook {
+        tell(tx, app, (&row, &body)).await?;
+    }
+    if channels.email {
+        let found = event_types::find(&mut *tx, &row.tenant, &row.event_type_id).await?;
+        let event_type: Option<EventType> =
+            found.map(|found| serde_json::from_str(&found.body)).transpose()?;
+        queue::enqueue(tx, (&row, &body), event_type.as_ref(), MailKind::Reminder(minutes), now).await?;
+    }
+    jobs::complete(tx, job, now).await?;
+    Ok(Outcome::Committed)
+}
+
+/// `booking.reminder` in the log.
+async fn tell(tx: &mut Tx, app: &App, (row, body): (&BookingRow, &Booking)) -> Result<()> {
+    let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
+    let note = Note {
+        connection_id: body.organizer_connection_id.clone(),
+        entry_type: "booking.reminder".to_owned(),
+        change_type: "state",
+        resource_type: "booking",
+        resource_id: row.id.clone(),
+        parent_id: row.event_type_id.clone(),
+        changed_fields: None,
+        etag: Some(row.etag.clone()),
+        origin: Origin::System,
+        resource: Some(view::booking(row, body, &events, true)?.to_string()),
+    };
+    log::append(tx, app, &row.tenant, vec![note]).await?;
+    Ok(())
+}

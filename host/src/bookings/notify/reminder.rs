@@ -1,0 +1,86 @@
+//! The jobs of reminders. Each is enqueued when the booking has its time; a move has jobs of its own, and those of before find nothing
+//! to do.
+
+use base::error::Result;
+use model::scheduling::booking::Booking;
+use model::scheduling::event_type::{BookingNotifications, ReminderChannel};
+use serde::{Deserialize, Serialize};
+use storage::Tx;
+use storage::jobs::{self, NewJob};
+use storage::scheduling::bookings::BookingRow;
+use storage::wakes::JobClass;
+
+use crate::bookings::rules::MINUTE_MS;
+
+/// The kind of the jobs that remind. The key is the booking, its sequence and the minutes before its start, with colons between them.
+pub const REMIND_JOB: &str = "booking_remind";
+
+/// By which ways a job reminds, as the event type said when the booking had its time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Channels {
+    pub email: bool,
+    /// An entry in the log, which webhooks tell of.
+    pub webhook: bool,
+}
+
+/// Has people reminded of a booking that is confirmed. What was to come before `now` is left out.
+pub async fn enqueue(
+    tx: &mut Tx,
+    (row, body): (&BookingRow, &Booking),
+    settings: &BookingNotifications,
+    now: i64,
+) -> Result<()> {
+    let mut minutes: Vec<i64> = settings.reminders.iter().map(|reminder| reminder.minutes_before).collect();
+    minutes.sort_unstable();
+    minutes.dedup();
+    for minutes in minutes {
+        let due_at = due_at(row, minutes);
+        if due_at <= now {
+            continue;
+        }
+        let has = |channel: ReminderChannel| {
+            settings.reminders.iter().any(|r| r.minutes_before == minutes && r.channel == channel)
+        };
+        let channels =
+            Channels { email: has(ReminderChannel::Email), webhook: has(ReminderChannel::Webhook) };
+        let args = serde_json::to_string(&channels)?;
+        let key = format!("{}:{}:{minutes}", row.id, body.sequence);
+        let job = NewJob {
+            kind: REMIND_JOB,
+            key: &key,
+            // Somebody waits for the time.
+            class: JobClass::Send,
+            tenant: &row.tenant,
+            connection_id: None,
+            target: "",
+            due_at: Some(due_at),
+            args: Some(&args),
+        };
+        jobs::enqueue(tx, &job, now).await?;
+    }
+    Ok(())
+}
+
+/// When a reminder is due, in milliseconds since 1970.
+pub fn due_at(row: &BookingRow, minutes: i64) -> i64 {
+    row.start_at.saturating_sub(minutes.saturating_mul(MINUTE_MS))
+}
+
+/// The booking's id, its sequence, and the minutes.
+pub fn read_key(key: &str) -> Option<(&str, i64, i64)> {
+    let (rest, minutes) = key.rsplit_once(':')?;
+    let (id, sequence) = rest.rsplit_once(':')?;
+    Some((id, sequence.parse().ok()?, minutes.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_names_a_booking_at_one_time() {
+        assert_eq!(read_key("bk_1:2:60"), Some(("bk_1", 2, 60)));
+        assert!(["", "bk_1", "bk_1:2", "bk_1:x:60", "bk_1:2:"].iter().all(|key| read_key(key).is_none()));
+    }
+}

@@ -1,0 +1,330 @@
+//! One message about a booking: it is written from what is known now, and put into the outbox in one transaction with the end of its job. A
+//! host that dies before leaves the job, which is done anew; after that the outbox has the message, and sends it once.
+
+use base::error::Result;
+use base::ids::Kind;
+use model::email::EmailHeader;
+use model::wire::calendar::CalendarFeatures;
+use runtime::Surface;
+use serde_json::json;
+use storage::Tx;
+use storage::connections as connection_table;
+use storage::jobs::{self, Job};
+use storage::locked::ConnectionLock;
+use storage::outbox;
+use storage::scheduling::bookings;
+use storage::scheduling::mail::{self, InvitationRow};
+use storage::scheduling::{meeting_events, meetings};
+
+use crate::app::App;
+use crate::bookings::notify::facts::Facts;
+use crate::bookings::notify::invitation;
+use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
+use crate::bookings::notify::letter::{self, Letter};
+use crate::bookings::notify::queue::changed_at;
+use crate::connections;
+use crate::freshness::Reading;
+use crate::log::Origin;
+use crate::outbox::submit::{self, Ready, Submission};
+use crate::resources::mail::compose::{Composed, message_id};
+use crate::resources::{self, Asker};
+
+/// For so long after a change its message waits until the event is in the organizer's calendar, which can give the booking another UID
+/// and a link to its conference, ms.
+const WAIT_MS: i64 = 60_000;
+/// The shortest wait between two looks at the calendar, ms. It becomes longer the longer it has taken.
+const LOOK_AGAIN_MS: i64 = 2_000;
+/// Messages that one turn writes, or writes anew because the booking was changed meanwhile.
+const TRIES: usize = 5;
+/// After so many changes in a row the message is written in another turn, ms later.
+const CHANGED_MS: i64 = 1_000;
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There is nothing to send, and never will be.
+    Nothing,
+    /// It is due again then, in milliseconds since 1970.
+    Later(i64),
+    /// The message is in the outbox, and the job is ended.
+    Committed,
+}
+
+/// What goes along in a message, for calendars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calendar {
+    Nothing,
+    Request,
+    Cancel,
+}
+
+/// What is to be done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Wait(i64),
+    /// The invitation of an organizer whose place another one took is taken back first.
+    TakeBack,
+    Send(Calendar),
+}
+
+/// What becomes of the note of the invitation.
+#[derive(Clone)]
+enum Kept {
+    AsItIs,
+    Sent(InvitationRow),
+    TakenBack,
+}
+
+/// A message that is to be put into the outbox.
+#[derive(Clone)]
+struct Draft {
+    ready: Ready,
+    connection_id: String,
+    message_id: String,
+    booking_id: String,
+    /// What the message was written from: anything else, and it is written anew.
+    version: i64,
+    role: MailRole,
+    before: Option<InvitationRow>,
+    kept: Kept,
+    /// The job is done with it.
+    is_last: bool,
+}
+
+/// Sends the message of a job.
+pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
+    let Some(key) = MailKey::read(job.key()) else { return Ok(Outcome::Nothing) };
+    for _ in 0..TRIES {
+        let Some(facts) = Facts::read(app, job, &key).await? else { return Ok(Outcome::Nothing) };
+        let draft = match step(app, job, &key, &facts).await? {
+            Step::Nothing => return Ok(Outcome::Nothing),
+            Step::Wait(until) => return Ok(Outcome::Later(until)),
+            Step::TakeBack => replacement(app, &key, &facts).await?,
+            Step::Send(calendar) => message(app, &key, &facts, calendar).await?,
+        };
+        let is_last = draft.is_last;
+        let (held, job) = (app.clone(), job.clone());
+        let written: Result<bool> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, &job, draft).await })).await;
+        if written? && is_last {
+            return Ok(Outcome::Committed);
+        }
+    }
+    Ok(Outcome::Later(app.now() + CHANGED_MS))
+}
+
+async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step> {
+    if facts.recipients(key.role).is_empty() {
+        return Ok(Step::Nothing);
+    }
+    if key.role == MailRole::Hosts {
+        return Ok(Step::Send(Calendar::Nothing));
+    }
+    let calendar = match (key.kind, &facts.invitation) {
+        (MailKind::Pending | MailKind::Reminder(_), _) => Calendar::Nothing,
+        (MailKind::Cancelled | MailKind::Rejected | MailKind::Expired, None) => Calendar::Nothing,
+        (MailKind::Cancelled | MailKind::Rejected | MailKind::Expired, Some(_)) => Calendar::Cancel,
+        (MailKind::Confirmed | MailKind::Rescheduled, sent) => {
+            let until = changed_at(job).saturating_add(WAIT_MS);
+            if let Some(at) = wait_for_event(app, facts, until).await? {
+                return Ok(Step::Wait(at));
+            }
+            match sent {
+                Some(sent) if sent.i_cal_uid != facts.booking.i_cal_uid => return Ok(Step::TakeBack),
+                Some(_) => Calendar::Request,
+                // What is not certain stands in no calendar but the host's.
+                None if facts.is_pending() => Calendar::Nothing,
+                None => match invites_itself(app, facts).await {
+                    Ok(true) => Calendar::Nothing,
+                    Ok(false) => Calendar::Request,
+                    Err(_) if app.now() < until => return Ok(Step::Wait(later(app.now(), until))),
+                    Err(e) => {
+                        tracing::warn!(booking = %facts.row.id, error = %e, "it is not known whether the provider invites");
+                        Calendar::Nothing
+                    }
+                },
+            }
+        }
+    };
+    if calendar == Calendar::Nothing && key.role == MailRole::Guests {
+        // Their calendars have nothing to be told, and there is nothing that they could do.
+        return Ok(Step::Nothing);
+    }
+    Ok(Step::Send(calendar))
+}
+
+/// When to look again whether the event is in the organizer's calendar. None: it is, it cannot be, or that has taken until `until`.
+async fn wait_for_event(app: &App, facts: &Facts, until: i64) -> Result<Option<i64>> {
+    let now = app.now();
+    let Some(organizer) = facts.booking.organizer_connection_id.as_ref().filter(|_| now < until) else {
+        return Ok(None);
+    };
+    let found = meeting_events::find(app.db.reader(), &facts.row.meeting_id, organizer).await?;
+    let is_awaited = found.is_some_and(|event| event.is_wanted && event.status == "pending");
+    Ok(is_awaited.then(|| later(now, until)))
+}
+
+/// The next look, if there was none since `until - WAIT_MS`.
+fn later(now: i64, until: i64) -> i64 {
+    let waited = now.saturating_sub(until.saturating_sub(WAIT_MS));
+    now.saturating_add(waited.max(LOOK_AGAIN_MS)).min(until)
+}
+
+/// Whether the organizer's provider sends invitations by itself: then the event that it was given has invited already.
+async fn invites_itself(app: &App, facts: &Facts) -> Result<bool> {
+    let meeting = meetings::find(app.db.reader(), &facts.row.meeting_id).await?;
+    if meeting.is_none_or(|meeting| meeting.seats > 1) {
+        // The event names none of those who have seats beside others.
+        return Ok(false);
+    }
+    let Some(organizer) = &facts.booking.organizer_connection_id else { return Ok(false) };
+    let found = connection_table::find(app.db.reader(), &facts.row.tenant, organizer).await?;
+    // Of an account that was disconnected no event is written.
+    let Some(connection) = found else { return Ok(false) };
+    connections::usable(&connection)?;
+    let asker = Asker {
+        tenant: facts.row.tenant.clone(),
+        connection_ids: vec![connection.id.clone()],
+        request_id: app.new_id(Kind::Request),
+        no_cache: false,
+        reading: Reading::default(),
+    };
+    let asked = (Surface::Calendar, "capabilities");
+    let has: CalendarFeatures = resources::fetch(app, &connection, &asker, asked, &json!({})).await?;
+    Ok(has.scheduling)
+}
+
+/// The message that takes the invitation of another organizer back.
+async fn replacement(app: &App, key: &MailKey, facts: &Facts) -> Result<Draft> {
+    let sent = facts.invitation.as_ref();
+    let cancelled = sent.map(|sent| itip::cancel(&invitation::cancellation(facts, sent, app.now())));
+    let name = format!("booking/{}/replaced/{}/{}", key.booking_id, key.sequence, key.role.as_str());
+    let calendar = cancelled.map(|text| ("CANCEL", text));
+    let draft = draft(app, (key, facts), &name, (letter::of_replacement(facts), calendar)).await?;
+    Ok(Draft { kept: Kept::TakenBack, is_last: false, ..draft })
+}
+
+/// The message that tells of the change.
+async fn message(app: &App, key: &MailKey, facts: &Facts, calendar: Calendar) -> Result<Draft> {
+    let now = app.now();
+    let letter = letter::of_change(facts, key, calendar == Calendar::Request);
+    let name = format!("booking/{}/{}/{}/{}", key.booking_id, key.kind, key.sequence, key.role.as_str());
+    let (text, kept) = match (calendar, &facts.invitation) {
+        (Calendar::Request, _) => {
+            let invite = invitation::request(facts, key.role, now);
+            let sent = invitation::sent(facts, key.role, now);
+            (Some(("REQUEST", itip::request(&invite))), Kept::Sent(sent))
+        }
+        (Calendar::Cancel, Some(sent)) => {
+            let invite = invitation::cancellation(facts, sent, now);
+            (Some(("CANCEL", itip::cancel(&invite))), Kept::TakenBack)
+        }
+        (Calendar::Cancel | Calendar::Nothing, _) => (None, Kept::AsItIs),
+    };
+    let draft = draft(app, (key, facts), &name, (letter, text)).await?;
+    Ok(Draft { kept, ..draft })
+}
+
+/// Builds the message with this name, from which its Message-ID is made: of the same change, whenever it is repeated, the same.
+async fn draft(
+    app: &App,
+    (key, facts): (&MailKey, &Facts),
+    name: &str,
+    (letter, calendar): (Letter, Option<(&'static str, String)>),
+) -> Result<Draft> {
+    let from = &facts.sender.from;
+    let message_id = message_id(name, Some(&from.email));
+    let mut outgoing = ::mail::build::Outgoing {
+        message_id: message_id.clone(),
+        date: app.clock.now(),
+        from: vec![from.clone()],
+        to: facts.recipients(key.role),
+        subject: Some(letter.subject),
+        text: Some(letter.text),
+        html: Some(letter.html),
+        // So that nobody's absence notice answers it (RFC 3834).
+        headers: vec![EmailHeader { name: "Auto-Submitted".to_owned(), value: "auto-generated".to_owned() }],
+        ..::mail::build::Outgoing::default()
+    };
+    if key.role == MailRole::Hosts {
+        // A host answers whoever booked.
+        outgoing.reply_to = facts.recipients(MailRole::Invitee);
+    }
+    if let Some((method, text)) = calendar {
+        // Programs that show no invitation have it as a file.
+        outgoing.attachments.push(::mail::build::OutgoingFile {
+            filename: Some("invite.ics".to_owned()),
+            content_type: Some("application/ics".to_owned()),
+            content: text.clone().into_bytes(),
+            ..::mail::build::OutgoingFile::default()
+        });
+        outgoing.calendar = Some(::mail::build::CalendarPart { method, text });
+    }
+    let built = ::mail::build::build(&outgoing);
+    let built =
+        built.map_err(|e| anyhow::anyhow!("a message about a booking: {}: {}", e.field, e.message))?;
+    let composed = Composed { outgoing, built, original: None };
+    let submission = Submission { save_to_sent: true, ..Submission::default() };
+    let connection = &facts.sender.connection;
+    let ready = submit::prepare(app, connection, composed, (submission, Origin::System)).await?;
+    Ok(Draft {
+        ready,
+        connection_id: connection.id.clone(),
+        message_id,
+        booking_id: facts.row.id.clone(),
+        version: facts.row.version,
+        role: key.role,
+        before: facts.invitation.clone(),
+        kept: Kept::AsItIs,
+        is_last: true,
+    })
+}
+
+/// Puts a message into the outbox. False, and nothing is written: the account was disconnected, or what the message says is not so
+/// any more.
+async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> {
+    let Draft { ready, connection_id, message_id, booking_id, version, role, before, kept, is_last } = draft;
+    // The connection first, then the booking: the order of `storage::scheduling`.
+    let Some(lock) = ConnectionLock::take(tx, &job.tenant, &connection_id).await? else { return Ok(false) };
+    let found = bookings::lock(tx, &job.tenant, &booking_id).await?;
+    if found.is_none_or(|row| row.version != version) {
+        return Ok(false);
+    }
+    if mail::find(&mut *tx, &booking_id, role.as_str()).await? != before {
+        return Ok(false);
+    }
+    // The change was told before, under another job.
+    let is_there = outbox::by_message_id(&mut *tx, &connection_id, &message_id).await?.is_some();
+    if !is_there {
+        submit::submit_in(tx, app, &lock, ready).await?;
+    }
+    match kept {
+        Kept::AsItIs => {}
+        Kept::Sent(sent) => mail::put(tx, &sent).await?,
+        Kept::TakenBack => mail::take_back(tx, &booking_id, role.as_str()).await?,
+    }
+    let now = app.now();
+    match is_last {
+        true => jobs::complete(tx, job, now).await?,
+        false => jobs::check_fence(tx, job, None, now).await?,
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_waits_a_minute_for_the_calendar_and_looks_less_and_less_often() {
+        let until = WAIT_MS;
+        let mut at = 0;
+        let mut looks = Vec::new();
+        while at < until {
+            at = later(at, until);
+            looks.push(at);
+        }
+        assert_eq!(looks, [2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+    }
+}

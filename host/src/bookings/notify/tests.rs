@@ -1,0 +1,228 @@
+//! What messages say, and the invitations that go along.
+
+use base::tenant::Tenant;
+use itip::{cancel, request};
+use model::Instant;
+use model::email::EmailAddress;
+use model::scheduling::Schedule;
+use model::scheduling::booking::{Booking, BookingPlace, BookingStatus, Guest, Invitee};
+use model::scheduling::event_type::{EventType, Host, MeetingPlaceKind};
+use storage::connections::Connection;
+use storage::scheduling::bookings::BookingRow;
+use storage::scheduling::mail::InvitationRow;
+
+use crate::bookings::notify::facts::{Facts, named};
+use crate::bookings::notify::invitation;
+use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
+use crate::bookings::notify::letter;
+use crate::bookings::notify::sender::Sender;
+use crate::locale::Language;
+
+const START_MS: i64 = 1_773_133_200_000;
+const NOW_MS: i64 = START_MS - 86_400_000;
+
+fn tenant() -> Tenant {
+    Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() }
+}
+
+fn connection() -> Connection {
+    Connection {
+        id: "conn_1".to_owned(),
+        tenant: tenant(),
+        provider: "sandbox".to_owned(),
+        connector_version: "1".to_owned(),
+        status: "active".to_owned(),
+        status_reason: None,
+        status_changed_at: 0,
+        display_name: None,
+        email: Some("alice@example.org".to_owned()),
+        external_account_id: "a".to_owned(),
+        username: None,
+        addresses: Vec::new(),
+        surfaces: Vec::new(),
+        requested_scopes: Vec::new(),
+        granted_scopes: Vec::new(),
+        provider_scopes: Vec::new(),
+        time_zone: None,
+        settings: serde_json::Map::new(),
+        credentials: String::new(),
+        credentials_version: 1,
+        token_expires_at: None,
+        last_refresh_at: None,
+        last_refresh_error: None,
+        failing_since: None,
+        tags: std::collections::BTreeMap::new(),
+        metadata: std::collections::BTreeMap::new(),
+        etag: String::new(),
+        created_at: 0,
+        updated_at: 0,
+    }
+}
+
+fn row() -> BookingRow {
+    BookingRow {
+        id: "bk_1".to_owned(),
+        tenant: tenant(),
+        event_type_id: "et_1".to_owned(),
+        meeting_id: "mtg_1".to_owned(),
+        status: "confirmed".to_owned(),
+        start_at: START_MS,
+        end_at: START_MS + 1_800_000,
+        invitee_email: "ada@example.net".to_owned(),
+        body: "{}".to_owned(),
+        metadata: "{}".to_owned(),
+        etag: String::new(),
+        version: 1,
+        confirm_by: None,
+        manage_version: 1,
+        created_at: 0,
+        updated_at: 0,
+    }
+}
+
+/// 10 March 2026, 10:00 to 10:30 in Berlin, where it is 09:00 in UTC.
+fn facts() -> Facts {
+    let booking = Booking {
+        status: BookingStatus::Confirmed,
+        start: Instant::from_millis(START_MS),
+        end: Instant::from_millis(START_MS + 1_800_000),
+        time_zone: "Europe/Berlin".to_owned(),
+        title: "Intro with Ada".to_owned(),
+        slug: "intro".to_owned(),
+        invitee: Invitee {
+            name: Some("Ada <b>".to_owned()),
+            email: "ada@example.net".to_owned(),
+            ..Invitee::default()
+        },
+        guests: ["bob@example.net", "ADA@example.net", "Bob@example.net", "no address"]
+            .map(|email| Guest { name: None, email: email.to_owned() })
+            .to_vec(),
+        organizer_connection_id: Some("conn_1".to_owned()),
+        host_ids: vec!["conn_1".to_owned()],
+        location: Some(BookingPlace {
+            kind: MeetingPlaceKind::Link,
+            value: None,
+            join_url: Some("https://meet.example.org/a?b&c".to_owned()),
+        }),
+        notes: Some("Bring\na pen".to_owned()),
+        i_cal_uid: "bk_1@example.org".to_owned(),
+        sequence: 2,
+        ..Booking::default()
+    };
+    let host = Host {
+        connection_id: "conn_1".to_owned(),
+        display_name: Some("Alice".to_owned()),
+        ..Host::default()
+    };
+    Facts {
+        row: row(),
+        booking,
+        event_type: EventType { title: "Intro".to_owned(), hosts: vec![host], ..EventType::default() },
+        is_closed: false,
+        sender: Sender { connection: connection(), from: named(Some("Alice"), "alice@example.org") },
+        hosts: vec![named(None, "alice@example.org")],
+        invitation: None,
+        manage_url: "https://book.example.org/book/b/secret?lang=de".to_owned(),
+        booking_url: "https://book.example.org/book/acme/intro?lang=de".to_owned(),
+        language: Language::German,
+    }
+}
+
+fn key(kind: MailKind, role: MailRole) -> MailKey {
+    MailKey { booking_id: "bk_1".to_owned(), kind, sequence: 2, role }
+}
+
+#[test]
+fn an_invitee_reads_what_when_where_and_how_to_change_it() {
+    let letter = letter::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), false);
+    assert_eq!(letter.subject, "Bestätigt: Intro with Ada");
+    let text = "Ihr Termin ist bestätigt.\n\n\
+                Was: Intro with Ada\n\
+                Wann: Dienstag, 10. März 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)\n\
+                Ort: Online: https://meet.example.org/a?b&c\n\
+                Mit: Alice\n\
+                Diesen Termin verschieben oder absagen: https://book.example.org/book/b/secret?lang=de\n";
+    assert_eq!(letter.text, text);
+    assert!(letter.html.contains("<html lang=\"de\">"), "{}", letter.html);
+    assert!(letter.html.contains("<a href=\"https://meet.example.org/a?b&amp;c\">"), "{}", letter.html);
+}
+
+#[test]
+fn an_invitation_has_the_plain_title_as_its_subject() {
+    let letter = letter::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), true);
+    assert_eq!(letter.subject, "Intro with Ada");
+}
+
+#[test]
+fn guests_have_no_link_that_changes_the_booking() {
+    let facts = facts();
+    let letter = letter::of_change(&facts, &key(MailKind::Confirmed, MailRole::Guests), true);
+    assert!(letter.text.starts_with("Sie sind zu diesem Termin eingeladen."), "{}", letter.text);
+    assert!(!letter.text.contains("secret") && !letter.html.contains("secret"));
+    let theirs = request(&invitation::request(&facts, MailRole::Guests, NOW_MS));
+    assert!(!theirs.replace("\r\n ", "").contains("secret"), "{theirs}");
+    let invitees = request(&invitation::request(&facts, MailRole::Invitee, NOW_MS));
+    assert!(invitees.replace("\r\n ", "").contains("secret"), "{invitees}");
+    let people = facts.recipients(MailRole::Guests);
+    assert_eq!(people, [EmailAddress { name: None, email: "bob@example.net".to_owned() }], "each once");
+}
+
+/// Hosts read English, in the zone of the event type, and see who comes.
+#[test]
+fn hosts_read_who_comes_and_what_they_wrote() {
+    let schedule = Schedule { time_zone: "Asia/Tokyo".to_owned(), ..Schedule::default() };
+    let event_type = EventType { schedule: Some(schedule), ..facts().event_type };
+    let facts = Facts { language: Language::English, event_type, ..facts() };
+    let letter = letter::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    assert_eq!(letter.subject, "Confirmed: Intro with Ada");
+    for line in ["18:00–18:30 (Asia/Tokyo", "Invitee: Ada <b>\n", "Notes and answers:\nBring\na pen\n"] {
+        assert!(letter.text.contains(line), "{line} is not in {}", letter.text);
+    }
+    assert!(letter.html.contains("Ada &lt;b&gt;") && letter.html.contains("Bring<br>\na pen"));
+    assert!(!letter.text.contains("secret"), "{}", letter.text);
+}
+
+#[test]
+fn what_does_not_take_place_leads_to_other_times() {
+    let mut facts = facts();
+    facts.booking.cancellation_reason = Some("Krank\r\nBcc: x@y.test\u{7}".to_owned());
+    let cancelled = key(MailKind::Cancelled, MailRole::Invitee);
+    let letter = letter::of_change(&facts, &cancelled, false);
+    assert!(letter.text.contains("Grund:\nKrank\nBcc: x@y.test\n"), "{}", letter.text);
+    assert!(letter.text.contains("/book/acme/intro") && !letter.text.contains("secret"), "{}", letter.text);
+    facts.is_closed = true;
+    let letter = letter::of_change(&facts, &cancelled, false);
+    assert!(!letter.text.contains("/book/"), "{}", letter.text);
+}
+
+/// What changes an invitation names the organizer who sent it, whoever sends now.
+#[test]
+fn an_organizer_keeps_the_invitation() {
+    let mut facts = facts();
+    let sent = InvitationRow {
+        booking_id: "bk_1".to_owned(),
+        role: "invitee".to_owned(),
+        tenant: tenant(),
+        i_cal_uid: "bk_1@example.org".to_owned(),
+        sequence: 1,
+        organizer_email: "alice@example.org".to_owned(),
+        created_at: 5,
+        updated_at: 5,
+    };
+    facts.invitation = Some(sent.clone());
+    let same = invitation::request(&facts, MailRole::Invitee, NOW_MS);
+    assert_eq!((same.organizer.email.as_str(), same.organizer.sent_by), ("alice@example.org", None));
+
+    facts.sender.from = named(Some("Office"), "office@example.org");
+    let other = invitation::request(&facts, MailRole::Invitee, NOW_MS);
+    assert_eq!(other.organizer.email, "alice@example.org");
+    assert_eq!(other.organizer.sent_by.as_deref(), Some("office@example.org"));
+    let kept = invitation::sent(&facts, MailRole::Invitee, NOW_MS);
+    assert_eq!((kept.sequence, kept.created_at, kept.updated_at), (2, 5, NOW_MS));
+    assert_eq!(kept.organizer_email, "alice@example.org");
+
+    let text = cancel(&invitation::cancellation(&facts, &sent, NOW_MS));
+    for line in ["METHOD:CANCEL\r\n", "SEQUENCE:2\r\n", "UID:bk_1@example.org\r\n"] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+}

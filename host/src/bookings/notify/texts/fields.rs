@@ -1,0 +1,64 @@
+//! Every text of the messages about bookings. A language that lacks one does not compile. There are no plural forms.
+
+use crate::bookings::notify::kind::MailKind;
+
+/// The texts of one language.
+#[derive(Clone, Copy, Debug)]
+pub struct Texts {
+    /// What happened, in a few words: stands before the title and a colon in subjects.
+    pub subjects: Changes,
+    /// The same as a sentence, to the invitee and to guests.
+    pub sentences: Changes,
+    /// To guests, who hear of a booking for the first time.
+    pub invited: &'static str,
+    /// To whom the invitation of an organizer is taken back, because another one sends one.
+    pub replaced: &'static str,
+    pub what: &'static str,
+    pub when: &'static str,
+    pub before: &'static str,
+    pub place: &'static str,
+    pub host: &'static str,
+    pub invitee: &'static str,
+    pub email: &'static str,
+    pub phone: &'static str,
+    pub guests: &'static str,
+    pub details: &'static str,
+    pub reason: &'static str,
+    pub in_person: &'static str,
+    pub by_phone: &'static str,
+    pub online: &'static str,
+    /// A link to the booking's page.
+    pub change: &'static str,
+    /// A link to the page on which another time can be booked.
+    pub book_again: &'static str,
+}
+
+/// A text for each change.
+#[derive(Clone, Copy, Debug)]
+pub struct Changes {
+    pub pending: &'static str,
+    pub confirmed: &'static str,
+    pub rescheduled: &'static str,
+    /// It was moved, and the host has to confirm the new time.
+    pub rescheduled_pending: &'static str,
+    pub cancelled: &'static str,
+    pub rejected: &'static str,
+    pub expired: &'static str,
+    pub reminder: &'static str,
+}
+
+impl Changes {
+    /// The text for a change, after which the booking waits for its host or does not.
+    pub fn of(&self, kind: MailKind, is_pending: bool) -> &'static str {
+        match kind {
+            MailKind::Pending => self.pending,
+            MailKind::Confirmed => self.confirmed,
+            MailKind::Rescheduled if is_pending => self.rescheduled_pending,
+            MailKind::Rescheduled => self.rescheduled,
+            MailKind::Cancelled => self.cancelled,
+            MailKind::Rejected => self.rejected,
+            MailKind::Expired => self.expired,
+            MailKind::Reminder(_) => self.reminder,
+        }
+    }
+}

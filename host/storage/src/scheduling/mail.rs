@@ -1,0 +1,86 @@
+//! Which invitations of bookings were sent by mail and stand in calendars. Table: `migrations/0078_booking_mail.sql`. Whoever writes a row
+//! has the booking's row locked, so of several messages about one booking each knows what the one before it said.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::sql::{On, Row, query};
+
+/// An invitation as it was sent last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InvitationRow {
+    pub booking_id: String,
+    /// `invitee` or `guests`.
+    pub role: String,
+    pub tenant: Tenant,
+    pub i_cal_uid: String,
+    pub sequence: i64,
+    /// The address that it named as the organizer's.
+    pub organizer_email: String,
+    /// When it was sent first, and last, in milliseconds since 1970.
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+fn invitation(row: &Row<'_>) -> Result<InvitationRow> {
+    Ok(InvitationRow {
+        booking_id: row.get("booking_id")?,
+        role: row.get("role")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        i_cal_uid: row.get("i_cal_uid")?,
+        sequence: row.get("sequence")?,
+        organizer_email: row.get("organizer_email")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// The invitation that somebody has. None: there was none, or it was taken back.
+pub async fn find(on: impl Into<On<'_>>, booking_id: &str, role: &str) -> Result<Option<InvitationRow>> {
+    query("select * from booking_invitations where booking_id = $1 and role = $2")
+        .bind(booking_id)
+        .bind(role)
+        .fetch_optional(on, invitation)
+        .await
+}
+
+/// Notes that an invitation was sent, in the transaction that puts the message into the outbox.
+pub async fn put(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
+    let sql = "insert into booking_invitations (booking_id, role, organization_id, application_id, i_cal_uid, sequence, \
+               organizer_email, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+               on conflict (booking_id, role) do update set i_cal_uid = excluded.i_cal_uid, sequence = excluded.sequence, \
+               organizer_email = excluded.organizer_email, updated_at = excluded.updated_at";
+    query(sql)
+        .bind(&i.booking_id)
+        .bind(&i.role)
+        .bind(&i.tenant.organization_id)
+        .bind(&i.tenant.application_id)
+        .bind(&i.i_cal_uid)
+        .bind(i.sequence)
+        .bind(&i.organizer_email)
+        .bind(i.created_at)
+        .bind(i.updated_at)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Notes that an invitation was taken back, in the transaction that puts the message into the outbox which does that.
+pub async fn take_back(tx: &mut Tx, booking_id: &str, role: &str) -> Result<()> {
+    query("delete from booking_invitations where booking_id = $1 and role = $2")
+        .bind(booking_id)
+        .bind(role)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Forgets the invitations of a booking that is forgotten itself.
+pub async fn forget(tx: &mut Tx, booking_id: &str) -> Result<()> {
+    query("delete from booking_invitations where booking_id = $1").bind(booking_id).execute(tx).await?;
+    Ok(())
+}

@@ -1,0 +1,316 @@
+//! Who gets which mail about a booking. It goes out through the host's own account, or the one that the event type names for it.
+
+use base::tenant::Tenant;
+use harness::TestServer;
+use serde_json::{Value, json};
+use storage::jobs::{self, NewJob};
+use storage::wakes::JobClass;
+use switchboard::jobs::booking_event::BOOKING_EVENT;
+use switchboard::jobs::booking_mail::BOOKING_MAIL;
+use switchboard::jobs::booking_remind::BOOKING_REMIND;
+use switchboard::jobs::runner;
+
+use super::lifecycle::{entries, logged, path, read};
+use super::{BOOKINGS, DAY, Desk, booking, text};
+use crate::email::mailbox::{Mailbox, Provider, escaped};
+
+const HOUR_MS: i64 = 60 * 60_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// The invitee's mailbox, on a service of its own.
+async fn mailbox() -> Mailbox {
+    Mailbox::open(Provider::Sandbox).await.expect("the sandbox needs no server")
+}
+
+/// Somebody who can be booked, and whose account may send mail.
+async fn host(server: &TestServer) -> Desk {
+    let api = server.client().await;
+    let account = json!({
+        "provider": "sandbox", "displayName": "Alice Adams",
+        "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
+        "scopes": ["calendar.read", "calendar.write", "email.read", "email.write", "email.send"],
+    });
+    let connection = text(&api.connect(account).await["id"]);
+    let calendar = json!({ "connectionId": connection, "name": "Bookings", "timeZone": "UTC" });
+    let calendar = text(&api.post("/v1/calendars", calendar).send().await.expect(201)["id"]);
+    Desk { api, connection, calendar }
+}
+
+/// Ada, whose mailbox it is, books.
+async fn book(desk: &Desk, mailbox: &Mailbox, event_type: &str, fields: Value) -> Value {
+    let mut body = booking(event_type, "09:00");
+    body["inviteeEmail"] = json!(mailbox.address);
+    for (name, value) in fields.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    desk.api.post(BOOKINGS, body).send().await.expect(201)
+}
+
+/// What the service does by itself: calendars are written, then messages, then they are handed over.
+async fn deliver(server: &TestServer) {
+    for kinds in [[BOOKING_EVENT], [BOOKING_REMIND], [BOOKING_MAIL]] {
+        runner::drain(&server.app, &kinds).await.expect("the jobs are run");
+    }
+    server.hand_over().await;
+}
+
+/// The one message with this subject, as its recipient has it.
+async fn received(mailbox: &Mailbox, subject: &str) -> Value {
+    let found = mailbox.titled(subject).await;
+    mailbox.read(&found["id"]).await
+}
+
+/// Subjects of everything that came, in the order of the alphabet.
+async fn subjects(mailbox: &Mailbox) -> Vec<String> {
+    let mut all: Vec<String> = mailbox.list("").await.iter().map(|m| text(&m["subject"])).collect();
+    all.sort();
+    all
+}
+
+fn body(message: &Value) -> String {
+    text(&message["body"]["text"])
+}
+
+/// The sandbox invites by itself: the message says what, when and how to change it, and nothing is in the calendar twice.
+#[tokio::test]
+async fn the_invitee_is_told_by_the_hosts_own_account() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &mailbox, &id, json!({ "inviteeTimeZone": "Europe/Berlin" })).await;
+    assert_eq!(booked["warnings"], json!([]));
+    deliver(&mailbox.server).await;
+
+    let message = received(&mailbox, "Confirmed: Intro call with Ada").await;
+    assert_eq!(message["from"], json!([{ "name": "Alice", "email": "alice@sandbox.test" }]));
+    assert_eq!(message["to"], json!([{ "name": "Ada", "email": mailbox.address }]));
+    assert_eq!(message["calendarMethod"], Value::Null);
+    let said = body(&message);
+    for line in [
+        "Your appointment is confirmed.",
+        "When: Tuesday, 10 March 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)",
+        "With: Alice",
+    ] {
+        assert!(said.contains(line), "{line} is not in {said}");
+    }
+    // The link leads to the booking's page.
+    let address = format!("http://{}", mailbox.server.app.config.listen);
+    let link = said.split_whitespace().find_map(|word| word.strip_prefix(&address)).expect("a link");
+    assert!(link.starts_with("/book/b/") && link.ends_with("?lang=en"), "{link}");
+    let page = mailbox.server.anonymous().get(link).send().await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains("Intro call"), "{}", page.text);
+}
+
+/// Each step has one message, however often the jobs are run.
+#[tokio::test]
+async fn every_change_is_told_once() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("intro", json!({ "requiresConfirmation": true })).await;
+    let booked = book(&desk, &mailbox, &id, json!({})).await;
+    deliver(&mailbox.server).await;
+    desk.api.post(path(&booked, "/confirm"), json!({})).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    let moved = json!({ "start": format!("{DAY}T10:00:00Z") });
+    desk.api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    let reason = json!({ "reason": "I am ill" });
+    desk.api.post(path(&booked, "/cancel"), reason).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    deliver(&mailbox.server).await;
+
+    let all = [
+        "Cancelled: Intro call with Ada",
+        "Confirmed: Intro call with Ada",
+        "New time: Intro call with Ada",
+        "Waiting for confirmation: Intro call with Ada",
+    ];
+    assert_eq!(subjects(&mailbox).await, all);
+    let moved = body(&received(&mailbox, "New time: Intro call with Ada").await);
+    assert!(moved.contains("Before: Tuesday, 10 March 2026, 09:00"), "{moved}");
+    let cancelled = body(&received(&mailbox, "Cancelled: Intro call with Ada").await);
+    assert!(cancelled.contains("Reason: I am ill"), "{cancelled}");
+    assert!(cancelled.contains("/intro?lang=en") && !cancelled.contains("/book/b/"), "{cancelled}");
+}
+
+/// A job that comes once more for the same change, as after a repair of the database, sends nothing.
+#[tokio::test]
+async fn the_same_change_is_not_told_again() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &mailbox, &id, json!({})).await;
+    deliver(&mailbox.server).await;
+    let key = format!("{}:confirmed:0:invitee", text(&booked["id"]));
+    let app = &mailbox.server.app;
+    let tenants = storage::api_keys::tenants(app.db.reader()).await.expect("a query");
+    let tenant: Tenant = tenants.into_iter().next().expect("the test's own");
+    let again: anyhow::Result<()> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let job = NewJob {
+                    kind: BOOKING_MAIL.name,
+                    key: &key,
+                    class: JobClass::Send,
+                    tenant: &tenant,
+                    connection_id: None,
+                    target: "",
+                    due_at: Some(0),
+                    args: None,
+                };
+                jobs::enqueue(tx, &job, 0).await
+            })
+        })
+        .await;
+    again.expect("the job is enqueued");
+    deliver(&mailbox.server).await;
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+}
+
+/// Who cancels before anybody was told gets the last word alone.
+#[tokio::test]
+async fn what_was_overtaken_is_not_told() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &mailbox, &id, json!({})).await;
+    desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Ada"]);
+}
+
+/// Where several have seats the host's event names none of them: each gets an invitation of the own, which is changed and taken back.
+#[tokio::test]
+async fn a_seat_has_an_invitation_of_its_own() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("class", json!({ "seatsPerSlot": 3 })).await;
+    let booked = book(&desk, &mailbox, &id, json!({})).await;
+    deliver(&mailbox.server).await;
+    let invited = received(&mailbox, "Intro call with Ada").await;
+    assert_eq!(invited["calendarMethod"], "request");
+    let files = invited["attachments"].as_array().expect("a list");
+    let is_invitation = |file: &Value| file["filename"] == "invite.ics";
+    assert!(files.iter().any(is_invitation), "{invited:#}");
+
+    let moved = json!({ "start": format!("{DAY}T10:00:00Z") });
+    desk.api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    let all = mailbox.list("").await;
+    let requests = all.iter().filter(|m| m["subject"] == "Intro call with Ada").count();
+    assert_eq!((requests, all.len()), (2, 2), "{all:#?}");
+    desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    let cancelled = received(&mailbox, "Cancelled: Intro call with Ada").await;
+    assert_eq!(cancelled["calendarMethod"], "cancel");
+}
+
+/// Hosts answer whoever booked.
+#[tokio::test]
+async fn hosts_are_told_too() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let questions = json!([{ "key": "topic", "label": "Topic", "type": "text" }]);
+    let fields = json!({ "questions": questions, "notifications": { "invitee": false } });
+    let id = desk.open("intro", fields).await;
+    let fields = json!({ "answers": { "topic": "Looms" }, "notes": "Bring a pen" });
+    book(&desk, &mailbox, &id, fields).await;
+    deliver(&mailbox.server).await;
+    assert_eq!(subjects(&mailbox).await, Vec::<String>::new());
+
+    mailbox.server.clock.advance_ms(1);
+    let subject = escaped("Confirmed: Intro call with Ada");
+    let query = format!("/v1/email/messages?connection_id={}&subject={subject}", desk.connection);
+    let page = desk.api.get(query).header("cache-control", "no-cache").send().await.expect(200);
+    let message = format!("/v1/email/messages/{}", text(&page["data"][0]["id"]));
+    let message = desk.api.get(message).send().await.expect(200);
+    assert_eq!(message["replyTo"], json!([{ "name": "Ada", "email": mailbox.address }]));
+    let said = body(&message);
+    for line in ["Invitee: Ada", "Bring a pen", "Topic: Looms"] {
+        assert!(said.contains(line), "{line} is not in {said}");
+    }
+    assert!(!said.contains("/book/b/"), "the link is the invitee's: {said}");
+}
+
+/// An account that has a calendar alone leaves the mail to the one that the event type names.
+#[tokio::test]
+async fn another_account_sends_for_a_host_who_cannot() {
+    let mailbox = mailbox().await;
+    let desk = Desk::of(&mailbox.server, "alice").await;
+    let mute = desk.open("mute", json!({})).await;
+    let booked = book(&desk, &mailbox, &mute, json!({})).await;
+    assert_eq!(booked["warnings"][0]["code"], "notification_unavailable");
+    deliver(&mailbox.server).await;
+    assert_eq!(subjects(&mailbox).await, Vec::<String>::new());
+
+    let office = mailbox.connect_other().await;
+    let fields = json!({ "notifications": { "connectionId": office } });
+    let id = desk.open("intro", fields).await;
+    let later = json!({ "start": format!("{DAY}T10:00:00Z") });
+    let booked = book(&desk, &mailbox, &id, later).await;
+    assert_eq!(booked["warnings"], json!([]));
+    deliver(&mailbox.server).await;
+    let message = received(&mailbox, "Confirmed: Intro call with Ada").await;
+    assert_eq!(message["from"][0]["email"], mailbox.other.address);
+}
+
+/// A reminder comes at its time, and not for what was moved or ended meanwhile.
+#[tokio::test]
+async fn a_reminder_comes_before_the_booking() {
+    let mailbox = mailbox().await;
+    let (server, desk) = (&mailbox.server, host(&mailbox.server).await);
+    let reminders = json!([
+        { "minutesBefore": 60, "channel": "email" },
+        { "minutesBefore": 60, "channel": "webhook" },
+        { "minutesBefore": 20 * 24 * 60, "channel": "email" },
+    ]);
+    let id = desk.open("intro", json!({ "notifications": { "reminders": reminders } })).await;
+    let booked = book(&desk, &mailbox, &id, json!({})).await;
+    let moved = json!({ "start": format!("{DAY}T10:00:00Z") });
+    desk.api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
+    deliver(server).await;
+    let before = subjects(&mailbox).await;
+
+    // An hour before the first time, which it has no more.
+    server.clock.advance_ms(9 * DAY_MS);
+    deliver(server).await;
+    assert_eq!(subjects(&mailbox).await, before);
+    server.clock.advance_ms(HOUR_MS);
+    deliver(server).await;
+    let reminder = received(&mailbox, "Reminder: Intro call with Ada").await;
+    assert!(body(&reminder).contains("When: Tuesday, 10 March 2026, 10:00"), "{reminder:#}");
+    let last = logged(server, &text(&booked["id"])).await.pop();
+    assert_eq!(last, entries(&[("booking.reminder", "system")]).pop());
+    assert_eq!(read(&desk.api, &booked).await["status"], "confirmed");
+}
+
+/// What people write is text in every part of a message.
+#[tokio::test]
+async fn hostile_texts_stay_texts() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("intro", json!({ "seatsPerSlot": 2 })).await;
+    let name = "Ada\"; X=1 <script>alert(1)</script>, ATTENDEE:mailto:evil@x.test \u{1f600}";
+    let guests = json!([{ "name": name, "email": mailbox.other.address }]);
+    book(&desk, &mailbox, &id, json!({ "inviteeName": name, "guests": guests })).await;
+    deliver(&mailbox.server).await;
+
+    let all = mailbox.list("").await;
+    let [listed] = &all[..] else { panic!("one message: {all:#?}") };
+    let message = mailbox.read(&listed["id"]).await;
+    assert_eq!(message["subject"], format!("Intro call with {name}"));
+    assert_eq!(message["to"], json!([{ "name": name, "email": mailbox.address }]));
+    assert_eq!((&message["cc"], &message["bcc"]), (&json!([]), &json!([])));
+    let html = text(&message["body"]["html"]);
+    assert!(html.contains("&lt;script&gt;") && !html.contains("<script"), "{html}");
+    let raw = mailbox.there.raw(&text(&message["internetMessageId"])).await;
+    assert!(!raw.contains("\nATTENDEE:mailto:evil"), "{raw}");
+
+    // The guest is invited, and cannot change the booking.
+    let theirs = mailbox.other.contents().await;
+    let id = theirs.keys().next().expect("the guest has a message");
+    let raw = mailbox.other.raw(id).await;
+    assert!(raw.contains("method=REQUEST") && !raw.contains("/book/b/"), "{raw}");
+}
