@@ -141,7 +141,7 @@ pub fn features(cx: &Context) -> Outcome<MailFeatures> {
             && (aliases.len() > 1 || identities.iter().any(|one| one.email.starts_with('*'))),
         delegated_send: false,
         bounce_detection: BounceDetection::Dsn,
-        push: false,
+        push: endpoint.event_source_url.is_some(),
         delta: EmailDelta::DeltaToken,
         max_message_bytes: max_message_bytes(&endpoint),
         max_recipients: None,

@@ -6,7 +6,7 @@ use connector_sdk::{Context, Failure, Outcome, code, http};
 use io_jmap::rfc8620::{JMAP_CORE_CAPABILITY, JmapCoreCapability};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use url::Url;
+use url::{Origin, Url};
 
 use crate::protocol::{MAIL, SUBMISSION};
 
@@ -29,6 +29,9 @@ struct Session {
     api_url: String,
     download_url: String,
     upload_url: String,
+    /// As it is: mail is read without it.
+    #[serde(default)]
+    event_source_url: Value,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -50,6 +53,9 @@ pub struct Endpoint {
     pub download_url: String,
     /// A template with `accountId`.
     pub upload_url: String,
+    /// A template with `types`, `closeafter` and `ping` (RFC 8620 section 7.3): the host waits there for news, see `connector.toml`. None
+    /// where the server has none, or has it at an origin that nothing else of the account is at.
+    pub event_source_url: Option<String>,
     pub account_id: String,
     /// The account can send (RFC 8621 section 7).
     pub submission: bool,
@@ -213,6 +219,7 @@ fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
         max_size_upload: core.max_size_upload,
         max_size_attachments_per_email: mail
             .and_then(|mail| mail.get("maxSizeAttachmentsPerEmail")?.as_u64()),
+        event_source_url: event_source(base, at, &session, &[&api_url, &download_url, &upload_url]),
         api_url,
         download_url,
         upload_url,
@@ -236,11 +243,27 @@ fn absolute(at: &Url, url: &str) -> Option<String> {
     Some(format!("{joined}{template}"))
 }
 
+/// The URL of the event source. Where it is at another origin than everything else it is left out: an account that is polled is better
+/// than none, which it would be where the host does not accept that origin.
+fn event_source(base: &Url, at: &Url, session: &Session, urls: &[&str]) -> Option<String> {
+    let url = session.event_source_url.as_str().filter(|url| !url.is_empty())?;
+    let url = absolute(at, url)?;
+    let own = origin(&url)?;
+    let is_known = [base.origin(), at.origin()].contains(&own)
+        || urls.iter().any(|url| origin(url) == Some(own.clone()));
+    is_known.then_some(url)
+}
+
+/// The origin of a URL, or of a template of one.
+fn origin(url: &str) -> Option<Origin> {
+    let fixed = url.split('{').next().unwrap_or(url);
+    fixed.parse::<Url>().ok().map(|url| url.origin())
+}
+
 fn origins(base: &Url, urls: &[&str]) -> Vec<String> {
-    let origin = |url: &str| url.parse::<Url>().ok().map(|url| url.origin());
     let mut origins: Vec<String> = urls
         .iter()
-        .filter_map(|url| origin(url.split('{').next().unwrap_or(url)))
+        .filter_map(|url| origin(url))
         .filter(|origin| *origin != base.origin())
         .map(|origin| origin.ascii_serialization())
         .collect();

@@ -502,10 +502,53 @@ fn a_recorded_session_of_a_real_server_is_read() {
         "sessionUrl": "https://cyrus.test/jmap/", "apiUrl": "https://cyrus.test/jmap/",
         "downloadUrl": "https://cyrus.test/jmap/download/{accountId}/{blobId}/{name}?accept={type}",
         "uploadUrl": "https://cyrus.test/jmap/upload/{accountId}/", "accountId": "alice",
+        "eventSourceUrl": "https://cyrus.test/jmap/eventsource/?types={types}&closeafter={closeafter}&ping={ping}",
         "submission": true, "readOnly": false, "maxObjectsInGet": 4096, "maxSizeUpload": 1_073_741_824,
         "maxSizeAttachmentsPerEmail": 10_485_760,
     });
     assert_eq!(json!(account.settings), settings);
+}
+
+/// The host waits for news where the session says so, if that is a place where the account is anyway: to no other one do its credentials
+/// go for that.
+#[test]
+fn the_event_source_is_kept_where_the_account_is() {
+    let found = |api: &str, source: Value| {
+        let mut session = fake::session();
+        session["apiUrl"] = json!(format!("{api}/api"));
+        session["eventSourceUrl"] = source;
+        let answers = vec![
+            ("https://jmap.test/s", response(200, &[], &session.to_string())),
+            (
+                if api.is_empty() { "https://jmap.test/api" } else { "https://api.jmap.test/api" },
+                identities(json!([])),
+            ),
+        ];
+        let account = check("https://jmap.test/s", answers).unwrap();
+        (account.settings["eventSourceUrl"].clone(), account.discovered_origins)
+    };
+    let template = "events/{accountId}?types={types}&closeafter={closeafter}&ping={ping}";
+    let (kept, origins) = found("", json!(format!("/{template}")));
+    assert_eq!((kept, origins.len()), (json!(format!("https://jmap.test/{template}")), 0));
+    let beside = json!(format!("https://api.jmap.test/{template}"));
+    let (kept, origins) = found("https://api.jmap.test", beside.clone());
+    assert_eq!((kept, origins), (beside.clone(), vec!["https://api.jmap.test".to_owned()]));
+    // Not worth an account that cannot be connected.
+    for source in
+        [beside, json!("https://jmap.test.evil/{types}"), json!("data:x"), json!(""), json!(null), json!(7)]
+    {
+        assert_eq!(found("", source.clone()), (Value::Null, Vec::new()), "{source}");
+    }
+}
+
+/// Whether there is push is what the session says.
+#[test]
+fn an_event_source_is_push() {
+    let (_, mut session) = open();
+    assert!(!Jmap::features(&session.cx()).unwrap().push);
+    let url = format!("{URL}/events?types={{types}}");
+    session.connection.settings.insert("eventSourceUrl".into(), url.into());
+    assert!(Jmap::features(&session.cx()).unwrap().push);
 }
 
 #[test]

@@ -57,9 +57,9 @@ pub use crate::loaded::{Loaded, TRIAL_CPU};
 pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
     Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints, ErrorClass, ErrorPlace,
-    ErrorRule, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass, Pkce, Push,
-    PushAlgorithm, PushAuth, PushJwt, PushPlace, RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion,
-    UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers,
+    ErrorRule, EventSource, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass,
+    Pkce, Push, PushAlgorithm, PushAuth, PushJwt, PushPlace, RelatedHosts, Rotation, ScopeCase, Setting,
+    SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers,
 };
 pub use crate::observer::{CallObserver, Called};
 pub use crate::outbound::{

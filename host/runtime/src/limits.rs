@@ -57,6 +57,11 @@ pub struct Limits {
     pub handshake_bytes: usize,
     /// How long one IDLE lasts, ms. A server may end it after half an hour (RFC 2177 section 3); routers forget silent lines sooner.
     pub idle_ms: u64,
+    /// How long an event source may say nothing, ms. It is asked to say three times as often that it is still there, and proxies forget
+    /// silent connections after a minute.
+    pub event_silence_ms: u64,
+    /// Bytes of one event of an event source, and of one line of it: what it says here are a few names and states.
+    pub event_bytes: usize,
     /// Bytes that a server may send in a minute on a line that waits for news. A change of one message's flags is some 40 bytes.
     pub idle_bytes_per_minute: usize,
     /// Bytes of all blobs of a call.
@@ -101,6 +106,8 @@ impl Default for Limits {
             handshake_ms: 45_000,
             handshake_bytes: 256 << 10,
             idle_ms: 9 * 60_000,
+            event_silence_ms: 90_000,
+            event_bytes: 64 << 10,
             idle_bytes_per_minute: 1 << 20,
             blob_bytes: 150 << 20,
             component_bytes: 40 << 20,

@@ -1,4 +1,5 @@
-//! Waiting for news of a provider outside of any call: no connector runs, and nothing is held but one line.
+//! Waiting for news of a provider outside of any call: no connector runs, and nothing is held but one line to a mail server, or one answer
+//! of an event source.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,16 +29,16 @@ pub struct Listening<'a> {
 impl Runtime {
     /// Whether the host can wait for news of this connector's providers.
     pub fn can_listen(&self, connector: &str) -> bool {
-        self.find(connector).is_some_and(|loaded| loaded.manifest.idle_server.is_some())
+        self.find(connector).is_some_and(|loaded| {
+            loaded.manifest.idle_server.is_some() || loaded.manifest.event_source.is_some()
+        })
     }
 
     /// Waits for news until the line ends, which it does at some time. Errors: `Unsupported` when there never will be any,
-    /// `AuthExpired` when the server refuses the credentials, `Unavailable` for everything that passes. Dropping the future ends it.
+    /// `AuthExpired` when the server refuses the credentials, `RateLimited` when it wants to be left alone for a while, `Unavailable` for
+    /// everything that passes. Dropping the future ends it.
     pub async fn listen(&self, of: Listening<'_>, tell: &Listener<'_>) -> Result<(), Error> {
         let loaded = self.find(of.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
-        let Some(server) = &loaded.manifest.idle_server else {
-            return Err(Error::new(Code::Unsupported, "the connector names no server that tells of changes"));
-        };
         let shared = self.0.sandbox.egress.clone();
         let egress = CallEgress {
             policy: Policy::new(loaded.manifest.clone(), of.settings, &shared.approved),
@@ -52,13 +53,26 @@ impl Runtime {
             redactor: Default::default(),
             turns: Semaphore::new(1),
         };
-        egress.listen(server, tell).await.map_err(|e| {
-            let code = match e.code.as_str() {
+        let ended = match (&loaded.manifest.idle_server, &loaded.manifest.event_source) {
+            (Some(server), _) => egress.listen(server, tell).await.map_err(|e| (e.code, e.message)),
+            (None, Some(source)) => {
+                let ended = egress.listen_to_events(source, of.settings, tell).await;
+                ended.map_err(|e| (e.code, e.message))
+            }
+            (None, None) => {
+                let why = "the connector names no server that tells of changes";
+                Err(("unsupported".to_owned(), why.to_owned()))
+            }
+        };
+        ended.map_err(|(code, message)| {
+            let code = match code.as_str() {
                 "unsupported" => Code::Unsupported,
                 "auth-expired" => Code::AuthExpired,
+                "rate-limited" => Code::RateLimited,
                 _ => Code::Unavailable,
             };
-            Error::new(code, e.message)
+            let retry_after_ms = egress.meter.retry_after_ms((self.0.sandbox.now)());
+            Error { retry_after_ms, ..Error::new(code, message) }
         })
     }
 }

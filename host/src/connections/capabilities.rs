@@ -20,6 +20,8 @@ use crate::app::App;
 use crate::connections::account::{is_address, shown};
 use crate::connections::{find, granted, usable};
 use crate::resources::{Asker, fetch};
+use crate::sync::schedule;
+use crate::watches::Channel;
 
 /// Most items on a page of any list.
 const PAGE_SIZE: i64 = 200;
@@ -44,10 +46,15 @@ pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabil
         evaluated_at: app.clock.now(),
         ..Capabilities::default()
     };
-    let mail = match has(connection, Surface::Email) {
+    let mut mail = match has(connection, Surface::Email) {
         true => features(app, connection, asker, Surface::Email).await?,
         false => MailFeatures::default(),
     };
+    // A server can say that it has push and then have none: what was found out when somebody listened counts.
+    if mail.push {
+        let watched = schedule::watched_by_rows(app, &connection.id).await?;
+        mail.push = watched.is_none_or(|watched| watched.channel != Channel::None);
+    }
     email(app, connection, mail, &mut capabilities);
     if has(connection, Surface::Calendar) {
         capabilities.calendar = Some(calendar(app, connection, asker).await?);

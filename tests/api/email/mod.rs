@@ -35,6 +35,7 @@ mod connecting;
 mod convergence;
 mod conversation;
 mod drafts;
+mod event_source;
 mod isolation;
 mod leaving;
 mod listing;

@@ -24,6 +24,7 @@
 mod auth;
 mod auth_checks;
 mod endpoints;
+mod event_source;
 mod hosts;
 mod push;
 mod url_template;
@@ -39,6 +40,7 @@ pub use auth::{
     LoginName, Pkce, Rotation, ScopeCase, UserinfoPointers,
 };
 pub use endpoints::{EndpointOverrides, Endpoints};
+pub use event_source::EventSource;
 pub use hosts::{HostRule, RelatedHosts};
 pub use push::{Push, PushAlgorithm, PushAuth, PushJwt, PushPlace};
 pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
@@ -90,6 +92,10 @@ pub struct Manifest {
     /// changed is read by calls as always. Default: none, the mailbox is polled.
     #[serde(default)]
     pub idle_server: Option<String>,
+    /// The event source of a JMAP server, at which the host waits for news while a mailbox is followed. Default: none. A manifest has
+    /// this or `idle_server`, not both.
+    #[serde(default)]
+    pub event_source: Option<EventSource>,
     /// How an account is opened.
     #[serde(default)]
     pub auth: Auth,
@@ -240,6 +246,10 @@ impl Manifest {
         auth_checks::check(&self.auth)?;
         if let Some(push) = &self.push {
             push::check(push, self.surfaces.iter().any(|s| s.surface == Surface::Watch))?;
+        }
+        if let Some(source) = &self.event_source {
+            ensure!(self.idle_server.is_none(), "event_source: idle_server is there too, name one of them");
+            event_source::check(source, self.surfaces.iter().any(|s| s.surface == Surface::Email))?;
         }
         if let Some(warning) = auth_checks::warning(&self.auth) {
             tracing::warn!(connector = &*self.name, "{warning}");

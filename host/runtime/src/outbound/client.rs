@@ -30,6 +30,9 @@ const KEPT: usize = 512;
 const IDLE_CONNECTIONS: usize = 32;
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
+/// What is read at most of an answer that lasts before it is taken, bytes; its head is no longer.
+const LASTING_BUFFER: usize = 32 << 10;
+
 /// An answer, its body decompressed while it is read.
 pub(super) type Answer = Response<DecompressionBody<Incoming>>;
 
@@ -99,7 +102,7 @@ impl Clients {
             let oldest = pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
             oldest.map(|key| pool.clients.remove(&key));
         }
-        let client = self.build(tenant);
+        let client = self.build(tenant, Versions::All);
         pool.clients.insert(key, (client.clone(), now));
         client
     }
@@ -111,7 +114,13 @@ impl Clients {
         tls
     }
 
-    fn build(&self, tenant: &str) -> Client {
+    /// A client for one answer that lasts: its connection is shared with nobody, as the streams of HTTP/2 would be, of which a server
+    /// allows so many. What comes is taken as it is: decompressed, a server could send without end what comes to nothing.
+    pub(super) fn lasting(&self, tenant: &str) -> Client {
+        self.build(tenant, Versions::Http1)
+    }
+
+    fn build(&self, tenant: &str, versions: Versions) -> Client {
         let mut tls = self.tls.clone();
         // The roots are shared, the sessions are not.
         tls.resumption = Resumption::in_memory_sessions(32);
@@ -123,14 +132,19 @@ impl Clients {
         };
         let plain = Resolver { is_plain: true, ..resolver.clone() };
         let http = |resolver| {
-            let http = legacy::Client::builder(TokioExecutor::new())
+            let mut builder = legacy::Client::builder(TokioExecutor::new());
+            builder
                 .pool_timer(TokioTimer::new())
                 .pool_idle_timeout(IDLE_TIME)
                 .pool_max_idle_per_host(IDLE_CONNECTIONS)
                 .timer(TokioTimer::new())
-                .http2_adaptive_window(true)
-                .build(Connector::new(tls.clone(), resolver, self.connect_timeout, Versions::All));
-            Decompression::new(http)
+                .http2_adaptive_window(true);
+            if versions == Versions::Http1 {
+                builder.http1_max_buf_size(LASTING_BUFFER);
+            }
+            let connector = Connector::new(tls.clone(), resolver, self.connect_timeout, versions);
+            let http = Decompression::new(builder.build(connector));
+            if versions == Versions::Http1 { http.no_gzip() } else { http }
         };
         Client { http: http(resolver), plain: http(plain), user_agent: self.user_agent.clone() }
     }

@@ -21,7 +21,8 @@ use crate::outbound::Egress;
 use crate::outbound::address::{Prohibited, Unencrypted};
 use crate::outbound::body::ClientBody;
 use crate::outbound::client::Answer;
-use crate::outbound::exchange::{REPEATS, causes, is_unprocessed};
+use crate::outbound::exchange::REPEATS;
+use crate::outbound::failures::{causes, is_unprocessed};
 use crate::outbound::policy;
 
 /// A request of the host itself. It is treated as secret as a whole: over plain http it goes to networks alone that the operator

@@ -1,7 +1,5 @@
 //! One exchange with a provider: permit, credentials, send, at most one repeat after a refresh, read under caps.
 
-use std::error::Error;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,11 +10,10 @@ use futures::StreamExt;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
-use hyper_util::client::legacy;
 
 use crate::bindings::http::{BlobInfo, Err, Req, Res};
-use crate::outbound::address::{Prohibited, Unencrypted};
 use crate::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
+use crate::outbound::failures::{explain, is_unprocessed, unusable};
 use crate::outbound::policy::{Permit, Refusal};
 use crate::outbound::transport::AnswerBody;
 use crate::outbound::{CallEgress, CredentialsError, Secret, headers, refused};
@@ -75,6 +72,8 @@ pub(super) struct Prepared {
     permit: Permit,
     headers: HeaderMap,
     body: RequestBody,
+    /// The answer lasts: it comes on a connection of its own.
+    is_lasting: bool,
 }
 
 impl Prepared {
@@ -133,7 +132,8 @@ impl CallEgress {
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
         let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
         let work = async {
-            let response = tokio::time::timeout(head, self.exchange(r)).await.map_err(|_| late())??;
+            let response =
+                tokio::time::timeout(head, self.exchange(r, false)).await.map_err(|_| late())??;
             reading.read(self, response).await
         };
         let _waiting = self.meter.waiting();
@@ -142,9 +142,15 @@ impl CallEgress {
         tokio::time::timeout(own.min(host).min(self.remaining()), work).await.unwrap_or_else(|_| Err(late()))
     }
 
-    async fn exchange(&self, r: Req) -> Result<Answer, Err> {
+    /// Sends a request whose answer lasts, on a connection of its own, and waits for the head of the answer. Its time is the caller's.
+    pub(super) async fn open(&self, r: Req) -> Result<Answer, Err> {
+        let _waiting = self.meter.waiting();
+        self.exchange(r, true).await
+    }
+
+    async fn exchange(&self, r: Req, is_lasting: bool) -> Result<Answer, Err> {
         let auth_is_named = r.auth.is_some();
-        let prepared = self.prepare(r)?;
+        let prepared = Prepared { is_lasting, ..self.prepare(r)? };
         let slot = prepared.permit.slot.as_deref();
         let secret = match slot {
             Some(slot) => self.secret(self.credentials.authorization(slot).await, slot)?,
@@ -203,7 +209,7 @@ impl CallEgress {
         if body.size > 0 {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.size));
         }
-        Ok(Prepared { method, uri, permit, headers, body })
+        Ok(Prepared { method, uri, permit, headers, body, is_lasting: false })
     }
 
     fn secret(
@@ -243,7 +249,10 @@ impl CallEgress {
 
     /// Sends it to the provider itself.
     pub(super) async fn over_network(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
-        let client = self.shared.clients.get(&self.tenant, &self.connector);
+        let client = match p.is_lasting {
+            true => self.shared.clients.lasting(&self.tenant),
+            false => self.shared.clients.get(&self.tenant, &self.connector),
+        };
         let mut repeats = 0..REPEATS;
         loop {
             match client.send(p.request(secret)?).await {
@@ -339,17 +348,6 @@ impl CallEgress {
     }
 }
 
-/// Only credentials that are refused want the account to be connected again.
-fn unusable(error: CredentialsError) -> Err {
-    match error {
-        CredentialsError::Refused(_) => refused("auth-expired", "the connection has no usable credentials"),
-        CredentialsError::Unavailable { message, retry_after_ms } => {
-            let retry_after_ms = retry_after_ms.map(|ms| u32::try_from(ms).unwrap_or(u32::MAX));
-            Err { retry_after_ms, ..refused("unavailable", message) }
-        }
-    }
-}
-
 /// The next piece of an answer's body.
 pub(super) async fn chunk(body: &mut AnswerBody) -> Result<Option<Bytes>, Err> {
     while let Some(frame) = body.frame().await {
@@ -359,38 +357,4 @@ pub(super) async fn chunk(body: &mut AnswerBody) -> Result<Option<Bytes>, Err> {
         }
     }
     Ok(None)
-}
-
-/// Whether the provider says that it has not begun to work on the request: it closes the connection, or has no room on it
-/// (RFC 9113 section 8.7).
-pub(super) fn is_unprocessed(error: &legacy::Error) -> bool {
-    causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
-        let is_closing = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
-        let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
-        error.is_remote() && (is_closing || is_refused)
-    })
-}
-
-pub(super) fn causes<'a>(
-    error: &'a (dyn Error + 'static),
-) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
-}
-
-/// A client's error for the guest: few words, the same whatever is behind the address.
-fn explain(error: &(dyn Error + 'static)) -> Err {
-    if causes(error).any(|cause| cause.is::<Prohibited>()) {
-        return refused("denied", "the operator does not allow requests to this host's address");
-    }
-    if causes(error).any(|cause| cause.is::<Unencrypted>()) {
-        return refused("denied", "credentials are not sent over http to a public address: use https");
-    }
-    let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
-    if causes(error).any(|cause| cause.downcast_ref().is_some_and(is_late)) {
-        refused("timeout", "the provider did not answer in time")
-    } else if error.downcast_ref().is_some_and(legacy::Error::is_connect) {
-        refused("connect", "the provider could not be reached")
-    } else {
-        refused("unavailable", "the provider's answer could not be read")
-    }
 }

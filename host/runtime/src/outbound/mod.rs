@@ -7,9 +7,12 @@ mod carried;
 mod client;
 mod connect;
 mod direct;
+mod event_source;
 mod exchange;
+mod failures;
 mod headers;
 mod names;
+mod news;
 mod operator;
 mod origins;
 mod policy;
@@ -42,13 +45,14 @@ use crate::state::State;
 pub use client::HttpSettings;
 pub use direct::{DirectError, DirectRequest, DirectResponse};
 pub use names::{Lookup, SystemLookup};
+pub use news::{Listener, News};
 pub use operator::{OperatorAnswer, OperatorClient};
 pub use origins::{BadOrigin, check_origins};
 pub(crate) use policy::Policy;
 pub use post::{Post, PostError, Posted, UrlCheck, parse_webhook_url};
 pub use rules::OwnProvider;
 pub(crate) use rules::Rules;
-pub use tcp::{Listener, News, check_server};
+pub use tcp::check_server;
 pub use transport::{Carried, Network, Transport, TransportError};
 
 /// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.

@@ -15,28 +15,15 @@ use tokio::time::Instant;
 
 use crate::bindings::tcp::Err;
 use crate::outbound::CallEgress;
+use crate::outbound::news::{Listener, News, Teller};
 use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::meter::Allowance;
 use crate::outbound::tcp::opening::{ANSWER, PIECE, imap_run, said};
 use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Protocol;
 
-/// News is told no more often than this.
-const QUIET: Duration = Duration::from_secs(1);
 /// Longest response of the server, bytes: what it says here are counts and flags.
 const LONGEST: u32 = 64 << 10;
-
-/// What a listener is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// From now on nothing is missed; what came before has to be read.
-    Listening,
-    /// Something is other than it was.
-    Changed,
-}
-
-/// Takes the news. Must return at once.
-pub type Listener<'a> = dyn Fn(News) + Send + Sync + 'a;
 
 impl CallEgress {
     /// Listens at the inbox on a line of its own, until that ends. "unsupported" where the server has no IDLE.
@@ -61,7 +48,7 @@ impl CallEgress {
         tell(News::Listening);
         line.allow(Allowance::PerMinute(limits.idle_bytes_per_minute));
         let renew = Duration::from_millis(limits.idle_ms);
-        let mut wait = Wait { tell, renew, answer, told_at: None, is_more: false };
+        let mut wait = Wait { teller: Teller::new(tell), renew, answer };
         loop {
             wait.idle(&mut line, &mut fragments).await?;
         }
@@ -70,37 +57,13 @@ impl CallEgress {
 
 /// How a wait is done.
 struct Wait<'a> {
-    tell: &'a Listener<'a>,
+    teller: Teller<'a>,
     /// How long one IDLE lasts, and how long its end may take.
     renew: Duration,
     answer: Duration,
-    /// When news was told last, and whether there has been more since: a server that tells of every message of a thousand makes
-    /// the host read once, not a thousand times.
-    told_at: Option<Instant>,
-    is_more: bool,
 }
 
 impl Wait<'_> {
-    fn changed(&mut self) {
-        let is_soon = self.told_at.is_some_and(|at| at.elapsed() < QUIET);
-        self.is_more = is_soon;
-        if !is_soon {
-            self.told_at = Some(Instant::now());
-            (self.tell)(News::Changed);
-        }
-    }
-
-    /// Until when nothing has to be told.
-    fn tell_at(&self) -> Option<Instant> {
-        self.told_at.filter(|_| self.is_more).map(|at| at + QUIET)
-    }
-
-    fn tell_rest(&mut self) {
-        if self.tell_at().is_some_and(|at| at <= Instant::now()) {
-            self.changed();
-        }
-    }
-
     /// One IDLE, from its begin to its end. Its time is one, whatever the server says meanwhile.
     async fn idle(&mut self, line: &mut Line, fragments: &mut Fragmentizer) -> Result<(), Err> {
         let over = Arc::new(AtomicBool::new(false));
@@ -115,7 +78,7 @@ impl Wait<'_> {
                 ImapCoroutineState::Yielded(ImapIdleYield::WantsWrite(bytes)) => said(line, &bytes).await?,
                 ImapCoroutineState::Yielded(ImapIdleYield::Event(event)) => {
                     if is_change(&event) {
-                        self.changed();
+                        self.teller.changed();
                     }
                 }
                 ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) if Instant::now() >= until => {
@@ -126,13 +89,13 @@ impl Wait<'_> {
                     until = Instant::now() + self.answer;
                 }
                 ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) => {
-                    let next = self.tell_at().map_or(until, |at| at.min(until));
+                    let next = self.teller.tell_at().map_or(until, |at| at.min(until));
                     match line.read(PIECE, next.saturating_duration_since(Instant::now())).await {
                         Ok(bytes) => read = Some(bytes),
                         Err(silent) if silent.code == "timeout" => {}
                         Err(e) => return Err(e),
                     }
-                    self.tell_rest();
+                    self.teller.tell_rest();
                 }
             }
         }

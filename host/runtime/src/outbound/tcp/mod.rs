@@ -30,7 +30,6 @@ use crate::outbound::tcp::server::Protocol;
 use crate::outbound::{CallEgress, CredentialsError, Login, LoginSecret};
 use crate::state::State;
 
-pub use idle::{Listener, News};
 pub(crate) use pool::Pool;
 pub use server::check_server;
 pub(crate) use server::{BadServer, Server};

@@ -14,9 +14,9 @@ use crate::bindings::tcp::Err;
 use crate::blobs::Blobs;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
-use crate::outbound::tcp::{News, Protocol, Server};
+use crate::outbound::tcp::{Protocol, Server};
 use crate::outbound::{
-    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, LoginSecret, Meter, Policy,
+    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, LoginSecret, Meter, News, Policy,
     Rules, Secret,
 };
 

@@ -1,0 +1,215 @@
+//! Waiting at the event source of a JMAP server (RFC 8620 section 7.3) until it says that something changed: an answer that does not end.
+//! What changed is not looked at: the connector reads that, in a call like any other.
+//!
+//! Nothing is sent again where the server sends to another place: credentials go where the connection's own requests go. What comes is read
+//! under a longest length of lines and events, so many bytes a minute, and a longest silence; beyond that the wait ends, and whoever waits
+//! comes back later.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::bindings::http::{Err, Header, Req};
+use crate::manifest::EventSource;
+use crate::outbound::event_source::reader::Reader;
+use crate::outbound::exchange::chunk;
+use crate::outbound::news::{Listener, News, Teller};
+use crate::outbound::{CallEgress, refused};
+
+/// What a read counts as at the least, bytes: a server that sends single bytes costs the host a wake-up for each.
+const READ_COSTS: usize = 64;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The format of an event source.
+const EVENTS: &str = "text/event-stream";
+
+impl CallEgress {
+    /// Listens at an account's event source, until that ends: `Ok` where the server has ended it. "unsupported" where there is none.
+    pub(crate) async fn listen_to_events(
+        &self,
+        source: &EventSource,
+        settings: &Map<String, Value>,
+        tell: &Listener<'_>,
+    ) -> Result<(), Err> {
+        let text = |name: &str| settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let (Some(template), Some(account)) = (text(&source.url), text(&source.account)) else {
+            return Err(refused("unsupported", "the server names no place at which it tells of changes"));
+        };
+        if self.shared.transport.is_some() {
+            return Err(refused(
+                "unsupported",
+                "nothing is waited for where another program plays the provider",
+            ));
+        }
+        let silence = Duration::from_millis(self.shared.limits.event_silence_ms);
+        let request = request(filled(template, &source.types, (silence / 3).as_secs().max(1)));
+        let opening = tokio::time::timeout(self.remaining(), self.open(request)).await;
+        let answer = opening.map_err(|_| refused("timeout", "the server did not answer in time"))??;
+        let (head, mut body) = answer.into_parts();
+        check(head.status, &head.headers)?;
+        tell(News::Listening);
+        let mut teller = Teller::new(tell);
+        let mut states = States { account, types: &source.types, known: HashMap::new() };
+        let mut reader = Reader::new(self.shared.limits.event_bytes);
+        let mut allowance = Allowance::new(self.shared.limits.idle_bytes_per_minute);
+        let mut silent_at = Instant::now() + silence;
+        loop {
+            let next = teller.tell_at().map_or(silent_at, |at| at.min(silent_at));
+            match tokio::time::timeout_at(next, chunk(&mut body)).await {
+                Ok(piece) => {
+                    let Some(piece) = piece? else { return Ok(()) };
+                    silent_at = Instant::now() + silence;
+                    allowance.take(piece.len())?;
+                    let read = reader.read(&piece, |data| {
+                        if states.change(data) {
+                            teller.changed();
+                        }
+                    });
+                    read.map_err(|_| too_much())?;
+                }
+                Err(_) if Instant::now() >= silent_at => {
+                    return Err(refused("timeout", "the server did not say that it is still there"));
+                }
+                // Something was held back.
+                Err(_) => {}
+            }
+            teller.tell_rest();
+        }
+    }
+}
+
+/// The request that opens the stream.
+fn request(url: String) -> Req {
+    let header = |name: &str, value: &str| Header { name: name.to_owned(), value: value.into() };
+    Req {
+        method: "GET".to_owned(),
+        url,
+        headers: vec![header("accept", EVENTS), header("cache-control", "no-cache")],
+        body: Vec::new(),
+        auth: None,
+        timeout_ms: None,
+        max_bytes: None,
+        extra: Vec::new(),
+    }
+}
+
+/// The template (RFC 6570 level 1) with its variables. One that is not known is empty; a brace that ends nowhere stays, and makes no URL.
+fn filled(template: &str, types: &[String], ping_s: u64) -> String {
+    let mut url = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else { break };
+        url.push_str(before);
+        match name {
+            // Their names are letters and digits.
+            "types" => url.push_str(&types.join("%2C")),
+            "closeafter" => url.push_str("no"),
+            "ping" => url.push_str(&ping_s.to_string()),
+            _ => {}
+        }
+        rest = after;
+    }
+    url + rest
+}
+
+/// Whether the answer is a stream of events.
+fn check(status: StatusCode, headers: &HeaderMap) -> Result<(), Err> {
+    match status {
+        StatusCode::OK => {}
+        StatusCode::UNAUTHORIZED => {
+            return Err(refused("auth-expired", "the server does not take the credentials"));
+        }
+        // By 204 a server says that nobody should come back; the others have nothing at this place, or not for this account.
+        StatusCode::NO_CONTENT
+        | StatusCode::FORBIDDEN
+        | StatusCode::NOT_FOUND
+        | StatusCode::METHOD_NOT_ALLOWED
+        | StatusCode::NOT_ACCEPTABLE
+        | StatusCode::GONE
+        | StatusCode::NOT_IMPLEMENTED => {
+            return Err(refused("unsupported", "the server does not tell of changes by itself"));
+        }
+        StatusCode::TOO_MANY_REQUESTS => {
+            return Err(refused("rate-limited", "the server asks to come later"));
+        }
+        other if other.is_redirection() => {
+            return Err(refused("unavailable", "the server sends to another place to be told of changes"));
+        }
+        _ => return Err(refused("unavailable", "the server does not tell of changes now")),
+    }
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
+    let media_type = text(CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
+    let coding = text(CONTENT_ENCODING);
+    if !media_type.eq_ignore_ascii_case(EVENTS)
+        || !(coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
+    {
+        return Err(refused("unavailable", "the server answers with something else than a stream of events"));
+    }
+    Ok(())
+}
+
+fn too_much() -> Err {
+    refused("too-large", "the server sends more than there is to be said")
+}
+
+/// How many bytes a server may send in a minute.
+struct Allowance {
+    per_minute: usize,
+    left: usize,
+    /// When a minute's bytes are there anew.
+    until: Instant,
+}
+
+impl Allowance {
+    fn new(per_minute: usize) -> Self {
+        Allowance { per_minute, left: per_minute, until: Instant::now() + MINUTE }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), Err> {
+        if Instant::now() >= self.until {
+            *self = Allowance::new(self.per_minute);
+        }
+        self.left = self.left.checked_sub(bytes.max(READ_COSTS)).ok_or_else(too_much)?;
+        Ok(())
+    }
+}
+
+/// RFC 8620 section 7.1. A ping has other data, and changes nothing.
+#[derive(Deserialize)]
+struct StateChange {
+    /// The new states, by account and type.
+    #[serde(default)]
+    changed: HashMap<String, HashMap<String, String>>,
+}
+
+/// The states of an account's types, as far as they were told.
+struct States<'a> {
+    account: &'a str,
+    types: &'a [String],
+    known: HashMap<&'a str, String>,
+}
+
+impl States<'_> {
+    /// Whether this event tells of something new. What cannot be read tells of nothing.
+    fn change(&mut self, data: &[u8]) -> bool {
+        let Ok(StateChange { mut changed }) = serde_json::from_slice(data) else { return false };
+        let mut states = changed.remove(self.account).unwrap_or_default();
+        let mut is_new = false;
+        for name in self.types {
+            if let Some(state) = states.remove(name) {
+                is_new |= self.known.get(name.as_str()) != Some(&state);
+                self.known.insert(name, state);
+            }
+        }
+        is_new
+    }
+}
