@@ -11,11 +11,9 @@ use crate::app::App;
 use crate::push::life::present;
 use crate::push::reach;
 use crate::resources::Kind;
-use crate::sync::schedule::{ConnectionJob, renew_job};
-use crate::sync::{Scope, whole};
+use crate::sync::Scope;
+use crate::sync::schedule::{ConnectionJob, MAX_WATCHED, parts, renew_job};
 
-/// Collections of a surface that is followed as a whole, at most: of a connection that has more, none is watched, and all are polled.
-const MAX_COLLECTIONS: usize = 50;
 /// A watch that was started or renewed within this time is not renewed again for a client, ms: at a provider that cannot renew, each
 /// renewal is another watch.
 const RENEWED_WITHIN_MS: i64 = 60_000;
@@ -25,7 +23,7 @@ pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result
     if !reach::can_watch(app, &connection.provider) {
         return Ok(());
     }
-    let scope_ids = scope_ids(app, connection, scope).await?;
+    let scope_ids = parts(app, connection, scope, MAX_WATCHED).await?;
     let mut wanted: Vec<ConnectionJob> =
         scope_ids.iter().map(|scope_id| renew_job(connection, scope.surface(), scope_id)).collect();
     let ids: Vec<String> = wanted.iter().map(ConnectionJob::id).collect();
@@ -46,19 +44,6 @@ pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result
             })
         })
         .await
-}
-
-/// What is watched for a scope: itself, and each of its collections where it is followed with all of them.
-async fn scope_ids(app: &App, connection: &Connection, scope: &Scope) -> Result<Vec<String>> {
-    let mut scope_ids = vec![scope.scope_id.clone()];
-    if scope.is_whole() {
-        let inside = whole::collections(app, connection, scope.kind).await?;
-        if inside.len() > MAX_COLLECTIONS {
-            return Ok(Vec::new());
-        }
-        scope_ids.extend(inside.into_iter().map(|collection| collection.id));
-    }
-    Ok(scope_ids)
 }
 
 /// What a provider is to be asked to watch.

@@ -11,11 +11,11 @@ use crate::app::App;
 use crate::push::life::{after_time, present};
 use crate::push::reach;
 use crate::resources::Kind;
-use crate::sync::whole;
+use crate::sync::Scope;
+use crate::sync::schedule::{MAX_WATCHED, parts};
 
 /// The watch of a scope whose provider can notify this service; `otherwise` where it cannot, and where there is no watch. None: nobody
-/// follows the scope yet. What is followed with all of its collections has a watch of each of them, and is shown as the worst of these: it
-/// is polled like any other while one of them is over.
+/// follows the scope yet. What is followed with all of its collections is watched as well as the one of them that is watched worst.
 pub async fn of(
     app: &App,
     connection: &Connection,
@@ -28,50 +28,100 @@ pub async fn of(
     if !state.followed {
         return Ok(None);
     }
-    let mut known = watches::of_connection(app.db.reader(), &connection.id).await?;
-    known.retain(|watch| watch.surface == state.surface);
-    let mut scope_ids = vec![state.scope_id.clone()];
-    if state.scope_id.is_empty() && state.surface == Kind::ContactBook.surface().as_str() {
-        let books = whole::collections(app, connection, Kind::ContactBook).await?;
-        scope_ids.extend(books.into_iter().map(|book| book.id));
+    let (reader, now) = (app.db.reader(), app.now());
+    let whole = Scope::collections(Kind::ContactBook);
+    if (state.surface.as_str(), state.scope_id.as_str()) == (whole.surface(), whole.scope_id.as_str()) {
+        let mut known = watches::of_connection(reader, &connection.id).await?;
+        known.retain(|watch| watch.surface == state.surface);
+        // One more than are watched: where there is one, not all are.
+        let parts = parts(app, connection, &whole, MAX_WATCHED + 1).await?;
+        return Ok(joined(&known, &parts, now).or(otherwise));
     }
-    known.retain(|watch| scope_ids.contains(&watch.scope_id));
-    if present(&known).is_none() {
-        return Ok(otherwise);
-    }
-    let of_scope = |scope_id: &String| {
-        let own: Vec<Row> = known.iter().filter(|watch| watch.scope_id == *scope_id).cloned().collect();
-        shown(&own, app.now())
-    };
-    Ok(scope_ids.iter().map(of_scope).reduce(worse))
+    let of = (state.surface.as_str(), state.scope_id.as_str());
+    let known = watches::of_scope(reader, &connection.id, of).await?;
+    Ok(shown(&known, now).or(otherwise))
 }
 
-/// The watch of one scope out of all that it has. Without one nobody tells of changes there.
-fn shown(known: &[Row], now: i64) -> Watch {
-    let Some(watch) = present(known) else {
-        return Watch { status: WatchStatus::Expired, ..Watch::default() };
-    };
+/// The watch of one collection out of its rows. None: there is none that has begun.
+pub fn shown(known: &[watches::Watch], now: i64) -> Option<Watch> {
+    let watch = present(known)?;
     let status = match after_time(watch, now).unwrap_or(watch.status) {
         Status::Active => WatchStatus::Active,
         Status::Expiring => WatchStatus::Expiring,
         Status::Expired | Status::Starting | Status::Stopping => WatchStatus::Expired,
     };
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
-    Watch { status, expires_at: at(watch.expires_at), last_notification_at: at(watch.last_notified_at) }
+    Some(Watch { status, expires_at: at(watch.expires_at), last_notification_at: at(watch.last_notified_at) })
 }
 
-/// Two watches as one: the worse status, until the first of them ends.
-fn worse(one: Watch, other: Watch) -> Watch {
-    let rank = |watch: &Watch| match watch.status {
-        WatchStatus::Active => 0,
-        WatchStatus::Expiring => 1,
-        WatchStatus::Expired | WatchStatus::Unsupported => 2,
+/// The watch of several parts out of the rows of all. Where one of them is not watched the whole is polled, and has no end.
+fn joined(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch> {
+    let of_part = |part: &String| {
+        let rows: Vec<watches::Watch> =
+            known.iter().filter(|watch| watch.scope_id == *part).cloned().collect();
+        shown(&rows, now)
     };
-    let status = if rank(&other) > rank(&one) { other.status } else { one.status };
-    let expires_at = one.expires_at.into_iter().chain(other.expires_at).min();
-    Watch {
-        status,
-        expires_at,
-        last_notification_at: one.last_notification_at.max(other.last_notification_at),
+    let each: Vec<Option<Watch>> = parts.iter().map(of_part).collect();
+    let last_notification_at = each.iter().flatten().filter_map(|watch| watch.last_notification_at).max();
+    each.iter().flatten().next()?;
+    let Some(all) = each.into_iter().collect::<Option<Vec<Watch>>>() else {
+        return Some(Watch { status: WatchStatus::Expired, expires_at: None, last_notification_at });
+    };
+    let is = |status: WatchStatus| all.iter().any(|watch| watch.status == status);
+    let worst = [WatchStatus::Expired, WatchStatus::Expiring].into_iter().find(|status| is(*status));
+    Some(Watch {
+        status: worst.unwrap_or(WatchStatus::Active),
+        expires_at: all.iter().filter_map(|watch| watch.expires_at).min(),
+        last_notification_at,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use base::tenant::Tenant;
+
+    use super::*;
+
+    const NOW: i64 = 1_000;
+
+    fn row(scope_id: &str, status: Status, expires_at: i64) -> watches::Watch {
+        watches::Watch {
+            id: format!("wat_{scope_id}"),
+            tenant: Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() },
+            connection_id: "conn_1".to_owned(),
+            provider: "sandbox".to_owned(),
+            surface: "contacts".to_owned(),
+            scope_id: scope_id.to_owned(),
+            external_id: None,
+            resource: None,
+            account: None,
+            token_hash: String::new(),
+            status,
+            expires_at: Some(expires_at),
+            renewed_at: Some(NOW),
+            due_at: None,
+            last_notified_at: Some(expires_at / 100),
+            created_at: 0,
+            updated_at: 0,
+        }
+    }
+
+    #[test]
+    fn a_whole_is_as_its_worst_part() {
+        let parts = ["", "cb_1", "cb_2"].map(str::to_owned);
+        let of =
+            |rows: &[watches::Watch]| joined(rows, &parts, NOW).map(|watch| (watch.status, watch.expires_at));
+        let at = |ms| Some(Instant::from_millis(ms));
+        let rows = |status| {
+            [row("", Status::Active, 9_000), row("cb_1", status, 5_000), row("cb_2", Status::Active, 7_000)]
+        };
+        assert_eq!(of(&rows(Status::Active)), Some((WatchStatus::Active, at(5_000))));
+        assert_eq!(of(&rows(Status::Expiring)), Some((WatchStatus::Expiring, at(5_000))));
+        assert_eq!(of(&rows(Status::Expired)), Some((WatchStatus::Expired, at(5_000))));
+        assert_eq!(of(&rows(Status::Starting)), Some((WatchStatus::Expired, None)), "it is not there yet");
+        assert_eq!(of(&rows(Status::Active)[..2]), Some((WatchStatus::Expired, None)), "one is not watched");
+        assert_eq!(of(&[]), None);
+        let told = joined(&rows(Status::Active), &parts, NOW).and_then(|watch| watch.last_notification_at);
+        assert_eq!(told, at(90), "whichever part it was about");
     }
 }

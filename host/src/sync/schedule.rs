@@ -29,8 +29,9 @@ const BUSY_MS: i64 = 10 * 60_000;
 const LONGEST_MS: i64 = 15 * 60_000;
 /// The same where the provider tells of changes, ms: no provider is trusted to tell of all of them.
 pub const WATCHED_MS: i64 = 60 * 60_000;
-/// Collections of a surface that is followed as a whole at which one looks whether they are watched. Of more none is.
-const MAX_COUNTED: i64 = 1_000;
+/// Collections of a surface that is followed as a whole that a provider is asked to watch, at most. Of a connection that has more, the others
+/// are polled, and a change in any of the watched ones brings that forward.
+pub const MAX_WATCHED: i64 = 50;
 
 /// A job on a connection: what it is called, and whom it asks.
 #[derive(Clone, Debug)]
@@ -193,7 +194,7 @@ pub async fn watch_of(app: &App, connection: &Connection, scope: &Scope) -> Resu
 }
 
 /// The same of notifications that the provider posts to this service. What is followed with all of its collections is watched where each of
-/// them is.
+/// them is: of one with more than `MAX_WATCHED` never.
 async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Watched>> {
     let connector = app.runtime.find(&connection.provider);
     if connector.is_none_or(|connector| connector.manifest.push.is_none()) {
@@ -205,13 +206,8 @@ async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<O
     if rows.is_empty() {
         return Ok(None);
     }
-    let mut scope_ids = vec![scope.scope_id.clone()];
-    if scope.is_whole() {
-        let kind = scope.kind.as_str();
-        let inside =
-            items::list_top(reader, &connection.tenant, Some(&connection.id), kind, "", MAX_COUNTED).await?;
-        scope_ids.extend(inside.into_iter().map(|collection| collection.id));
-    }
+    // One more than are watched: where there is one, not all are.
+    let scope_ids = parts(app, connection, scope, MAX_WATCHED + 1).await?;
     rows.retain(|watch| scope_ids.contains(&watch.scope_id));
     if rows.is_empty() {
         return Ok(None);
@@ -220,6 +216,19 @@ async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<O
     let channel = if scope_ids.iter().all(is_active) { Channel::Open } else { Channel::Closed };
     let told_at = rows.iter().filter_map(|watch| watch.last_notified_at).max();
     Ok(Some(Watched { channel, told_at }))
+}
+
+/// What there is to watch of a scope, by ids: itself, and where it is followed with all of its collections the first of these, `limit` at
+/// most. The order is that of their ids, the oldest first: a new one takes no other one's place.
+pub async fn parts(app: &App, connection: &Connection, scope: &Scope, limit: i64) -> Result<Vec<String>> {
+    let mut parts = vec![scope.scope_id.clone()];
+    if scope.is_whole() {
+        let (reader, kind) = (app.db.reader(), scope.kind.as_str());
+        let inside =
+            items::list_top(reader, &connection.tenant, Some(&connection.id), kind, "", limit).await?;
+        parts.extend(inside.into_iter().map(|collection| collection.id));
+    }
+    Ok(parts)
 }
 
 /// Whether the provider tells of changes in this scope now.

@@ -115,6 +115,7 @@ pub struct Watch {
 pub enum WatchStatus {
     Active,
     Expiring,
+    /// Changes are polled until there is a channel again; of contacts also where not every book is watched.
     Expired,
     /// The provider has no push: changes are polled.
     #[default]

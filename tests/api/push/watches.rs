@@ -2,13 +2,15 @@
 
 use harness::TestServer;
 use model::Instant;
-use serde_json::json;
+use serde_json::{Value, json};
 use storage::connections;
+use storage::jobs;
 use storage::watches::{self as table, Status};
 use switchboard::jobs::renew::RENEW;
 use switchboard::jobs::runner;
 use switchboard::push::stop::stop_all;
 
+use crate::email::mailbox::text;
 use crate::email::mailbox::until;
 use crate::push::{LIFE_MS, MINUTE_MS, World};
 
@@ -185,6 +187,40 @@ async fn contacts_are_watched_book_by_book() {
     assert_eq!(status().await, "expiring");
     server.clock.advance_ms(LIFE_MS * 3 / 10);
     assert_eq!(status().await, "expired");
+}
+
+/// Of very many books the first 50 are watched. The others are polled as if none were, and the status says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_very_many_books_the_first_are_watched() {
+    let builder = TestServer::builder().config(|config| config.push_over_http = true);
+    let server = builder.without_pulls().start().await;
+    let (api, provider) = (server.client().await, server.provider("zoe"));
+    for n in 0..51 {
+        let book = json!({ "title": format!("Book {n}") });
+        provider.post("/sandbox/v1/books", book).send().await.expect(201);
+    }
+    let connection = api.connect_account("zoe").await;
+    api.post("/v1/contacts/sync/start", json!({ "connectionId": connection })).send().await.expect(202);
+    server.pull().await;
+    let books = api.all("/v1/contact-books").await;
+    assert!(books.len() > 51, "{}", books.len());
+    assert_eq!(server.renew().await, 51, "50 books, and the books themselves");
+    let watched = table::of_connection(server.app.db.reader(), &connection).await.expect("a query");
+    let mut watched: Vec<String> = watched.into_iter().map(|watch| watch.scope_id).collect();
+    let mut first: Vec<String> = books.iter().map(|book| text(&book["id"])).collect();
+    first.sort_unstable();
+    first.truncate(50);
+    first.insert(0, String::new());
+    watched.sort_unstable();
+    assert_eq!(watched, first, "those that came first");
+    let path = format!("/v1/contacts/sync/status/{connection}");
+    let status = api.get(path).send().await.expect(200);
+    assert_eq!(status["watch"]["status"], "expired", "not all of it is watched");
+    assert_eq!(status["watch"]["expiresAt"], Value::Null);
+    assert!(server.pull().await > 0, "what changed while the watches began is read");
+    let pull = jobs::find(server.app.db.reader(), &format!("pull:{connection}:contacts:")).await;
+    let due_at = pull.expect("a query").expect("it is there").due_at;
+    assert!(due_at.is_some_and(|at| at <= server.app.now() + MINUTE_MS), "it is polled: {due_at:?}");
 }
 
 /// Without an address that begins with https no provider posts anything, and everything is polled.
