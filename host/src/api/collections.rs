@@ -28,7 +28,7 @@ pub async fn list<C: Collection>(
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let raw = params.with_provider_data();
-    let texts = counts::page(app.db.reader(), &asker.tenant, &items, &[], raw).await?;
+    let texts = counts::page(&app, app.db.reader(), &asker.tenant, &items, &[], raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
     Ok(reply::over_connections(Answer::ok(page::cut(&texts, more, cursor)), &asker))
 }
@@ -51,7 +51,7 @@ pub async fn get<C: Collection>(
 ) -> Result<Answer, ApiError> {
     let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
     let raw = params.with_provider_data();
-    let text = counts::printed(app.db.reader(), &asker.tenant, &item, &[], raw).await?;
+    let text = counts::printed(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
     Ok(Answer::ok(text).etag(&item.etag))
 }
 

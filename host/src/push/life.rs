@@ -1,5 +1,7 @@
-//! When a watch is renewed, and when its end is near.
+//! When a watch is renewed, when its end is near, and how it stands.
 
+use model::Instant;
+use model::sync::{Watch as Shown, WatchStatus};
 use storage::watches::{Status, Watch};
 
 /// The end that a provider is asked for, from now on, ms. It may choose an earlier one.
@@ -42,6 +44,18 @@ pub fn present(watches: &[Watch]) -> Option<&Watch> {
         Status::Starting | Status::Stopping => 0,
     };
     watches.iter().filter(|watch| rank(watch) > 0).max_by_key(rank)
+}
+
+/// The watch of one collection as the API tells it, out of its rows. None: there is none that has begun.
+pub fn shown(known: &[Watch], now: i64) -> Option<Shown> {
+    let watch = present(known)?;
+    let status = match after_time(watch, now).unwrap_or(watch.status) {
+        Status::Active => WatchStatus::Active,
+        Status::Expiring => WatchStatus::Expiring,
+        Status::Expired | Status::Starting | Status::Stopping => WatchStatus::Expired,
+    };
+    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+    Some(Shown { status, expires_at: at(watch.expires_at), last_notification_at: at(watch.last_notified_at) })
 }
 
 /// When something has to be done next with these watches after `now`: the next step that time makes, or what is due.

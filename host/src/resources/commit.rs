@@ -74,7 +74,7 @@ pub async fn shown(
 ) -> Result<Answer> {
     let item = stored(tx, app, (lock, place), external_id, change).await?;
     let text = match place.kind.is_collection() {
-        true => counts::printed(tx, &place.tenant, &item, &change.warnings, false).await?,
+        true => counts::printed(app, tx, &place.tenant, &item, &change.warnings, false).await?,
         false => render::item(&item, &change.warnings, false),
     };
     let mut answer = Answer::json(change.status, text).etag(&item.etag);

@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
+use base::error::Result;
 use model::Instant;
+use model::sync::Watch;
 use serde_json::Value;
 use storage::items::{Item, Shown};
 use storage::json_text;
@@ -59,7 +61,7 @@ fn place(out: &mut String, item: &Shown<'_>) {
                 None => out.push_str(",\"seriesId\":null"),
             }
         }
-        // No provider behind today's connectors pushes changes: there is no channel to tell of.
+        // How it is watched is no part of a calendar's version: `watched` puts it in.
         Some(Kind::Calendar) => out.push_str(",\"watch\":null"),
         Some(Kind::Contact | Kind::ContactGroup) => field(out, ",\"bookId\":", item.parent_id),
         Some(Kind::Task) => field(out, ",\"taskListId\":", item.parent_id),
@@ -74,6 +76,12 @@ pub fn counted(text: String, items: i64, open: i64) -> String {
     text.replacen("\"contactCount\":null", &format!("\"contactCount\":{items}"), 1)
         .replacen("\"taskCount\":null", &format!("\"taskCount\":{items}"), 1)
         .replacen("\"openCount\":null", &format!("\"openCount\":{open}"), 1)
+}
+
+/// A printed calendar with how it is watched.
+pub fn watched(text: String, watch: &Watch) -> Result<String> {
+    // The field stands before all that the provider names.
+    Ok(text.replacen("\"watch\":null", &format!("\"watch\":{}", serde_json::to_string(watch)?), 1))
 }
 
 /// `before`, and `text` as a JSON string.
@@ -91,7 +99,20 @@ fn field(out: &mut String, before: &str, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use model::sync::WatchStatus;
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_calendar_is_printed_with_its_watch() {
+        let watch = Watch { status: WatchStatus::Active, ..Watch::default() };
+        let text = r#"{"id":"cal_1","watch":null,"name":"x","providerData":{"watch":null}}"#;
+        let printed: Value = serde_json::from_str(&watched(text.to_owned(), &watch).unwrap()).unwrap();
+        let expected = json!({ "status": "active", "expiresAt": null, "lastNotificationAt": null });
+        assert_eq!(printed["watch"], expected);
+        assert_eq!(printed["providerData"]["watch"], Value::Null);
+    }
 
     #[test]
     fn any_text_is_a_json_string() {

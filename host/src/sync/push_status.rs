@@ -1,14 +1,13 @@
 //! How the watch of a scope stands, as the API tells it.
 
 use base::error::Result;
-use model::Instant;
 use model::sync::{Watch, WatchStatus};
 use storage::connections::Connection;
 use storage::sync_states::SyncState;
-use storage::watches::{self, Status, Watch as Row};
+use storage::watches;
 
 use crate::app::App;
-use crate::push::life::{after_time, present};
+use crate::push::life::shown;
 use crate::push::reach;
 use crate::resources::Kind;
 use crate::sync::Scope;
@@ -42,18 +41,6 @@ pub async fn of(
     Ok(shown(&known, now).or(otherwise))
 }
 
-/// The watch of one collection out of its rows. None: there is none that has begun.
-pub fn shown(known: &[watches::Watch], now: i64) -> Option<Watch> {
-    let watch = present(known)?;
-    let status = match after_time(watch, now).unwrap_or(watch.status) {
-        Status::Active => WatchStatus::Active,
-        Status::Expiring => WatchStatus::Expiring,
-        Status::Expired | Status::Starting | Status::Stopping => WatchStatus::Expired,
-    };
-    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
-    Some(Watch { status, expires_at: at(watch.expires_at), last_notification_at: at(watch.last_notified_at) })
-}
-
 /// The watch of several parts out of the rows of all. Where one of them is not watched the whole is polled, and has no end.
 fn joined(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch> {
     let of_part = |part: &String| {
@@ -79,6 +66,8 @@ fn joined(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch>
 #[cfg(test)]
 mod tests {
     use base::tenant::Tenant;
+    use model::Instant;
+    use storage::watches::Status;
 
     use super::*;
 

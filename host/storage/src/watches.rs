@@ -124,6 +124,20 @@ pub async fn of_connection(on: impl Into<On<'_>>, connection_id: &str) -> Result
     query(sql).bind(connection_id).fetch_all(on, watch).await
 }
 
+/// The watches of these collections, by their ids, the oldest first.
+pub async fn of_collections(on: impl Into<On<'_>>, surface: &str, ids: &[String]) -> Result<Vec<Watch>> {
+    let on = on.into();
+    // `cross join`: SQLite then looks up the collections, with whose connections the index of the watches begins.
+    let sql = one_of!(
+        on,
+        "select w.* from items p cross join watches w where w.connection_id = p.connection_id and w.surface = $1 \
+         and w.scope_id = p.id and p.id",
+        "$2",
+        " order by w.id"
+    );
+    query(sql).bind(surface).bind(json_text(ids)).fetch_all(on, watch).await
+}
+
 /// The most watches that notifications of one request are held against.
 const MAX_FOUND: i64 = 2_000;
 

@@ -17,7 +17,8 @@ use crate::wire::calendar::{Notify, RecurrenceScope};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalendarExtra {
-    /// The provider's push channel; null before sync was started.
+    /// How the provider notifies of what changes in it; null where it does not, and before sync was started. Changes of it are told by no
+    /// etag, and by no change feed.
     pub watch: Option<Watch>,
 }
 

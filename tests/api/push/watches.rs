@@ -158,6 +158,58 @@ async fn an_account_is_disconnected_whatever_its_provider_says() {
     assert!(world.watches().await.is_empty());
 }
 
+/// A calendar shows its watch, alone and in lists.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_calendar_shows_its_watch() {
+    let world = World::with(&["One", "Two"]).await;
+    let path = format!("/v1/calendars/{}", world.calendars[0].0);
+    let before = world.api.get(&path).send().await.expect(200);
+    let status = world.shown(0).await;
+    assert_eq!(before["watch"]["status"], "active");
+    assert_eq!(before["watch"]["expiresAt"], status["expiresAt"], "as the status of its sync has it");
+    let watch = world.watch(0).await;
+    world.notify(&watch.id, &world.token(&watch)).await.expect(202);
+    let listed = world.api.all(&format!("/v1/calendars?connection_id={}", world.connection)).await;
+    let shown = |id: &str| {
+        listed.iter().find(|calendar| calendar["id"] == id).expect("it is listed")["watch"].clone()
+    };
+    let now = json!(Instant::from_millis(world.server.app.now()));
+    assert_eq!(shown(&world.calendars[0].0)["lastNotificationAt"], now);
+    assert_eq!(shown(&world.calendars[1].0)["status"], "active");
+    let watched = listed.iter().filter(|calendar| calendar["watch"] != Value::Null).count();
+    assert_eq!(watched, 2, "of those that nobody follows there is nothing to show");
+    let after = world.api.get(&path).send().await.expect(200);
+    assert_eq!(after["etag"], before["etag"], "a watch is no part of the version");
+}
+
+/// What was read can be sent back, though the watch has changed meanwhile. Nobody changes a watch like that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_calendar_is_changed_whatever_its_watch_does() {
+    let server =
+        TestServer::builder().config(|config| config.push_over_http = true).without_pulls().start().await;
+    let api = server.client().await;
+    let connection = api.connect_account("alice").await;
+    let calendar = text(
+        &api.post("/v1/calendars", json!({ "connectionId": connection, "name": "Shared" }))
+            .send()
+            .await
+            .expect(201)["id"],
+    );
+    let path = format!("/v1/calendars/{calendar}");
+    let mut read = api.get(&path).send().await.expect(200);
+    assert_eq!(read["watch"], Value::Null, "nobody follows it");
+    api.post(format!("{path}/sync/start"), json!({})).send().await.expect(202);
+    server.pull().await;
+    assert_eq!(server.renew().await, 1);
+    read["name"] = json!("Renamed");
+    let renamed = api.patch(&path, read.clone()).send().await.expect(200);
+    assert_eq!((&renamed["name"], &renamed["watch"]["status"]), (&json!("Renamed"), &json!("active")));
+    let refused = api.patch(&path, json!({ "watch": "expired" })).send().await;
+    assert_eq!(refused.refused(400, "invalid_parameter")["param"], "watch");
+    let kept = api.patch(&path, json!({ "watch": { "status": "expired" } })).send().await.expect(200);
+    assert_eq!(kept["watch"]["status"], "active");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn contacts_are_watched_book_by_book() {
     let builder = TestServer::builder().config(|config| config.push_over_http = true);

@@ -56,6 +56,8 @@ fn active(id: &str) -> Watch {
 pub async fn all(db: &Db) -> Result<()> {
     db.write(|tx| Box::pin(async move { write(tx).await })).await?;
     let reader = db.reader();
+    let collections = ["lbl_0_0".to_owned()];
+    assert_eq!(watches::of_collections(reader, "tasks", &collections).await?.len(), 2);
     let ids = ["external wat_1".to_owned(), "external wat_2".to_owned(), "none".to_owned()];
     assert_eq!(watches::by_external_ids(reader, "sandbox", &ids).await?.len(), 2);
     assert!(watches::by_external_ids(reader, "other", &ids).await?.is_empty());
@@ -94,6 +96,10 @@ async fn write(tx: &mut Tx) -> Result<()> {
     assert_eq!(of_scope, [active("wat_1"), active("wat_2")]);
     assert_eq!(watches::of_connection(&mut *tx, CONNECTION).await?, of_scope);
     assert!(watches::of_scope(&mut *tx, CONNECTION, ("tasks", "")).await?.is_empty());
+    let ids = ["lbl_0_0", "lbl_0_1", "cal_0_0", "lbl_none"].map(str::to_owned);
+    assert_eq!(watches::of_collections(&mut *tx, "tasks", &ids).await?, of_scope);
+    assert!(watches::of_collections(&mut *tx, "calendar", &ids).await?.is_empty());
+    assert!(watches::of_collections(&mut *tx, "tasks", &ids[1..]).await?.is_empty());
     assert!(active("wat_1").is_active(NOW) && !active("wat_1").is_active(NOW + 100_000));
     assert!(!new("wat_1").is_active(NOW));
 
