@@ -115,6 +115,13 @@ impl Builder {
         self
     }
 
+    /// The same, but this long before the present.
+    pub fn from_ago(mut self, ago_ms: i64) -> Self {
+        self = self.from_now();
+        self.clock.advance_ms(-ago_ms);
+        self
+    }
+
     pub async fn start(mut self) -> TestServer {
         if let Ok(url) = std::env::var("SWITCHBOARD_TEST_DATABASE_URL") {
             self.config.database_url = Some(own_schema(&url).await.expect("a schema of its own"));

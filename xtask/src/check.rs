@@ -168,13 +168,16 @@ fn chosen_tests(
     counted(command.args(arguments).envs(environment).envs(compiler.iter().copied()))
 }
 
-/// Python with what tests of recurrence and of what the API reads compare with, in a virtual environment of its own.
+/// Python with what tests of recurrence and of what the API reads compare with, and what verifies webhooks, in a virtual environment of its
+/// own.
 pub fn oracle() -> Result<String> {
     let wanted = project::root().join("tests/peers/oracle.txt");
     let dir = project::target().join("oracle");
     let (python, done) = (dir.join("bin/python"), dir.join("installed"));
     if fs::read(&done).ok() != Some(fs::read(&wanted)?) {
-        project::step("installing the oracles (python-dateutil, icalendar, vobject)");
+        project::step(
+            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, cryptography)",
+        );
         let create = || {
             project::run(
                 project::command("python3").args(["-m", "venv", "--clear"]).arg(&dir),

@@ -2,7 +2,7 @@
 
 use base::tenant::Tenant;
 use harness::receiver::{Received, Receiver};
-use harness::{Actor, TestServer};
+use harness::{Actor, Builder, TestServer};
 use serde_json::{Value, json};
 use storage::api_keys;
 use storage::sql::query;
@@ -28,9 +28,14 @@ impl Desk {
 
     /// The same with a setting changed.
     pub async fn start_with(change: impl FnOnce(&mut Config)) -> Desk {
+        Desk::start_from(|builder| builder.config(change)).await
+    }
+
+    /// The same with more than a setting changed.
+    pub async fn start_from(change: impl FnOnce(Builder) -> Builder) -> Desk {
         let loopback = "127.0.0.0/8".parse().expect("a network");
         let allowed = TestServer::builder().config(|config| config.webhook_allow = vec![loopback]);
-        let server = allowed.config(change).start().await;
+        let server = change(allowed).start().await;
         let api = server.client().await;
         let connection = api.connect_sandbox().await;
         let calendar = api.calendar(&connection, "Work").await;

@@ -7,6 +7,7 @@ mod delivery;
 mod desk;
 mod hostile;
 mod kills;
+mod libraries;
 mod listen;
 mod operations;
 mod ordered;
