@@ -4,6 +4,8 @@
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Client, Url};
 
+use crate::http_client;
+
 /// A browser without cookies and scripts.
 pub struct Browser(Client);
 
@@ -38,7 +40,7 @@ pub struct Form {
 
 impl Default for Browser {
     fn default() -> Self {
-        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        let client = http_client().redirect(reqwest::redirect::Policy::none());
         Browser(client.build().expect("an HTTP client"))
     }
 }

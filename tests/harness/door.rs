@@ -16,6 +16,8 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::server::TlsStream;
 
+use crate::http_client;
+
 /// Where the door is.
 pub struct Door {
     /// `https://localhost:…`
@@ -53,7 +55,7 @@ impl Door {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let behind = behind.trim_end_matches('/').to_owned();
-        let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
+        let client = http_client().build().expect("an HTTP client");
         let through = async move |request: Request| pass(&client, &behind, &account, request).await;
         let app = axum::Router::new().fallback(through);
         let tls = Tls { listener, acceptor: TlsAcceptor::from(Arc::new(config)) };

@@ -77,6 +77,12 @@ pub fn share_compiled_code(data: &Path) {
     std::os::unix::fs::symlink(&shared, data.join("cache")).expect("a link to the cache");
 }
 
+/// A builder of a test's HTTP clients, which trust no certificate: the servers of tests speak plain HTTP, and each client would read and
+/// parse all certificates of the system.
+pub fn http_client() -> reqwest::ClientBuilder {
+    Client::builder().no_proxy().tls_certs_only([])
+}
+
 /// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts.
 pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
@@ -292,7 +298,7 @@ impl TestServer {
     }
 
     fn actor(&self, key: Option<String>) -> Actor {
-        let http = Client::builder().no_proxy().build().expect("an HTTP client");
+        let http = http_client().build().expect("an HTTP client");
         let pair = self.second.as_ref().map(|second| Arc::clone(&second.pair));
         Actor { http, address: self.address, pair, key }
     }

@@ -49,7 +49,7 @@ impl Wire {
         let seen = Arc::new(Mutex::new(Seen { allowed, ..Seen::default() }));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let origin = format!("http://{}/", listener.local_addr().expect("an address"));
-        let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
+        let client = harness::http_client().build().expect("an HTTP client");
         let (behind, shared) = (url.trim_end_matches('/').to_owned(), seen.clone());
         let through = async move |request: Request| pass(&client, &behind, &shared, request).await;
         let app = axum::Router::new().fallback(through);

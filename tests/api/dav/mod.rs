@@ -53,7 +53,7 @@ pub fn servers() -> Vec<(&'static str, String)> {
 
 /// What another client puts there: a resource of the collection with this href.
 pub async fn put(url: &str, user: &str, collection: &str, name: &str, (media_type, text): (&str, &str)) {
-    let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
+    let client = harness::http_client().build().expect("an HTTP client");
     let href = format!("{}{collection}{name}", url.trim_end_matches('/'));
     let request = client.put(href).basic_auth(user, Some("secret")).header("content-type", media_type);
     let response = request.body(text.replace('\n', "\r\n")).send().await.expect("the server answers");
@@ -62,7 +62,7 @@ pub async fn put(url: &str, user: &str, collection: &str, name: &str, (media_typ
 
 /// The resource as it is.
 pub async fn got(url: &str, user: &str, href: &str) -> String {
-    let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
+    let client = harness::http_client().build().expect("an HTTP client");
     let request = client.get(format!("{}{href}", url.trim_end_matches('/'))).basic_auth(user, Some("secret"));
     request.send().await.expect("the server answers").text().await.expect("a text")
 }

@@ -21,7 +21,7 @@ pub fn text<'v>(value: &'v Value, field: &str) -> &'v str {
 
 /// What another client asks of a server.
 pub async fn ask(url: &str, method: &str, href: &str, destination: Option<&str>) {
-    let client = reqwest::Client::builder().no_proxy().build().expect("an HTTP client");
+    let client = harness::http_client().build().expect("an HTTP client");
     let whole = |href: &str| format!("{}{href}", url.trim_end_matches('/'));
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
     let mut request = client.request(method, whole(href)).basic_auth(USER, Some("secret"));

@@ -4,7 +4,7 @@
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, Response};
+use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use storage::tracking;
 
@@ -26,7 +26,7 @@ async fn record(mailbox: &Mailbox, sent: &Value) -> Value {
 /// Somebody's program fetches an address of the message.
 async fn fetched(mailbox: &Mailbox, method: Method, url: &str, user_agent: &str) -> Response {
     let path = url.strip_prefix(US).expect("it leads over the service");
-    let http = Client::builder().no_proxy().redirect(Policy::none()).build().expect("a client");
+    let http = harness::http_client().redirect(Policy::none()).build().expect("a client");
     let request = http.request(method, format!("http://{}{path}", mailbox.server.address));
     request.header("user-agent", user_agent).send().await.expect("an answer")
 }

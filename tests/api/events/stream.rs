@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use harness::{Actor, TestServer};
-use reqwest::{Client, Response};
+use reqwest::Response;
 use serde_json::{Value, json};
 use storage::sql::query;
 use switchboard::retention;
@@ -35,7 +35,7 @@ pub struct Events {
 
 /// The answer to a request for a stream. It is one host's, where there are two.
 pub async fn answer(server: &TestServer, api: &Actor, query: &str, last_event_id: Option<i64>) -> Response {
-    let client = Client::builder().no_proxy().build().expect("an HTTP client");
+    let client = harness::http_client().build().expect("an HTTP client");
     let asked = client.get(format!("http://{}/v1/events/stream{query}", server.address));
     let asked = asked.bearer_auth(api.key.as_deref().expect("a key"));
     let asked = match last_event_id {

@@ -14,7 +14,6 @@ use axum::http::StatusCode;
 use harness::{Actor, Ask, TestServer, reconnected};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -210,7 +209,7 @@ impl Listener {
         if self.last >= until {
             return;
         }
-        let http = Client::builder().no_proxy().build().expect("an HTTP client");
+        let http = harness::http_client().build().expect("an HTTP client");
         let url = format!("http://{}/v1/events/stream?type={TYPES}&include_backfill=true", server.address);
         let request = http.get(url).bearer_auth(key).header("last-event-id", self.last.to_string());
         let mut response = request.send().await.expect("the service answers");
