@@ -84,10 +84,9 @@ impl Package {
         let named = dir.join(format!("{}.wasm", manifest.name));
         let path = if source == Source::Installed { dir.join(COMPONENT) } else { named };
         let wasm = read_capped(&path, max_wasm as u64)?;
-        let sha256 = hex::encode(Sha256::digest(&wasm));
-        let both =
-            Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(Sha256::digest(&wasm));
-        let digest = hex::encode(both.finalize());
+        let of_wasm = Sha256::digest(&wasm);
+        let both = Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(of_wasm);
+        let (sha256, digest) = (hex::encode(of_wasm), hex::encode(both.finalize()));
         Ok(Package {
             manifest: Arc::new(manifest),
             manifest_text: text,

@@ -2,7 +2,7 @@
 //! redirects, no cookies; every name goes through the checking resolver.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -186,14 +186,24 @@ impl Client {
     }
 }
 
+/// The system's certificates, read once in the life of the process: they are hundreds of files, and whoever asks again wants the same.
+fn system_roots() -> rustls::RootCertStore {
+    static READ: OnceLock<rustls::RootCertStore> = OnceLock::new();
+    let read = || {
+        let system = rustls_native_certs::load_native_certs();
+        for error in &system.errors {
+            tracing::warn!("reading the system's certificates: {error}");
+        }
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add_parsable_certificates(system.certs);
+        roots
+    };
+    READ.get_or_init(read).clone()
+}
+
 /// TLS with the system's certificates and these (PEM).
 pub(super) fn tls(extra_roots_pem: &[String]) -> anyhow::Result<rustls::ClientConfig> {
-    let mut roots = rustls::RootCertStore::empty();
-    let system = rustls_native_certs::load_native_certs();
-    for error in &system.errors {
-        tracing::warn!("reading the system's certificates: {error}");
-    }
-    roots.add_parsable_certificates(system.certs);
+    let mut roots = system_roots();
     for pem in extra_roots_pem {
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
             roots
