@@ -5,6 +5,7 @@ pub mod browser;
 pub mod door;
 mod hosts;
 pub mod imap;
+mod migrated;
 pub mod receiver;
 pub mod stored;
 
@@ -134,6 +135,12 @@ impl Builder {
         }
         let data = tempfile::tempdir().expect("a data directory");
         share_compiled_code(data.path());
+        self.config.data_dir = data.path().to_owned();
+        if let Some(file) = self.config.sqlite_file()
+            && !file.exists()
+        {
+            std::fs::write(file, migrated::file().await).expect("the database can be written");
+        }
         TestServer::open(self.config, self.clock, data, (self.pulls, hosts::are_wanted())).await
     }
 }
