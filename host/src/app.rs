@@ -226,6 +226,7 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         compile_in_child: config.compile_program.clone(),
         lines: config.connector_lines,
         observer: config.connector_observer.clone(),
+        shared: config.connector_code.clone(),
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use ipnet::IpNet;
-use runtime::CallObserver;
+use runtime::{CallObserver, SharedCode};
 use secrecy::SecretString;
 use serde::Deserialize;
 use storage::PoolLimits;
@@ -95,6 +95,8 @@ pub struct Config {
     pub connector_lines: bool,
     /// Who is told of each call of a connector. While a connector is written: no flag changes it.
     pub connector_observer: Option<Arc<dyn CallObserver>>,
+    /// What hosts of one process share of their connectors' code: for tests. No flag changes it.
+    pub connector_code: Option<SharedCode>,
 }
 
 /// Bounds of the event streams that clients keep open (`webhooks::stream`).
@@ -161,6 +163,7 @@ impl Default for Config {
             compile_program: None,
             connector_lines: false,
             connector_observer: None,
+            connector_code: None,
         }
     }
 }

@@ -123,6 +123,7 @@ impl World {
             compile_in_child: None,
             lines: false,
             observer: None,
+            shared: None,
         };
         change(&mut config);
         let runtime = Runtime::start(config.clone()).await.unwrap();

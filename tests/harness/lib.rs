@@ -11,13 +11,14 @@ pub mod stored;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use base::clock::{Clock, Entropy};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use model::Instant;
 use reqwest::{Client, Method};
+use runtime::SharedCode;
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::wakes::JobClass;
@@ -33,6 +34,9 @@ use crate::hosts::{Pair, Second, Turn};
 
 /// Where every test begins: Sunday 2026-03-01, 08:00 UTC.
 pub const START: &str = "2026-03-01T08:00:00Z";
+
+/// The compiled connectors of all servers of this process.
+static CODE: LazyLock<SharedCode> = LazyLock::new(SharedCode::default);
 
 /// A running service with its own data directory and database.
 pub struct TestServer {
@@ -157,6 +161,7 @@ impl TestServer {
             sandbox: true,
             // A test sees at once what the provider holds.
             freshness_ms: 0,
+            connector_code: Some(CODE.clone()),
             ..Config::default()
         };
         let clock = Clock::fixed(START.parse::<Instant>().expect("an instant"));

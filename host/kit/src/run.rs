@@ -192,6 +192,7 @@ fn config(
         compile_in_child: options.compile_in_child.clone(),
         lines: false,
         observer: None,
+        shared: None,
     })
 }
 

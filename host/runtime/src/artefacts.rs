@@ -16,6 +16,7 @@ use wasmtime::component::Component;
 use crate::compile::Compiler;
 use crate::engine;
 use crate::files;
+use crate::shared::SharedCode;
 
 const TAG: usize = 32;
 
@@ -26,6 +27,8 @@ pub(crate) struct Artefacts {
     fingerprint: String,
     engine: Engine,
     compiler: Compiler,
+    /// What other runtimes have loaded.
+    shared: Option<SharedCode>,
 }
 
 impl Artefacts {
@@ -34,18 +37,30 @@ impl Artefacts {
         key: [u8; 32],
         engine: &Engine,
         compiler: Compiler,
+        shared: Option<SharedCode>,
     ) -> anyhow::Result<Self> {
         std::fs::create_dir_all(dir).with_context(|| format!("creating {}", dir.display()))?;
         let fingerprint = engine::fingerprint(engine);
-        Ok(Artefacts { dir: dir.to_owned(), key, fingerprint, engine: engine.clone(), compiler })
+        Ok(Artefacts { dir: dir.to_owned(), key, fingerprint, engine: engine.clone(), compiler, shared })
     }
 
     /// The component with this SHA-256, from the cache or compiled now. Anything wrong with the cached artefact means that
     /// it is made again.
     pub(crate) async fn component(&self, wasm: &[u8], sha256: &str) -> anyhow::Result<Component> {
         let name = format!("{sha256}-{}", self.fingerprint);
+        let Some(shared) = &self.shared else { return self.load_or_compile(wasm, &name).await };
+        if let Some(component) = shared.component(&name) {
+            return Ok(component);
+        }
+        let component = self.load_or_compile(wasm, &name).await?;
+        shared.keep(&name, &component);
+        Ok(component)
+    }
+
+    /// The same without regard to what others have loaded. `name` is the artefact's.
+    async fn load_or_compile(&self, wasm: &[u8], name: &str) -> anyhow::Result<Component> {
         let path = self.dir.join(format!("{name}.cwasm"));
-        match self.read(&path, &name).await {
+        match self.read(&path, name).await {
             Ok(Some(component)) => return Ok(component),
             Ok(None) => {}
             Err(error) => {
@@ -54,7 +69,7 @@ impl Artefacts {
             }
         }
         let code = self.compiler.compile(wasm).await?;
-        let mut file = self.tag(&name, &code).to_vec();
+        let mut file = self.tag(name, &code).to_vec();
         file.extend_from_slice(&code);
         let path_to_write = path.clone();
         let written =

@@ -32,6 +32,7 @@ mod packages;
 mod registry;
 mod runtime;
 mod sandbox;
+mod shared;
 mod spawned;
 mod state;
 mod stats;
@@ -70,6 +71,7 @@ pub use crate::outbound::{
 };
 pub use crate::packages::{Index, Installed, Previous, Source, Store};
 pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_offline};
+pub use crate::shared::SharedCode;
 pub use crate::state::Progress;
 pub use crate::stats::{CallStats, Stats, StatsSnapshot};
 pub use crate::surface::{Surface, Verb};

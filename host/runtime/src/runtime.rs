@@ -26,6 +26,7 @@ use crate::outbound::{
 use crate::packages::{Installed, Store};
 use crate::registry::{Registry, blocking};
 use crate::sandbox::{Running, Sandbox, micros};
+use crate::shared::SharedCode;
 use crate::state::NowMs;
 
 /// Everything that the runtime is told.
@@ -64,6 +65,9 @@ pub struct Config {
     pub lines: bool,
     /// Is told of each call and each line of its log: while a connector is written.
     pub observer: Option<Arc<dyn CallObserver>>,
+    /// Runtimes with the same one share an engine with its pool, and the compiled code that any of them has authenticated: for tests,
+    /// which start many runtimes with the same limits in one process. None in service, and of no effect with `lines`.
+    pub shared: Option<SharedCode>,
 }
 
 /// How the runtime is doing.
@@ -113,7 +117,12 @@ impl Runtime {
     }
 
     fn prepare(config: Config) -> anyhow::Result<Runtime> {
-        let (engine, allocation) = engine::start(&config.limits, config.lines)?;
+        // Code with lines is other code.
+        let shared = config.shared.filter(|_| !config.lines);
+        let (engine, allocation) = match &shared {
+            Some(shared) => shared.engine(&config.limits)?,
+            None => engine::start(&config.limits, config.lines)?,
+        };
         let limits = config.limits;
         let rules = Rules {
             allowed: config.egress_allow,
@@ -132,7 +141,7 @@ impl Runtime {
             observer: config.observer,
         });
         let compiler = Compiler::new(config.compile_in_child, config.lines);
-        let artefacts = Artefacts::new(&config.cache_dir, config.artefact_key, &engine, compiler)?;
+        let artefacts = Artefacts::new(&config.cache_dir, config.artefact_key, &engine, compiler, shared)?;
         let store = Store::open(&config.store_dir)?;
         let registry = Registry::new(&engine, artefacts, sandbox.clone(), store.clone(), config.bundle_dir)?;
         let admission = Admission::new(&limits);

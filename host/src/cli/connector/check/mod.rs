@@ -152,6 +152,7 @@ async fn load(target: &Target) -> Result<Arc<Loaded>> {
         compile_in_child: std::env::current_exe().ok(),
         lines: false,
         observer: None,
+        shared: None,
     };
     let folder = placed_together(target, scratch.path())?;
     let runtime = Runtime::start(config).await?;
