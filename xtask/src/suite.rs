@@ -1,5 +1,5 @@
-//! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite and then on PostgreSQL through
-//! two hosts, which wait more than they compute, and beside them everything else, one program after the other.
+//! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite, which take longest, and beside them
+//! everything else, one program after the other, and then the tests of the API on PostgreSQL through two hosts.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -89,9 +89,9 @@ impl Suite {
         let (api, others): (Vec<&Program>, Vec<&Program>) =
             self.programs.iter().partition(|program| program.is_api());
         let [api, others] = thread::scope(|scope| {
-            let api = scope.spawn(|| api_lane(&api, environment, postgres));
-            let others = scope.spawn(|| self.other_lane(&others, environment));
-            [api, others].map(|lane| lane.join().expect("a lane reports its failures"))
+            let on_sqlite = scope.spawn(|| sqlite_lane(&api, environment));
+            let others = scope.spawn(|| self.other_lane((&others, environment), (&api, postgres)));
+            [on_sqlite, others].map(|lane| lane.join().expect("a lane reports its failures"))
         });
         let (mut api, others) = (api?, others?);
         api.counts.add(others.counts);
@@ -103,7 +103,11 @@ impl Suite {
         Ok(())
     }
 
-    fn other_lane(&self, programs: &[&Program], environment: &[(String, String)]) -> Result<Lane> {
+    fn other_lane(
+        &self,
+        (programs, environment): (&[&Program], &[(String, String)]),
+        (api, postgres): (&[&Program], Option<&str>),
+    ) -> Result<Lane> {
         let mut lane = Lane::default();
         for program in programs {
             let mut command = program.command();
@@ -113,16 +117,25 @@ impl Suite {
         let mut docs = project::cargo();
         docs.args(["test", "--workspace", "--doc", "--quiet"]).envs(self.compiler.iter().copied());
         lane.run("examples in documentation", &mut docs)?;
+        if let Some(url) = postgres {
+            on_postgres(&mut lane, api, url)?;
+        }
         Ok(lane)
     }
 }
 
-fn api_lane(programs: &[&Program], environment: &[(String, String)], postgres: Option<&str>) -> Result<Lane> {
+fn sqlite_lane(api: &[&Program], environment: &[(String, String)]) -> Result<Lane> {
     let mut lane = Lane::default();
-    for program in programs {
+    for program in api {
         let mut command = program.command();
         lane.run("the API on SQLite", command.envs(environment.iter().cloned()))?;
-        let Some(url) = postgres else { continue };
+    }
+    Ok(lane)
+}
+
+/// `url`: of the server.
+fn on_postgres(lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
+    for program in api {
         let mut command = program.command();
         command.args(ON_POSTGRES).env("SWITCHBOARD_TEST_DATABASE_URL", url);
         // Requests go to two hosts on one database in turn.
@@ -130,7 +143,7 @@ fn api_lane(programs: &[&Program], environment: &[(String, String)], postgres: O
         command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
         lane.run("the API on PostgreSQL, through two hosts", &mut command)?;
     }
-    Ok(lane)
+    Ok(())
 }
 
 impl Lane {
