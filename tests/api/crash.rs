@@ -26,16 +26,27 @@ fn command() -> Command {
     command
 }
 
+/// Starts the service with all connectors.
 pub fn serve(data: &Path, port: u16) -> Child {
-    serve_with(data, port, &[])
+    start(data, port, &harness::bundle(), &[])
 }
 
-/// The same with more settings.
+/// Starts the service with the connector of the sandbox alone, and with more settings: it is ready sooner.
 pub fn serve_with(data: &Path, port: u16, settings: &[&str]) -> Child {
+    let folder = data.join("bundle");
+    if !folder.exists() {
+        let sandbox = std::path::absolute(harness::bundle().join("sandbox")).expect("a path");
+        std::fs::create_dir(&folder).expect("a folder");
+        std::os::unix::fs::symlink(sandbox, folder.join("sandbox")).expect("a link to the connector");
+    }
+    start(data, port, &folder, settings)
+}
+
+fn start(data: &Path, port: u16, connectors: &Path, settings: &[&str]) -> Child {
     let mut command = command();
     command.args(["serve", "--freshness-ms", "0", "--egress-allow", "127.0.0.0/8", "--listen"]);
     command.arg(format!("127.0.0.1:{port}")).arg("--data-dir").arg(data);
-    command.arg("--connectors").arg(harness::bundle()).args(settings).spawn().expect("the service starts")
+    command.arg("--connectors").arg(connectors).args(settings).spawn().expect("the service starts")
 }
 
 pub fn key(data: &Path) -> String {
@@ -152,9 +163,10 @@ async fn write(
 async fn fifty_kills_lose_and_double_nothing() {
     let provider = TestServer::start().await;
     let data = tempfile::tempdir().expect("a data directory");
+    harness::share_compiled_code(data.path());
     let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
     let http = Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().expect("a client");
-    let mut child = serve(data.path(), port);
+    let mut child = serve_with(data.path(), port, &[]);
     let api = Stubborn { http, base: format!("http://127.0.0.1:{port}"), key: String::new() };
     api.ready().await;
     let api = Stubborn { key: key(data.path()), ..api };
@@ -185,7 +197,7 @@ async fn fifty_kills_lose_and_double_nothing() {
         tokio::time::sleep(Duration::from_millis(kill * 7 % 60)).await;
         child.kill().expect("the service is killed");
         child.wait().expect("it ended");
-        child = serve(data.path(), port);
+        child = serve_with(data.path(), port, &[]);
     }
     api.ready().await;
     stop.store(true, Ordering::SeqCst);

@@ -40,6 +40,7 @@ impl Service {
         let (there, other) = imap_accounts(Provider::Dovecot).await?;
         let (smtp, imap) = (Relay::before(smtp), Relay::before(imap));
         let data = tempfile::tempdir().expect("a data directory");
+        harness::share_compiled_code(data.path());
         let listener = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr());
         let port = listener.expect("a port").port();
         let http = Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");

@@ -44,6 +44,7 @@ impl Host {
     async fn start() -> Host {
         let provider = TestServer::builder().from_now().start().await;
         let data = tempfile::tempdir().expect("a data directory");
+        harness::share_compiled_code(data.path());
         let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
         let child = serve(data.path(), port);
         let http = Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().expect("a client");
