@@ -1,4 +1,5 @@
-//! Dates and times in the languages of pages and mail. Times have 24 hours and Latin digits in each.
+//! Dates and times in the languages of pages and mail, with Latin digits in each: times are typed and copied. Times have 24 hours, or 12
+//! where a reader asks for that.
 
 use jiff::civil::Date;
 use model::Instant;
@@ -6,10 +7,21 @@ use scheduling::hours::Zone;
 
 use crate::locale::Language;
 
+/// How many hours a clock has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hours {
+    Twelve,
+    #[default]
+    TwentyFour,
+}
+
 /// A local time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
     pub date: Date,
+    /// From 0 to 23.
+    pub hour: i8,
+    pub minute: i8,
     /// `09:30`
     pub clock: String,
     /// `+01:00`
@@ -21,19 +33,45 @@ pub fn local(at: Instant, zone: &Zone) -> Local {
     let zoned = at.timestamp().to_zoned(zone.rules.clone());
     Local {
         date: zoned.date(),
+        hour: zoned.hour(),
+        minute: zoned.minute(),
         clock: zoned.strftime("%H:%M").to_string(),
         offset: zoned.strftime("%:z").to_string(),
     }
 }
 
-/// From when until when, with the zone and its offset.
+/// From when until when by a clock of 24 hours, with the zone and its offset.
 pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language) -> String {
+    span_by((start, end), zone, language, Hours::TwentyFour)
+}
+
+/// From when until when by this clock, with the zone and its offset.
+pub fn span_by((start, end): (Instant, Instant), zone: &Zone, language: Language, hours: Hours) -> String {
     let (from, to) = (local(start, zone), local(end, zone));
+    let (from_clock, to_clock) = (clock(&from, language, hours), clock(&to, language, hours));
     let end = match from.date == to.date {
-        true => to.clock,
-        false => format!("{}, {}", day(to.date, language), to.clock),
+        true => to_clock,
+        false => format!("{}, {to_clock}", day(to.date, language)),
     };
-    format!("{}, {}–{end} ({}, UTC{})", day(from.date, language), from.clock, zone.name, from.offset)
+    format!("{}, {from_clock}–{end} ({}, UTC{})", day(from.date, language), zone.name, from.offset)
+}
+
+/// A time of the day: `14:30`, `2:30 PM`.
+pub fn clock(local: &Local, language: Language, hours: Hours) -> String {
+    if hours == Hours::TwentyFour {
+        return local.clock.clone();
+    }
+    let is_morning = local.hour < 12;
+    let half = |morning, afternoon| if is_morning { morning } else { afternoon };
+    let of_half = local.hour % 12;
+    // Noon and midnight are 12 o'clock, but 0 o'clock in Japanese.
+    let hour = if of_half == 0 && language != Language::Japanese { 12 } else { of_half };
+    let time = format!("{hour}:{:02}", local.minute);
+    match language {
+        Language::English | Language::German | Language::French => format!("{time} {}", half("AM", "PM")),
+        Language::Spanish => format!("{time} {}", half("a. m.", "p. m.")),
+        Language::Japanese => format!("{}{time}", half("午前", "午後")),
+    }
 }
 
 /// Monday first.
@@ -109,6 +147,12 @@ pub fn weekdays(language: Language) -> [&'static str; 7] {
         days.rotate_right(1);
     }
     days
+}
+
+/// The same names, as short as a column of a calendar is.
+pub fn short_weekdays(language: Language) -> [String; 7] {
+    let length = if language == Language::Japanese { 1 } else { 2 };
+    weekdays(language).map(|name| name.chars().take(length).collect())
 }
 
 /// How many cells of a week stand before this date.
@@ -195,6 +239,25 @@ mod tests {
         }
         assert_eq!((place_in_week(date, Language::English), place_in_week(date, Language::German)), (0, 6));
         assert_eq!((weekdays(Language::English)[0], weekdays(Language::French)[6]), ("Sunday", "dimanche"));
+    }
+
+    #[test]
+    fn a_clock_of_twelve_hours_is_written_as_the_language_writes_it() {
+        let zone = Zone::utc();
+        let at = |time: &str| local(format!("2026-03-10T{time}:00Z").parse().unwrap(), &zone);
+        for (time, language, written) in [
+            ("00:05", Language::English, "12:05 AM"),
+            ("12:00", Language::English, "12:00 PM"),
+            ("14:30", Language::German, "2:30 PM"),
+            ("09:30", Language::Spanish, "9:30 a. m."),
+            ("12:15", Language::Japanese, "午後0:15"),
+        ] {
+            assert_eq!(clock(&at(time), language, Hours::Twelve), written);
+        }
+        assert_eq!(clock(&at("14:30"), Language::English, Hours::TwentyFour), "14:30");
+        let short =
+            [Language::English, Language::Spanish, Language::Japanese].map(|l| short_weekdays(l)[3].clone());
+        assert_eq!(short, ["We", "ju", "水"]);
     }
 
     #[test]

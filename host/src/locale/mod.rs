@@ -27,6 +27,11 @@ impl Language {
         LANGUAGES.iter().find(|(_, language)| *language == self).map_or("en", |(tag, _)| *tag)
     }
 
+    /// The language of a tag that `tag` gives.
+    pub fn of_tag(tag: &str) -> Option<Language> {
+        LANGUAGES.iter().find(|(known, _)| *known == tag).map(|(_, language)| *language)
+    }
+
     /// The language that an `Accept-Language` value gives the highest weight (RFC 9110 §12.5.4); of several with the same weight
     /// the first. English where the value names none of the five.
     pub fn preferred(accept_language: &str) -> Language {

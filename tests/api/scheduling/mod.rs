@@ -14,6 +14,7 @@ mod mail_peers;
 mod moves;
 mod page;
 mod page_manage;
+mod page_script;
 mod pools;
 mod provider;
 mod provider_side;

@@ -2,12 +2,10 @@
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 
-use crate::api::book::subject::{Moved, Subject};
+use crate::api::book::subject::{Moved, Subject, Visit};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::html::Html;
-use crate::locale::Language;
-use crate::locale::dates;
 
 /// The kind of a place, without its address, link or number.
 pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {
@@ -29,11 +27,11 @@ pub fn minutes(minutes: i64, texts: &Texts) -> String {
 }
 
 /// The booking that is to be moved, and when it takes place now; rows of a description list.
-pub fn moved(subject: &Subject, moved: &Moved, language: Language) -> Html {
-    let texts = texts(language);
+pub fn moved(visit: &Visit, subject: &Subject, moved: &Moved) -> Html {
+    let texts = texts(visit.language);
     let mut html = Html::default();
     html.described(texts.what, &subject.bookable.body.title);
-    html.described(texts.present_time, &dates::span(moved.start, moved.end, &subject.zone, language));
+    html.described(texts.present_time, &visit.span((moved.start, moved.end), &subject.zone));
     html
 }
 

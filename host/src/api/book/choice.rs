@@ -7,9 +7,8 @@ use model::Instant;
 use url::form_urlencoded;
 
 use crate::locale::Language;
+use crate::locale::dates::Hours;
 
-const LANGUAGES: [Language; 5] =
-    [Language::English, Language::German, Language::Spanish, Language::French, Language::Japanese];
 /// Characters that are kept of a time zone's name.
 const MAX_ZONE: usize = 64;
 
@@ -24,6 +23,7 @@ pub struct Choice {
     /// Length of the meeting.
     pub minutes: Option<i64>,
     pub language: Option<Language>,
+    pub hours: Option<Hours>,
     /// The start of the meeting.
     pub start: Option<Instant>,
 }
@@ -41,7 +41,8 @@ impl Choice {
                     choice.zone = Some(zone).filter(|zone| !zone.is_empty());
                 }
                 "d" => choice.minutes = value.parse().ok(),
-                "lang" => choice.language = LANGUAGES.into_iter().find(|known| known.tag() == &*value),
+                "lang" => choice.language = Language::of_tag(&value),
+                "hc" => choice.hours = hours(&value),
                 "at" => choice.start = value.parse().ok(),
                 _ => {}
             }
@@ -67,6 +68,10 @@ impl Choice {
         if let Some(language) = self.language {
             fields.push(("lang", language.tag().to_owned()));
         }
+        if let Some(hours) = self.hours {
+            let number = if hours == Hours::Twelve { "12" } else { "24" };
+            fields.push(("hc", number.to_owned()));
+        }
         if let Some(start) = self.start {
             fields.push(("at", start.to_string()));
         }
@@ -91,14 +96,22 @@ impl Choice {
         Choice { start: None, ..self.clone() }
     }
 
-    /// The language alone.
+    /// How pages are written, and nothing of what is booked.
     pub fn spoken(&self) -> Choice {
-        Choice { language: self.language, ..Choice::default() }
+        Choice { language: self.language, hours: self.hours, ..Choice::default() }
     }
 
-    /// What holds for the whole page: zone, duration and language.
+    /// What holds for the whole page: zone, duration, and how it is written.
     pub fn standing(&self) -> Choice {
         Choice { month: None, day: None, start: None, ..self.clone() }
+    }
+}
+
+fn hours(text: &str) -> Option<Hours> {
+    match text {
+        "12" => Some(Hours::Twelve),
+        "24" => Some(Hours::TwentyFour),
+        _ => None,
     }
 }
 
@@ -108,11 +121,10 @@ mod tests {
 
     #[test]
     fn a_state_is_read_from_its_own_address() {
-        let query =
-            "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&at=2026-03-10T09%3A00%3A00.000Z";
+        let query = "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&hc=12&at=2026-03-10T09%3A00%3A00.000Z";
         assert_eq!(Choice::read(query).link(), format!("?{query}"));
-        let unread = Choice::read("month=x&day=2026-02-30&d=many&lang=xx&at=noon&other=1");
+        let unread = Choice::read("month=x&day=2026-02-30&d=many&lang=xx&hc=13&at=noon&other=1");
         assert_eq!((unread.link().as_str(), unread.query().as_str()), ("?", ""));
-        assert_eq!(Choice::read(query).spoken().query(), "?lang=de");
+        assert_eq!(Choice::read(query).spoken().query(), "?lang=de&hc=12");
     }
 }

@@ -44,7 +44,7 @@ pub fn page(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Page {
     if let Some(fault) = &sheet.fault {
         html.html(&alert(fault, sheet, texts));
     }
-    let when = dates::span(sheet.start, subject.end(sheet.start), &subject.zone, visit.language);
+    let when = visit.span((sheet.start, subject.end(sheet.start)), &subject.zone);
     html.raw("<dl>\n").described(texts.when, &when);
     html.described(texts.duration, &about::minutes(subject.minutes, texts)).raw("</dl>\n");
     let day = dates::local(sheet.start, &subject.zone).date;
@@ -114,7 +114,7 @@ fn times(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Html {
     }
     html.raw("<fieldset id=\"start\"><legend>").text(texts(visit.language).other_times).raw("</legend>\n");
     for other in &sheet.others {
-        let name = dates::span(*other, subject.end(*other), &subject.zone, visit.language);
+        let name = visit.span((*other, subject.end(*other)), &subject.zone);
         html.raw("<label><input type=\"radio\" name=\"start\" required value=\"").text(&other.to_string());
         html.raw("\"> ").text(&name).raw("</label>\n");
     }

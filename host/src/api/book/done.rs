@@ -13,7 +13,6 @@ use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::app::App;
 use crate::html::Html;
-use crate::locale::dates;
 
 const DECOY: &str = "no-booking";
 
@@ -84,7 +83,7 @@ pub fn facts(visit: &Visit, booked: &Booked) -> Html {
     let (start, end) = (Instant::from_millis(row.start_at), Instant::from_millis(row.end_at));
     let mut html = Html::default();
     html.raw("<dl>\n").described(texts.what, booked.what());
-    html.described(texts.when, &dates::span(start, end, &zone, visit.language));
+    html.described(texts.when, &visit.span((start, end), &zone));
     if let Some(place) = &booking.location {
         html.html(&place_of(place, texts));
     }

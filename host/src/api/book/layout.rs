@@ -1,60 +1,22 @@
-//! The frame of every page: its head, its one style, and the headers that it leaves with. There is no script, and nothing is loaded but
+//! The frame of every page: its head, its one style, and the headers that it leaves with. Nothing is loaded but the page's own script, and
 //! the picture that the event type names.
 
 use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::response::Response;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use model::scheduling::event_type::EventType;
-use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::api::book::assets;
+use crate::api::book::subject::Visit;
 use crate::api::book::texts::texts;
 use crate::api::request_id::X_REQUEST_ID;
 use crate::html::Html;
 use crate::locale::Language;
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--ground:#fff;--raised:#f6f7f8;--text:#16191d;--muted:#565e69;--line:#7b8490;--accent:#1257c4;--on:#fff;--error:#b3261e}\
-@media(prefers-color-scheme:dark){:root{--ground:#121519;--raised:#1a1f25;--text:#e9ecef;--muted:#a4adb8;--line:#76808c;--accent:#7fb2ff;--on:#000;--error:#ff9a92}}\
-*{box-sizing:border-box}\
-body{margin:0;font:1rem/1.5 system-ui,sans-serif;background:var(--ground);color:var(--text);overflow-wrap:anywhere}\
-main{max-width:48rem;margin:0 auto;padding:1.5rem 1rem 3rem}\
-h1{font-size:1.5rem;line-height:1.3;margin:0 0 1rem}\
-h2{font-size:1.25rem;line-height:1.4;margin:1.5rem 0 .5rem}\
-p{margin:0 0 1rem}\
-a{color:var(--accent)}\
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}\
-.about{white-space:pre-line}\
-.muted,.hint{color:var(--muted)}\
-.logo{display:block;max-height:4rem;max-width:100%;margin:0 0 1rem}\
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0 0 1rem}\
-dt{color:var(--muted)}dd{margin:0}\
-nav ul,.times{display:flex;flex-wrap:wrap;gap:.5rem;list-style:none;margin:0 0 1rem;padding:0}\
-.times a,.times span{display:block;min-width:5rem;padding:.6rem .75rem;text-align:center;border:1px solid var(--line);border-radius:8px;font-variant-numeric:tabular-nums}\
-table{border-collapse:collapse;width:100%;max-width:30rem;table-layout:fixed;margin:0 0 1rem}\
-th{font-weight:400;font-size:.875rem;color:var(--muted)}\
-td{text-align:center;padding:0;height:2.75rem;color:var(--muted)}\
-td a{display:block;padding:.6rem 0;font-weight:600;border-radius:8px}\
-td a[aria-current]{background:var(--accent);color:var(--on)}\
-label,legend{display:block;font-weight:600;margin:0 0 .25rem}\
-fieldset{border:1px solid var(--line);border-radius:8px;margin:0 0 1rem;padding:.75rem 1rem}\
-fieldset label,.check label{font-weight:400}\
-.field{margin:0 0 1rem}\
-input:not([type=radio]):not([type=checkbox]),textarea,select{width:100%;font:inherit;padding:.6rem .75rem;color:inherit;background:var(--ground);border:1px solid var(--line);border-radius:8px}\
-[aria-invalid]{border-color:var(--error)!important}\
-.error{color:var(--error);margin:0 0 .25rem}\
-.alert{border:2px solid var(--error);border-radius:8px;padding:.75rem 1rem;margin:0 0 1rem}\
-.alert p{margin:0}\
-button{font:inherit;font-weight:600;padding:.7rem 1.25rem;border:0;border-radius:8px;background:var(--accent);color:var(--on)}\
-details{margin:0 0 1rem}\
-.trap{position:absolute;left:-100rem}";
-
-static STYLE_SOURCE: LazyLock<String> =
-    LazyLock::new(|| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(STYLE))));
+static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| assets::style_source(assets::STYLE));
 
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -78,6 +40,7 @@ pub struct Page {
     logo_url: Option<String>,
     retry_after_s: Option<u64>,
     leave_for: Option<String>,
+    facts: Vec<(&'static str, String)>,
 }
 
 impl Page {
@@ -91,6 +54,7 @@ impl Page {
             logo_url: None,
             retry_after_s: None,
             leave_for: None,
+            facts: Vec::new(),
         }
     }
 
@@ -140,9 +104,16 @@ impl Page {
         Page { leave_for: Url::parse(url).ok().map(String::from), ..self }
     }
 
-    pub fn into_response(self, language: Language, request_id: &str) -> Response {
+    /// Tells the page's script a fact, by the attribute `data-{name}` of the page's main part.
+    pub fn with_fact(mut self, name: &'static str, value: impl Into<String>) -> Page {
+        self.facts.push((name, value.into()));
+        self
+    }
+
+    pub fn into_response(self, visit: &Visit) -> Response {
+        let language = visit.language;
         let policy = policy(&self.frames, self.logo_url.as_deref());
-        let mut response = Response::new(Body::from(self.html(language)));
+        let mut response = Response::new(Body::from(self.html(visit)));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         let fixed = [
@@ -171,22 +142,25 @@ impl Page {
         {
             headers.insert(header::REFRESH, value);
         }
-        if let Ok(value) = HeaderValue::from_str(request_id) {
+        if let Ok(value) = HeaderValue::from_str(&visit.request_id) {
             headers.insert(X_REQUEST_ID, value);
         }
         response
     }
 
-    fn html(&self, language: Language) -> String {
+    fn html(&self, visit: &Visit) -> String {
         let mut html = Html::default();
         html.raw("<!doctype html>\n<html lang=\"")
-            .text(language.tag())
+            .text(visit.language.tag())
             .raw("\">\n<head>\n<meta charset=\"utf-8\">\n");
         html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        html.element("title", &self.title)
-            .raw("<style>")
-            .raw(STYLE)
-            .raw("</style>\n</head>\n<body>\n<main>\n");
+        html.element("title", &self.title).raw("<style>").raw(assets::STYLE).raw("</style>\n");
+        html.raw("<script defer src=\"").text(&visit.up).text(assets::script_path());
+        html.raw("\"></script>\n</head>\n<body>\n<main");
+        for (name, value) in &self.facts {
+            html.raw(" data-").raw(name).raw("=\"").text(value).raw("\"");
+        }
+        html.raw(">\n");
         if let Some(url) = &self.logo_url {
             html.raw("<img class=\"logo\" alt=\"\" src=\"").text(url).raw("\">\n");
         }
@@ -195,7 +169,7 @@ impl Page {
     }
 }
 
-/// The page loads nothing but the picture, and its forms lead to this service alone.
+/// The page loads nothing but its script and the picture, and its script and its forms lead to this service alone.
 fn policy(frames: &Frames, logo_url: Option<&str>) -> HeaderValue {
     let origin = logo_url.and_then(|url| Url::parse(url).ok()).map(|url| url.origin().ascii_serialization());
     let images = origin.map(|origin| format!(" img-src {origin};")).unwrap_or_default();
@@ -211,7 +185,8 @@ fn policy(frames: &Frames, logo_url: Option<&str>) -> HeaderValue {
         }
     };
     let text = format!(
-        "default-src 'none'; style-src {};{images} form-action 'self'; base-uri 'none'; frame-ancestors {frames}",
+        "default-src 'none'; style-src {}; script-src 'self'; connect-src 'self';{images} form-action 'self'; base-uri 'none'; \
+         frame-ancestors {frames}",
         *STYLE_SOURCE
     );
     // Not reached: all its parts are ASCII.

@@ -310,9 +310,9 @@ async fn confirmation(
     }
     html.raw("<dl>\n");
     if let Some(moved) = &subject.moved {
-        html.html(&about::moved(subject, moved, visit.language));
+        html.html(&about::moved(visit, subject, moved));
     }
-    let when = dates::span(start, subject.end(start), &subject.zone, visit.language);
+    let when = visit.span((start, subject.end(start)), &subject.zone);
     html.described(texts.new_time, &when).raw("</dl>\n");
     if is_taken {
         html.html(&others(app, visit, subject, start).await);
@@ -341,7 +341,7 @@ async fn others(app: &App, visit: &Visit, subject: &Subject, start: Instant) -> 
     }
     html.element("h2", texts(visit.language).other_times).raw("<ul class=\"times\">\n");
     for other in found {
-        let name = dates::span(other, subject.end(other), &subject.zone, visit.language);
+        let name = visit.span((other, subject.end(other)), &subject.zone);
         // `./`, because of the colons in a time.
         let link = format!("./{other}{}", visit.choice.standing().query());
         html.raw("<li>").link(&link, &name).raw("</li>\n");

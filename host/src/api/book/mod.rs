@@ -1,7 +1,9 @@
-//! `/book`: the page on which people book, as plain HTML. It needs no key and no script: what can be seen and done is what the booking
-//! link allows, and bookings are made by the code that the API's operation runs. Only a POST from its form changes anything.
+//! `/book`: the page on which people book, as plain HTML. It needs no key and no script, and is quicker with one (`assets`): what can be
+//! seen and done is what the booking link allows, and bookings are made by the code that the API's operation runs. Only a POST from its
+//! form changes anything.
 
 mod about;
+mod assets;
 mod booked;
 mod bounds;
 mod choice;
@@ -30,6 +32,7 @@ use base::error::{Code, Error};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::Instant;
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tower_http::compression::CompressionLayer;
 use url::Url;
 
 use crate::api::book::details::Sheet;
@@ -74,6 +77,9 @@ pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
         .route("/book/b/{token}/move", get(show_below))
         .route("/book/b/{token}/move/at/{start}", get(show_below).post(send_below))
         .layer(Extension(desk))
+        .merge(assets::routes::<App>())
+        // Nothing that a page holds is secret from who can choose parts of it: there are no cookies, and no other credentials of browsers.
+        .layer(CompressionLayer::new())
 }
 
 impl Desk {
@@ -131,7 +137,7 @@ async fn show(
         Some(refused) => refused,
         None => view(&app, &visit, address(params).as_ref()).await,
     };
-    page.into_response(visit.language, &visit.request_id)
+    page.into_response(&visit)
 }
 
 async fn view(app: &App, visit: &Visit, address: Option<&Address>) -> Page {
@@ -180,7 +186,7 @@ async fn send(
         }
         Ok(Outcome::Shows(page)) | Err(page) => *page,
     };
-    page.into_response(visit.language, &visit.request_id)
+    page.into_response(&visit)
 }
 
 async fn take(
@@ -240,7 +246,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
 
 fn see_other(visit: Visit, location: &str) -> Response {
     let page = Page::message(StatusCode::SEE_OTHER, texts(visit.language).confirmed);
-    let mut response = page.into_response(visit.language, &visit.request_id);
+    let mut response = page.into_response(&visit);
     if let Ok(location) = HeaderValue::try_from(location) {
         response.headers_mut().insert(header::LOCATION, location);
     }
@@ -265,7 +271,7 @@ async fn booked(
             Err(e) => failed(&visit, e),
         },
     };
-    page.into_response(visit.language, &visit.request_id)
+    page.into_response(&visit)
 }
 
 /// The token in the path of a page below a booking's, and what the page is about; none for a path that names no such page.
@@ -297,7 +303,7 @@ async fn show_below(
             manage::view(&app, &visit, &token, aim).await.unwrap_or_else(|e| failed(&visit, e))
         }
     };
-    page.into_response(visit.language, &visit.request_id)
+    page.into_response(&visit)
 }
 
 /// Takes a form that does something with a booking.
@@ -320,7 +326,7 @@ async fn send_below(
         }
         Ok(Outcome::Shows(page)) | Err(page) => *page,
     };
-    page.into_response(visit.language, &visit.request_id)
+    page.into_response(&visit)
 }
 
 async fn take_below(

@@ -13,11 +13,12 @@ use crate::api::book::choice::Choice;
 use crate::api::book::free::{self, DAY_MS};
 use crate::api::book::layout::Page;
 use crate::api::book::subject::{Subject, Visit};
+use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
 use crate::api::error;
 use crate::app::App;
 use crate::html::Html;
-use crate::locale::dates::{self, Local};
+use crate::locale::dates::{self, Hours, Local};
 
 /// Zones that the field for one suggests; every other IANA name can be typed.
 const ZONES: [&str; 40] = [
@@ -85,23 +86,36 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
     };
     let texts = texts(language);
     let mut html = head(visit, subject);
-    html.html(&zone(visit, subject)).html(&durations(visit, subject)).html(&pager(visit, &bounds, month));
+    html.html(&zone(visit, subject)).html(&durations(visit, subject));
+    html.raw("<div class=\"pick\">\n<div>\n").html(&pager(visit, &bounds, month));
+    let mut said = dates::month(month, language);
     if days.is_empty() {
         let next = next(app, subject, &bounds, month).await;
         html.element("p", texts.none_in_month).html(&onward(visit, subject, next));
+        said = format!("{said}. {}", texts.none_in_month);
     } else {
         let chosen = choice.day.filter(|day| days.contains_key(day)).or_else(|| days.keys().next().copied());
-        html.html(&grid(visit, month, &days, chosen));
+        html.html(&grid((visit, subject.zone.date(app.now())), month, &days, chosen));
         if let Some((day, times)) = chosen.and_then(|day| days.get_key_value(&day)) {
-            html.html(&list(visit, subject, *day, times));
+            html.raw("</div>\n<div>\n").html(&list(visit, subject, *day, times));
+            said = format!("{said}. {}", name_of(*day, times, visit));
         }
     }
+    html.raw("</div>\n</div>\n");
     let is_unknown = choice.zone.is_some() && !subject.has_own_zone;
     let status = if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    match &subject.moved {
+    let page = match &subject.moved {
         None => Page::new(event_type.title.clone(), html).with_status(status).of(event_type),
         Some(_) => Page::new(texts.move_booking, html).with_status(status).of(event_type).unframed(),
-    }
+    };
+    let zone = match (subject.has_own_zone, is_unknown) {
+        (true, _) => "own",
+        (false, true) => "unknown",
+        (false, false) => "none",
+    };
+    let month = month.strftime("%Y-%m").to_string();
+    let page = page.with_fact("page", "month").with_fact("month", month).with_fact("said", said);
+    page.with_fact("zone", zone).with_fact("shown-zone", subject.zone.name.clone())
 }
 
 /// What the times are for: the event type, or the booking that is to be moved, with the way back to it.
@@ -150,10 +164,13 @@ fn zone(visit: &Visit, subject: &Subject) -> Html {
     if !subject.has_own_zone {
         html.raw(" ").text(texts.host_zone);
     }
-    html.raw("</p>\n");
+    html.raw("</p>\n").html(&clocks(visit));
     let typed = visit.choice.zone.as_deref();
     let unknown = typed.filter(|_| !subject.has_own_zone);
-    html.raw(if unknown.is_some() { "<details open>" } else { "<details>" });
+    let controls = controls(visit.language);
+    html.raw("<details class=\"zone\" data-found=\"").text(controls.zones_found);
+    html.raw("\" data-none=\"").text(controls.no_zone_found);
+    html.raw(if unknown.is_some() { "\" open>" } else { "\">" });
     html.raw("<summary>").text(texts.change_zone).raw("</summary>\n<form method=\"get\">\n");
     for (name, value) in visit.choice.without_start().fields().into_iter().filter(|(name, _)| *name != "tz") {
         html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(&value).raw("\">\n");
@@ -177,6 +194,19 @@ fn zone(visit: &Visit, subject: &Subject) -> Html {
     html
 }
 
+/// The way to the clock that is not shown.
+fn clocks(visit: &Visit) -> Html {
+    let controls = controls(visit.language);
+    let (hours, name) = match visit.hours {
+        Hours::TwentyFour => (Hours::Twelve, controls.twelve_hours),
+        Hours::Twelve => (Hours::TwentyFour, controls.twenty_four_hours),
+    };
+    let link = Choice { hours: Some(hours), ..visit.choice.without_start() }.link();
+    let mut html = Html::default();
+    html.raw("<p><a href=\"").text(&link).raw("\" data-keep=\"hours\">").text(name).raw("</a></p>\n");
+    html
+}
+
 /// The durations that can be chosen.
 fn durations(visit: &Visit, subject: &Subject) -> Html {
     let texts = texts(visit.language);
@@ -192,7 +222,7 @@ fn durations(visit: &Visit, subject: &Subject) -> Html {
     html.raw("<nav aria-label=\"").text(texts.duration).raw("\">\n<ul>\n");
     for minutes in all {
         let link = Choice { minutes: Some(minutes), ..visit.choice.without_start() }.link();
-        html.raw("<li><a href=\"").text(&link).raw("\"");
+        html.raw("<li><a href=\"").text(&link).raw("\" data-keep=\"").text(&minutes.to_string()).raw("\"");
         html.raw(if minutes == subject.minutes { " aria-current=\"true\">" } else { ">" });
         html.text(&about::minutes(minutes, texts)).raw("</a></li>\n");
     }
@@ -204,13 +234,17 @@ fn durations(visit: &Visit, subject: &Subject) -> Html {
 fn pager(visit: &Visit, bounds: &Bounds, month: Date) -> Html {
     let texts = texts(visit.language);
     let mut html = Html::default();
-    html.element("h2", &dates::month(month, visit.language));
+    html.raw("<h2 id=\"month\">").text(&dates::month(month, visit.language)).raw("</h2>\n");
     html.raw("<nav aria-label=\"").text(texts.months).raw("\">\n<ul>\n");
-    let ways = [(bounds.before(month), texts.previous_month), (bounds.after(month), texts.next_month)];
-    for (month, name) in ways {
+    let ways = [
+        (bounds.before(month), "prev", texts.previous_month),
+        (bounds.after(month), "next", texts.next_month),
+    ];
+    for (month, relation, name) in ways {
         if let Some(month) = month {
             let link = to_month(visit, month);
-            html.raw("<li>").link(&link, name).raw("</li>\n");
+            html.raw("<li><a href=\"").text(&link).raw("\" rel=\"").raw(relation).raw("\">").text(name);
+            html.raw("</a></li>\n");
         }
     }
     html.raw("</ul>\n</nav>\n");
@@ -222,12 +256,11 @@ fn to_month(visit: &Visit, month: Date) -> String {
 }
 
 /// The days of the month; those with free times are links.
-fn grid(visit: &Visit, month: Date, days: &Days, chosen: Option<Date>) -> Html {
-    let (language, texts) = (visit.language, texts(visit.language));
+fn grid((visit, today): (&Visit, Date), month: Date, days: &Days, chosen: Option<Date>) -> Html {
+    let language = visit.language;
     let mut html = Html::default();
-    html.raw("<table>\n<thead><tr>");
-    for name in dates::weekdays(language) {
-        let short: String = name.chars().take(if name.is_ascii() { 2 } else { 1 }).collect();
+    html.raw("<table class=\"days\">\n<thead><tr>");
+    for (name, short) in dates::weekdays(language).into_iter().zip(dates::short_weekdays(language)) {
         html.raw("<th scope=\"col\" abbr=\"").text(name).raw("\">").text(&short).raw("</th>");
     }
     html.raw("</tr></thead>\n<tbody><tr>");
@@ -241,24 +274,31 @@ fn grid(visit: &Visit, month: Date, days: &Days, chosen: Option<Date>) -> Html {
             html.raw("</tr>\n<tr>");
         }
         let number = day.day().to_string();
+        html.raw(if day == today { "<td aria-current=\"date\">" } else { "<td>" });
         let Some(times) = days.get(&day) else {
-            html.raw("<td>").text(&number).raw("</td>");
+            html.text(&number).raw("</td>");
             continue;
         };
         let link = Choice { month: Some(month), day: Some(day), ..visit.choice.standing() }.link();
-        let name = format!("{}, {}: {}", dates::day(day, language), texts.free_times, times.len());
-        html.raw("<td><a href=\"").text(&link).raw("\" aria-label=\"").text(&name).raw("\"");
-        html.raw(if chosen == Some(day) { " aria-current=\"date\">" } else { ">" });
+        let name = name_of(day, times, visit);
+        html.raw("<a href=\"").text(&link).raw("\" aria-label=\"").text(&name).raw("\"");
+        html.raw(if chosen == Some(day) { " aria-current=\"true\">" } else { ">" });
         html.text(&number).raw("</a></td>");
     }
     html.raw("</tr></tbody>\n</table>\n");
     html
 }
 
+/// A day with the number of its times.
+fn name_of(day: Date, times: &[Time], visit: &Visit) -> String {
+    format!("{}, {}: {}", dates::day(day, visit.language), texts(visit.language).free_times, times.len())
+}
+
 /// The times of a day. Where the clocks change on it, each tells its offset: a time of day can come twice.
 fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
     let mut html = Html::default();
-    html.element("h2", &dates::day(day, visit.language)).raw("<ul class=\"times\">\n");
+    html.raw("<h2 id=\"times\">").text(&dates::day(day, visit.language));
+    html.raw("</h2>\n<ul class=\"times\" aria-labelledby=\"times\">\n");
     let has_one_offset =
         times.windows(2).all(|two| matches!(two, [a, b] if a.local.offset == b.local.offset));
     for Time { start, local } in times {
@@ -266,10 +306,8 @@ fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
             None => Choice { start: Some(*start), ..visit.choice.standing() }.link(),
             Some(_) => format!("move/at/{start}{}", visit.choice.standing().query()),
         };
-        let name = match has_one_offset {
-            true => local.clock.clone(),
-            false => format!("{} (UTC{})", local.clock, local.offset),
-        };
+        let clock = dates::clock(local, visit.language, visit.hours);
+        let name = if has_one_offset { clock } else { format!("{clock} (UTC{})", local.offset) };
         html.raw("<li>").link(&link, &name).raw("</li>\n");
     }
     html.raw("</ul>\n");

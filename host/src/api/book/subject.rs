@@ -19,6 +19,7 @@ use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::freshness::Reading;
 use crate::locale::Language;
+use crate::locale::dates::{self, Hours};
 use crate::resources::Asker;
 
 /// Characters of a `User-Agent` that are read.
@@ -28,6 +29,9 @@ const MAX_USER_AGENT: usize = 512;
 pub struct Visit {
     pub choice: Choice,
     pub language: Language,
+    pub hours: Hours,
+    /// The way from the address that is open to `/book/`: relative, because a proxy can have put the pages below another path.
+    pub up: String,
     pub ip: IpAddr,
     /// The header `User-Agent`, as far as it is read.
     pub user_agent: String,
@@ -42,11 +46,20 @@ impl Visit {
         let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         Visit {
             language: choice.language.unwrap_or_else(preferred),
+            hours: choice.hours.unwrap_or_default(),
+            up: "../".repeat(request.uri().path().matches('/').count().saturating_sub(2)),
             choice,
             ip: client_ip(peer(request), request.headers(), &app.config.trusted_proxies),
             user_agent: agent.unwrap_or_default().chars().take(MAX_USER_AGENT).collect(),
             request_id: request_id::new(&app.clock, &app.entropy),
         }
+    }
+}
+
+impl Visit {
+    /// From when until when, as this visitor reads times.
+    pub fn span(&self, times: (Instant, Instant), zone: &Zone) -> String {
+        dates::span_by(times, zone, self.language, self.hours)
     }
 }
 

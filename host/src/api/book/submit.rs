@@ -9,7 +9,6 @@ use serde_json::Value;
 use storage::lane::Lane;
 
 use crate::answer::{Answer, Attempt};
-use crate::api::book::choice::Choice;
 use crate::api::book::details::{self, Fault, Sheet};
 use crate::api::book::done;
 use crate::api::book::form::{self, Fields, Token};
@@ -91,9 +90,9 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
 
 /// The address of a booking's page, relative to `/book/`, for who comes from the form.
 fn address(visit: &Visit, token: &str) -> String {
-    let lang = Choice { language: visit.choice.language, ..Choice::default() }.link();
-    let lang = lang.strip_prefix('?').filter(|text| !text.is_empty()).map(|text| format!("&{text}"));
-    format!("b/{token}?new=1{}", lang.unwrap_or_default())
+    let look = visit.choice.spoken().link();
+    let look = look.strip_prefix('?').filter(|text| !text.is_empty()).map(|text| format!("&{text}"));
+    format!("b/{token}?new=1{}", look.unwrap_or_default())
 }
 
 /// Makes the booking as the API's operation does, once for each form: a repeated one has the first one's answer.

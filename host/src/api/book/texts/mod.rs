@@ -1,5 +1,6 @@
 //! The texts of the booking page in English, German, Spanish, French and Japanese.
 
+pub mod controls;
 mod english;
 pub mod fields;
 mod french;

@@ -1,0 +1,57 @@
+//! What pages load and what stands in their heads. The address of the script changes with its text: a browser keeps it for ever, and a new
+//! version of the service is used at once. Without it everything that a page offers works by links and forms.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use http::{HeaderValue, StatusCode, header};
+use sha2::{Digest, Sha256};
+
+/// The style of every page, which stands in its head: what is seen first needs one request.
+pub const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Hexadecimal digits of a hash in an address.
+const HASH_LENGTH: usize = 16;
+
+static SCRIPT_HASH: LazyLock<String> =
+    LazyLock::new(|| hex::encode(Sha256::digest(SCRIPT)).chars().take(HASH_LENGTH).collect());
+static SCRIPT_PATH: LazyLock<String> = LazyLock::new(|| format!("assets/{}/page.js", *SCRIPT_HASH));
+
+/// The address of the page's script, relative to `/book/`.
+pub fn script_path() -> &'static str {
+    &SCRIPT_PATH
+}
+
+/// The source by which a content security policy admits an inline style of this text.
+pub fn style_source(style: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(style)))
+}
+
+/// The scripts. They are the same for everybody: nothing is asked for, and nothing is counted.
+pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new().route("/book/assets/{hash}/page.js", get(page_script))
+}
+
+/// The script of this version. One of another version is not served in its place, because it would not know this page.
+async fn page_script(Path(hash): Path<String>) -> Response {
+    if hash != *SCRIPT_HASH {
+        let no_store = HeaderValue::from_static("no-store");
+        return (StatusCode::NOT_FOUND, [(header::CACHE_CONTROL, no_store)]).into_response();
+    }
+    script(SCRIPT, HeaderValue::from_static("public, max-age=31536000, immutable"))
+}
+
+fn script(text: &'static str, cache_control: HeaderValue) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/javascript; charset=utf-8")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CACHE_CONTROL, cache_control),
+    ];
+    (headers, text).into_response()
+}

@@ -1,0 +1,40 @@
+//! Texts of what helps with the list of times: the clock that is chosen, and the search for a time zone that the page's script adds.
+
+use crate::locale::Language;
+
+/// The texts of one language.
+#[derive(Clone, Copy, Debug)]
+pub struct Controls {
+    /// Links to the same page with another clock.
+    pub twelve_hours: &'static str,
+    pub twenty_four_hours: &'static str,
+    /// Stands before a number.
+    pub zones_found: &'static str,
+    pub no_zone_found: &'static str,
+}
+
+/// The texts of a language.
+pub fn controls(language: Language) -> Controls {
+    let [twelve_hours, twenty_four_hours, zones_found, no_zone_found] = match language {
+        Language::English => ["12-hour clock", "24-hour clock", "Time zones found", "No time zone found"],
+        Language::German => {
+            ["12-Stunden-Anzeige", "24-Stunden-Anzeige", "Gefundene Zeitzonen", "Keine Zeitzone gefunden"]
+        }
+        Language::Spanish => [
+            "Formato de 12 horas",
+            "Formato de 24 horas",
+            "Zonas horarias encontradas",
+            "No se ha encontrado ninguna zona horaria",
+        ],
+        Language::French => [
+            "Format 12 heures",
+            "Format 24 heures",
+            "Fuseaux horaires trouvés",
+            "Aucun fuseau horaire trouvé",
+        ],
+        Language::Japanese => {
+            ["12時間表示", "24時間表示", "見つかったタイムゾーン", "タイムゾーンが見つかりません"]
+        }
+    };
+    Controls { twelve_hours, twenty_four_hours, zones_found, no_zone_found }
+}

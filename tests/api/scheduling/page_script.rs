@@ -1,0 +1,82 @@
+//! What the booking page gives to browsers with scripts, as far as it is seen without one.
+
+use harness::TestServer;
+use harness::browser::{Browser, Page};
+use serde_json::json;
+
+use super::page::{ADA, address, follow, form, leads, send};
+use super::{DAY, Desk};
+
+/// The address of the page's own script.
+fn script(page: &Page) -> String {
+    let (_, rest) = page.text.split_once("<script defer src=\"").expect("a script");
+    let (src, _) = rest.split_once('"').expect("its address ends");
+    page.url.join(src).expect("a URL").to_string()
+}
+
+/// Every page, however deep its address is, loads the same script, which is kept for ever; the next version has another address.
+#[tokio::test]
+async fn the_script_is_kept_for_ever() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    desk.open("intro", json!({})).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let page = form(&server, &browser, &url, "09:00").await;
+    let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
+    let cancel = browser.open(&leads(&done, "Cancel this booking")).await;
+    let list = browser.open(&leads(&done, "Move to another time")).await;
+    let asked = browser.open(&leads(&list, "10:00")).await;
+    let nobody = browser.open(&format!("http://{}/book/nobody", server.address)).await;
+    let one = script(&page);
+    for other in [&done, &cancel, &list, &asked, &nobody] {
+        assert_eq!(script(other), one, "{other:#?}");
+        assert_eq!(other.text.matches("<script").count(), 1);
+        let policy = other.header("content-security-policy");
+        assert!(policy.contains("; script-src 'self'; connect-src 'self';"), "{policy}");
+    }
+    let found = browser.open(&one).await;
+    assert_eq!((found.status, found.header("content-type")), (200, "text/javascript; charset=utf-8"));
+    assert_eq!(found.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!((found.header("x-content-type-options"), found.header("set-cookie")), ("nosniff", ""));
+    let before = browser.open(&one.replace("/page.js", "0/page.js")).await;
+    assert_eq!((before.status, before.header("cache-control")), (404, "no-store"));
+}
+
+/// Pages and scripts are sent compressed to who takes that.
+#[tokio::test]
+async fn pages_are_compressed() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    desk.open("intro", json!({})).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let plain = browser.open(&url).await;
+    assert_eq!(plain.header("content-encoding"), "");
+    for url in [url.as_str(), &script(&plain)] {
+        let page = browser.open_with(url, "accept-encoding", "gzip").await;
+        assert_eq!((page.status, page.header("content-encoding")), (200, "gzip"));
+    }
+}
+
+/// Times are told by the clock that the visitor reads, on every page; half a day before and after noon as each language writes it.
+#[tokio::test]
+async fn a_clock_of_twelve_hours() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    desk.open("intro", json!({})).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let list = browser.open(&format!("{url}?day={DAY}&tz=Asia/Kathmandu")).await;
+    assert!(list.text.contains(">14:45</a>"), "{list:#?}");
+    let list = browser.open(&leads(&list, "12-hour clock")).await;
+    assert!(list.text.contains(">2:45 PM</a>") && list.text.contains("24-hour clock"), "{list:#?}");
+    let page = browser.open(&leads(&list, "2:45 PM")).await;
+    server.clock.advance_ms(2_000);
+    assert!(page.text.contains("Tuesday, 10 March 2026, 2:45 PM–3:15 PM (Asia/Kathmandu"), "{page:#?}");
+    let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
+    assert!(done.text.contains("2:45 PM–3:15 PM"), "{done:#?}");
+    let cancel = browser.open(&leads(&done, "Cancel this booking")).await;
+    assert!(cancel.text.contains("2:45 PM–3:15 PM"), "{cancel:#?}");
+    for (language, time) in [("de", "2:45 PM"), ("es", "2:45 p. m."), ("ja", "午後2:45")] {
+        let list = browser.open(&format!("{url}?day={DAY}&tz=Asia/Kathmandu&hc=12&lang={language}")).await;
+        assert!(list.text.contains(&format!(">{time}</a>")), "{language}: {list:#?}");
+    }
+}
