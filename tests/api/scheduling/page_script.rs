@@ -80,3 +80,52 @@ async fn a_clock_of_twelve_hours() {
         assert!(list.text.contains(&format!(">{time}</a>")), "{language}: {list:#?}");
     }
 }
+
+/// In a frame of another site the page has that site's colours and stays there; what is not shown in frames opens a tab of its own.
+#[tokio::test]
+async fn a_page_in_a_frame() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    desk.open("intro", json!({})).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let list = browser.open(&format!("{url}?day={DAY}&embed=1&theme=dark")).await;
+    assert!(list.text.contains("<html lang=\"en\" data-theme=\"dark\" data-embed>"), "{list:#?}");
+    let page = browser.open(&leads(&list, "09:30")).await;
+    server.clock.advance_ms(2_000);
+    for shown in [" data-embed>", "data-page=\"details\"", "data-start=\"2026-03-10T09:30:00.000Z\""] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
+    let told = [
+        "data-page=\"booked\"",
+        "data-booking-id=\"bk_",
+        "data-status=\"confirmed\"",
+        "data-time-zone=\"UTC\"",
+    ];
+    for shown in told {
+        assert!(done.text.contains(shown), "{shown}: {}", done.text);
+    }
+    let (_, main) = done.text.split_once("<main").expect("the page's main part");
+    let (facts, _) = main.split_once('>').expect("its attributes end");
+    assert!(!facts.contains("Ada") && !facts.contains("ada@"), "what the site is told is nobody's: {facts}");
+    let cancel = leads(&done, "Cancel this booking");
+    assert!(done.text.contains("target=\"_blank\" rel=\"noopener\">Cancel this booking"), "{done:#?}");
+    assert!(cancel.contains("theme=dark") && !cancel.contains("embed"), "{cancel}");
+    let mut later = done.url.clone();
+    later.set_query(None);
+    assert!(!browser.open(later.as_str()).await.text.contains("data-booking-id"));
+}
+
+/// Other sites load one script, from an address that stays.
+#[tokio::test]
+async fn the_script_of_other_sites() {
+    let server = TestServer::start().await;
+    let browser = Browser::default();
+    let found = browser.open(&format!("http://{}/book/embed.js", server.address)).await;
+    assert_eq!((found.status, found.header("content-type")), (200, "text/javascript; charset=utf-8"));
+    let headers =
+        ["cache-control", "access-control-allow-origin", "cross-origin-resource-policy", "set-cookie"];
+    let told = headers.map(|name| found.header(name));
+    assert_eq!(told, ["public, max-age=3600", "*", "cross-origin", ""]);
+    assert!(found.text.contains("window.Switchboard"));
+}

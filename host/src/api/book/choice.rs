@@ -12,6 +12,23 @@ use crate::locale::dates::Hours;
 /// Characters that are kept of a time zone's name.
 const MAX_ZONE: usize = 64;
 
+/// The colours of the page. Without a choice they are those that the visitor's system has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// What it is called in addresses and attributes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+}
+
 /// A state of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
@@ -24,6 +41,9 @@ pub struct Choice {
     pub minutes: Option<i64>,
     pub language: Option<Language>,
     pub hours: Option<Hours>,
+    pub theme: Option<Theme>,
+    /// The page is a part of another site's page.
+    pub is_embedded: bool,
     /// The start of the meeting.
     pub start: Option<Instant>,
 }
@@ -43,6 +63,11 @@ impl Choice {
                 "d" => choice.minutes = value.parse().ok(),
                 "lang" => choice.language = Language::of_tag(&value),
                 "hc" => choice.hours = hours(&value),
+                "theme" => {
+                    choice.theme =
+                        [Theme::Light, Theme::Dark].into_iter().find(|theme| theme.name() == &*value);
+                }
+                "embed" => choice.is_embedded = &*value == "1",
                 "at" => choice.start = value.parse().ok(),
                 _ => {}
             }
@@ -72,6 +97,12 @@ impl Choice {
             let number = if hours == Hours::Twelve { "12" } else { "24" };
             fields.push(("hc", number.to_owned()));
         }
+        if let Some(theme) = self.theme {
+            fields.push(("theme", theme.name().to_owned()));
+        }
+        if self.is_embedded {
+            fields.push(("embed", "1".to_owned()));
+        }
         if let Some(start) = self.start {
             fields.push(("at", start.to_string()));
         }
@@ -98,7 +129,8 @@ impl Choice {
 
     /// How pages are written, and nothing of what is booked.
     pub fn spoken(&self) -> Choice {
-        Choice { language: self.language, hours: self.hours, ..Choice::default() }
+        let Choice { language, hours, theme, is_embedded, .. } = *self;
+        Choice { language, hours, theme, is_embedded, ..Choice::default() }
     }
 
     /// What holds for the whole page: zone, duration, and how it is written.
@@ -121,10 +153,11 @@ mod tests {
 
     #[test]
     fn a_state_is_read_from_its_own_address() {
-        let query = "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&hc=12&at=2026-03-10T09%3A00%3A00.000Z";
+        let query = "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&hc=12&theme=dark&embed=1&at=2026-03-10T09%3A00%3A00.000Z";
         assert_eq!(Choice::read(query).link(), format!("?{query}"));
-        let unread = Choice::read("month=x&day=2026-02-30&d=many&lang=xx&hc=13&at=noon&other=1");
+        let unread =
+            Choice::read("month=x&day=2026-02-30&d=many&lang=xx&hc=13&theme=red&embed=2&at=noon&other=1");
         assert_eq!((unread.link().as_str(), unread.query().as_str()), ("?", ""));
-        assert_eq!(Choice::read(query).spoken().query(), "?lang=de&hc=12");
+        assert_eq!(Choice::read(query).spoken().query(), "?lang=de&hc=12&theme=dark&embed=1");
     }
 }

@@ -55,6 +55,10 @@ pub fn page(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Page {
     html.html(&controls(visit, subject, sheet));
     html.raw("<button>").text(texts.book).raw("</button>\n</form>\n");
     let mut page = Page::new(event_type.title.clone(), html).of(event_type);
+    if sheet.fault.is_none() {
+        page = page.with_fact("page", "details").with_fact("start", sheet.start.to_string());
+        page = page.with_fact("end", subject.end(sheet.start).to_string());
+    }
     if let Some(fault) = &sheet.fault {
         page = page.with_status(fault.status);
         if let Some(seconds) = fault.retry_after_s {

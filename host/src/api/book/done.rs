@@ -7,6 +7,7 @@ use scheduling::hours::Zone;
 
 use crate::api::book::about;
 use crate::api::book::booked::{Booked, Deed};
+use crate::api::book::choice::Choice;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::Visit;
 use crate::api::book::texts::fields::Texts;
@@ -55,13 +56,21 @@ pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result
     if let Some(event_type) = &booked.event_type {
         page = page.of(event_type);
     }
+    if is_new {
+        let row = &booked.row;
+        let time = |ms: i64| Instant::from_millis(ms).to_string();
+        page = page.with_fact("page", "booked").with_fact("booking-id", row.id.clone());
+        page = page.with_fact("status", row.status.clone()).with_fact("start", time(row.start_at));
+        page = page.with_fact("end", time(row.end_at)).with_fact("time-zone", booked.body.time_zone.clone());
+    }
     if let Some(url) = next.filter(|_| is_new) {
         page = page.leave_for(url);
     }
     Ok(Some(page))
 }
 
-/// The ways to what the invitee may do now. They leave a frame: those pages are shown in none.
+/// The ways to what the invitee may do now. They leave a frame, because those pages are shown in none: to a tab of their own where the page
+/// around the frame goes on.
 fn ways(visit: &Visit, booked: &Booked, now: i64) -> Result<Html> {
     let texts = texts(visit.language);
     let mut html = Html::default();
@@ -69,8 +78,14 @@ fn ways(visit: &Visit, booked: &Booked, now: i64) -> Result<Html> {
         [(Deed::Move, "move", texts.move_booking), (Deed::Cancel, "cancel", texts.cancel_booking)]
     {
         if booked.refusal(deed, now)?.is_none() {
-            let link = format!("{}/{folder}{}", booked.token, visit.choice.spoken().query());
-            html.raw("<p><a href=\"").text(&link).raw("\" target=\"_top\">").text(name).raw("</a></p>\n");
+            let look = Choice { is_embedded: false, ..visit.choice.spoken() };
+            let link = format!("{}/{folder}{}", booked.token, look.query());
+            html.raw("<p><a href=\"").text(&link);
+            html.raw(match visit.choice.is_embedded {
+                true => "\" target=\"_blank\" rel=\"noopener\">",
+                false => "\" target=\"_top\">",
+            });
+            html.text(name).raw("</a></p>\n");
         }
     }
     Ok(html)

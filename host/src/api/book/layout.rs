@@ -150,9 +150,12 @@ impl Page {
 
     fn html(&self, visit: &Visit) -> String {
         let mut html = Html::default();
-        html.raw("<!doctype html>\n<html lang=\"")
-            .text(visit.language.tag())
-            .raw("\">\n<head>\n<meta charset=\"utf-8\">\n");
+        html.raw("<!doctype html>\n<html lang=\"").text(visit.language.tag()).raw("\"");
+        if let Some(theme) = visit.choice.theme {
+            html.raw(" data-theme=\"").raw(theme.name()).raw("\"");
+        }
+        html.raw(if visit.choice.is_embedded { " data-embed>" } else { ">" });
+        html.raw("\n<head>\n<meta charset=\"utf-8\">\n");
         html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.element("title", &self.title).raw("<style>").raw(assets::STYLE).raw("</style>\n");
         html.raw("<script defer src=\"").text(&visit.up).text(assets::script_path());

@@ -1,5 +1,6 @@
 //! What pages load and what stands in their heads. The address of the script changes with its text: a browser keeps it for ever, and a new
-//! version of the service is used at once. Without it everything that a page offers works by links and forms.
+//! version of the service is used at once. Without it everything that a page offers works by links and forms. The script by which other sites
+//! show the page has one address, which they write into their pages: a new version arrives within an hour.
 
 use std::sync::LazyLock;
 
@@ -9,13 +10,15 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 /// The style of every page, which stands in its head: what is seen first needs one request.
 pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+const EMBED_SCRIPT: &str = include_str!("embed.js");
 
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 /// Hexadecimal digits of a hash in an address.
 const HASH_LENGTH: usize = 16;
 
@@ -35,7 +38,9 @@ pub fn style_source(style: &str) -> String {
 
 /// The scripts. They are the same for everybody: nothing is asked for, and nothing is counted.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    Router::new().route("/book/assets/{hash}/page.js", get(page_script))
+    Router::new()
+        .route("/book/assets/{hash}/page.js", get(page_script))
+        .route("/book/embed.js", get(embed_script))
 }
 
 /// The script of this version. One of another version is not served in its place, because it would not know this page.
@@ -45,6 +50,15 @@ async fn page_script(Path(hash): Path<String>) -> Response {
         return (StatusCode::NOT_FOUND, [(header::CACHE_CONTROL, no_store)]).into_response();
     }
     script(SCRIPT, HeaderValue::from_static("public, max-age=31536000, immutable"))
+}
+
+/// The script of other sites. Those that let in nothing of others without its consent get that here.
+async fn embed_script() -> Response {
+    let mut response = script(EMBED_SCRIPT, HeaderValue::from_static("public, max-age=3600"));
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(CROSS_ORIGIN_RESOURCE_POLICY, HeaderValue::from_static("cross-origin"));
+    response
 }
 
 fn script(text: &'static str, cache_control: HeaderValue) -> Response {

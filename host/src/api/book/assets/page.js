@@ -310,6 +310,68 @@
     });
   };
 
+  // ---- in the frame of another site
+
+  const isFramed = html.hasAttribute("data-embed") && window.parent !== window;
+  const ORIGIN = "switchboard-site";
+  // Frames may be kept from storage: then each page waits for the site's word anew.
+  const stored = () => { try { return sessionStorage.getItem(ORIGIN); } catch { return null; } };
+  const store = (origin) => { try { sessionStorage.setItem(ORIGIN, origin); } catch { /* see above */ } };
+  let site = isFramed ? stored() : null;
+  let filling = {};
+  const waiting = new Map();
+
+  // Tells the site that shows the frame, and nobody else. Of each kind the newest waits until it is known who that is.
+  const tell = (type, facts = {}) => {
+    if (!isFramed) return;
+    const message = { source: "switchboard", v: 1, type, ...facts };
+    if (site) window.parent.postMessage(message, site);
+    else waiting.set(type, message);
+  };
+
+  // Fills in what the site knows of the visitor, where nothing is typed.
+  const fillIn = () => {
+    const fields = { name: filling.name, email: filling.email };
+    for (const [key, value] of Object.entries(filling.answers ?? {})) fields[`q.${key}`] = value;
+    for (const [id, value] of Object.entries(fields)) {
+      const control = document.getElementById(id);
+      const isText = control?.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
+      if (isText && typeof value === "string" && !control.value) control.value = value.slice(0, 2_000);
+    }
+  };
+
+  const reportPage = () => {
+    const { page, bookingId, status: state, start, end, timeZone } = main.dataset;
+    if (page === "details") tell("slot", { start, end });
+    if (page !== "booked") return;
+    tell("booked", { bookingId, status: state, start, end, timeZone });
+    // Opened once more it is no new booking.
+    const url = new URL(location.href);
+    url.searchParams.delete("new");
+    history.replaceState(null, "", url);
+    shown = withoutHash(url);
+  };
+
+  if (isFramed) {
+    addEventListener("message", (event) => {
+      const { data } = event;
+      if (event.source !== window.parent || data?.source !== "switchboard" || data.v !== 1 || data.type !== "hello") return;
+      if (!/^https?:/.test(event.origin)) return;
+      site = event.origin;
+      store(site);
+      for (const message of waiting.values()) window.parent.postMessage(message, site);
+      waiting.clear();
+      if (data.fill && typeof data.fill === "object") filling = data.fill;
+      fillIn();
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented) tell("close");
+    });
+    new ResizeObserver(() => tell("resize", { height: Math.ceil(html.getBoundingClientRect().height) })).observe(html);
+    // Says nothing but that a booking page is here: whoever shows it answers with who they are.
+    window.parent.postMessage({ source: "switchboard", v: 1, type: "ready" }, "*");
+  }
+
   // ---- the visitor's own zone and clock
 
   // The address of this page with them, once, where it names no zone; none where there is nothing to change.
@@ -336,6 +398,8 @@
   const enhance = () => {
     enhanceDays();
     enhanceZones();
+    fillIn();
+    reportPage();
   };
   const better = withOwnZone();
   if (better) location.replace(better);
