@@ -61,8 +61,9 @@ fn status(reason: PageReason) -> StatusCode {
 /// `request_id` is made here (`request_id::new`) and has no character that HTML would read.
 fn html(reason: PageReason, language: Language, request_id: &str) -> String {
     let (tag, texts) = (language.tag(), texts(reason, language));
+    let direction = if language.is_right_to_left() { " dir=\"rtl\"" } else { "" };
     format!(
-        "<!doctype html>\n<html lang=\"{tag}\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!doctype html>\n<html lang=\"{tag}\"{direction}>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
          <p>{what_happened}</p>\n<p>{what_to_do}</p>\n<p class=\"id\">{label}: <code>{request_id}</code></p>\n\

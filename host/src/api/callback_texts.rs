@@ -1,4 +1,4 @@
-//! The texts of the page that ends a failed return from a provider, in English, German, Spanish, French and Japanese.
+//! The texts of the page that ends a failed return from a provider, in English, German, Spanish, French, Japanese and Arabic.
 
 use crate::connections::authorization::PageReason;
 use crate::locale::Language;
@@ -21,6 +21,7 @@ pub fn texts(reason: PageReason, language: Language) -> Texts {
         Language::Spanish => spanish(reason),
         Language::French => french(reason),
         Language::Japanese => japanese(reason),
+        Language::Arabic => arabic(reason),
     };
     let request_id = match language {
         Language::English => "Request id",
@@ -28,6 +29,7 @@ pub fn texts(reason: PageReason, language: Language) -> Texts {
         Language::Spanish => "Identificador de la solicitud",
         Language::French => "Identifiant de la requête",
         Language::Japanese => "リクエスト ID",
+        Language::Arabic => "معرّف الطلب",
     };
     Texts { title, what_happened, what_to_do, request_id }
 }
@@ -178,6 +180,36 @@ fn japanese(reason: PageReason) -> [&'static str; 3] {
             "現在アカウントを接続できません",
             "サービス側で問題が発生しました。",
             "数分待ってから元のアプリケーションに戻り、アカウントをもう一度接続してください。",
+        ],
+    }
+}
+
+fn arabic(reason: PageReason) -> [&'static str; 3] {
+    match reason {
+        PageReason::UnknownLink => [
+            "هذا الرابط غير صالح",
+            "هذا العنوان لا يخص أي تسجيل دخول بدأ هنا.",
+            "ارجع إلى التطبيق الذي أرسلك إلى هنا واربط حسابك مرة أخرى.",
+        ],
+        PageReason::AlreadyUsed => [
+            "سبق استخدام هذا الرابط",
+            "انتهى تسجيل الدخول الذي يخصه هذا الرابط.",
+            "ارجع إلى التطبيق: ربما يكون حسابك مرتبطًا بالفعل. وإن لم يكن كذلك فاربطه مرة أخرى.",
+        ],
+        PageReason::Malformed => [
+            "هذا الرابط تالف",
+            "العنوان غير مكتمل أو أطول من اللازم أو فيه تكرار.",
+            "ارجع إلى التطبيق الذي أرسلك إلى هنا واربط حسابك مرة أخرى.",
+        ],
+        PageReason::WrongProvider => [
+            "هذا الرابط يخص مزودًا آخر",
+            "عدت من مزود مختلف عن الذي بدأ معه تسجيل الدخول.",
+            "ارجع إلى التطبيق الذي أرسلك إلى هنا واربط حسابك مرة أخرى.",
+        ],
+        PageReason::Unavailable => [
+            "لا يمكن ربط حسابك في الوقت الحالي",
+            "حدث خطأ من جانبنا.",
+            "انتظر بضع دقائق ثم ارجع إلى التطبيق واربط حسابك مرة أخرى.",
         ],
     }
 }

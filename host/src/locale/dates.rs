@@ -49,11 +49,13 @@ pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language) -> St
 pub fn span_by((start, end): (Instant, Instant), zone: &Zone, language: Language, hours: Hours) -> String {
     let (from, to) = (local(start, zone), local(end, zone));
     let (from_clock, to_clock) = (clock(&from, language, hours), clock(&to, language, hours));
+    let comma = if language == Language::Arabic { "،" } else { "," };
     let end = match from.date == to.date {
         true => to_clock,
-        false => format!("{}, {to_clock}", day(to.date, language)),
+        false => format!("{}{comma} {to_clock}", day(to.date, language)),
     };
-    format!("{}, {from_clock}–{end} ({}, UTC{})", day(from.date, language), zone.name, from.offset)
+    let day = day(from.date, language);
+    format!("{day}{comma} {from_clock}–{end} ({}{comma} UTC{})", zone.name, from.offset)
 }
 
 /// A time of the day: `14:30`, `2:30 PM`.
@@ -71,6 +73,7 @@ pub fn clock(local: &Local, language: Language, hours: Hours) -> String {
         Language::English | Language::German | Language::French => format!("{time} {}", half("AM", "PM")),
         Language::Spanish => format!("{time} {}", half("a. m.", "p. m.")),
         Language::Japanese => format!("{}{time}", half("午前", "午後")),
+        Language::Arabic => format!("{time} {}", half("ص", "م")),
     }
 }
 
@@ -81,6 +84,9 @@ const GERMAN_DAYS: [&str; 7] =
     ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"];
 const SPANISH_DAYS: [&str; 7] = ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"];
 const FRENCH_DAYS: [&str; 7] = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"];
+const ARABIC_DAYS: [&str; 7] = ["الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت", "الأحد"];
+/// All names of days begin with the article.
+const SHORT_ARABIC_DAYS: [&str; 7] = ["ن", "ث", "ر", "خ", "ج", "س", "ح"];
 const JAPANESE_DAYS: [&str; 7] = ["月曜日", "火曜日", "水曜日", "木曜日", "金曜日", "土曜日", "日曜日"];
 
 const ENGLISH_MONTHS: [&str; 12] = [
@@ -140,29 +146,44 @@ const FRENCH_MONTHS: [&str; 12] = [
     "décembre",
 ];
 
-/// The days of the week in the order in which the language writes them: Sunday first in English and Japanese, else Monday.
+const ARABIC_MONTHS: [&str; 12] = [
+    "يناير",
+    "فبراير",
+    "مارس",
+    "أبريل",
+    "مايو",
+    "يونيو",
+    "يوليو",
+    "أغسطس",
+    "سبتمبر",
+    "أكتوبر",
+    "نوفمبر",
+    "ديسمبر",
+];
+
+/// The days of the week in the order in which the language writes them: Saturday first in Arabic, Sunday in English and Japanese, else
+/// Monday.
 pub fn weekdays(language: Language) -> [&'static str; 7] {
     let mut days = *names_of_days(language);
-    if begins_on_sunday(language) {
-        days.rotate_right(1);
-    }
+    days.rotate_right(days_before_monday(language));
     days
 }
 
 /// The same names, as short as a column of a calendar is.
 pub fn short_weekdays(language: Language) -> [String; 7] {
+    if language == Language::Arabic {
+        let mut days = SHORT_ARABIC_DAYS;
+        days.rotate_right(days_before_monday(language));
+        return days.map(str::to_owned);
+    }
     let length = if language == Language::Japanese { 1 } else { 2 };
     weekdays(language).map(|name| name.chars().take(length).collect())
 }
 
 /// How many cells of a week stand before this date.
 pub fn place_in_week(date: Date, language: Language) -> usize {
-    let weekday = date.weekday();
-    let place = match begins_on_sunday(language) {
-        true => weekday.to_sunday_zero_offset(),
-        false => weekday.to_monday_zero_offset(),
-    };
-    usize::try_from(place).unwrap_or(0)
+    let after_monday = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
+    (after_monday + days_before_monday(language)) % 7
 }
 
 /// `Tuesday, 10 March 2026`
@@ -176,6 +197,7 @@ pub fn day(date: Date, language: Language) -> String {
         Language::French if day == 1 => format!("{weekday} 1er {month} {year}"),
         Language::French => format!("{weekday} {day} {month} {year}"),
         Language::Japanese => format!("{year}年{}月{day}日（{weekday}）", date.month()),
+        Language::Arabic => format!("{weekday}، {day} {month} {year}"),
     }
 }
 
@@ -189,8 +211,14 @@ pub fn month(date: Date, language: Language) -> String {
     }
 }
 
-fn begins_on_sunday(language: Language) -> bool {
-    matches!(language, Language::English | Language::Japanese)
+/// Days of a week that are written before its Monday.
+// Contract silent: the first day where the region is not known. It is that of most speakers' regions.
+fn days_before_monday(language: Language) -> usize {
+    match language {
+        Language::English | Language::Japanese => 1,
+        Language::Arabic => 2,
+        Language::German | Language::Spanish | Language::French => 0,
+    }
 }
 
 fn names_of_days(language: Language) -> &'static [&'static str; 7] {
@@ -200,6 +228,7 @@ fn names_of_days(language: Language) -> &'static [&'static str; 7] {
         Language::Spanish => &SPANISH_DAYS,
         Language::French => &FRENCH_DAYS,
         Language::Japanese => &JAPANESE_DAYS,
+        Language::Arabic => &ARABIC_DAYS,
     }
 }
 
@@ -215,6 +244,7 @@ fn month_name(date: Date, language: Language) -> &'static str {
         Language::German => &GERMAN_MONTHS,
         Language::Spanish => &SPANISH_MONTHS,
         Language::French => &FRENCH_MONTHS,
+        Language::Arabic => &ARABIC_MONTHS,
         Language::Japanese => return "",
     };
     let place = usize::try_from(date.month() - 1).unwrap_or(0);
@@ -234,10 +264,13 @@ mod tests {
             (Language::Spanish, "domingo, 1 de marzo de 2026"),
             (Language::French, "dimanche 1er mars 2026"),
             (Language::Japanese, "2026年3月1日（日曜日）"),
+            (Language::Arabic, "الأحد، 1 مارس 2026"),
         ] {
             assert_eq!(day(date, language), written);
         }
-        assert_eq!((place_in_week(date, Language::English), place_in_week(date, Language::German)), (0, 6));
+        let places =
+            [Language::English, Language::German, Language::Arabic].map(|of| place_in_week(date, of));
+        assert_eq!(places, [0, 6, 1]);
         assert_eq!((weekdays(Language::English)[0], weekdays(Language::French)[6]), ("Sunday", "dimanche"));
     }
 
@@ -251,6 +284,7 @@ mod tests {
             ("14:30", Language::German, "2:30 PM"),
             ("09:30", Language::Spanish, "9:30 a. m."),
             ("12:15", Language::Japanese, "午後0:15"),
+            ("14:30", Language::Arabic, "2:30 م"),
         ] {
             assert_eq!(clock(&at(time), language, Hours::Twelve), written);
         }
@@ -258,6 +292,7 @@ mod tests {
         let short =
             [Language::English, Language::Spanish, Language::Japanese].map(|l| short_weekdays(l)[3].clone());
         assert_eq!(short, ["We", "ju", "水"]);
+        assert_eq!(short_weekdays(Language::Arabic)[0], "س");
     }
 
     #[test]

@@ -10,15 +10,17 @@ pub enum Language {
     Spanish,
     French,
     Japanese,
+    Arabic,
 }
 
 /// All languages, each with its primary subtag (RFC 5646).
-static LANGUAGES: [(&str, Language); 5] = [
+static LANGUAGES: [(&str, Language); 6] = [
     ("en", Language::English),
     ("de", Language::German),
     ("es", Language::Spanish),
     ("fr", Language::French),
     ("ja", Language::Japanese),
+    ("ar", Language::Arabic),
 ];
 
 impl Language {
@@ -27,13 +29,18 @@ impl Language {
         LANGUAGES.iter().find(|(_, language)| *language == self).map_or("en", |(tag, _)| *tag)
     }
 
+    /// It is written from right to left.
+    pub fn is_right_to_left(self) -> bool {
+        self == Language::Arabic
+    }
+
     /// The language of a tag that `tag` gives.
     pub fn of_tag(tag: &str) -> Option<Language> {
         LANGUAGES.iter().find(|(known, _)| *known == tag).map(|(_, language)| *language)
     }
 
     /// The language that an `Accept-Language` value gives the highest weight (RFC 9110 §12.5.4); of several with the same weight
-    /// the first. English where the value names none of the five.
+    /// the first. English where the value names none of them.
     pub fn preferred(accept_language: &str) -> Language {
         let mut best = (0.0, Language::English);
         for range in accept_language.split(',') {
@@ -65,6 +72,7 @@ mod tests {
             ("*", "en"),
             ("pt-BR,pt;q=0.9", "en"),
             ("de-AT", "de"),
+            ("ar-EG, en;q=0.8", "ar"),
             ("fr;q=0.4, ja;q=0.8, en;q=0.2", "ja"),
             ("nl, ES-mx;q=0.5", "es"),
             ("de;q=0, fr;q=0.1", "fr"),

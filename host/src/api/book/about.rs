@@ -39,7 +39,7 @@ pub fn moved(visit: &Visit, subject: &Subject, moved: &Moved) -> Html {
 pub fn event_type(event_type: &EventType, texts: &Texts) -> Html {
     let mut html = Html::default();
     if let Some(description) = event_type.description.as_deref().filter(|text| !text.trim().is_empty()) {
-        html.raw("<p class=\"about\">").text(description).raw("</p>\n");
+        html.raw("<p class=\"about\" dir=\"auto\">").text(description).raw("</p>\n");
     }
     let names: Vec<&str> = event_type.hosts.iter().filter_map(|host| host.display_name.as_deref()).collect();
     let mut places: Vec<&str> = event_type.locations.iter().map(|found| place(found.kind, texts)).collect();

@@ -151,6 +151,9 @@ impl Page {
     fn html(&self, visit: &Visit) -> String {
         let mut html = Html::default();
         html.raw("<!doctype html>\n<html lang=\"").text(visit.language.tag()).raw("\"");
+        if visit.language.is_right_to_left() {
+            html.raw(" dir=\"rtl\"");
+        }
         if let Some(theme) = visit.choice.theme {
             html.raw(" data-theme=\"").raw(theme.name()).raw("\"");
         }
@@ -167,7 +170,12 @@ impl Page {
         if let Some(url) = &self.logo_url {
             html.raw("<img class=\"logo\" alt=\"\" src=\"").text(url).raw("\">\n");
         }
-        html.element("h1", &self.title).html(&self.body).raw("</main>\n</body>\n</html>\n");
+        // What an event type is called has a direction of its own.
+        html.raw("<h1 dir=\"auto\">")
+            .text(&self.title)
+            .raw("</h1>\n")
+            .html(&self.body)
+            .raw("</main>\n</body>\n</html>\n");
         html.as_str().to_owned()
     }
 }

@@ -159,7 +159,8 @@ fn link(facts: &Facts, key: &MailKey, texts: &Texts) -> Option<Line> {
 fn letter(facts: &Facts, subject: &str, sentence: &str, lines: &[Line]) -> Letter {
     let (mut text, mut html) = (format!("{sentence}\n\n"), Html::default());
     html.raw("<!doctype html>\n<html lang=\"").text(facts.language.tag());
-    html.raw("\">\n<head><meta charset=\"utf-8\"></head>\n<body>\n").element("p", sentence);
+    html.raw(if facts.language.is_right_to_left() { "\" dir=\"rtl\">" } else { "\">" });
+    html.raw("\n<head><meta charset=\"utf-8\"></head>\n<body>\n").element("p", sentence);
     for line in lines {
         let plain = plain(&line.text);
         // A text of several lines begins on one of its own.

@@ -35,6 +35,9 @@ pub fn controls(language: Language) -> Controls {
         Language::Japanese => {
             ["12時間表示", "24時間表示", "見つかったタイムゾーン", "タイムゾーンが見つかりません"]
         }
+        Language::Arabic => {
+            ["نظام 12 ساعة", "نظام 24 ساعة", "المناطق الزمنية المطابقة", "لا توجد منطقة زمنية مطابقة"]
+        }
     };
     Controls { twelve_hours, twenty_four_hours, zones_found, no_zone_found }
 }

@@ -1,5 +1,6 @@
-//! The texts of the booking page in English, German, Spanish, French and Japanese.
+//! The texts of the booking page in English, German, Spanish, French, Japanese and Arabic.
 
+mod arabic;
 pub mod controls;
 mod english;
 pub mod fields;
@@ -8,6 +9,7 @@ mod german;
 mod japanese;
 mod spanish;
 
+use crate::api::book::texts::arabic::ARABIC;
 use crate::api::book::texts::english::ENGLISH;
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::french::FRENCH;
@@ -24,5 +26,6 @@ pub fn texts(language: Language) -> &'static Texts {
         Language::Spanish => &SPANISH,
         Language::French => &FRENCH,
         Language::Japanese => &JAPANESE,
+        Language::Arabic => &ARABIC,
     }
 }

@@ -1,5 +1,6 @@
-//! The texts of messages about bookings in English, German, Spanish, French and Japanese; those to hosts in English alone.
+//! The texts of messages about bookings in English, German, Spanish, French, Japanese and Arabic; those to hosts in English alone.
 
+mod arabic;
 mod english;
 pub mod fields;
 mod french;
@@ -7,6 +8,7 @@ mod german;
 mod japanese;
 mod spanish;
 
+use crate::bookings::notify::texts::arabic::ARABIC;
 use crate::bookings::notify::texts::english::ENGLISH;
 use crate::bookings::notify::texts::fields::{Changes, Texts};
 use crate::bookings::notify::texts::french::FRENCH;
@@ -23,6 +25,7 @@ pub fn texts(language: Language) -> &'static Texts {
         Language::Spanish => &SPANISH,
         Language::French => &FRENCH,
         Language::Japanese => &JAPANESE,
+        Language::Arabic => &ARABIC,
     }
 }
 
