@@ -130,3 +130,27 @@ async fn the_script_of_other_sites() {
     assert_eq!(told, ["public, max-age=3600", "*", "cross-origin", ""]);
     assert!(found.text.contains("window.Switchboard"));
 }
+
+/// The page has the event type's colour, or the one that its address names, by a style that its policy names.
+#[tokio::test]
+async fn the_colour_of_a_brand() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    desk.open("plain", json!({})).await;
+    desk.open("red", json!({ "color": "#b3261e" })).await;
+    let browser = Browser::default();
+    let plain = address(&desk.api, "plain").await;
+    let red = address(&desk.api, "red").await;
+    for (url, brand) in [
+        (plain.clone(), None),
+        (red.clone(), Some("--brand:#b3261e;--brand-on:#ffffff;")),
+        (format!("{red}?color=ffee00"), Some("--brand:#ffee00;--brand-on:#000000;")),
+        (format!("{plain}?color=</style>"), None),
+    ] {
+        let page = browser.open(&url).await;
+        let styles = page.text.matches("<style>").count();
+        let sources = page.header("content-security-policy").matches("'sha256-").count();
+        assert_eq!((styles, sources), if brand.is_some() { (2, 2) } else { (1, 1) }, "{url}");
+        assert!(brand.is_none_or(|brand| page.text.contains(brand)), "{url}: {page:#?}");
+    }
+}

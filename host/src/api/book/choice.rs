@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use model::Instant;
 use url::form_urlencoded;
 
+use crate::api::book::brand::Color;
 use crate::locale::Language;
 use crate::locale::dates::Hours;
 
@@ -42,6 +43,8 @@ pub struct Choice {
     pub language: Option<Language>,
     pub hours: Option<Hours>,
     pub theme: Option<Theme>,
+    /// The colour of the brand; none: the event type's.
+    pub color: Option<Color>,
     /// The page is a part of another site's page.
     pub is_embedded: bool,
     /// The start of the meeting.
@@ -67,6 +70,7 @@ impl Choice {
                     choice.theme =
                         [Theme::Light, Theme::Dark].into_iter().find(|theme| theme.name() == &*value);
                 }
+                "color" => choice.color = Color::read(&value),
                 "embed" => choice.is_embedded = &*value == "1",
                 "at" => choice.start = value.parse().ok(),
                 _ => {}
@@ -100,6 +104,9 @@ impl Choice {
         if let Some(theme) = self.theme {
             fields.push(("theme", theme.name().to_owned()));
         }
+        if let Some(color) = self.color {
+            fields.push(("color", color.digits()));
+        }
         if self.is_embedded {
             fields.push(("embed", "1".to_owned()));
         }
@@ -129,8 +136,8 @@ impl Choice {
 
     /// How pages are written, and nothing of what is booked.
     pub fn spoken(&self) -> Choice {
-        let Choice { language, hours, theme, is_embedded, .. } = *self;
-        Choice { language, hours, theme, is_embedded, ..Choice::default() }
+        let Choice { language, hours, theme, color, is_embedded, .. } = *self;
+        Choice { language, hours, theme, color, is_embedded, ..Choice::default() }
     }
 
     /// What holds for the whole page: zone, duration, and how it is written.
@@ -153,11 +160,12 @@ mod tests {
 
     #[test]
     fn a_state_is_read_from_its_own_address() {
-        let query = "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&hc=12&theme=dark&embed=1&at=2026-03-10T09%3A00%3A00.000Z";
+        let query = "month=2026-03&day=2026-03-10&tz=Europe%2FBerlin&d=30&lang=de&hc=12&theme=dark&color=1257c4&embed=1&at=2026-03-10T09%3A00%3A00.000Z";
         assert_eq!(Choice::read(query).link(), format!("?{query}"));
-        let unread =
-            Choice::read("month=x&day=2026-02-30&d=many&lang=xx&hc=13&theme=red&embed=2&at=noon&other=1");
+        let unread = Choice::read(
+            "month=x&day=2026-02-30&d=many&lang=xx&hc=13&theme=red&color=red&embed=2&at=noon&other=1",
+        );
         assert_eq!((unread.link().as_str(), unread.query().as_str()), ("?", ""));
-        assert_eq!(Choice::read(query).spoken().query(), "?lang=de&hc=12&theme=dark&embed=1");
+        assert_eq!(Choice::read(query).spoken().query(), "?lang=de&hc=12&theme=dark&color=1257c4&embed=1");
     }
 }

@@ -10,6 +10,7 @@ use model::scheduling::event_type::EventType;
 use url::Url;
 
 use crate::api::book::assets;
+use crate::api::book::brand::Color;
 use crate::api::book::subject::Visit;
 use crate::api::book::texts::texts;
 use crate::api::request_id::X_REQUEST_ID;
@@ -38,6 +39,7 @@ pub struct Page {
     body: Html,
     frames: Frames,
     logo_url: Option<String>,
+    color: Option<Color>,
     retry_after_s: Option<u64>,
     leave_for: Option<String>,
     facts: Vec<(&'static str, String)>,
@@ -52,6 +54,7 @@ impl Page {
             body,
             frames: Frames::Nowhere,
             logo_url: None,
+            color: None,
             retry_after_s: None,
             leave_for: None,
             facts: Vec::new(),
@@ -80,14 +83,15 @@ impl Page {
         Page { status, ..self }
     }
 
-    /// Shown as the event type says: with its picture, and in frames of the sites that it names, or of all where it names none.
+    /// Shown as the event type says: with its picture, in its colour, and in frames of the sites that it names, or of all where it names none.
     pub fn of(self, event_type: &EventType) -> Page {
         let domains = &event_type.link.embed_domains;
         let frames = match domains.is_empty() {
             true => Frames::Anywhere,
             false => Frames::On(domains.clone()),
         };
-        Page { frames, logo_url: event_type.link.logo_url.clone(), ..self }
+        let color = event_type.color.as_deref().and_then(Color::read);
+        Page { frames, logo_url: event_type.link.logo_url.clone(), color, ..self }
     }
 
     /// Shown in no frame, whatever the event type says.
@@ -112,8 +116,9 @@ impl Page {
 
     pub fn into_response(self, visit: &Visit) -> Response {
         let language = visit.language;
-        let policy = policy(&self.frames, self.logo_url.as_deref());
-        let mut response = Response::new(Body::from(self.html(visit)));
+        let brand = visit.choice.color.or(self.color).map(Color::css);
+        let policy = policy(&self.frames, self.logo_url.as_deref(), brand.as_deref());
+        let mut response = Response::new(Body::from(self.html(visit, brand.as_deref())));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         let fixed = [
@@ -148,7 +153,7 @@ impl Page {
         response
     }
 
-    fn html(&self, visit: &Visit) -> String {
+    fn html(&self, visit: &Visit, brand: Option<&str>) -> String {
         let mut html = Html::default();
         html.raw("<!doctype html>\n<html lang=\"").text(visit.language.tag()).raw("\"");
         if visit.language.is_right_to_left() {
@@ -161,6 +166,10 @@ impl Page {
         html.raw("\n<head>\n<meta charset=\"utf-8\">\n");
         html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.element("title", &self.title).raw("<style>").raw(assets::STYLE).raw("</style>\n");
+        if let Some(brand) = brand {
+            // It holds no character that would be written differently.
+            html.raw("<style>").text(brand).raw("</style>\n");
+        }
         html.raw("<script defer src=\"").text(&visit.up).text(assets::script_path());
         html.raw("\"></script>\n</head>\n<body>\n<main");
         for (name, value) in &self.facts {
@@ -181,7 +190,8 @@ impl Page {
 }
 
 /// The page loads nothing but its script and the picture, and its script and its forms lead to this service alone.
-fn policy(frames: &Frames, logo_url: Option<&str>) -> HeaderValue {
+fn policy(frames: &Frames, logo_url: Option<&str>, brand: Option<&str>) -> HeaderValue {
+    let brand = brand.map(|css| format!(" {}", assets::style_source(css))).unwrap_or_default();
     let origin = logo_url.and_then(|url| Url::parse(url).ok()).map(|url| url.origin().ascii_serialization());
     let images = origin.map(|origin| format!(" img-src {origin};")).unwrap_or_default();
     let frames = match frames {
@@ -196,7 +206,7 @@ fn policy(frames: &Frames, logo_url: Option<&str>) -> HeaderValue {
         }
     };
     let text = format!(
-        "default-src 'none'; style-src {}; script-src 'self'; connect-src 'self';{images} form-action 'self'; base-uri 'none'; \
+        "default-src 'none'; style-src {}{brand}; script-src 'self'; connect-src 'self';{images} form-action 'self'; base-uri 'none'; \
          frame-ancestors {frames}",
         *STYLE_SOURCE
     );

@@ -6,6 +6,7 @@ mod about;
 mod assets;
 mod booked;
 mod bounds;
+mod brand;
 mod choice;
 mod details;
 mod done;
