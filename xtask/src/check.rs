@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use crate::browser;
 use crate::changed;
 use crate::connectors;
 use crate::fuzz;
@@ -126,9 +127,12 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
         true => {
             left_out
                 .push("tests on Radicale, Cyrus, Dovecot, Exim, PostgreSQL and the fault proxy".to_owned());
+            left_out.push("tests of the booking page in a browser".to_owned());
             None
         }
         false => {
+            project::step("a browser for the booking page");
+            environment.extend(browser::install()?);
             project::step("starting the test peers");
             environment.push(("SWITCHBOARD_REQUIRE_PEERS".to_owned(), "1".to_owned()));
             Some(Peers::start()?)

@@ -2,6 +2,7 @@
 //! `connectors` builds the components, `bench` measures. Each does its own set-up and says what it is doing.
 
 mod bench;
+mod browser;
 mod changed;
 mod check;
 mod connectors;

@@ -106,7 +106,7 @@ impl Drop for Peers {
 }
 
 /// `target/peers`, or a short path in the cache where that is too long.
-fn state_dir() -> PathBuf {
+pub fn state_dir() -> PathBuf {
     let dir = project::target().join("peers");
     if dir.as_os_str().len() <= LONGEST_DIR {
         return dir;

@@ -61,6 +61,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("tests/linear/", &[], &["linear"]),
     ("tests/memory/", &[], &["memory"]),
     // No test of these runs without real servers or minutes of time, or none but `tidy`.
+    ("tests/browser/", &[], &[]),
     ("tests/fuzz/", &[], &[]),
     ("tests/mirror/", &[], &[]),
     ("tests/peers/", &[], &[]),

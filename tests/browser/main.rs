@@ -1,0 +1,178 @@
+//! The booking page in a real browser: Debian's Chromium, driven by `tests/browser/run.mjs` under the peers' Node. The scenarios are in
+//! `tests/browser/scenarios/`; each has a server of its own here, whose clock stands still until the scenario moves it. Pictures of the page's
+//! states are written to `target/browser`. Without a browser (`--no-peers`) the tests say that they did not run.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use harness::{Actor, TestServer};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::Mutex;
+
+/// One browser at a time: each takes a processor for itself.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// Where the browser and what drives it are, as `tests/browser/install.sh` tells.
+struct Tools {
+    node: String,
+    environment: [(&'static str, String); 3],
+}
+
+/// The tools, or none where they are not installed; then, unless they are required, the test says so and ends.
+fn tools() -> Option<Tools> {
+    let found = |name: &str| {
+        let value = std::env::var(name).ok();
+        if value.is_none() {
+            assert_ne!(std::env::var("SWITCHBOARD_REQUIRE_PEERS").as_deref(), Ok("1"), "{name} is not set");
+            println!("NOT RUN: {name} is not set; `cargo xtask test` installs a browser");
+        }
+        value
+    };
+    let (node, browser, modules) =
+        (found("BROWSER_NODE")?, found("BROWSER_PATH")?, found("BROWSER_MODULES")?);
+    let pictures = pictures();
+    std::fs::create_dir_all(&pictures).expect("a folder for pictures");
+    let environment = [
+        ("BROWSER_PATH", browser),
+        ("BROWSER_MODULES", modules),
+        ("BROWSER_PICTURES", pictures.to_string_lossy().into_owned()),
+    ];
+    Some(Tools { node, environment })
+}
+
+fn pictures() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("browser")
+}
+
+/// A server, and what a scenario may ask of it.
+struct Stage {
+    server: TestServer,
+    api: Actor,
+}
+
+impl Stage {
+    /// Handles a line of a scenario's; what it is answered with.
+    async fn answer(&self, asked: &Value) -> Value {
+        let text = |name: &str| asked[name].as_str().unwrap_or_default().to_owned();
+        match text("op").as_str() {
+            "advance" => {
+                self.server.clock.advance_ms(asked["ms"].as_i64().expect("milliseconds"));
+                Value::Null
+            }
+            "api" => {
+                let method: Method = text("method").parse().expect("a method");
+                let body = Some(asked["body"].clone()).filter(|body| !body.is_null());
+                let exchange = self.api.ask(method, text("path"), body).send().await;
+                json!({ "status": exchange.status, "body": exchange.answer })
+            }
+            // The provider's calendars do not answer, or do so again.
+            "fault" => {
+                let provider = self.server.provider("alice");
+                match asked["isDown"].as_bool() {
+                    Some(true) => {
+                        let fault = json!({ "status": 503, "times": 1_000, "pathPrefix": "/sandbox/v1" });
+                        provider.post("/sandbox/faults", fault).send().await.expect(201);
+                    }
+                    _ => {
+                        provider.delete("/sandbox/faults").send().await.expect(204);
+                    }
+                }
+                self.server.clock.advance_ms(1);
+                Value::Null
+            }
+            other => panic!("a scenario asks for {other:?}"),
+        }
+    }
+}
+
+/// Answers what a scenario asks, line by line, until it ends; what else it wrote.
+async fn serve(stage: &Stage, child: &mut Child, mut stdin: ChildStdin) -> String {
+    let stdout = child.stdout.take().expect("standard output is piped");
+    let mut lines = BufReader::new(stdout).lines();
+    let mut said = String::new();
+    while let Some(line) = lines.next_line().await.expect("the scenario writes text") {
+        let asked: Option<Value> =
+            line.strip_prefix("ASK ").and_then(|asked| serde_json::from_str(asked).ok());
+        match asked {
+            Some(asked) => {
+                let answer = json!({ "id": asked["id"], "value": stage.answer(&asked).await });
+                stdin.write_all(format!("{answer}\n").as_bytes()).await.expect("the scenario reads");
+            }
+            None => said.push_str(&format!("{line}\n")),
+        }
+    }
+    said
+}
+
+/// Plays a scenario; fails with what it wrote, if it fails.
+async fn play(name: &str) {
+    let Some(tools) = tools() else { return };
+    let _turn = TURN.lock().await;
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let origin = format!("http://{}", server.address);
+    let stage = Stage { server, api };
+    let connection = stage.api.connect_account("alice").await;
+    let calendar = json!({ "connectionId": connection, "name": "Bookings", "timeZone": "UTC" });
+    let calendar = stage.api.post("/v1/calendars", calendar).send().await.expect(201);
+
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("browser/run.mjs");
+    let host = json!({ "connectionId": connection, "calendarId": calendar["id"] });
+    let mut child = Command::new(&tools.node)
+        .arg(script)
+        .args([name, &origin, &host.to_string()])
+        .envs(tools.environment)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("Node starts");
+    let stdin = child.stdin.take().expect("standard input is piped");
+    let said = serve(&stage, &mut child, stdin).await;
+    let status = child.wait().await.expect("Node ends");
+    assert!(status.success(), "{name}: {status}\n{said}");
+    println!("{said}");
+}
+
+macro_rules! scenarios {
+    ($($(#[$about:meta])* $name:ident)*) => {
+        $($(#[$about])* #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $name() {
+            play(stringify!($name)).await;
+        })*
+    };
+}
+
+scenarios! {
+    /// From the month to the booking, to another time, to the end of it; months change without loading the page anew.
+    choose_book_move_cancel
+    /// The same by links and forms alone.
+    the_same_without_javascript
+    /// Everything by keys: the days are one stop, and move like a calendar.
+    by_keyboard_alone
+    /// Who comes too late keeps what was typed.
+    taken_meanwhile_keeps_what_was_typed
+    a_calendar_that_is_down_is_not_an_empty_one
+    /// Columns, arrows and dates run from right to left, and nothing is wider than the window.
+    arabic_is_mirrored
+    /// A zone is found by a part of its name, and the chosen day stays.
+    a_zone_is_found
+    /// The page begins in the visitor's zone and clock; a browser that hides its zone gets the host's, which the page says.
+    the_visitors_own_zone
+    double_click_books_once
+    /// Mail scanners open every address, with scripts: nothing is cancelled or moved.
+    a_scanner_changes_nothing
+    /// In a site of another origin: as high as it is, filled in, and told of the booking.
+    embedded_inline_resizes_and_tells
+    /// The dialog takes the focus and gives it back.
+    popup_and_button_give_focus_back
+    /// Sizes, requests, and nothing that moves while the page is drawn.
+    budgets_hold
+    /// Pictures of every state, each without serious barriers.
+    every_state_is_accessible
+}

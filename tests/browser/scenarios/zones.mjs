@@ -1,0 +1,45 @@
+// Zones and clocks.
+import { DAY, onDay } from "./flows.mjs";
+
+export const a_zone_is_found = async ({ openEventType, visitor, equal, check }) => {
+  const { url } = await openEventType("intro");
+  const { page, faults } = await visitor();
+  await page.goto(onDay(url));
+  await page.getByText("Change time zone").click();
+  const field = page.getByRole("combobox", { name: "Time zone" });
+  await page.waitForFunction(() => document.activeElement.id === "tz");
+  await field.fill("kathmand");
+  await page.getByRole("option", { name: /^Asia\/Kathmandu/ }).waitFor();
+  await page.keyboard.press("Escape");
+  equal(await page.getByRole("option").count(), 0, "choices that are shown");
+  await page.keyboard.press("ArrowDown");
+  check(await field.getAttribute("aria-activedescendant"), "a choice is marked");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/tz=Asia%2FKathmandu/);
+  await page.getByRole("link", { name: "14:45", exact: true }).waitFor();
+  check(page.url().includes(`day=${DAY}`), "the day stays");
+  await page.getByText("Change time zone").click();
+  await page.getByRole("combobox").fill("nowhere at all");
+  await page.getByRole("status").getByText("No time zone found").waitFor({ state: "attached" });
+  await page.keyboard.press("Escape");
+  equal(await page.evaluate(() => document.activeElement.tagName), "SUMMARY", "what has the focus");
+  equal(faults, [], "what must not be");
+};
+
+export const the_visitors_own_zone = async ({ openEventType, visitor, equal, check }) => {
+  const { url } = await openEventType("intro");
+  const american = await visitor({ locale: "en-US", timezoneId: "America/Phoenix" });
+  await american.page.goto(`${url}?day=${DAY}`, { waitUntil: "commit" });
+  await american.page.waitForURL(/tz=America%2FPhoenix&hc=12/);
+  await american.page.getByRole("link", { name: "2:00 AM", exact: true }).waitFor();
+  check((await american.page.locator("main").innerText()).includes("Times in America/Phoenix"), "the zone is told as it is");
+  await american.page.getByRole("link", { name: "24-hour clock" }).click();
+  await american.page.getByRole("link", { name: "02:00", exact: true }).waitFor();
+  equal(await american.page.evaluate(() => document.activeElement.innerText), "12-hour clock", "what has the focus");
+
+  const hidden = await visitor({ timezoneId: "UTC" });
+  await hidden.page.goto(`${url}?day=${DAY}`, { waitUntil: "networkidle" });
+  check(!hidden.page.url().includes("tz="), "nothing is chosen for who says nothing");
+  check((await hidden.page.locator("main").innerText()).includes("(the host’s time zone)"), "the page says whose zone it is");
+  equal([...american.faults, ...hidden.faults], [], "what must not be");
+};
