@@ -123,7 +123,7 @@ fn head(visit: &Visit, subject: &Subject) -> Html {
     let texts = texts(visit.language);
     let Some(moved) = &subject.moved else { return about::event_type(&subject.bookable.body, texts) };
     let mut html = Html::default();
-    html.raw("<dl>\n").html(&about::moved(subject, moved, visit.language)).raw("</dl>\n");
+    html.raw("<dl>\n").html(&about::moved(visit, subject, moved)).raw("</dl>\n");
     let back = format!("../{}{}", moved.token, visit.choice.spoken().query());
     html.raw("<p>").link(&back, texts.to_booking).raw("</p>\n");
     html
