@@ -40,7 +40,8 @@ pub struct Form {
 
 impl Default for Browser {
     fn default() -> Self {
-        let client = http_client().redirect(reqwest::redirect::Policy::none());
+        // What a page is sent as is seen as it is.
+        let client = http_client().redirect(reqwest::redirect::Policy::none()).no_gzip();
         Browser(client.build().expect("an HTTP client"))
     }
 }
