@@ -85,12 +85,22 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
 
 fn name_of(field: &str, name: &str) -> Result<()> {
     validate::text(field, Some(name), MAX_NAME)?;
-    line(field, name)
+    line(field, name)?;
+    // It stands in the subject of mail to addresses that nobody has verified.
+    match names_page(name) {
+        true => Err(fault(field, "must be a name, without the address of a page")),
+        false => Ok(()),
+    }
+}
+
+/// Whether mail programs make a link of a part of this.
+fn names_page(text: &str) -> bool {
+    text.contains("//") || text.to_lowercase().contains("www.")
 }
 
 fn phone_of(field: &str, phone: &str) -> Result<()> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "+-(). #*/;=:,".contains(c);
-    let fits = phone.len() <= MAX_PHONE && phone.chars().all(is_part);
+    let fits = phone.len() <= MAX_PHONE && phone.chars().all(is_part) && !names_page(phone);
     match fits && phone.chars().any(|c| c.is_ascii_digit()) {
         true => Ok(()),
         false => Err(fault(field, "must be a telephone number such as +49 30 123456")),
@@ -224,6 +234,20 @@ mod tests {
         assert!(ask(QuestionKind::Number, json!(1.5)) && !ask(QuestionKind::Number, json!(null)));
         assert!(ask(QuestionKind::Phone, json!("+49 30 1")) && !ask(QuestionKind::Phone, json!("call me")));
         assert!(ask(QuestionKind::Email, json!("a@b.c")) && !ask(QuestionKind::Email, json!("a")));
+    }
+
+    #[test]
+    fn names_and_numbers_are_no_addresses_of_pages() {
+        for name in ["Ada", "Ada / Countess", "J. R. Smith", "Awww"] {
+            assert!(name_of("inviteeName", name).is_ok(), "{name}");
+        }
+        for name in ["https://evil.example", "see //evil.example", "WWW.evil.example"] {
+            assert!(name_of("inviteeName", name).is_err(), "{name}");
+        }
+        assert!(phone_of("inviteePhone", "tel:+49-30-1;ext=2").is_ok());
+        for phone in ["https://evil.example/1", "www.evil.example/1"] {
+            assert!(phone_of("inviteePhone", phone).is_err(), "{phone}");
+        }
     }
 
     #[test]

@@ -7,6 +7,10 @@ use model::scheduling::event_type::{
 
 use crate::bookings::rules::MINUTE_MS;
 
+/// How often an invitee can move a booking whose event type has no bound: every move is told to addresses that nobody has verified.
+// Contract silent: whether `maxCount` null is without any bound. For keys it is.
+const MOST_MOVES: i64 = 20;
+
 /// Refuses what invitees may not cancel, or not any more. `start_at` and `now` are milliseconds since 1970.
 pub fn allows_cancelling(rules: &CancellationRules, start_at: i64, now: i64) -> Result<()> {
     if !rules.allowed {
@@ -23,11 +27,17 @@ pub fn allows_moving(rules: &RescheduleRules, count: i64, start_at: i64, now: i6
     if !rules.allowed {
         return Err(refuse(Code::Forbidden, "bookings of this event type cannot be moved by the invitee"));
     }
-    if let Some(most) = rules.max_count.filter(|most| count >= *most) {
+    let most = most_moves(rules);
+    if count >= most {
         let message = format!("this booking was moved {count} times, and may be moved {most} times");
         return Err(refuse(Code::InvalidState, message));
     }
     in_time("moved", rules.min_notice_minutes, start_at, now)
+}
+
+/// After how many moves its invitee can move a booking no more.
+pub fn most_moves(rules: &RescheduleRules) -> i64 {
+    rules.max_count.unwrap_or(MOST_MOVES)
 }
 
 /// The only hosts of a rotation that a move may choose; none where it may choose any. They are those who have the meeting, as long as one of
@@ -76,6 +86,9 @@ mod tests {
         assert!(allows_moving(&rules, 1, START, 89 * MINUTE_MS).is_ok());
         assert!(allows_moving(&rules, 2, START, 0).is_err());
         assert!(allows_moving(&rules, 0, START, 90 * MINUTE_MS).is_err());
+        let unsaid = RescheduleRules { max_count: None, ..rules };
+        assert!(allows_moving(&unsaid, MOST_MOVES - 1, START, 0).is_ok());
+        assert!(allows_moving(&unsaid, MOST_MOVES, START, 0).is_err(), "each move is mail to somebody");
     }
 
     #[test]

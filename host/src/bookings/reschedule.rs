@@ -379,16 +379,17 @@ fn note_move(held: &mut Held, wanted: &Wanted) {
     body.rescheduled_by = Some(wanted.request.by);
     body.sequence += 1;
     body.host_ids.clone_from(&meeting.hosts);
-    if body.organizer_connection_id.as_ref() != meeting.hosts.first()
-        && let Some(place) = body.location.as_mut().filter(|place| place.value.is_none())
-    {
+    let is_anothers = body.organizer_connection_id.as_ref() != meeting.hosts.first();
+    if is_anothers && let Some(place) = body.location.as_mut().filter(|place| place.value.is_none()) {
         // The conference goes with the event of the former organizer.
         place.join_url = None;
     }
     body.organizer_connection_id = meeting.hosts.first().cloned();
     if meeting.seats <= 1 {
-        // Where several have seats, each has a UID of the own.
         body.i_cal_uid.clone_from(&meeting.i_cal_uid);
+    } else if is_anothers {
+        // Where several have seats, each has a UID of the own, which is not that of the meeting; with another organizer it is another object.
+        body.i_cal_uid = uid(&format!("{}_seat_{}", seat.row.id, body.reschedule_count), &body.i_cal_uid);
     }
 }
 

@@ -186,6 +186,8 @@ async fn each_wrong_field_of_a_booking_is_named() {
         (json!({ "inviteeEmail": "nobody" }), FAULT, "inviteeEmail"),
         (json!({ "inviteeName": "a\r\nb" }), FAULT, "inviteeName"),
         (json!({ "inviteeName": "x".repeat(257) }), FAULT, "inviteeName"),
+        (json!({ "inviteeName": "https://evil.example" }), FAULT, "inviteeName"),
+        (json!({ "inviteePhone": "https://evil.example/1" }), FAULT, "inviteePhone"),
         (json!({ "inviteeTimeZone": "Mars/Base" }), "invalid_time_zone", "inviteeTimeZone"),
         (json!({ "inviteePhone": "call me" }), FAULT, "inviteePhone"),
         (json!({ "durationMinutes": 45 }), FAULT, "durationMinutes"),

@@ -75,7 +75,7 @@ impl Booked {
                     return Ok(Some(Refused::Unconfirmed));
                 }
                 let (rules, count) = (&event_type.reschedule, self.body.reschedule_count);
-                let is_too_often = rules.max_count.is_some_and(|most| count >= most);
+                let is_too_often = count >= policy::most_moves(rules);
                 let reason = if is_too_often { Refused::TooOften } else { Refused::TooLate };
                 why(policy::allows_moving(rules, count, start_at, now), reason)
             }

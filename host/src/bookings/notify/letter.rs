@@ -1,7 +1,7 @@
 //! The text of a message about a booking, as plain text and as HTML that says the same. What people wrote stays text in both. Pure.
 
 use model::Instant;
-use model::scheduling::booking::Booking;
+use model::scheduling::booking::{Booking, Party};
 use model::scheduling::event_type::MeetingPlaceKind;
 use scheduling::hours::Zone;
 
@@ -85,6 +85,12 @@ fn lines(facts: &Facts, key: &MailKey, texts: &Texts) -> Vec<Line> {
         }
     }
     let reason = match key.kind {
+        // Nobody has verified the addresses of a booking: what its invitee writes goes to the hosts alone.
+        MailKind::Cancelled
+            if key.role != MailRole::Hosts && booking.cancelled_by == Some(Party::Invitee) =>
+        {
+            None
+        }
         MailKind::Cancelled => booking.cancellation_reason.as_deref(),
         MailKind::Rejected => booking.rejection_reason.as_deref(),
         _ => None,

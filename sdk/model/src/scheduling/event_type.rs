@@ -262,7 +262,7 @@ impl Default for CancellationRules {
 pub struct RescheduleRules {
     pub allowed: bool,
     pub min_notice_minutes: i64,
-    /// Null: as often as wanted.
+    /// How often an invitee can move a booking. Null: 20 times. Keys with `scheduling.write` are not bound by it.
     pub max_count: Option<i64>,
 }
 
