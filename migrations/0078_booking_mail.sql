@@ -11,6 +11,8 @@ create table booking_invitations (
     sequence bigint not null,
     -- The address that ORGANIZER named.
     organizer_email text not null,
+    -- The account that has this address.
+    connection_id text not null,
     created_at bigint not null,
     updated_at bigint not null,
     primary key (booking_id, role)

@@ -123,8 +123,8 @@ impl Wanted {
             return Ok(None);
         };
         let Some(meeting) = meetings::find(reader, meeting_id).await? else { return Ok(None) };
-        // One that was deleted meanwhile had no say in who is told.
-        let event_type = match event_types::find(reader, &job.tenant, &meeting.event_type_id).await? {
+        // One that was deleted still says who is told of the bookings that are left.
+        let event_type = match event_types::find_ever(reader, &job.tenant, &meeting.event_type_id).await? {
             Some(found) => serde_json::from_str(&found.body)?,
             None => EventType::default(),
         };

@@ -72,6 +72,25 @@ pub async fn cancel(
     .await
 }
 
+/// Takes a message back in the transaction of what overtakes it, if nobody has it: it is gone, and nobody gets it. Its job finds nothing to do.
+/// `lock` is that of its connection. False: somebody may have it, or it does not wait to be sent.
+pub async fn withdraw(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    id: &str,
+) -> Result<bool> {
+    let Some(row) = table::cancel(tx, lock, id, app.now()).await? else { return Ok(false) };
+    table::forget_contents(tx, id).await?;
+    let item = items::lock_item(tx, lock, id).await?.filter(|item| item.deleted_at.is_none());
+    if let Some(item) = item {
+        let source_id = item.source_id.clone();
+        reopen(tx, app, (lock, place), item, row.draft_id.as_deref()).await?;
+        apply::apply(tx, app, lock, place, &[Prepared::gone(&source_id)]).await?;
+    }
+    Ok(true)
+}
+
 /// Fails with `already_sent` where the deletion of a copy among the sent messages would look as if the message had been taken back: while some
 /// recipients still wait for it, and shortly after a scheduled message was sent, unless the caller knows of the copy (`knows_copy`): it names the
 /// version that was sent, or deletes permanently.

@@ -65,6 +65,13 @@ pub struct Ready {
     submission: Submission,
 }
 
+impl Ready {
+    /// Where its message is kept.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
 /// Renders a message, before the transaction that writes it down. `origin` is who caused it, for the log.
 ///
 /// # Errors

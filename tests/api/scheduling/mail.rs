@@ -4,6 +4,7 @@ use base::tenant::Tenant;
 use harness::TestServer;
 use serde_json::{Value, json};
 use storage::jobs::{self, NewJob};
+use storage::sql::query;
 use storage::wakes::JobClass;
 use switchboard::jobs::booking_event::BOOKING_EVENT;
 use switchboard::jobs::booking_mail::BOOKING_MAIL;
@@ -11,7 +12,7 @@ use switchboard::jobs::booking_remind::BOOKING_REMIND;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{entries, logged, path, read};
-use super::{BOOKINGS, DAY, Desk, booking, text};
+use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, pools, text};
 use crate::email::mailbox::{Mailbox, Provider, escaped};
 
 const HOUR_MS: i64 = 60 * 60_000;
@@ -24,10 +25,15 @@ async fn mailbox() -> Mailbox {
 
 /// Somebody who can be booked, and whose account may send mail.
 async fn host(server: &TestServer) -> Desk {
+    host_of(server, "alice").await
+}
+
+/// The same of another account.
+async fn host_of(server: &TestServer, account: &str) -> Desk {
     let api = server.client().await;
     let account = json!({
         "provider": "sandbox", "displayName": "Alice Adams",
-        "credentials": { "username": "alice@sandbox.test", "password": "sandbox" },
+        "credentials": { "username": format!("{account}@sandbox.test"), "password": "sandbox" },
         "scopes": ["calendar.read", "calendar.write", "email.read", "email.write", "email.send"],
     });
     let connection = text(&api.connect(account).await["id"]);
@@ -65,6 +71,30 @@ async fn subjects(mailbox: &Mailbox) -> Vec<String> {
     let mut all: Vec<String> = mailbox.list("").await.iter().map(|m| text(&m["subject"])).collect();
     all.sort();
     all
+}
+
+/// The message with this subject that hosts have, among all that their account sent and got.
+async fn received_by_host(mailbox: &Mailbox, desk: &Desk, subject: &str) -> Value {
+    mailbox.server.clock.advance_ms(1);
+    let query = format!("/v1/email/messages?connection_id={}&subject={}", desk.connection, escaped(subject));
+    let page = desk.api.get(query).header("cache-control", "no-cache").send().await.expect(200);
+    let mut all = page["data"].as_array().expect("a list").iter();
+    let found = all.find(|m| m["to"][0]["email"] == "alice@sandbox.test").expect("the hosts have one");
+    desk.api.get(format!("/v1/email/messages/{}", text(&found["id"]))).send().await.expect(200)
+}
+
+/// The account's credentials are refused from now on, until `connected_anew`.
+async fn expired(server: &TestServer, desk: &Desk) {
+    let fault = json!({ "status": 401, "times": 1_000, "pathPrefix": "/sandbox/v1" });
+    server.provider("alice").post("/sandbox/faults", fault).send().await.expect(201);
+    let refresh = format!("/v1/connections/{}/refresh", desk.connection);
+    desk.api.post(refresh, json!({})).send().await.refused(409, "reauth_required");
+}
+
+async fn connected_anew(server: &TestServer, desk: &Desk) {
+    server.provider("alice").delete("/sandbox/faults").send().await.expect(204);
+    let refresh = format!("/v1/connections/{}/refresh", desk.connection);
+    desk.api.post(refresh, json!({})).send().await.expect(200);
 }
 
 fn body(message: &Value) -> String {
@@ -220,12 +250,7 @@ async fn hosts_are_told_too() {
     deliver(&mailbox.server).await;
     assert_eq!(subjects(&mailbox).await, Vec::<String>::new());
 
-    mailbox.server.clock.advance_ms(1);
-    let subject = escaped("Confirmed: Intro call with Ada");
-    let query = format!("/v1/email/messages?connection_id={}&subject={subject}", desk.connection);
-    let page = desk.api.get(query).header("cache-control", "no-cache").send().await.expect(200);
-    let message = format!("/v1/email/messages/{}", text(&page["data"][0]["id"]));
-    let message = desk.api.get(message).send().await.expect(200);
+    let message = received_by_host(&mailbox, &desk, "Confirmed: Intro call with Ada").await;
     assert_eq!(message["replyTo"], json!([{ "name": "Ada", "email": mailbox.address }]));
     let said = body(&message);
     for line in ["Invitee: Ada", "Bring a pen", "Topic: Looms"] {
@@ -313,4 +338,158 @@ async fn hostile_texts_stay_texts() {
     let id = theirs.keys().next().expect("the guest has a message");
     let raw = mailbox.other.raw(id).await;
     assert!(raw.contains("method=REQUEST") && !raw.contains("/book/b/"), "{raw}");
+}
+
+/// Nobody has verified the addresses of a booking: whoever makes it cannot have the host's account write to others.
+#[tokio::test]
+async fn what_the_invitee_writes_goes_to_the_hosts_alone() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let id = desk.open("intro", json!({})).await;
+    let booked = book(&desk, &mailbox, &id, json!({})).await;
+    let browser = mailbox.server.client_with(&["scheduling.book"]).await;
+    let body_of = json!({ "manageToken": booked["manageToken"], "reason": "See https://evil.example" });
+    browser.post(path(&booked, "/cancel"), body_of).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    let subject = "Cancelled: Intro call with Ada";
+    let invitees = body(&received(&mailbox, subject).await);
+    assert!(!invitees.contains("Reason:") && !invitees.contains("evil"), "{invitees}");
+    let hosts = body(&received_by_host(&mailbox, &desk, subject).await);
+    assert!(hosts.contains("Reason: See https://evil.example"), "{hosts}");
+}
+
+/// While a server does not take the mail, the booking changes: only what is so at last arrives, and nothing after it.
+#[tokio::test]
+async fn what_waits_in_the_outbox_is_taken_back_by_what_overtakes_it() {
+    let mailbox = mailbox().await;
+    let (server, desk) = (&mailbox.server, host(&mailbox.server).await);
+    let provider = server.provider("alice");
+    let away = json!({ "status": 503, "times": 1_000, "pathPrefix": "/sandbox/v1/mail/send" });
+    provider.post("/sandbox/faults", away).send().await.expect(201);
+    let id = desk.open("class", json!({ "seatsPerSlot": 3 })).await;
+    let guests = json!([{ "email": mailbox.other.address }]);
+    let booked = book(&desk, &mailbox, &id, json!({ "guests": guests })).await;
+    deliver(server).await;
+    let moved = json!({ "start": format!("{DAY}T10:00:00Z") });
+    desk.api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
+    deliver(server).await;
+    desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
+    deliver(server).await;
+    assert_eq!(subjects(&mailbox).await, Vec::<String>::new());
+
+    provider.delete("/sandbox/faults").send().await.expect(204);
+    for _ in 0..5 {
+        server.clock.advance_ms(6 * HOUR_MS);
+        deliver(server).await;
+    }
+    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Ada"]);
+    assert_eq!(mailbox.other.contents().await.len(), 1, "the guest has one too");
+}
+
+/// The bookings of an event type outlive it, and so does what it said of mail.
+#[tokio::test]
+async fn a_deleted_event_type_still_says_who_is_told() {
+    let mailbox = mailbox().await;
+    let desk = Desk::of(&mailbox.server, "alice").await;
+    let office = mailbox.connect_other().await;
+    let told = desk.open("told", json!({ "notifications": { "connectionId": office } })).await;
+    let fields = json!({ "notifications": { "connectionId": office, "invitee": false } });
+    let quiet = desk.open("quiet", fields).await;
+    let first = book(&desk, &mailbox, &told, json!({})).await;
+    let later = json!({ "start": format!("{DAY}T10:00:00Z") });
+    let second = book(&desk, &mailbox, &quiet, later).await;
+    deliver(&mailbox.server).await;
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+    for id in [&told, &quiet] {
+        desk.api.delete(format!("{EVENT_TYPES}/{id}")).send().await.expect(204);
+    }
+    for booked in [&first, &second] {
+        desk.api.post(path(booked, "/cancel"), json!({})).send().await.expect(200);
+    }
+    deliver(&mailbox.server).await;
+    let all = ["Cancelled: Intro call with Ada", "Confirmed: Intro call with Ada"];
+    assert_eq!(subjects(&mailbox).await, all);
+    let cancelled = body(&received(&mailbox, all[0]).await);
+    assert!(cancelled.contains("With: Alice") && !cancelled.contains("/book/"), "{cancelled}");
+}
+
+/// Guests have nothing but the invitation: whether the provider sends it is asked until the account answers.
+#[tokio::test]
+async fn guests_wait_for_an_account_that_does_not_answer() {
+    let mailbox = mailbox().await;
+    let (server, desk) = (&mailbox.server, host(&mailbox.server).await);
+    let office = mailbox.connect_other().await;
+    let id = desk.open("intro", json!({ "notifications": { "connectionId": office } })).await;
+    let guests = json!([{ "email": "guest@sandbox.test" }]);
+    book(&desk, &mailbox, &id, json!({ "guests": guests })).await;
+    expired(server, &desk).await;
+    let waiting = async || {
+        query("select count(*) as n from jobs where id like 'booking_mail:%:guests'")
+            .fetch_one(server.app.db.reader(), |row| row.get::<i64>("n"))
+            .await
+            .expect("a query")
+    };
+    deliver(server).await;
+    server.clock.advance_ms(61_000);
+    deliver(server).await;
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"], "the invitee knows");
+    assert_eq!(waiting().await, 1);
+    server.clock.advance_ms(HOUR_MS);
+    deliver(server).await;
+    assert_eq!(waiting().await, 1);
+
+    connected_anew(server, &desk).await;
+    server.clock.advance_ms(HOUR_MS);
+    deliver(server).await;
+    assert_eq!(waiting().await, 0, "the sandbox has invited them");
+}
+
+/// An account that cannot be used when a reminder is due reminds nobody of what is over.
+#[tokio::test]
+async fn nobody_is_reminded_of_what_has_begun() {
+    let mailbox = mailbox().await;
+    let (server, desk) = (&mailbox.server, host(&mailbox.server).await);
+    let reminders = json!([{ "minutesBefore": 60, "channel": "email" }]);
+    let id = desk.open("intro", json!({ "notifications": { "reminders": reminders } })).await;
+    book(&desk, &mailbox, &id, json!({})).await;
+    deliver(server).await;
+    server.clock.advance_ms(9 * DAY_MS);
+    expired(server, &desk).await;
+    deliver(server).await;
+    server.clock.advance_ms(2 * HOUR_MS);
+    connected_anew(server, &desk).await;
+    for _ in 0..2 {
+        deliver(server).await;
+        server.clock.advance_ms(DAY_MS);
+    }
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+}
+
+/// With another organizer it is another event for calendars: who invited takes the invitation back, and the other one invites anew.
+#[tokio::test]
+async fn the_organizer_who_invited_takes_the_invitation_back() {
+    let mailbox = mailbox().await;
+    let alice = host(&mailbox.server).await;
+    let bob = host_of(&mailbox.server, "bob").await;
+    let id = alice.open("class", json!({ "seatsPerSlot": 3 })).await;
+    let booked = book(&alice, &mailbox, &id, json!({})).await;
+    deliver(&mailbox.server).await;
+    let change = json!({ "hosts": [pools::host(&bob, json!({}))] });
+    alice.api.patch(format!("{EVENT_TYPES}/{id}"), change).send().await.expect(200);
+    let moved = json!({ "start": format!("{DAY}T10:00:00Z") });
+    let moved = alice.api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
+    assert_eq!(moved["organizerConnectionId"], json!(bob.connection));
+    assert_ne!(moved["iCalUid"], booked["iCalUid"]);
+    deliver(&mailbox.server).await;
+
+    let taken_back = received(&mailbox, "Cancelled: Intro call with Ada").await;
+    assert_eq!(
+        (&taken_back["from"][0]["email"], &taken_back["calendarMethod"]),
+        (&json!("alice@sandbox.test"), &json!("cancel"))
+    );
+    let all = mailbox.list("").await;
+    let requests = all.iter().filter(|m| m["subject"] == "Intro call with Ada");
+    let mut from: Vec<String> = requests.map(|m| text(&m["from"][0]["email"])).collect();
+    from.sort();
+    assert_eq!(from, ["alice@sandbox.test", "bob@sandbox.test"]);
 }

@@ -16,6 +16,7 @@ use crate::bookings::links::handle_of;
 use crate::bookings::notify::kind::{MailKey, MailRole};
 use crate::bookings::notify::sender::{self, Sender};
 use crate::bookings::{manage_token, schedules, state};
+use crate::connections;
 use crate::locale::Language;
 
 /// Hosts of one booking that are told.
@@ -27,7 +28,7 @@ pub struct Facts {
     pub row: BookingRow,
     /// With the status and the times of the row.
     pub booking: Booking,
-    /// With the hours of the shared schedule that it names; the default where it was deleted.
+    /// As it is, or was when it was deleted, with the hours of the shared schedule that it names.
     pub event_type: EventType,
     /// Nobody can book it any more.
     pub is_closed: bool,
@@ -57,9 +58,10 @@ impl Facts {
         if row.invitee_email.is_empty() || !key.holds(&booking, app.now()) {
             return Ok(None);
         }
-        let found = event_types::find(reader, &row.tenant, &row.event_type_id).await?;
-        let found: Option<EventType> = found.map(|row| serde_json::from_str(&row.body)).transpose()?;
-        let is_closed = found.as_ref().is_none_or(|event_type| !event_type.active);
+        let found = event_types::find_ever(reader, &row.tenant, &row.event_type_id).await?;
+        let is_deleted = found.as_ref().is_none_or(|found| found.deleted_at.is_some());
+        let found: Option<EventType> = found.map(|found| serde_json::from_str(&found.body)).transpose()?;
+        let is_closed = is_deleted || found.as_ref().is_none_or(|event_type| !event_type.active);
         let mut event_type = found.unwrap_or_default();
         schedules::resolve(reader, &row.tenant, &mut event_type).await?;
         let organizer = booking.organizer_connection_id.as_deref();
@@ -94,6 +96,15 @@ impl Facts {
             invitation,
             language,
         }))
+    }
+
+    /// The same from the account that sent the invitation, if that may still send: from others many calendars do not take it that it is taken
+    /// back.
+    pub async fn from_who_invited(&self, app: &App) -> Result<Facts> {
+        let Some(sent) = &self.invitation else { return Ok(self.clone()) };
+        let found = sender::that_sends(app, &self.row.tenant, &sent.connection_id, &self.event_type).await?;
+        let found = found.filter(|sender| connections::usable(&sender.connection).is_ok());
+        Ok(Facts { sender: found.unwrap_or_else(|| self.sender.clone()), ..self.clone() })
     }
 
     /// It waits for its host.

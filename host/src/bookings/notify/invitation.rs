@@ -33,15 +33,19 @@ pub fn cancellation(facts: &Facts, sent: &InvitationRow, now: i64) -> Invite {
 
 /// What is kept of a request that is sent.
 pub fn sent(facts: &Facts, role: MailRole, now: i64) -> InvitationRow {
-    let first = facts.invitation.as_ref().map_or(now, |sent| sent.created_at);
+    let before = facts.invitation.as_ref();
+    let organizer = organizer(facts);
+    // Who sends on behalf of the one who invited is not the organizer.
+    let inviting = before.filter(|_| organizer.sent_by.is_some()).map(|sent| &sent.connection_id);
     InvitationRow {
         booking_id: facts.row.id.clone(),
         role: role.as_str().to_owned(),
         tenant: facts.row.tenant.clone(),
         i_cal_uid: facts.booking.i_cal_uid.clone(),
         sequence: facts.booking.sequence,
-        organizer_email: organizer(facts).email,
-        created_at: first,
+        organizer_email: organizer.email,
+        connection_id: inviting.unwrap_or(&facts.sender.connection.id).clone(),
+        created_at: before.map_or(now, |sent| sent.created_at),
         updated_at: now,
     }
 }

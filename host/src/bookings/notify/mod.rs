@@ -3,13 +3,14 @@
 //! A message is a job from the moment of the change: `queue` enqueues it in the transaction that changes the booking, under a key that
 //! names the change and whom the message is for (`kind`). Its turn (`send`) reads what is known by then, finds the account that sends (`sender`),
 //! writes the message (`letter`, `texts`) with its invitation (`invitation`), and puts it into the outbox in one transaction with the
-//! end of the job: so each message comes into the outbox once, and the outbox sends it once (`crate::outbox`). `reminder`
+//! end of the job, and takes back what nobody has yet and is not so any more (`overtaken`): so each message comes into the outbox once, and the outbox sends it once (`crate::outbox`). `reminder`
 //! and `remind` are for what comes with the time.
 
 pub mod facts;
 mod invitation;
 pub mod kind;
 mod letter;
+mod overtaken;
 pub mod queue;
 pub mod remind;
 pub mod reminder;

@@ -7,6 +7,7 @@ use serde_json::json;
 use storage::Tx;
 use storage::jobs::{self, Job, NewJob};
 use storage::scheduling::bookings::BookingRow;
+use storage::scheduling::event_types;
 use storage::wakes::JobClass;
 
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
@@ -16,7 +17,7 @@ use crate::bookings::notify::reminder;
 pub const MAIL_JOB: &str = "booking_mail";
 
 /// Enqueues the messages about a change that was just written, and the reminders of a booking that has a new time. `body` is the booking
-/// after the change. Jobs come after the log (`LockRank`), so this does too.
+/// after the change; `event_type` is none where it was deleted. Jobs come after the log (`LockRank`), so this does too.
 pub async fn enqueue(
     tx: &mut Tx,
     (row, body): (&BookingRow, &Booking),
@@ -24,8 +25,10 @@ pub async fn enqueue(
     kind: MailKind,
     now: i64,
 ) -> Result<()> {
-    // Of an event type that was deleted nobody knows whom it wanted to be told: what a new one says holds.
-    let settings = event_type.map(|event_type| event_type.notifications.clone()).unwrap_or_default();
+    let settings = match event_type {
+        Some(event_type) => event_type.notifications.clone(),
+        None => of_deleted(tx, row).await?,
+    };
     // The time of the change: for so long a message waits for the calendar at most.
     let args = json!({ "at": now }).to_string();
     for role in roles(kind, body, &settings) {
@@ -48,6 +51,13 @@ pub async fn enqueue(
         reminder::enqueue(tx, (row, body), &settings, now).await?;
     }
     Ok(())
+}
+
+/// Whom an event type that was deleted wanted to be told: that holds for the bookings that are left.
+async fn of_deleted(tx: &mut Tx, row: &BookingRow) -> Result<BookingNotifications> {
+    let found = event_types::find_ever(&mut *tx, &row.tenant, &row.event_type_id).await?;
+    let found: Option<EventType> = found.map(|found| serde_json::from_str(&found.body)).transpose()?;
+    Ok(found.map(|event_type| event_type.notifications).unwrap_or_default())
 }
 
 /// When the change happened that a job tells of, in milliseconds since 1970; 0 where its arguments do not say it.

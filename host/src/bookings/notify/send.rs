@@ -21,10 +21,12 @@ use crate::bookings::notify::facts::Facts;
 use crate::bookings::notify::invitation;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::letter::{self, Letter};
+use crate::bookings::notify::overtaken::{name_of, overtaken};
 use crate::bookings::notify::queue::changed_at;
 use crate::connections;
 use crate::freshness::Reading;
 use crate::log::Origin;
+use crate::outbox::cancel;
 use crate::outbox::submit::{self, Ready, Submission};
 use crate::resources::mail::compose::{Composed, message_id};
 use crate::resources::{self, Asker};
@@ -34,6 +36,13 @@ use crate::resources::{self, Asker};
 const WAIT_MS: i64 = 60_000;
 /// The shortest wait between two looks at the calendar, ms. It becomes longer the longer it has taken.
 const LOOK_AGAIN_MS: i64 = 2_000;
+/// For so long after a change its guests' message waits where it is not known whether the provider invites them, ms: as long as a message waits
+/// in the outbox.
+const UNKNOWN_MS: i64 = 24 * 3_600_000;
+/// How long it waits until the provider is asked again, ms.
+const ASK_AGAIN_MS: i64 = 5 * 60_000;
+/// The shortest and the longest wait of a reminder for an account that cannot be used, ms. It becomes longer the longer it has taken.
+const REMIND_AGAIN_MS: (i64, i64) = (60_000, 30 * 60_000);
 /// Messages that one turn writes, or writes anew because the booking was changed meanwhile.
 const TRIES: usize = 5;
 /// After so many changes in a row the message is written in another turn, ms later.
@@ -82,6 +91,8 @@ struct Draft {
     ready: Ready,
     connection_id: String,
     message_id: String,
+    /// The Message-IDs of what it overtakes.
+    overtakes: Vec<String>,
     booking_id: String,
     /// What the message was written from: anything else, and it is written anew.
     version: i64,
@@ -100,7 +111,10 @@ pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
         let draft = match step(app, job, &key, &facts).await? {
             Step::Nothing => return Ok(Outcome::Nothing),
             Step::Wait(until) => return Ok(Outcome::Later(until)),
-            Step::TakeBack => replacement(app, &key, &facts).await?,
+            Step::TakeBack => replacement(app, &key, &facts.from_who_invited(app).await?).await?,
+            Step::Send(Calendar::Cancel) => {
+                message(app, &key, &facts.from_who_invited(app).await?, Calendar::Cancel).await?
+            }
             Step::Send(calendar) => message(app, &key, &facts, calendar).await?,
         };
         let is_last = draft.is_last;
@@ -117,6 +131,11 @@ pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
 async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step> {
     if facts.recipients(key.role).is_empty() {
         return Ok(Step::Nothing);
+    }
+    let is_reminder = matches!(key.kind, MailKind::Reminder(_));
+    if is_reminder && connections::usable(&facts.sender.connection).is_err() {
+        // In the outbox it would wait longer than it is worth something. `MailKey::holds` ends this when the booking begins.
+        return Ok(Step::Wait(remind_again(app.now(), changed_at(job))));
     }
     if key.role == MailRole::Hosts {
         return Ok(Step::Send(Calendar::Nothing));
@@ -139,6 +158,10 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step
                     Ok(true) => Calendar::Nothing,
                     Ok(false) => Calendar::Request,
                     Err(_) if app.now() < until => return Ok(Step::Wait(later(app.now(), until))),
+                    // Guests have nothing but the invitation: theirs waits as long as a message in the outbox does.
+                    Err(_) if key.role == MailRole::Guests && is_worth_asking(app.now(), changed_at(job)) => {
+                        return Ok(Step::Wait(app.now().saturating_add(ASK_AGAIN_MS)));
+                    }
                     Err(e) => {
                         tracing::warn!(booking = %facts.row.id, error = %e, "it is not known whether the provider invites");
                         Calendar::Nothing
@@ -169,6 +192,17 @@ async fn wait_for_event(app: &App, facts: &Facts, until: i64) -> Result<Option<i
 fn later(now: i64, until: i64) -> i64 {
     let waited = now.saturating_sub(until.saturating_sub(WAIT_MS));
     now.saturating_add(waited.max(LOOK_AGAIN_MS)).min(until)
+}
+
+/// Whether a message about a change at `changed_at` still waits for the answer whether the provider invites.
+fn is_worth_asking(now: i64, changed_at: i64) -> bool {
+    now < changed_at.saturating_add(UNKNOWN_MS)
+}
+
+/// The next look whether the account can be used that a reminder of `since` waits for.
+fn remind_again(now: i64, since: i64) -> i64 {
+    let (shortest, longest) = REMIND_AGAIN_MS;
+    now.saturating_add((now.saturating_sub(since) / 4).clamp(shortest, longest))
 }
 
 /// Whether the organizer's provider sends invitations by itself: then the event that it was given has invited already.
@@ -209,7 +243,7 @@ async fn replacement(app: &App, key: &MailKey, facts: &Facts) -> Result<Draft> {
 async fn message(app: &App, key: &MailKey, facts: &Facts, calendar: Calendar) -> Result<Draft> {
     let now = app.now();
     let letter = letter::of_change(facts, key, calendar == Calendar::Request);
-    let name = format!("booking/{}/{}/{}/{}", key.booking_id, key.kind, key.sequence, key.role.as_str());
+    let name = name_of(&key.booking_id, key.kind, key.sequence, key.role);
     let (text, kept) = match (calendar, &facts.invitation) {
         (Calendar::Request, _) => {
             let invite = invitation::request(facts, key.role, now);
@@ -268,9 +302,11 @@ async fn draft(
     let submission = Submission { save_to_sent: true, ..Submission::default() };
     let connection = &facts.sender.connection;
     let ready = submit::prepare(app, connection, composed, (submission, Origin::System)).await?;
+    let earlier = overtaken(key, &facts.event_type.notifications.reminders);
     Ok(Draft {
         ready,
         connection_id: connection.id.clone(),
+        overtakes: earlier.iter().map(|name| self::message_id(name, Some(&from.email))).collect(),
         message_id,
         booking_id: facts.row.id.clone(),
         version: facts.row.version,
@@ -282,9 +318,20 @@ async fn draft(
 }
 
 /// Puts a message into the outbox. False, and nothing is written: the account was disconnected, or what the message says is not so
-/// any more.
+/// any more. What it overtakes and nobody has is taken back, so that it does not come after this.
 async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> {
-    let Draft { ready, connection_id, message_id, booking_id, version, role, before, kept, is_last } = draft;
+    let Draft {
+        ready,
+        connection_id,
+        message_id,
+        overtakes,
+        booking_id,
+        version,
+        role,
+        before,
+        kept,
+        is_last,
+    } = draft;
     // The connection first, then the booking: the order of `storage::scheduling`.
     let Some(lock) = ConnectionLock::take(tx, &job.tenant, &connection_id).await? else { return Ok(false) };
     let found = bookings::lock(tx, &job.tenant, &booking_id).await?;
@@ -293,6 +340,12 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
     }
     if mail::find(&mut *tx, &booking_id, role.as_str()).await? != before {
         return Ok(false);
+    }
+    for id in &overtakes {
+        let earlier = outbox::by_message_id(&mut *tx, &connection_id, id).await?;
+        if let Some(earlier) = earlier.filter(|row| row.next_attempt_at.is_some()) {
+            cancel::withdraw(tx, app, (&lock, ready.place()), &earlier.id).await?;
+        }
     }
     // The change was told before, under another job.
     let is_there = outbox::by_message_id(&mut *tx, &connection_id, &message_id).await?.is_some();
@@ -315,6 +368,13 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reminder_looks_for_its_account_until_it_is_of_no_use() {
+        assert_eq!(remind_again(1_000, 1_000), 61_000);
+        assert_eq!(remind_again(400_000, 0), 500_000);
+        assert_eq!(remind_again(36_000_000, 0), 36_000_000 + 30 * 60_000);
+    }
 
     #[test]
     fn a_message_waits_a_minute_for_the_calendar_and_looks_less_and_less_often() {

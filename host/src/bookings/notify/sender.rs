@@ -55,7 +55,12 @@ pub async fn is_there_one(app: &App, tenant: &Tenant, event_type: &EventType) ->
 }
 
 /// An account by its id, if it was granted to send and its address is known.
-async fn that_sends(app: &App, tenant: &Tenant, id: &str, event_type: &EventType) -> Result<Option<Sender>> {
+pub async fn that_sends(
+    app: &App,
+    tenant: &Tenant,
+    id: &str,
+    event_type: &EventType,
+) -> Result<Option<Sender>> {
     let found = table::find(app.db.reader(), tenant, id).await?;
     let Some(connection) = found.filter(|connection| connections::granted(connection, "email.send").is_ok())
     else {

@@ -5,7 +5,7 @@ use itip::{cancel, request};
 use model::Instant;
 use model::email::EmailAddress;
 use model::scheduling::Schedule;
-use model::scheduling::booking::{Booking, BookingPlace, BookingStatus, Guest, Invitee};
+use model::scheduling::booking::{Booking, BookingPlace, BookingStatus, Guest, Invitee, Party};
 use model::scheduling::event_type::{EventType, Host, MeetingPlaceKind};
 use storage::connections::Connection;
 use storage::scheduling::bookings::BookingRow;
@@ -195,6 +195,24 @@ fn what_does_not_take_place_leads_to_other_times() {
     assert!(!letter.text.contains("/book/"), "{}", letter.text);
 }
 
+/// Nobody has verified the addresses of a booking.
+#[test]
+fn what_an_invitee_writes_goes_to_hosts_alone() {
+    let mut facts = facts();
+    facts.language = Language::English;
+    facts.booking.cancellation_reason = Some("See https://evil.example".to_owned());
+    for (by, role, is_shown) in [
+        (Party::Invitee, MailRole::Hosts, true),
+        (Party::Invitee, MailRole::Invitee, false),
+        (Party::Invitee, MailRole::Guests, false),
+        (Party::Api, MailRole::Invitee, true),
+    ] {
+        facts.booking.cancelled_by = Some(by);
+        let letter = letter::of_change(&facts, &key(MailKind::Cancelled, role), false);
+        assert_eq!(letter.text.contains("evil.example"), is_shown, "{by:?}, {role:?}: {}", letter.text);
+    }
+}
+
 /// What changes an invitation names the organizer who sent it, whoever sends now.
 #[test]
 fn an_organizer_keeps_the_invitation() {
@@ -206,6 +224,7 @@ fn an_organizer_keeps_the_invitation() {
         i_cal_uid: "bk_1@example.org".to_owned(),
         sequence: 1,
         organizer_email: "alice@example.org".to_owned(),
+        connection_id: "conn_alice".to_owned(),
         created_at: 5,
         updated_at: 5,
     };
@@ -220,6 +239,7 @@ fn an_organizer_keeps_the_invitation() {
     let kept = invitation::sent(&facts, MailRole::Invitee, NOW_MS);
     assert_eq!((kept.sequence, kept.created_at, kept.updated_at), (2, 5, NOW_MS));
     assert_eq!(kept.organizer_email, "alice@example.org");
+    assert_eq!(kept.connection_id, "conn_alice", "the office sends on her behalf");
 
     let text = cancel(&invitation::cancellation(&facts, &sent, NOW_MS));
     for line in ["METHOD:CANCEL\r\n", "SEQUENCE:2\r\n", "UID:bk_1@example.org\r\n"] {

@@ -63,7 +63,17 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// The same, locked until the transaction ends: the first lock of everything that changes it or books it.
+/// An event type of the tenant, deleted ones too: what it said of its bookings holds for those that are left.
+pub async fn find_ever(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<EventTypeRow>> {
+    query("select * from event_types where id = $1 and application_id = $2 and organization_id = $3")
+        .bind(id)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .fetch_optional(on, event_type)
+        .await
+}
+
+/// One that is not deleted, locked until the transaction ends: the first lock of everything that changes it or books it.
 pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<EventTypeRow>> {
     let sql = match tx {
         // Its write transactions are one after the other anyway.

@@ -18,6 +18,8 @@ pub struct InvitationRow {
     pub sequence: i64,
     /// The address that it named as the organizer's.
     pub organizer_email: String,
+    /// The account that has this address. It may be gone by now.
+    pub connection_id: String,
     /// When it was sent first, and last, in milliseconds since 1970.
     pub created_at: i64,
     pub updated_at: i64,
@@ -34,6 +36,7 @@ fn invitation(row: &Row<'_>) -> Result<InvitationRow> {
         i_cal_uid: row.get("i_cal_uid")?,
         sequence: row.get("sequence")?,
         organizer_email: row.get("organizer_email")?,
+        connection_id: row.get("connection_id")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })
@@ -51,9 +54,10 @@ pub async fn find(on: impl Into<On<'_>>, booking_id: &str, role: &str) -> Result
 /// Notes that an invitation was sent, in the transaction that puts the message into the outbox.
 pub async fn put(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
     let sql = "insert into booking_invitations (booking_id, role, organization_id, application_id, i_cal_uid, sequence, \
-               organizer_email, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+               organizer_email, connection_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
                on conflict (booking_id, role) do update set i_cal_uid = excluded.i_cal_uid, sequence = excluded.sequence, \
-               organizer_email = excluded.organizer_email, updated_at = excluded.updated_at";
+               organizer_email = excluded.organizer_email, connection_id = excluded.connection_id, \
+               updated_at = excluded.updated_at";
     query(sql)
         .bind(&i.booking_id)
         .bind(&i.role)
@@ -62,6 +66,7 @@ pub async fn put(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
         .bind(&i.i_cal_uid)
         .bind(i.sequence)
         .bind(&i.organizer_email)
+        .bind(&i.connection_id)
         .bind(i.created_at)
         .bind(i.updated_at)
         .execute(tx)

@@ -33,11 +33,13 @@ async fn change(tx: &mut Tx) -> Result<()> {
         i_cal_uid: "bk_100002@example.org".into(),
         sequence: 0,
         organizer_email: "alice@example.org".into(),
+        connection_id: "conn_0_0".into(),
         created_at: 1,
         updated_at: 1,
     };
     mail::put(tx, &first).await?;
-    let later = InvitationRow { sequence: 1, created_at: 2, updated_at: 2, ..first.clone() };
+    let connection_id = "conn_0_1".into();
+    let later = InvitationRow { sequence: 1, connection_id, created_at: 2, updated_at: 2, ..first.clone() };
     mail::put(tx, &later).await?;
     let kept = InvitationRow { created_at: 1, ..later };
     assert_eq!(mail::find(&mut *tx, BOOKING, "invitee").await?, Some(kept));

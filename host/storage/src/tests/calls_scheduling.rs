@@ -29,6 +29,7 @@ fn tenant() -> Tenant {
 pub async fn all(db: &Db) -> Result<()> {
     let (reader, tenant, day) = (db.reader(), &tenant(), (START_MS + 100 * HOUR, START_MS + 124 * HOUR));
     assert!(event_types::find(reader, tenant, EVENT_TYPE).await?.is_some());
+    assert!(event_types::find_ever(reader, tenant, EVENT_TYPE).await?.is_some());
     assert_eq!(event_types::list(reader, tenant, "et_100100", 50).await?.len(), 50);
     assert!(links::find(reader, tenant, "slug-0").await?.is_some());
     assert_eq!(applications::by_id(reader, "app_0").await?.as_ref(), Some(tenant));

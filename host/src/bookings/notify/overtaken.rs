@@ -1,0 +1,70 @@
+//! The names of messages, from which their Message-IDs are made, and which of them a later one overtakes. Pure.
+
+use model::scheduling::event_type::BookingReminder;
+
+use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
+
+/// How many moves back messages are looked for that still wait in the outbox.
+const MOVES: i64 = 2;
+
+/// The name of the message of a change: however often it is repeated, the same.
+pub fn name_of(booking_id: &str, kind: MailKind, sequence: i64, role: MailRole) -> String {
+    format!("booking/{booking_id}/{kind}/{sequence}/{}", role.as_str())
+}
+
+/// The names of what was said to the same people before and is not so any more: as long as nobody has it, it must not come after this.
+/// A move overtakes what was said of the times before it, a confirmation besides that its time waits for one, and an end everything.
+pub fn overtaken(key: &MailKey, reminders: &[BookingReminder]) -> Vec<String> {
+    let mut all = vec![MailKind::Pending, MailKind::Confirmed, MailKind::Rescheduled];
+    all.extend(reminders.iter().map(|reminder| MailKind::Reminder(reminder.minutes_before)));
+    let of_this_time = match key.kind {
+        MailKind::Cancelled | MailKind::Rejected | MailKind::Expired => all.clone(),
+        MailKind::Confirmed => vec![MailKind::Pending, MailKind::Rescheduled],
+        MailKind::Rescheduled => Vec::new(),
+        MailKind::Pending | MailKind::Reminder(_) => return Vec::new(),
+    };
+    let named = |kinds: &[MailKind], sequence: i64| -> Vec<String> {
+        kinds.iter().map(|kind| name_of(&key.booking_id, *kind, sequence, key.role)).collect()
+    };
+    let first = key.sequence.saturating_sub(MOVES).max(0);
+    let mut names: Vec<String> = (first..key.sequence).flat_map(|sequence| named(&all, sequence)).collect();
+    names.extend(named(&of_this_time, key.sequence));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(kind: MailKind, sequence: i64) -> MailKey {
+        MailKey { booking_id: "bk_1".to_owned(), kind, sequence, role: MailRole::Guests }
+    }
+
+    #[test]
+    fn a_later_message_overtakes_what_is_not_so_any_more() {
+        let reminders = [BookingReminder { minutes_before: 60, ..BookingReminder::default() }];
+        let of = |kind, sequence| overtaken(&key(kind, sequence), &reminders);
+        assert!(of(MailKind::Pending, 0).is_empty() && of(MailKind::Reminder(60), 3).is_empty());
+        assert_eq!(
+            of(MailKind::Confirmed, 0),
+            ["booking/bk_1/pending/0/guests", "booking/bk_1/rescheduled/0/guests"]
+        );
+        assert_eq!(
+            of(MailKind::Cancelled, 0),
+            ["pending", "confirmed", "rescheduled", "reminder-60"]
+                .map(|kind| format!("booking/bk_1/{kind}/0/guests"))
+        );
+        let moved = of(MailKind::Rescheduled, 9);
+        assert!(moved.contains(&"booking/bk_1/reminder-60/8/guests".to_owned()), "{moved:?}");
+        assert!(!moved.iter().any(|name| name.contains("/9/")), "{moved:?}");
+        assert_eq!(moved.len(), 8, "it looks two moves back: {moved:?}");
+    }
+
+    #[test]
+    fn no_message_overtakes_itself() {
+        for kind in [MailKind::Pending, MailKind::Confirmed, MailKind::Rescheduled, MailKind::Cancelled] {
+            let own = name_of("bk_1", kind, 1, MailRole::Guests);
+            assert!(!overtaken(&key(kind, 1), &[]).contains(&own));
+        }
+    }
+}
