@@ -108,6 +108,8 @@ async fn the_invitee_moves_it_on_the_page() {
     assert!(free.contains(&"09:00".to_owned()) && !free.contains(&"10:30".to_owned()), "{free:?}");
     assert_eq!(send(&browser, &asked, &[]).await.status, 303);
     assert_eq!(the_booking(&desk, &id).await, shown, "a form that is sent twice moves once");
+    let back = follow(&browser, &browser.open(asked.url.as_str()).await).await;
+    assert_eq!((back.url.path(), back.status), (done.url.path(), 200), "who goes back finds it: {back:#?}");
 
     let late = browser.open(&leads(&list, "11:00")).await;
     assert_eq!(late.status, 200);

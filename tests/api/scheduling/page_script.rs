@@ -5,7 +5,7 @@ use harness::browser::{Browser, Page};
 use serde_json::json;
 
 use super::page::{ADA, address, follow, form, leads, send};
-use super::{DAY, Desk};
+use super::{DAY, Desk, EVENT_TYPES};
 
 /// The address of the page's own script.
 fn script(page: &Page) -> String {
@@ -116,6 +116,43 @@ async fn a_page_in_a_frame() {
     let mut later = done.url.clone();
     later.set_query(None);
     assert!(!browser.open(later.as_str()).await.text.contains("data-booking-id"));
+}
+
+/// A page that only says something is shown in a frame like the page before it, so that it is read. What a click changes stays out of
+/// frames, whatever its address says.
+#[tokio::test]
+async fn a_notice_in_a_frame() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let list = browser.open(&format!("{url}?day={DAY}&embed=1")).await;
+    let (page, late) =
+        (browser.open(&leads(&list, "09:00")).await, browser.open(&leads(&list, "10:00")).await);
+    server.clock.advance_ms(2_000);
+    let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
+    let trapped = send(&browser, &late, &[ADA[0], ADA[1], ("website", "https://spam.example")]).await;
+    let decoy = follow(&browser, &trapped).await;
+    let mut own = done.url.clone();
+    own.set_query(None);
+    let cancel = browser.open(&format!("{own}/cancel?embed=1")).await;
+    desk.api.patch(format!("{EVENT_TYPES}/{id}"), json!({ "active": false })).send().await.expect(200);
+    let closed = send(&browser, &late, &ADA).await;
+    let nobody = format!("http://{}/book/nobody", server.address);
+    let (framed, alone) = (browser.open(&format!("{nobody}?embed=1")).await, browser.open(&nobody).await);
+    for (page, status, is_framed) in [
+        (&done, 200, true),
+        (&decoy, 200, true),
+        (&closed, 404, true),
+        (&framed, 404, true),
+        (&alone, 404, false),
+        (&cancel, 200, false),
+    ] {
+        let (option, sites) = if is_framed { ("", "*") } else { ("DENY", "'none'") };
+        assert_eq!((page.status, page.header("x-frame-options")), (status, option), "{page:#?}");
+        let policy = page.header("content-security-policy");
+        assert!(policy.ends_with(&format!("frame-ancestors {sites}")), "{page:#?}");
+    }
 }
 
 /// Other sites load one script, from an address that stays.

@@ -73,9 +73,12 @@ fn alert(fault: &Fault, sheet: &Sheet<'_>, texts: &Texts) -> Html {
     // The start has a control only where there are others to choose from.
     let has_control = |id: &&str| *id != form::START || !sheet.others.is_empty();
     let mut html = Html::default();
-    html.raw("<div class=\"alert\" role=\"alert\">\n<p><strong>")
-        .text(texts.not_booked)
-        .raw("</strong></p>\n<p>");
+    html.raw("<div class=\"alert\" role=\"alert\">\n");
+    // Who only opens the page has sent nothing, and may come back to a time that is their own by now.
+    if !sheet.fields.first(form::TOKEN).is_empty() {
+        html.raw("<p><strong>").text(texts.not_booked).raw("</strong></p>\n");
+    }
+    html.raw("<p>");
     match fault.control.as_deref().filter(has_control) {
         Some(id) => html.link(&format!("#{id}"), fault.text),
         None => html.text(fault.text),

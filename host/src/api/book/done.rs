@@ -1,6 +1,7 @@
 //! A booking as its invitee sees it. The address holds a signed token; whoever opens it changes nothing.
 
 use base::error::Result;
+use http::StatusCode;
 use model::Instant;
 use model::scheduling::booking::BookingPlace;
 use scheduling::hours::Zone;
@@ -33,10 +34,7 @@ fn is_decoy(app: &App, token: &str) -> bool {
 /// `is_new`: the visitor comes from the form.
 pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result<Option<Page>> {
     if is_decoy(app, token) {
-        let [title, text] = texts(visit.language).confirmed;
-        let mut html = Html::default();
-        html.element("p", text);
-        return Ok(Some(Page::new(title, html)));
+        return Ok(Some(Page::message(StatusCode::OK, texts(visit.language).confirmed)));
     }
     let Some(booked) = Booked::find(app, token).await? else { return Ok(None) };
     let texts = texts(visit.language);

@@ -38,6 +38,8 @@ pub struct Page {
     title: String,
     body: Html,
     frames: Frames,
+    /// It says one thing, and has nothing to click.
+    is_notice: bool,
     logo_url: Option<String>,
     color: Option<Color>,
     retry_after_s: Option<u64>,
@@ -53,6 +55,7 @@ impl Page {
             title: title.into(),
             body,
             frames: Frames::Nowhere,
+            is_notice: false,
             logo_url: None,
             color: None,
             retry_after_s: None,
@@ -61,12 +64,12 @@ impl Page {
         }
     }
 
-    /// A page that says one thing: a heading and a sentence.
+    /// A page that says one thing: a heading and a sentence. Every site that shows this service's pages may show it.
     pub fn message(status: StatusCode, said: [&str; 2]) -> Page {
         let [title, text] = said;
         let mut body = Html::default();
         body.element("p", text);
-        Page::new(title, body).with_status(status)
+        Page { is_notice: true, ..Page::new(title, body).with_status(status) }
     }
 
     /// The one page for what is not there, inactive, expired or somebody else's.
@@ -116,8 +119,13 @@ impl Page {
 
     pub fn into_response(self, visit: &Visit) -> Response {
         let language = visit.language;
+        // A frame in which a notice must not be shown would be empty, and the visitor would not know why.
+        let frames = match &self.frames {
+            Frames::Nowhere if self.is_notice && visit.choice.is_embedded => Frames::Anywhere,
+            frames => frames.clone(),
+        };
         let brand = visit.choice.color.or(self.color).map(Color::css);
-        let policy = policy(&self.frames, self.logo_url.as_deref(), brand.as_deref());
+        let policy = policy(&frames, self.logo_url.as_deref(), brand.as_deref());
         let mut response = Response::new(Body::from(self.html(visit, brand.as_deref())));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -136,7 +144,7 @@ impl Page {
         }
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
         // Browsers that know `frame-ancestors` do not look at this one, which cannot name sites.
-        if self.frames == Frames::Nowhere {
+        if frames == Frames::Nowhere {
             headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
         }
         if let Some(seconds) = self.retry_after_s {
@@ -193,7 +201,10 @@ impl Page {
 fn policy(frames: &Frames, logo_url: Option<&str>, brand: Option<&str>) -> HeaderValue {
     let brand = brand.map(|css| format!(" {}", assets::style_source(css))).unwrap_or_default();
     let origin = logo_url.and_then(|url| Url::parse(url).ok()).map(|url| url.origin().ascii_serialization());
-    let images = origin.map(|origin| format!(" img-src {origin};")).unwrap_or_default();
+    // A host may have characters that end a source or a directive.
+    let is_source =
+        |origin: &String| origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:/[]".contains(&b));
+    let images = origin.filter(is_source).map(|origin| format!(" img-src {origin};")).unwrap_or_default();
     let frames = match frames {
         Frames::Nowhere => "'none'".to_owned(),
         Frames::Anywhere => "*".to_owned(),
@@ -213,4 +224,25 @@ fn policy(frames: &Frames, logo_url: Option<&str>, brand: Option<&str>) -> Heade
     // Not reached: all its parts are ASCII.
     HeaderValue::try_from(text)
         .unwrap_or(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy_of(logo_url: &str) -> String {
+        let policy = policy(&Frames::Nowhere, Some(logo_url), None);
+        policy.to_str().expect("ASCII").to_owned()
+    }
+
+    #[test]
+    fn the_address_of_a_picture_adds_a_source_and_nothing_else() {
+        let usual = policy_of("https://cdn.example.org:8443/logo.png");
+        assert!(usual.contains("; img-src https://cdn.example.org:8443; form-action"), "{usual}");
+        for logo_url in ["https://a;sandbox/x.png", "https://a,b/x.png", "https://a'b/x.png", "nothing"] {
+            let policy = policy_of(logo_url);
+            assert!(!policy.contains("sandbox") && !policy.contains("img-src"), "{logo_url}: {policy}");
+            assert!(policy.contains("connect-src 'self'; form-action 'self';"), "{logo_url}: {policy}");
+        }
+    }
 }

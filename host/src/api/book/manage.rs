@@ -48,7 +48,7 @@ impl Aim {
     }
 
     /// The way from the page to the folder of the pages of bookings, `/book/b/`.
-    fn up(self) -> &'static str {
+    pub fn up(self) -> &'static str {
         match self {
             Aim::Cancel | Aim::Choose => "../",
             Aim::MoveTo(_) => "../../../",
@@ -63,31 +63,35 @@ struct Fault {
     status: StatusCode,
 }
 
-/// The page, which asks what is to be done.
+/// The page, which asks what is to be done; the booking's own page where it takes place at that time already, as for who goes back
+/// after a move.
 ///
 /// # Errors
 /// `not_found` where the token names no booking.
-pub async fn view(app: &App, visit: &Visit, token: &str, aim: Aim) -> Result<Page> {
+pub async fn view(app: &App, visit: &Visit, token: &str, aim: Aim) -> Result<Outcome> {
     let booked = load(app, token).await?;
     if let Some(why) = booked.refusal(aim.deed(), app.now())? {
-        return Ok(refused(visit, &booked, aim, why));
+        return Ok(shown(refused(visit, &booked, aim, why)));
     }
-    match aim {
-        Aim::Cancel => Ok(cancellation(visit, &booked, &Fields::default(), None)),
+    Ok(shown(match aim {
+        Aim::Cancel => cancellation(visit, &booked, &Fields::default(), None),
         Aim::Choose => {
             let subject = Subject::of_booking(app, visit, &booked).await?;
-            Ok(month::page(app, visit, &subject).await)
+            month::page(app, visit, &subject).await
         }
         Aim::MoveTo(start) => {
             let subject = Subject::of_booking(app, visit, &booked).await?;
+            if subject.is_now(start) {
+                return Ok(over(visit, &booked));
+            }
             let fault = match free::is_free(app, &subject, start).await {
                 Ok(true) => None,
                 Ok(false) => Some(taken(visit)),
                 Err(e) => Some(fault(visit, e)?),
             };
-            Ok(confirmation(app, visit, &subject, start, fault).await)
+            confirmation(app, visit, &subject, start, fault).await
         }
-    }
+    }))
 }
 
 /// Does what a form asks for.

@@ -300,9 +300,12 @@ async fn show_below(
     let page = match (desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE), aim) {
         (Some(refused), _) => refused,
         (None, None) => Page::not_found(visit.language),
-        (None, Some((token, aim))) => {
-            manage::view(&app, &visit, &token, aim).await.unwrap_or_else(|e| failed(&visit, e))
-        }
+        (None, Some((token, aim))) => match manage::view(&app, &visit, &token, aim).await {
+            // Relative to this page's address, as above.
+            Ok(Outcome::Booked(path)) => return see_other(visit, &format!("{}../{path}", aim.up())),
+            Ok(Outcome::Shows(page)) => *page,
+            Err(e) => failed(&visit, e),
+        },
     };
     page.into_response(&visit)
 }
