@@ -155,6 +155,7 @@ scenarios! {
     the_same_without_javascript
     /// Everything by keys: the days are one stop, and move like a calendar.
     by_keyboard_alone
+    space_chooses_a_day
     /// Who comes too late keeps what was typed.
     taken_meanwhile_keeps_what_was_typed
     a_calendar_that_is_down_is_not_an_empty_one
@@ -165,11 +166,22 @@ scenarios! {
     /// The page begins in the visitor's zone and clock; a browser that hides its zone gets the host's, which the page says.
     the_visitors_own_zone
     double_click_books_once
+    /// Back after a booking leads to the times that are left, and says nothing of a booking that was not made.
+    back_after_a_booking_leads_to_the_times
+    /// What is shown already is no step in the history.
+    the_same_day_once_more_is_no_step_back
+    /// A form whose answer never came keeps what was typed, and is sent again.
+    a_stopped_form_can_be_sent_again
+    /// A page of another version of the service comes with its own script.
+    another_version_is_loaded_anew
     /// Mail scanners open every address, with scripts: nothing is cancelled or moved.
     a_scanner_changes_nothing
     /// In a site of another origin: as high as it is, filled in, and told of the booking.
     embedded_inline_resizes_and_tells
-    /// The dialog takes the focus and gives it back.
+    /// One tab goes from site to site: each shows the page as high as it is.
+    the_next_site_in_the_same_tab
+    a_notice_in_a_frame_is_read
+    /// The dialog takes the focus and gives it back; a click beside it closes it, one on its edge does not.
     popup_and_button_give_focus_back
     /// Sizes, requests, and nothing that moves while the page is drawn.
     budgets_hold

@@ -18,10 +18,14 @@ for (const type of ["ready", "resize", "slot", "booked", "close"]) {
 };
 const told = (page, type) => page.evaluate((type) => window.told.filter((event) => event.type === type), type);
 
+/** A link in whose place the page is shown. */
+const inline = (address, more = "") =>
+  `<a href="${address}" data-switchboard="inline" data-name="Ada" data-email="ada@example.org" ${more}>Book</a>`;
+
 export const embedded_inline_resizes_and_tells = async ({ openEventType, visitor, advance, origin, equal, check }) => {
-  const { url } = await openEventType("intro");
-  const link = `<a href="${onDay(url)}" data-switchboard="inline" data-name="Ada" data-email="ada@example.org">Book</a>`;
-  const { url: address, close } = await site(origin, link);
+  const questions = [{ key: "companySize", label: "Company size", type: "number" }];
+  const { url } = await openEventType("intro", { questions });
+  const { url: address, close } = await site(origin, inline(onDay(url), 'data-answers-companySize="50"'));
   const { page, faults } = await visitor({}, { mayAskOthers: true });
   await page.goto(address);
   const frame = page.frameLocator("iframe");
@@ -34,6 +38,7 @@ export const embedded_inline_resizes_and_tells = async ({ openEventType, visitor
   await frame.getByRole("link", { name: "09:00", exact: true }).click();
   await frame.getByRole("heading", { name: "Your details" }).waitFor();
   equal(await frame.getByLabel("Name", { exact: true }).inputValue(), "Ada", "the name");
+  equal(await frame.getByLabel("Company size").inputValue(), "50", "the answer to a question whose key has a capital letter");
   await advance(2_000);
   await frame.getByRole("button", { name: "Book this time" }).click();
   await frame.getByRole("heading", { name: "Your booking is confirmed" }).waitFor();
@@ -43,6 +48,39 @@ export const embedded_inline_resizes_and_tells = async ({ openEventType, visitor
   equal([booked.status, booked.start, booked.timeZone, more.length], ["confirmed", "2026-03-10T09:00:00.000Z", "UTC", 0], "the booking");
   check(booked.bookingId.startsWith("bk_"), "the booking has its id");
   check(!JSON.stringify(await page.evaluate(() => window.told)).includes("ada@"), "the site is told nothing of people");
+  equal(faults, [], "what must not be");
+  close();
+};
+
+export const the_next_site_in_the_same_tab = async ({ openEventType, visitor, origin, equal }) => {
+  const { url } = await openEventType("intro");
+  const sites = [await site(origin, inline(onDay(url))), await site(origin, inline(onDay(url)))];
+  const { page, faults } = await visitor({}, { mayAskOthers: true });
+  for (const { url: address } of sites) {
+    await page.goto(address);
+    await page.frameLocator("iframe").getByRole("link", { name: "09:00", exact: true }).waitFor();
+    await page.waitForFunction(() => document.querySelector("iframe").clientHeight > 300);
+  }
+  equal(faults, [], "what must not be");
+  for (const { close } of sites) close();
+};
+
+export const a_notice_in_a_frame_is_read = async ({ openEventType, visitor, advance, api, origin, equal }) => {
+  const { id, url } = await openEventType("intro");
+  const { url: address, close } = await site(origin, inline(onDay(url)));
+  const { page, faults } = await visitor({}, { mayAskOthers: true });
+  const frame = page.frameLocator("iframe");
+  const notice = frame.getByRole("heading", { name: "There is nothing to book here" });
+  await page.goto(address);
+  await frame.getByRole("link", { name: "09:00", exact: true }).click();
+  await frame.getByRole("heading", { name: "Your details" }).waitFor();
+  await advance(2_000);
+  await api("PATCH", `/v1/scheduling/event-types/${id}`, { active: false }, 200);
+  await frame.getByRole("button", { name: "Book this time" }).click();
+  await notice.waitFor();
+  await page.goto(address);
+  await notice.waitFor();
+  equal(await page.getByRole("link", { name: "Book", exact: true }).isVisible(), false, "that the link is seen");
   equal(faults, [], "what must not be");
   close();
 };
@@ -66,6 +104,13 @@ export const popup_and_button_give_focus_back = async ({ openEventType, visitor,
     await page.locator("dialog").waitFor({ state: "detached" });
     equal(await page.evaluate(() => document.activeElement.innerText), name, "what has the focus");
   }
+  await page.getByRole("link", { name: "Book by popup" }).click();
+  await page.frameLocator("dialog iframe").getByRole("link", { name: "09:00", exact: true }).waitFor();
+  const edge = await page.locator("dialog").boundingBox();
+  await page.mouse.click(edge.x + 4, edge.y + 4);
+  equal(await page.locator("dialog").isVisible(), true, "that a click on its edge leaves the dialog open");
+  await page.mouse.click(4, 4);
+  await page.locator("dialog").waitFor({ state: "detached" });
   const box = await page.getByRole("link", { name: "Book by button" }).boundingBox();
   check(box.height >= 48 && box.x + box.width > 1_200 && box.y + box.height > 850, `the button is in the corner: ${JSON.stringify(box)}`);
   equal(faults, [], "what must not be");

@@ -117,6 +117,99 @@ export const double_click_books_once = async (stage) => {
   stage.equal(faults, [], "what must not be");
 };
 
+export const back_after_a_booking_leads_to_the_times = async (stage) => {
+  const { url } = await stage.openEventType("intro");
+  const { page, faults } = await stage.visitor();
+  await page.goto(onDay(url));
+  await bookAt(stage, page, "09:00");
+  await page.goBack();
+  await page.getByRole("link", { name: "09:30", exact: true }).waitFor();
+  stage.equal(await page.getByRole("link", { name: "09:00", exact: true }).count(), 0, "links to the time that is booked");
+
+  const plain = await stage.visitor({ javaScriptEnabled: false });
+  await plain.page.goto(onDay(url));
+  await bookAt(stage, plain.page, "10:00");
+  await plain.page.goBack();
+  await plain.page.getByRole("alert").getByText("not free any more").waitFor();
+  stage.check(!(await plain.page.locator("main").innerText()).includes("not booked yet"), "nothing is said of a booking that was not made");
+  stage.equal([...faults, ...plain.faults], [], "what must not be");
+};
+
+export const the_same_day_once_more_is_no_step_back = async (stage) => {
+  const { url } = await stage.openEventType("intro");
+  const { page, faults } = await stage.visitor();
+  await page.goto(onDay(url));
+  const lengths = [];
+  for (let round = 0; round < 2; round++) {
+    await page.evaluate(() => { document.querySelector("main").isBefore = true; });
+    await page.getByRole("link", { name: /^Wednesday, 11 March 2026/ }).click();
+    await page.waitForFunction(() => !document.querySelector("main").isBefore);
+    lengths.push(await page.evaluate(() => history.length));
+  }
+  stage.equal(lengths[1], lengths[0], "the length of the history");
+  await page.goBack();
+  await page.getByRole("heading", { name: "Tuesday, 10 March 2026", exact: true }).waitFor();
+  stage.equal(faults, [], "what must not be");
+};
+
+export const a_stopped_form_can_be_sent_again = async (stage) => {
+  const { id, url } = await stage.openEventType("intro");
+  const { page, context, faults } = await stage.visitor();
+  // What is to be done later is done when the scenario says so.
+  await context.addInitScript(() => {
+    const soon = window.setTimeout;
+    window.later = [];
+    window.setTimeout = (run, ms, ...rest) => (ms > 5_000 ? window.later.push(run) : soon(run, ms, ...rest));
+  });
+  let sent = 0;
+  let stop;
+  const stopped = new Promise((resolve) => { stop = resolve; });
+  await page.route(({ href }) => href.startsWith(url), async (route) => {
+    if (route.request().method() !== "POST" || ++sent > 1) {
+      await route.continue();
+      return;
+    }
+    // An answer without a page: the browser stays where it is, as for somebody who stops it.
+    await route.fulfill({ status: 204 });
+    stop();
+  });
+  await page.goto(onDay(url));
+  await page.getByRole("link", { name: "09:00", exact: true }).click();
+  await page.getByRole("heading", { name: "Your details" }).waitFor();
+  await fill(stage, page);
+  await book(page).click();
+  await stopped;
+  await book(page).click();
+  stage.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Ada", "the name");
+  await page.evaluate(() => window.later.forEach((run) => run()));
+  await book(page).click();
+  await page.getByRole("heading", { name: CONFIRMED }).waitFor();
+  stage.equal(sent, 2, "how often it was sent");
+  const { data } = await stage.api("GET", `/v1/scheduling/bookings?event_type_id=${id}`, undefined, 200);
+  stage.equal(data.length, 1, "the number of bookings");
+  stage.equal(faults, [], "what must not be");
+};
+
+export const another_version_is_loaded_anew = async (stage) => {
+  const { url } = await stage.openEventType("intro");
+  const { page, faults } = await stage.visitor();
+  await page.goto(onDay(url));
+  await page.evaluate(() => { window.isSame = true; });
+  await page.route(({ href }) => href.startsWith(url), async (route) => {
+    if (route.request().resourceType() !== "fetch") {
+      await route.continue();
+      return;
+    }
+    const response = await route.fetch();
+    const body = (await response.text()).replace(/[0-9a-f]{16}\/page\.js/, "0123456789abcdef/page.js");
+    await route.fulfill({ response, body });
+  });
+  await page.getByRole("link", { name: "Next month" }).click();
+  await page.waitForFunction(() => !window.isSame);
+  await page.getByRole("heading", { name: "April 2026", exact: true }).waitFor();
+  stage.equal(faults, [], "what must not be");
+};
+
 export const a_scanner_changes_nothing = async (stage) => {
   const { id, url } = await stage.openEventType("intro");
   const { page, faults } = await stage.visitor();

@@ -48,6 +48,19 @@ export const by_keyboard_alone = async ({ openEventType, visitor, advance, equal
   equal(faults, [], "what must not be");
 };
 
+export const space_chooses_a_day = async ({ openEventType, visitor, equal, check }) => {
+  const { url } = await openEventType("intro");
+  const { page, faults } = await visitor();
+  await page.goto(onDay(url));
+  await tabTo(page, check, () => Boolean(document.activeElement.closest(".days")));
+  await page.keyboard.press("ArrowRight");
+  await onFocused(page, "Wednesday, 11 March");
+  await page.keyboard.press("Space");
+  await page.waitForFunction(() => document.activeElement.id === "times");
+  check(page.url().includes("day=2026-03-11"), "the day is chosen");
+  equal(faults, [], "what must not be");
+};
+
 export const arabic_is_mirrored = async ({ openEventType, visitor, equal, check }) => {
   const { url } = await openEventType("intro");
   const { page, faults } = await visitor({ locale: "ar-EG", timezoneId: "Africa/Cairo", viewport: { width: 320, height: 640 } });

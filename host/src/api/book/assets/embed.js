@@ -58,7 +58,10 @@
   addEventListener("message", ({ data, source, origin }) => {
     if (data?.source !== "switchboard" || data.v !== 1 || !TYPES.includes(data.type)) return;
     for (const entry of frames) {
+      // A site that changes its pages by script takes frames away without a word.
+      if (entry.isSeen && !entry.frame.isConnected) frames.delete(entry);
       if (entry.frame.contentWindow !== source || entry.origin !== origin) continue;
+      entry.isSeen = true;
       const { source: _, v, type, ...detail } = data;
       const { frame, element, options } = entry;
       if (type === "ready") {
@@ -92,7 +95,12 @@
     Object.assign(mine.style, { width: "min(64rem, 100vw - 16px)", maxHeight: "90vh", boxSizing: "border-box", padding: "8px", border: "0", borderRadius: "8px", overflow: "auto", colorScheme: frame.style.colorScheme, background: isDark ? "#121519" : "#fff", color: isDark ? "#e9ecef" : "#16191d" });
     mine.setAttribute("aria-label", frame.title);
     mine.append(button, instead, frame);
-    mine.addEventListener("click", (event) => { if (event.target === mine) mine.close(); });
+    mine.addEventListener("click", ({ target, clientX, clientY }) => {
+      const { left, right, top, bottom } = mine.getBoundingClientRect();
+      const isInside = clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
+      // Its edge belongs to it: what is typed is not lost by a click there.
+      if (target === mine && !isInside) mine.close();
+    });
     mine.addEventListener("close", () => {
       forget(frame);
       mine.remove();

@@ -1,6 +1,7 @@
-//! What pages load and what stands in their heads. The address of the script changes with its text: a browser keeps it for ever, and a new
-//! version of the service is used at once. Without it everything that a page offers works by links and forms. The script by which other sites
-//! show the page has one address, which they write into their pages: a new version arrives within an hour.
+//! What pages load and what stands in their heads. The address of the script changes with its text and with the style: a browser keeps it
+//! for ever, a new version of the service is used at once, and a script knows by it which pages are of its own version. Without scripts
+//! everything that a page offers works by links and forms. The script by which other sites show the page has one address, which they write
+//! into their pages: a new version arrives within an hour.
 
 use std::sync::LazyLock;
 
@@ -22,8 +23,9 @@ const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-
 /// Hexadecimal digits of a hash in an address.
 const HASH_LENGTH: usize = 16;
 
-static SCRIPT_HASH: LazyLock<String> =
-    LazyLock::new(|| hex::encode(Sha256::digest(SCRIPT)).chars().take(HASH_LENGTH).collect());
+static SCRIPT_HASH: LazyLock<String> = LazyLock::new(|| {
+    hex::encode(Sha256::digest([STYLE, SCRIPT].concat())).chars().take(HASH_LENGTH).collect()
+});
 static SCRIPT_PATH: LazyLock<String> = LazyLock::new(|| format!("assets/{}/page.js", *SCRIPT_HASH));
 
 /// The address of the page's script, relative to `/book/`.

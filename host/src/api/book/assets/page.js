@@ -2,7 +2,10 @@
 // It knows nothing of calendars, time zones and languages: the service does, and so does the browser.
 "use strict";
 (() => {
-  const root = new URL("../../", document.currentScript.src);
+  const script = document.currentScript.src;
+  const root = new URL("../../", script);
+  // A page of the version that this script is of loads it, too.
+  const own = `script[src$="${script.slice(root.href.length)}"]`;
   const html = document.documentElement;
   let main = document.querySelector("main");
 
@@ -26,8 +29,8 @@
     const response = await fetch(url, { signal, headers: { accept: "text/html" } });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const part = page.querySelector("main");
-    // Something between the service and the browser answered, such as a proxy's own page.
-    if (!part) throw new Error("not a booking page");
+    // Something between the service and the browser answered, such as a proxy's own page; or another version did.
+    if (!part || !page.querySelector(own)) throw new Error("not a page of this version");
     return { url: withoutHash(response.url), title: page.title, part };
   };
 
@@ -60,7 +63,7 @@
       return;
     }
     if (mine !== loading || mine.signal.aborted) return;
-    if (!keepsHistory) history.pushState(null, "", page.url);
+    if (!keepsHistory && page.url !== shown) history.pushState(null, "", page.url);
     shown = withoutHash(location.href);
     document.title = page.title;
     main.replaceWith(page.part);
@@ -109,6 +112,12 @@
       event.preventDefault();
     } else {
       form.dataset.sent = "yes";
+      // Where no answer comes it can be sent again: a form books once.
+      setTimeout(() => delete form.dataset.sent, 15_000);
+      // Back leads to the times, not to one that is taken by then.
+      const list = main.dataset.page === "details" && main.querySelector("a[href]");
+      if (list) history.replaceState(null, "", list.href);
+      shown = withoutHash(location.href);
     }
   });
   addEventListener("pageshow", () => {
@@ -164,6 +173,7 @@
       case "ArrowUp": return go(weekFrom(link, -1), "prev", (days) => last(days.filter(inColumn(column))));
       case "Home": return focusOn(first(row));
       case "End": return focusOn(last(row));
+      case " ": return link.click();
       case "PageDown": return event.shiftKey ? toYear(1) : toMonth("next", first);
       case "PageUp": return event.shiftKey ? toYear(-1) : toMonth("prev", first);
       default: return false;
@@ -313,11 +323,8 @@
   // ---- in the frame of another site
 
   const isFramed = html.hasAttribute("data-embed") && window.parent !== window;
-  const ORIGIN = "switchboard-site";
-  // Frames may be kept from storage: then each page waits for the site's word anew.
-  const stored = () => { try { return sessionStorage.getItem(ORIGIN); } catch { return null; } };
-  const store = (origin) => { try { sessionStorage.setItem(ORIGIN, origin); } catch { /* see above */ } };
-  let site = isFramed ? stored() : null;
+  // Each page waits for the site's word anew: a tab can have gone to another site meanwhile.
+  let site;
   let filling = {};
   const waiting = new Map();
 
@@ -333,8 +340,11 @@
   const fillIn = () => {
     const fields = { name: filling.name, email: filling.email };
     for (const [key, value] of Object.entries(filling.answers ?? {})) fields[`q.${key}`] = value;
+    const controls = [...main.querySelectorAll("[id]")];
     for (const [id, value] of Object.entries(fields)) {
-      const control = document.getElementById(id);
+      // Attributes have no capital letters; keys may.
+      const isSame = (one) => one.id.toLowerCase() === id.toLowerCase();
+      const control = document.getElementById(id) || controls.find(isSame);
       const isText = control?.matches("input:not([type=checkbox]):not([type=radio]), textarea, select");
       if (isText && typeof value === "string" && !control.value) control.value = value.slice(0, 2_000);
     }
@@ -358,7 +368,6 @@
       if (event.source !== window.parent || data?.source !== "switchboard" || data.v !== 1 || data.type !== "hello") return;
       if (!/^https?:/.test(event.origin)) return;
       site = event.origin;
-      store(site);
       for (const message of waiting.values()) window.parent.postMessage(message, site);
       waiting.clear();
       if (data.fill && typeof data.fill === "object") filling = data.fill;
