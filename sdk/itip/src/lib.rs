@@ -1,4 +1,5 @@
-//! Invitations to meetings that calendars understand: iTIP messages (RFC 5546) as iCalendar text (RFC 5545), for mail (RFC 6047).
+//! Invitations to meetings that calendars understand: iTIP messages (RFC 5546) as iCalendar text (RFC 5545), for mail (RFC 6047); and the
+//! same meetings as files for whoever puts them into a calendar without being invited.
 //!
 //! All times are UTC, so no message needs a `VTIMEZONE`. The same input gives the same text: nothing is random and nothing asks for the
 //! time. All texts are taken to be hostile: none of them can end a line, a parameter or a property, and what no reader shows is left out.
@@ -16,8 +17,7 @@ use ical::version::IcalVersion;
 
 /// A message that puts the meeting into the calendars of its attendees, or changes it there (RFC 5546 section 3.2.2).
 pub fn request(invite: &Invite) -> String {
-    let status = if invite.is_tentative { "TENTATIVE" } else { "CONFIRMED" };
-    message("REQUEST", status, invite)
+    message("REQUEST", status(invite), invite)
 }
 
 /// A message that takes the meeting out of the calendars of its attendees (RFC 5546 section 3.2.5).
@@ -25,17 +25,30 @@ pub fn cancel(invite: &Invite) -> String {
     message("CANCEL", "CANCELLED", invite)
 }
 
+/// A file from which its reader puts the meeting into a calendar, or brings it up to date there. It is no message: it names neither the
+/// organizer nor anybody else, and no calendar answers it. One that has the invitation to the meeting finds the same event by its UID.
+pub fn entry(invite: &Invite) -> String {
+    calendar(None, event(status(invite), invite))
+}
+
+fn status(invite: &Invite) -> &'static str {
+    if invite.is_tentative { "TENTATIVE" } else { "CONFIRMED" }
+}
+
 fn message(method: &str, status: &str, invite: &Invite) -> String {
-    let event = event(status, invite);
-    let props = [
-        ("PRODID", "-//Switchboard//Bookings//EN"),
-        ("CALSCALE", "GREGORIAN"),
-        // Without it the text is no iTIP message; mail names the method in its Content-Type as well.
-        ("METHOD", method),
-    ];
+    let mut event = event(status, invite);
+    event.props.push(people::organizer(&invite.organizer));
+    event.props.extend(invite.attendees.iter().map(people::attendee));
+    calendar(Some(method), event)
+}
+
+/// `method`: without it the text is no iTIP message; mail names the method in its Content-Type as well.
+fn calendar(method: Option<&str>, event: IcalComponent<'static>) -> String {
+    let props = [("PRODID", "-//Switchboard//Bookings//EN"), ("CALSCALE", "GREGORIAN")];
+    let props = props.into_iter().chain(method.map(|method| ("METHOD", method)));
     let calendar = Ical {
         version: IcalVersion::V2_0,
-        props: props.into_iter().map(|(name, value)| text(name, value)).collect(),
+        props: props.map(|(name, value)| text(name, value)).collect(),
         components: vec![event],
     };
     calendar.to_string()
@@ -54,7 +67,5 @@ fn event(status: &str, invite: &Invite) -> IcalComponent<'static> {
     ];
     props.extend(invite.location.as_deref().map(|location| text("LOCATION", location)));
     props.extend(invite.description.as_deref().map(|description| text("DESCRIPTION", description)));
-    props.push(people::organizer(&invite.organizer));
-    props.extend(invite.attendees.iter().map(people::attendee));
     IcalComponent { name: IcalComponentKind::VEvent.into(), props, components: Vec::new() }
 }

@@ -1,6 +1,6 @@
 //! Messages, compared byte by byte with files. Lines of the files end with a line feed; those of the messages with CRLF.
 
-use itip::{Attendee, Invite, Organizer, cancel, request};
+use itip::{Attendee, Invite, Organizer, cancel, entry, request};
 use model::Instant;
 
 fn at(text: &str) -> Instant {
@@ -66,6 +66,13 @@ fn a_cancellation_by_somebody_else_for_the_organizer() {
     let organizer = Organizer { sent_by: Some("office@example.org".to_owned()), ..invite().organizer };
     let cancelled = Invite { sequence: 1, description: None, location: None, organizer, ..invite() };
     same(&cancel(&cancelled), include_str!("golden/cancel.ics"));
+}
+
+/// A file for one's own calendar names nobody, and asks for nothing.
+#[test]
+fn a_file_for_a_calendar() {
+    same(&entry(&invite()), include_str!("golden/entry.ics"));
+    assert!(entry(&Invite { is_tentative: true, ..invite() }).contains("STATUS:TENTATIVE\r\n"));
 }
 
 /// Nothing that people write ends a line, a parameter or a property.

@@ -5,6 +5,7 @@ use harness::browser::{Browser, Page};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::lifecycle::path;
 use super::page::{ADA, address, follow, form, leads, send};
 use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
 
@@ -262,4 +263,51 @@ async fn the_token_of_the_api_opens_the_page() {
     let nonsense = format!("{own}/move/at/noon");
     assert_eq!(browser.open(&nonsense).await.status, 404);
     assert_eq!(browser.submit(&nonsense, &[]).await.status, 404);
+}
+
+/// The booking goes into the invitee's own calendar: as a file, which knows it again after a move, or by a link that fills in a site's form.
+#[tokio::test]
+async fn the_booking_goes_into_the_invitees_own_calendar() {
+    let server = TestServer::start().await;
+    let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
+    let places = json!([{ "type": "link", "value": "https://meet.example.org/alice" }]);
+    let id = desk.open("intro", json!({ "locations": places, "requiresConfirmation": true })).await;
+    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let made = the_booking(&desk, &id).await;
+    let google = "&text=Intro%20call%20with%20Ada&dates=20260310T090000Z%2F20260310T093000Z&location=";
+    assert!(leads(&done, "Google Calendar").contains(google), "{done:#?}");
+    for site in ["Outlook.com", "Microsoft 365"] {
+        let link = leads(&done, site);
+        assert!(link.contains("startdt=2026-03-10T09%3A00%3A00Z") && !link.contains("b%2F"), "{link}");
+    }
+
+    let address = leads(&done, "Calendar file (.ics)");
+    let file = browser.open(&address).await;
+    assert_eq!((file.status, file.header("content-type")), (200, "text/calendar; charset=utf-8"));
+    assert_eq!(file.header("content-disposition"), "attachment; filename=\"invite.ics\"");
+    assert!(file.header("cache-control").contains("no-store"), "{file:#?}");
+    let lines = file.text.replace("\r\n ", "");
+    let uid = format!("UID:{}", text(&made["iCalUid"]));
+    let url = format!("/book/b/{}", done.url.path_segments().and_then(Iterator::last).expect("a token"));
+    for line in [uid.as_str(), "DTSTART:20260310T090000Z", "SEQUENCE:0", "STATUS:TENTATIVE", url.as_str()] {
+        assert!(lines.contains(line), "{line}: {lines}");
+    }
+    // It is no message: nobody is asked, and the host's address is not told.
+    for absent in ["METHOD", "ORGANIZER", "ATTENDEE", "sandbox.test"] {
+        assert!(!lines.contains(absent), "{absent}: {lines}");
+    }
+
+    desk.api.post(path(&made, "/confirm"), json!({})).send().await.expect(200);
+    let moved = json!({ "start": at("10:00") });
+    desk.api.post(path(&made, "/reschedule"), moved).send().await.expect(200);
+    let lines = browser.open(&address).await.text;
+    for line in [uid.as_str(), "DTSTART:20260310T100000Z", "SEQUENCE:1", "STATUS:CONFIRMED"] {
+        assert!(lines.contains(line), "{line}: {lines}");
+    }
+    desk.api.post(path(&made, "/cancel"), json!({})).send().await.expect(200);
+    let over = follow(&browser, &browser.open(&address).await).await;
+    assert!(over.text.contains("This booking does not take place"), "{over:#?}");
+    assert!(!over.text.contains("invite.ics") && !over.text.contains("calendar.google.com"), "{over:#?}");
+    let forged = format!("http://{}/book/b/x.y/invite.ics", server.address);
+    assert_eq!(browser.open(&forged).await.status, 404);
 }

@@ -8,6 +8,7 @@ use scheduling::hours::Zone;
 
 use crate::api::book::about;
 use crate::api::book::booked::{Booked, Deed};
+use crate::api::book::calendars;
 use crate::api::book::choice::Choice;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::Visit;
@@ -49,7 +50,7 @@ pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result
     if let Some(url) = next {
         html.raw("<p>").link(url, texts.go_on).raw("</p>\n");
     }
-    html.html(&ways(visit, &booked, app.now())?);
+    html.html(&calendars::ways(visit, &booked)).html(&ways(visit, &booked, app.now())?);
     let mut page = Page::new(title, html);
     if let Some(event_type) = &booked.event_type {
         page = page.of(event_type);

@@ -7,6 +7,7 @@ mod assets;
 mod booked;
 mod bounds;
 mod brand;
+mod calendars;
 mod choice;
 mod details;
 mod done;
@@ -74,6 +75,7 @@ pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
         .route("/book/{name}", get(show).post(send))
         .route("/book/{name}/{slug}", get(show).post(send))
         .route("/book/b/{token}", get(booked))
+        .route("/book/b/{token}/invite.ics", get(calendar_file))
         .route("/book/b/{token}/cancel", get(show_below).post(send_below))
         .route("/book/b/{token}/move", get(show_below))
         .route("/book/b/{token}/move/at/{start}", get(show_below).post(send_below))
@@ -273,6 +275,27 @@ async fn booked(
         },
     };
     page.into_response(&visit)
+}
+
+/// A booking as a file for calendars; its page where it does not take place.
+async fn calendar_file(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<Desk>>,
+    params: Params,
+    request: Request,
+) -> Response {
+    let visit = Visit::of(&app, &request);
+    drop(request);
+    let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
+    if let Some(refused) = desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
+        return refused.into_response(&visit);
+    }
+    match calendars::file(&app, &visit, &token).await {
+        Ok(Some(file)) => file,
+        // Relative to this file's address, as above.
+        Ok(None) => see_other(visit, &format!("../{token}")),
+        Err(e) => failed(&visit, e).into_response(&visit),
+    }
 }
 
 /// The token in the path of a page below a booking's, and what the page is about; none for a path that names no such page.

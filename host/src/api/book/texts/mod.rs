@@ -1,6 +1,7 @@
 //! The texts of the booking page in English, German, Spanish, French, Japanese and Arabic.
 
 mod arabic;
+pub mod calendars;
 pub mod controls;
 mod english;
 pub mod fields;

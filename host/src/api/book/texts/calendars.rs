@@ -1,0 +1,25 @@
+//! Texts of the ways into the visitor's own calendar. Names of products are the same everywhere.
+
+use crate::locale::Language;
+
+/// The texts of one language.
+#[derive(Clone, Copy, Debug)]
+pub struct Calendars {
+    /// Stands before the links.
+    pub add: &'static str,
+    /// The link to the file, for all other calendars.
+    pub file: &'static str,
+}
+
+/// The texts of a language.
+pub fn calendars(language: Language) -> Calendars {
+    let [add, file] = match language {
+        Language::English => ["Add to your calendar", "Calendar file (.ics)"],
+        Language::German => ["In den eigenen Kalender", "Kalenderdatei (.ics)"],
+        Language::Spanish => ["Añadir a su calendario", "Archivo de calendario (.ics)"],
+        Language::French => ["Ajouter à votre agenda", "Fichier d’agenda (.ics)"],
+        Language::Japanese => ["カレンダーに追加", "カレンダーファイル (.ics)"],
+        Language::Arabic => ["الإضافة إلى تقويمك", "ملف تقويم (.ics)"],
+    };
+    Calendars { add, file }
+}
