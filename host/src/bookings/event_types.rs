@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::bookings::{hosts, input, schedules, view};
 use crate::log::{self, Note, Origin};
 use crate::resources::{Asker, Expected};
+use crate::sync::begin::{Beginning, Following};
 
 /// Fields that an event type always has.
 const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
@@ -101,7 +102,7 @@ pub async fn create(
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let mut body = write.body;
     input::check(&body)?;
-    hosts::check(app, asker, &mut body).await?;
+    let following = hosts::check(app, asker, &mut body).await?;
     warnings.extend(never_open(&body));
     let now = app.now();
     let mut row = EventTypeRow {
@@ -120,22 +121,28 @@ pub async fn create(
     row.etag = etag(&row)?;
     let new = Stored { row, body };
     let (held, attempt) = (app.clone(), attempt.clone());
-    app.db.write(move |tx| Box::pin(async move { insert(tx, &held, &new, &warnings, &attempt).await })).await
+    app.db
+        .write(move |tx| {
+            Box::pin(async move { insert(tx, &held, (&new, &following), &warnings, &attempt).await })
+        })
+        .await
 }
 
 async fn insert(
     tx: &mut Tx,
     app: &App,
-    new: &Stored,
+    (new, following): (&Stored, &[Beginning]),
     warnings: &[Value],
     attempt: &Attempt,
 ) -> Result<Answer> {
+    let following = Following::lock(tx, &new.row.tenant, following).await?;
     schedules::ensure_exists(tx, &new.row.tenant, new.row.schedule_id.as_deref()).await?;
     table::insert(tx, &new.row).await?;
     table::set_hosts(tx, &new.row, &new.hosts()).await?;
     take_slug(tx, new).await?;
     let mut printed = view::event_type(&new.row, &new.body)?;
     tell(tx, app, &new.row, ("created", None, Some(printed.to_string()))).await?;
+    following.write(tx, app, &new.row.tenant).await?;
     printed["warnings"] = Value::from(warnings);
     let answer = Answer::created(printed.to_string())
         .etag(&new.row.etag)
@@ -196,6 +203,8 @@ struct Planned {
     after: Stored,
     changed: Vec<String>,
     warnings: Vec<Value>,
+    /// Calendars of its hosts.
+    following: Vec<Beginning>,
 }
 
 async fn plan(
@@ -214,11 +223,12 @@ async fn plan(
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let mut after = Stored { row: before.row.clone(), body: write.body };
     input::check(&after.body)?;
+    let mut following = Vec::new();
     if after.body.hosts != before.body.hosts
         || after.body.locations != before.body.locations
         || after.body.notifications.connection_id != before.body.notifications.connection_id
     {
-        hosts::check(app, asker, &mut after.body).await?;
+        following = hosts::check(app, asker, &mut after.body).await?;
     }
     warnings.extend(never_open(&after.body));
     let mut changed = write.changed;
@@ -238,7 +248,7 @@ async fn plan(
         after.row.updated_at = app.now().max(before.row.updated_at + 1);
         after.row.etag = etag(&after.row)?;
     }
-    Ok(Planned { before, after, changed, warnings })
+    Ok(Planned { before, after, changed, warnings, following })
 }
 
 /// Who takes turns, and how often: when that changes, what each was given is counted anew.
@@ -249,13 +259,14 @@ fn rotation(body: &EventType) -> BTreeMap<&str, i64> {
 
 /// Writes a change and its answer; none when the event type is not as it was when the change was planned.
 async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> Result<Option<Answer>> {
-    let Planned { before, after, changed, warnings } = planned;
+    let Planned { before, after, changed, warnings, following } = planned;
     let Some(found) = table::lock(tx, &before.row.tenant, &before.row.id).await? else {
         return Err(not_found("event type"));
     };
     if found.version != before.row.version {
         return Ok(None);
     }
+    let following = Following::lock(tx, &after.row.tenant, following).await?;
     let mut printed = view::event_type(&after.row, &after.body)?;
     if after.row != before.row {
         if after.row.schedule_id != before.row.schedule_id {
@@ -271,6 +282,7 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
         }
         tell(tx, app, &after.row, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
     }
+    following.write(tx, app, &after.row.tenant).await?;
     printed["warnings"] = Value::from(warnings.as_slice());
     let answer = Answer::ok(printed.to_string()).etag(&after.row.etag);
     attempt.store(tx, &app.keyring, &answer, app.now()).await?;

@@ -1,48 +1,62 @@
-//! Whether an event type may use its hosts: the key that saves it and the account's grant must let it write to their calendars.
+//! Whether an event type may use its hosts: the key that saves it and the account's grant must let it write to their calendars. From then
+//! on the service follows these calendars, so that what hosts do in them reaches bookings without anybody asking.
 
 use base::error::{Code, Error, Refusal, Result, invalid};
 use base::input::validate::fault;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use model::calendar::{AccessRole, Calendar, ConferenceProvider};
+use model::calendar::{AccessRole, Calendar, ConferenceProvider, IncludeInAvailability};
 use model::scheduling::event_type::{EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind};
-use storage::items;
+use storage::connections::Connection;
+use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::resources::{Asker, Kind};
+use crate::resources::{Asker, Kind, collections};
+use crate::sync::begin::Beginning;
 use crate::sync::{self, Scope};
 
 /// Calendars of an account that are looked at for the one that is written to.
 const MAX_CALENDARS: i64 = 1_000;
 /// Hosts that are looked at at once.
 const CONCURRENT_HOSTS: usize = 8;
+/// Calendars of one host that are followed, at most: those of others are read when somebody asks for slots.
+const MAX_FOLLOWED: usize = 50;
+
+/// A host who may be used.
+struct Checked {
+    host: Host,
+    /// The calendar that bookings are written to.
+    calendar: Calendar,
+    /// Those of the host's calendars that are to be followed and are not yet.
+    following: Vec<Beginning>,
+}
 
 /// Refuses hosts whose calendars the key, or the account's grant, does not let it write to, and conferences that these calendars do not have;
-/// finds the calendar of hosts who name none.
-pub async fn check(app: &App, asker: &Asker, body: &mut EventType) -> Result<()> {
+/// finds the calendar of hosts who name none. Returns what is to be followed once the event type is stored.
+pub async fn check(app: &App, asker: &Asker, body: &mut EventType) -> Result<Vec<Beginning>> {
     // Collected first: a stream over a closure that borrows would not be `Send`.
     let checks: Vec<_> =
         body.hosts.iter().cloned().enumerate().map(|(i, host)| check_host(app, asker, i, host)).collect();
-    let checked: Vec<(Host, Calendar)> =
-        stream::iter(checks).buffered(CONCURRENT_HOSTS).try_collect().await?;
+    let mut checked: Vec<Checked> = stream::iter(checks).buffered(CONCURRENT_HOSTS).try_collect().await?;
     conferences(&body.locations, &checked)?;
-    body.hosts = checked.into_iter().map(|(host, _)| host).collect();
+    let following = checked.iter_mut().flat_map(|one| std::mem::take(&mut one.following)).collect();
+    body.hosts = checked.into_iter().map(|one| one.host).collect();
     if let Some(id) = &body.notifications.connection_id {
         let field = "notifications.connectionId";
         asker.connection(app, id, "email.send").await.map_err(|e| of_field(field, e))?;
     }
-    Ok(())
+    Ok(following)
 }
 
 /// Refuses a conference that is to be made by a calendar which makes none of this kind. Every host but optional ones can be the organizer, whose
 /// calendar it is.
-fn conferences(places: &[MeetingPlace], hosts: &[(Host, Calendar)]) -> Result<()> {
+fn conferences(places: &[MeetingPlace], hosts: &[Checked]) -> Result<()> {
     for (i, place) in places.iter().enumerate().filter(|(_, place)| place.value.is_none()) {
         let wanted = match place.kind {
             MeetingPlaceKind::GoogleMeet => ConferenceProvider::GoogleMeet,
             MeetingPlaceKind::Teams => ConferenceProvider::Teams,
             _ => continue,
         };
-        let lacks = |(host, calendar): &(Host, Calendar)| {
+        let lacks = |Checked { host, calendar, .. }: &Checked| {
             host.role != HostRole::Optional && !calendar.conference_types.contains(&wanted)
         };
         if let Some(j) = hosts.iter().position(lacks) {
@@ -56,8 +70,7 @@ fn conferences(places: &[MeetingPlace], hosts: &[(Host, Calendar)]) -> Result<()
     Ok(())
 }
 
-/// The host with the calendar that bookings are written to.
-async fn check_host(app: &App, asker: &Asker, i: usize, mut host: Host) -> Result<(Host, Calendar)> {
+async fn check_host(app: &App, asker: &Asker, i: usize, mut host: Host) -> Result<Checked> {
     let path = format!("hosts[{i}]");
     let field = format!("{path}.connectionId");
     let found = asker.connection(app, &host.connection_id, "calendar.write").await;
@@ -65,36 +78,68 @@ async fn check_host(app: &App, asker: &Asker, i: usize, mut host: Host) -> Resul
     sync::ensure_fresh(app, &connection, &Scope::collections(Kind::Calendar), false).await?;
     let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
     let id = Some(connection.id.as_str());
-    let mut calendars: Vec<(String, Calendar)> = Vec::new();
+    let mut calendars: Vec<(Item, Calendar)> = Vec::new();
     for item in items::list_top(reader, &asker.tenant, id, kind, "", MAX_CALENDARS).await? {
-        calendars.push((item.id, serde_json::from_str(&item.body)?));
+        let calendar = serde_json::from_str(&item.body)?;
+        calendars.push((item, calendar));
     }
     let no_calendar = "is no calendar of this connection";
     for (j, id) in host.conflict_calendar_ids.iter().enumerate() {
-        if !calendars.iter().any(|(known, _)| known == id) {
+        if !calendars.iter().any(|(known, _)| known.id == *id) {
             return Err(fault(&format!("{path}.conflictCalendarIds[{j}]"), no_calendar));
         }
     }
     let field = format!("{path}.calendarId");
     let found = match &host.calendar_id {
-        Some(id) => match calendars.iter().position(|(known, _)| known == id) {
+        Some(id) => match calendars.iter().position(|(known, _)| known.id == *id) {
             None => return Err(fault(&field, no_calendar)),
             Some(at) => at,
         },
         None => {
-            let is_usable = |(_, calendar): &(String, Calendar)| is_writable(calendar);
+            let is_usable = |(_, calendar): &(Item, Calendar)| is_writable(calendar);
             let primary = calendars.iter().position(|c| is_usable(c) && c.1.is_primary);
             primary.or_else(|| calendars.iter().position(is_usable)).ok_or_else(|| {
                 fault(&field, "is needed: the connection has no calendar that can be written to")
             })?
         }
     };
-    let (id, calendar) = calendars.swap_remove(found);
+    let Some((item, calendar)) = calendars.get(found).cloned() else {
+        return Err(fault(&field, no_calendar));
+    };
     if !is_writable(&calendar) {
         return Err(fault(&field, "cannot be written to"));
     }
-    host.calendar_id = Some(id);
-    Ok((host, calendar))
+    host.calendar_id = Some(item.id);
+    let following = beginnings(app, &connection, &host, &calendars).await?;
+    Ok(Checked { host, calendar, following })
+}
+
+/// What is to be followed of a host's calendars: the one that bookings are written to, and those that make the host busy. Of what shows
+/// busy times alone there are no events to follow.
+async fn beginnings(
+    app: &App,
+    connection: &Connection,
+    host: &Host,
+    calendars: &[(Item, Calendar)],
+) -> Result<Vec<Beginning>> {
+    let named = &host.conflict_calendar_ids;
+    let is_own = |item: &Item| host.calendar_id.as_ref() == Some(&item.id);
+    let makes_busy = |(item, calendar): &&(Item, Calendar)| {
+        let counts = match named.is_empty() {
+            true => calendar.include_in_availability != IncludeInAvailability::None,
+            false => named.contains(&item.id),
+        };
+        counts && !is_own(item) && calendar.access_role != AccessRole::FreeBusyReader
+    };
+    // Nobody asks whether optional hosts are busy.
+    let others = calendars.iter().filter(|_| host.role != HostRole::Optional).filter(makes_busy);
+    let own = calendars.iter().filter(|(item, _)| is_own(item));
+    let found: Vec<&Item> = own.chain(others).map(|(item, _)| item).take(MAX_FOLLOWED).collect();
+    let mut beginnings = Vec::new();
+    for item in found {
+        beginnings.extend(Beginning::of(app, connection, collections::scope(item)?).await?);
+    }
+    Ok(beginnings)
 }
 
 fn is_writable(calendar: &Calendar) -> bool {

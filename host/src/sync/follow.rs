@@ -55,18 +55,11 @@ pub async fn start(
 ) -> Result<Answer> {
     for _ in 0..TRIES {
         let known = state(app, connection, scope).await?;
-        let mut state = known.clone();
-        let status = if state.followed { 200 } else { 202 };
-        if !state.followed {
-            state.followed = true;
-            state.started_at = Some(app.now());
-            state.backfill_since = backfill_since;
-            state.next_pull_at = Some(app.now());
-            state.last_activity_at = Some(app.now());
-            if state.last_success_at.is_none() {
-                state.status = "initial".to_owned();
-            }
-        }
+        let status = if known.followed { 200 } else { 202 };
+        let state = match known.followed {
+            true => known.clone(),
+            false => started(&known, backfill_since, app.now()),
+        };
         let answer = Answer::json(status, begun(app, connection, &state).await?).warned(warnings);
         let step = if status == 202 { Step::Start } else { Step::Again };
         if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
@@ -74,6 +67,36 @@ pub async fn start(
         }
     }
     Err(contended())
+}
+
+/// The state of a scope that is followed from now on (ms since 1970); nobody has followed it before.
+pub fn started(known: &SyncState, backfill_since: Option<i64>, now: i64) -> SyncState {
+    let mut state = known.clone();
+    state.followed = true;
+    state.started_at = Some(now);
+    state.backfill_since = backfill_since;
+    state.next_pull_at = Some(now);
+    state.last_activity_at = Some(now);
+    if state.last_success_at.is_none() {
+        state.status = "initial".to_owned();
+    }
+    state
+}
+
+/// What the log tells of a scope: `started` or `reset`, with its state as answers print it.
+pub fn note(state: &SyncState, word: &str, printed: String) -> Note {
+    Note {
+        connection_id: Some(state.connection_id.clone()),
+        entry_type: format!("sync.{word}"),
+        change_type: "state",
+        resource_type: "sync",
+        resource_id: state.connection_id.clone(),
+        parent_id: state.scope_id.clone(),
+        changed_fields: None,
+        etag: None,
+        origin: Origin::Api,
+        resource: Some(printed),
+    }
 }
 
 /// Times that a state is read again because somebody else changed it before it could be written.
@@ -132,18 +155,8 @@ async fn store(
     attempt: &Attempt,
 ) -> Result<bool> {
     let known = (known.followed, known.epoch);
-    let note = step.event().map(|word| Note {
-        connection_id: Some(connection.id.clone()),
-        entry_type: format!("sync.{word}"),
-        change_type: "state",
-        resource_type: "sync",
-        resource_id: connection.id.clone(),
-        parent_id: state.scope_id.clone(),
-        changed_fields: None,
-        etag: None,
-        origin: Origin::Api,
-        resource: Some(String::from_utf8_lossy(&answer.body).into_owned()),
-    });
+    let printed = || String::from_utf8_lossy(&answer.body).into_owned();
+    let note = step.event().map(|word| note(&state, word, printed()));
     let (app, answer, attempt) = (app.clone(), answer.clone(), attempt.clone());
     let (tenant, scope) = (connection.tenant.clone(), scope.clone());
     app.clone()
@@ -176,21 +189,29 @@ async fn write(
     state: &SyncState,
     step: &Step,
 ) -> Result<()> {
+    let Step::Reset(inside) = step else { return write_start(tx, app, (lock, scope), state).await };
     let (pull, now) = (pull_job(lock, scope), app.now());
-    if let Step::Reset(inside) = step {
-        table::reset(tx, lock, state).await?;
-        table::forget_attempts(tx, &state.connection_id).await?;
-        whole::forget_cursors(tx, lock, scope.surface(), inside).await?;
-        // Also what another host has just read of it, or reads now.
-        let mut ids: Vec<String> =
-            inside.iter().map(|id| pull_job_of(lock, scope.surface(), id).id()).collect();
-        ids.sort_unstable();
-        for id in &ids {
-            job_claims::undo(tx, id, now).await?;
-        }
-        job_claims::evict(tx, &pull.due(lock, Some(now)), now).await?;
-        return Ok(());
+    table::reset(tx, lock, state).await?;
+    table::forget_attempts(tx, &state.connection_id).await?;
+    whole::forget_cursors(tx, lock, scope.surface(), inside).await?;
+    // Also what another host has just read of it, or reads now.
+    let mut ids: Vec<String> = inside.iter().map(|id| pull_job_of(lock, scope.surface(), id).id()).collect();
+    ids.sort_unstable();
+    for id in &ids {
+        job_claims::undo(tx, id, now).await?;
     }
+    job_claims::evict(tx, &pull.due(lock, Some(now)), now).await?;
+    Ok(())
+}
+
+/// Writes the state of a scope that is followed, and has it pulled at once.
+pub async fn write_start(
+    tx: &mut Tx,
+    app: &App,
+    (lock, scope): (&ConnectionLock, &Scope),
+    state: &SyncState,
+) -> Result<()> {
+    let (pull, now) = (pull_job(lock, scope), app.now());
     table::follow(tx, lock, state).await?;
     jobs::enqueue(tx, &pull.due(lock, Some(now)), now).await?;
     if let Some(watch) = watch_job(app, lock, scope) {
@@ -203,7 +224,7 @@ async fn write(
 const ITEM_ERRORS: i64 = 20;
 
 /// The state as an answer prints it with which its pull becomes due.
-async fn begun(app: &App, connection: &Connection, s: &SyncState) -> Result<String> {
+pub async fn begun(app: &App, connection: &Connection, s: &SyncState) -> Result<String> {
     let now = Some(Instant::from_millis(app.now()));
     let begun = sync::SyncState { next_attempt_at: now, ..view(app, connection, s).await? };
     Ok(serde_json::to_string(&begun)?)

@@ -1,9 +1,11 @@
-//! Keeping the local copy in step with the provider: the same for every surface. `pull` reads the provider, `changes` is the feed that
-//! clients read, `failing` notes what went wrong, `follow` is start, reset, renew and status, `local` is what the copy answers without the
-//! provider, `mailbox` reads from new to old, `named` reads what a listing named, `on_demand` pulls for somebody who waits, `page` writes
-//! what a pull read, `push_status` is how the provider's notifications stand, `schedule` is when the host pulls by itself (`jobs::pull`
-//! does it), `unreadable` keeps apart what cannot be read, `whole` is a surface that is followed with all of its collections.
+//! Keeping the local copy in step with the provider: the same for every surface. `begin` follows what something else needs, `pull`
+//! reads the provider, `changes` is the feed that clients read, `failing` notes what went wrong, `follow` is start, reset, renew and
+//! status, `local` is what the copy answers without the provider, `mailbox` reads from new to old, `named` reads what a listing named,
+//! `on_demand` pulls for somebody who waits, `page` writes what a pull read, `push_status` is how the provider's notifications stand,
+//! `schedule` is when the host pulls by itself (`jobs::pull` does it), `unreadable` keeps apart what cannot be read, `whole` is a
+//! surface that is followed with all of its collections.
 
+pub mod begin;
 pub mod changes;
 pub mod failing;
 pub mod follow;

@@ -5,6 +5,7 @@ mod checker;
 mod configurations;
 mod confirmation;
 mod event_types;
+mod following;
 mod kills;
 mod lifecycle;
 mod limits;

@@ -23,7 +23,7 @@ pub async fn events(server: &TestServer, desk: &Desk) -> Vec<Value> {
 }
 
 /// The one event of the day, and where the provider has it.
-async fn the_event(server: &TestServer, desk: &Desk) -> (Value, String) {
+pub async fn the_event(server: &TestServer, desk: &Desk) -> (Value, String) {
     let all = events(server, desk).await;
     let [event] = &all[..] else { panic!("one event: {all:#?}") };
     let calendar = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);

@@ -1,0 +1,109 @@
+//! The calendars of an event type's hosts are followed: what hosts do in them reaches the bookings without anybody asking.
+
+use harness::{Actor, TestServer};
+use serde_json::{Value, json};
+use storage::sql::query;
+use switchboard::jobs::pull::PULL;
+use switchboard::jobs::runner;
+
+use super::lifecycle::{book, read, run_jobs};
+use super::provider_side::the_event;
+use super::{Desk, EVENT_TYPES, text};
+
+const MINUTE_MS: i64 = 60_000;
+
+/// How the sync of a calendar stands.
+async fn sync_of(api: &Actor, calendar: &str) -> Value {
+    api.get(format!("/v1/calendars/{calendar}/sync/status")).send().await.expect(200)
+}
+
+/// The calendars that are followed, in order.
+async fn followed(server: &TestServer) -> Vec<String> {
+    let sql =
+        "select scope_id from sync_states where followed = 1 and surface = 'calendar' order by scope_id";
+    query(sql).fetch_all(server.app.db.reader(), |row| row.get("scope_id")).await.expect("a query")
+}
+
+/// How often the log has told that a sync was started.
+async fn starts_told(server: &TestServer) -> i64 {
+    let sql = "select count(*) as n from log where type = 'sync.started'";
+    query(sql).fetch_one(server.app.db.reader(), |row| row.get("n")).await.expect("a query")
+}
+
+/// The service reads the host's calendar by itself, also where nobody asks for slots or events.
+#[tokio::test]
+async fn a_host_who_deletes_the_event_cancels_the_booking_though_nobody_asks() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    assert_ne!(sync_of(&desk.api, &desk.calendar).await["startedAt"], Value::Null);
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    server.provider("alice").delete(theirs).send().await.expect(204);
+
+    server.clock.advance_ms(15 * MINUTE_MS);
+    runner::drain(&server.app, &[PULL]).await.expect("the calendar is read");
+    // For a minute the event could come back under another name.
+    server.clock.advance_ms(MINUTE_MS);
+    run_jobs(&server).await;
+    let cancelled = read(&desk.api, &booked).await;
+    assert_eq!((&cancelled["status"], &cancelled["cancelledBy"]), (&json!("cancelled"), &json!("host")));
+}
+
+/// Of each host the calendar that bookings are written to and those that make the host busy; of an optional one the first alone. What is
+/// followed already is not started again.
+#[tokio::test]
+async fn what_makes_a_host_busy_is_followed_once() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let made = async |name: &str| {
+        let body = json!({ "connectionId": desk.connection, "name": name, "timeZone": "UTC" });
+        text(&desk.api.post("/v1/calendars", body).send().await.expect(201)["id"])
+    };
+    let (private, unused) = (made("Private").await, made("Unused").await);
+    let host = |conflicts: Value, role: &str| {
+        json!([{
+            "connectionId": desk.connection, "calendarId": desk.calendar, "conflictCalendarIds": conflicts,
+            "role": role,
+        }])
+    };
+    let body = json!({ "hosts": host(json!([desk.calendar]), "required") });
+    let id = desk.open("intro", body).await;
+    assert_eq!((followed(&server).await, starts_told(&server).await), (vec![desk.calendar.clone()], 1));
+    desk.open("another", json!({ "hosts": host(json!([desk.calendar]), "required") })).await;
+    assert_eq!(starts_told(&server).await, 1);
+
+    let change = json!({ "hosts": host(json!([private]), "required") });
+    desk.api.patch(format!("{EVENT_TYPES}/{id}"), change).send().await.expect(200);
+    let mut both = vec![desk.calendar.clone(), private];
+    both.sort();
+    assert_eq!((followed(&server).await, starts_told(&server).await), (both.clone(), 2));
+
+    // Nothing is followed for what is refused.
+    let mut taken = desk.event_type("intro");
+    taken["hosts"] = host(json!([unused]), "required");
+    desk.api.post(EVENT_TYPES, taken).send().await.refused(409, "already_exists");
+    assert_eq!(followed(&server).await, both);
+    // Without a list all calendars make the host busy.
+    desk.open("all", json!({ "hosts": host(json!([]), "required") })).await;
+    assert!(followed(&server).await.contains(&unused));
+}
+
+/// A change of the hosts brings their calendars along.
+#[tokio::test]
+async fn another_host_who_is_added_is_followed_too() {
+    let server = TestServer::start().await;
+    let (alice, bob) = (Desk::of(&server, "alice").await, Desk::of(&server, "bob").await);
+    let id = alice.open("intro", json!({})).await;
+    assert_eq!(sync_of(&alice.api, &bob.calendar).await["startedAt"], Value::Null);
+    let hosts: Vec<Value> = [&alice, &bob]
+        .into_iter()
+        .flat_map(|desk| desk.event_type("x")["hosts"].as_array().cloned())
+        .flatten()
+        .collect();
+    let change = json!({ "hosts": hosts, "assignment": "collective" });
+    let told = alice.api.patch(format!("{EVENT_TYPES}/{id}"), change).send().await.expect(200);
+    assert_eq!(told["warnings"], json!([]));
+    assert_ne!(sync_of(&alice.api, &bob.calendar).await["startedAt"], Value::Null);
+}
