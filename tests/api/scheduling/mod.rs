@@ -11,6 +11,7 @@ mod lifecycle;
 mod limits;
 mod links;
 mod mail;
+mod mail_kills;
 mod mail_peers;
 mod moves;
 mod page;
