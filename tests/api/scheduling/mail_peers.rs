@@ -1,5 +1,5 @@
 //! The mail of bookings on servers that others wrote: the calendar is Radicale's, which invites nobody, the mail goes out through Dovecot
-//! and Exim, and Python's `email` and `icalendar` read what arrives.
+//! and Exim. Python's `email` and `icalendar` read what arrives, and Cyrus takes it into a calendar.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -18,10 +18,15 @@ use switchboard::jobs::runner;
 use super::lifecycle::path;
 use super::{BOOKINGS, EVENT_TYPES, text};
 use crate::dav;
-use crate::email::mailbox::{Mailbox, Provider};
+use crate::email::mailbox::{Mailbox, Provider, escaped, until};
 
 /// An account of Radicale's that no other test writes to.
 const USER: &str = "t13";
+/// One of Cyrus', which takes invitations that arrive into its calendar.
+const GUEST: &str = "t03";
+/// Has Cyrus do so (its Sieve extension for RFC 6047).
+const SCRIPT: &str = "require [\"body\", \"vnd.cyrus.imip\"];\r\n\
+                      if body :content \"text/calendar\" :contains \"METHOD:\" { processimip; }\r\n";
 
 /// The interpreter that has `icalendar`.
 fn python() -> Option<String> {
@@ -52,12 +57,17 @@ fn invitation(python: &str, raw: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The message with this subject that was sent since the last look, as it has arrived.
-async fn arrived(mailbox: &Mailbox, subject: &str, known: &mut BTreeSet<String>) -> String {
+/// What the service does by itself: the calendar is written, then messages, then they are handed over.
+async fn deliver(mailbox: &Mailbox) {
     for kinds in [[BOOKING_EVENT], [BOOKING_MAIL]] {
         runner::drain(&mailbox.server.app, &kinds).await.expect("the jobs are run");
     }
     mailbox.server.hand_over().await;
+}
+
+/// The message with this subject that was sent since the last look, as it has arrived.
+async fn arrived(mailbox: &Mailbox, subject: &str, known: &mut BTreeSet<String>) -> String {
+    deliver(mailbox).await;
     let sent = mailbox.list("").await;
     let sent = sent.iter().filter(|message| message["subject"] == subject);
     let new: Vec<String> =
@@ -136,4 +146,98 @@ async fn the_invitation_is_read_by_icalendar() {
         (&json!("CANCEL"), &json!("CANCEL"), &json!("CANCELLED"))
     );
     assert_eq!((&last["uid"], &last["sequence"]), (&first["uid"], &json!(2)));
+}
+
+/// What Cyrus answers to a method of JMAP for Sieve.
+async fn sieve(url: &str, method: &str, mut arguments: Value) -> Value {
+    arguments["accountId"] = json!(GUEST);
+    let body = json!({
+        "using": ["urn:ietf:params:jmap:core", "https://cyrusimap.org/ns/jmap/sieve"],
+        "methodCalls": [[method, arguments, "0"]],
+    });
+    let answer = post(url, "/jmap/", "application/json", body.to_string()).await;
+    answer["methodResponses"][0][1].clone()
+}
+
+async fn post(url: &str, path: &str, media_type: &str, body: String) -> Value {
+    let client = harness::http_client().build().expect("an HTTP client");
+    let request =
+        client.post(format!("{}{path}", url.trim_end_matches('/'))).basic_auth(GUEST, Some("secret"));
+    let answer = request.header("content-type", media_type).body(body).send().await.expect("Cyrus answers");
+    let text = answer.text().await.expect("a text");
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}: {text}"))
+}
+
+/// Has Cyrus take invitations from now on. A script of an earlier run is good.
+async fn take_invitations(url: &str) {
+    let known = sieve(url, "SieveScript/get", json!({ "ids": null })).await;
+    if known["list"].as_array().is_some_and(|all| !all.is_empty()) {
+        return;
+    }
+    let stored = post(url, &format!("/jmap/upload/{GUEST}/"), "application/sieve", SCRIPT.to_owned()).await;
+    let new = json!({ "name": "invitations", "blobId": stored["blobId"] });
+    let set = json!({ "create": { "new": new }, "onSuccessActivateScript": "#new" });
+    let answer = sieve(url, "SieveScript/set", set).await;
+    assert!(answer["created"]["new"].is_object(), "{answer:#}");
+}
+
+/// The events with this UID in all calendars of a connection, as they are at the provider now.
+async fn events_of(mailbox: &Mailbox, connection: &str, uid: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    for calendar in mailbox.all(&format!("/v1/calendars?connection_id={connection}")).await {
+        let path = format!("/v1/calendars/{}/events?i_cal_uid={}", text(&calendar["id"]), escaped(uid));
+        found.extend(mailbox.all(&path).await);
+    }
+    found
+}
+
+/// A calendar server that knows nothing of this service puts the invitation into the invitee's calendar, moves it there and takes it out.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_invitation_is_taken_by_cyrus() {
+    let (Some(radicale), Some(cyrus)) = (dav::peer("RADICALE_URL"), dav::peer("CYRUS_URL")) else { return };
+    let Some(mailbox) = Mailbox::open(Provider::Dovecot).await else { return };
+    take_invitations(&cyrus).await;
+    let api = &mailbox.api;
+    let event_type = event_type(api, &radicale, &mailbox).await;
+    let guest = text(&dav::connect(api, &cyrus, GUEST).await["id"]);
+    let now = Timestamp::from_millisecond(mailbox.server.app.now()).expect("a time");
+    let day = now.to_zoned(TimeZone::UTC).date().checked_add(4.days()).expect("a date");
+    let at = |time: &str| json!(format!("{day}T{time}:00.000Z"));
+
+    let body = json!({
+        "eventTypeId": event_type["id"], "start": at("09:00"), "inviteeEmail": format!("{GUEST}@cyrus.test"),
+        "inviteeName": "Grace",
+    });
+    let booked = api.post(BOOKINGS, body).send().await.expect(201);
+    let uid = text(&booked["iCalUid"]);
+    deliver(&mailbox).await;
+    let taken = until("the event is in the invitee's calendar", async || {
+        events_of(&mailbox, &guest, &uid).await.pop()
+    })
+    .await;
+    assert_eq!((&taken["start"], &taken["end"]), (&at("09:00"), &at("09:30")));
+    assert_eq!(
+        (&taken["title"], &taken["location"]),
+        (&event_type["title"], &event_type["locations"][0]["value"])
+    );
+    assert_eq!(taken["organizer"]["email"], json!(mailbox.address));
+
+    let moved = json!({ "start": at("15:30") });
+    api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
+    deliver(&mailbox).await;
+    until("the event is moved", async || {
+        let all = events_of(&mailbox, &guest, &uid).await;
+        assert_eq!(all.len(), 1, "{all:#?}");
+        (all[0]["start"] == at("15:30")).then_some(())
+    })
+    .await;
+
+    api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
+    deliver(&mailbox).await;
+    // Cyrus marks it, or takes it away, as the account has it.
+    until("the event is cancelled", async || {
+        let all = events_of(&mailbox, &guest, &uid).await;
+        all.iter().all(|event| event["status"] == "cancelled").then_some(())
+    })
+    .await;
 }
