@@ -60,6 +60,15 @@ pub async fn put(url: &str, user: &str, collection: &str, name: &str, (media_typ
     assert!(response.status().is_success(), "{}", response.status());
 }
 
+/// Takes the resource away, as another client does.
+pub async fn delete(url: &str, user: &str, href: &str) {
+    let client = harness::http_client().build().expect("an HTTP client");
+    let href = format!("{}{href}", url.trim_end_matches('/'));
+    let response =
+        client.delete(href).basic_auth(user, Some("secret")).send().await.expect("the server answers");
+    assert!(response.status().is_success(), "{}", response.status());
+}
+
 /// The resource as it is.
 pub async fn got(url: &str, user: &str, href: &str) -> String {
     let client = harness::http_client().build().expect("an HTTP client");

@@ -19,6 +19,7 @@ mod page_manage;
 mod page_script;
 mod pools;
 mod provider;
+mod provider_peers;
 mod provider_side;
 mod questions;
 mod races;

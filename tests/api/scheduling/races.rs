@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use harness::TestServer;
 use serde_json::json;
 
-use super::{BOOKINGS, DAY, Desk, booking, on, starts};
+use super::{BOOKINGS, DAY, Desk, booking, checker, on, starts};
 
 /// How many answers had each status.
 async fn all_at_once(desk: &Desk, bodies: Vec<serde_json::Value>) -> BTreeMap<u16, usize> {
@@ -55,4 +55,26 @@ async fn two_event_types_share_a_host() {
     assert_eq!(statuses.values().sum::<usize>(), 30);
     let long_is_free = starts(&desk.api, &on(&long, DAY)).await.contains(&"09:00".to_owned());
     assert!(!long_is_free);
+}
+
+/// Whoever wants times next to each other, whose buffers overlap, gets a time or is told that it is taken. Nobody waits for another one who
+/// waits for them.
+#[tokio::test]
+async fn adjacent_slots_with_buffers_never_deadlock() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let fields = json!({ "bufferBeforeMinutes": 15, "bufferAfterMinutes": 15, "slotIntervalMinutes": 15 });
+    let (one, other) = (desk.open("one", fields.clone()).await, desk.open("other", fields).await);
+    let times: Vec<String> = (0..11).map(|n| format!("{:02}:{:02}", 9 + n / 4, n % 4 * 15)).collect();
+    let of_all = times.iter().flat_map(|time| [booking(&one, time), booking(&other, time)]);
+    // In both directions at the same time.
+    let bodies: Vec<_> = of_all.clone().chain(of_all.rev()).collect();
+    let asked = bodies.len();
+    let statuses = all_at_once(&desk, bodies).await;
+    let count = |status: u16| statuses.get(&status).copied().unwrap_or(0);
+    assert_eq!(count(201) + count(409), asked, "{statuses:?}");
+    // From 09:00 to 12:00 there is room for four with 15 minutes between them, and whatever was taken first leaves room for two.
+    assert!((2..=4).contains(&count(201)), "{statuses:?}");
+    let checked = checker::check(&server.app.db).await;
+    assert_eq!(checked.meetings, count(201), "{checked}");
 }
