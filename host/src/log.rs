@@ -82,6 +82,21 @@ pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
     Err(refuse(Code::SyncResetRequired, message))
 }
 
+/// Kinds of lines that are counted by themselves, beside all of them together.
+const COUNTED: [(&str, &str); 2] =
+    [("booking.created", usage::BOOKING_CREATED), ("booking.cancelled", usage::BOOKING_CANCELLED)];
+
+/// What no key is counted for. `at`: ms since 1970.
+fn bucket(tenant: &Tenant, at: i64, outcome: &str) -> Bucket {
+    Bucket {
+        tenant: tenant.clone(),
+        key_id: String::new(),
+        day: crate::usage::day(at),
+        surface: String::new(),
+        outcome: outcome.to_owned(),
+    }
+}
+
 /// Appends lines, in order; returns the sequence of the first.
 pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<Note>) -> Result<i64> {
     let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
@@ -97,14 +112,14 @@ pub async fn insert(tx: &mut Tx, app: &App, tenant: &Tenant, first: i64, notes: 
     }
     let at = app.now();
     let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
-    let bucket = Bucket {
-        tenant: tenant.clone(),
-        key_id: String::new(),
-        day: crate::usage::day(at),
-        surface: String::new(),
-        outcome: usage::CHANGE.to_owned(),
-    };
-    usage::add(tx, &bucket, count).await?;
+    usage::add(tx, &bucket(tenant, at, usage::CHANGE), count).await?;
+    for (kind, outcome) in COUNTED {
+        let of_kind = notes.iter().filter(|note| note.entry_type == kind).count();
+        if of_kind > 0 {
+            let of_kind = i64::try_from(of_kind).unwrap_or(i64::MAX);
+            usage::add(tx, &bucket(tenant, at, outcome), of_kind).await?;
+        }
+    }
     for (sequence, note) in (first..).zip(notes) {
         let changed_fields = note.changed_fields.map(|f| serde_json::to_string(&f)).transpose()?;
         let entry = Entry {

@@ -65,6 +65,9 @@ pub async fn list(reader: &Reader, tenant: &Tenant, from: &str, to: &str) -> Res
 
 /// The outcome under which changes are counted: those that the log was told of, whoever made them.
 pub const CHANGE: &str = "change";
+/// The outcomes under which bookings are counted that were made, and that were cancelled, whoever did so.
+pub const BOOKING_CREATED: &str = "bookingCreated";
+pub const BOOKING_CANCELLED: &str = "bookingCancelled";
 
 /// The application's changes from one day to another, both included.
 pub async fn changes(reader: &Reader, tenant: &Tenant, from: &str, to: &str) -> Result<i64> {

@@ -175,3 +175,21 @@ async fn an_invitee_has_a_limit() {
     again["inviteeEmail"] = json!("bob@example.org");
     desk.api.post(BOOKINGS, again).send().await.expect(201);
 }
+
+/// What was booked and cancelled is counted, whoever did so; a request that is repeated counts once.
+#[tokio::test]
+async fn bookings_are_counted() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({ "requiresConfirmation": true })).await;
+    let browser = server.client_with(&["scheduling.book"]).await;
+    let book = |time: &str| browser.post(BOOKINGS, booking(&id, time)).keyed(&format!("book {time}")).send();
+    let (first, second) = (book("09:00").await.expect(201), book("10:00").await.expect(201));
+    book("10:00").await.expect(201);
+    book("11:00").await.expect(201);
+    let path = |booked: &Value, verb: &str| format!("{BOOKINGS}/{}/{verb}", text(&booked["id"]));
+    desk.api.post(path(&first, "cancel"), json!({})).send().await.expect(200);
+    desk.api.post(path(&second, "reject"), json!({})).send().await.expect(200);
+    let usage = desk.api.get("/v1/usage").send().await.expect(200);
+    assert_eq!(usage["bookings"], json!({ "created": 3, "cancelled": 1 }));
+}

@@ -98,6 +98,8 @@ fn counted(rows: &[(Bucket, i64)]) -> Usage {
         match bucket.outcome.as_str() {
             "providerCall" => answer.sync.provider_calls += n,
             "providerThrottled" => answer.sync.provider_throttled += n,
+            usage::BOOKING_CREATED => answer.bookings.created += n,
+            usage::BOOKING_CANCELLED => answer.bookings.cancelled += n,
             _ => count(&mut answer.requests, bucket, *n),
         }
     }
