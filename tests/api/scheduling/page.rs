@@ -109,6 +109,33 @@ async fn times_are_in_the_visitors_zone() {
     assert!(!unknown.text.contains("<script>"));
 }
 
+/// A long list is in parts of the visitor's day; a short one is one list.
+#[tokio::test]
+async fn many_times_are_in_parts_of_the_day() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let weekly = json!([{ "days": [2], "start": "11:00", "end": "18:00" }]);
+    let schedule = json!({ "timeZone": "UTC", "weekly": weekly });
+    desk.open("long", json!({ "schedule": schedule, "durationMinutes": 60 })).await;
+    desk.open("short", json!({})).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "long").await);
+    let count = |list: &str| list.split("</ul>").next().map_or(0, |list| list.matches("<li>").count());
+    let parts =
+        |page: &Page| -> Vec<usize> { page.text.split("<ul class=\"times\"").skip(1).map(count).collect() };
+    let list = browser.open(&format!("{url}?day={DAY}")).await;
+    for (n, name) in ["Morning", "Afternoon", "Evening"].into_iter().enumerate() {
+        assert!(list.text.contains(&format!("<h3 id=\"part-{n}\">{name}</h3>")), "{name}: {list:#?}");
+    }
+    assert_eq!(parts(&list), [1, 5, 1]);
+    // Two hours later in the day of somebody in Athens.
+    let athens = browser.open(&format!("{url}?day={DAY}&tz=Europe/Athens")).await;
+    assert!(!athens.text.contains("Morning") && athens.text.contains("Evening"), "{athens:#?}");
+    assert_eq!(parts(&athens), [4, 3]);
+
+    let short = browser.open(&format!("{}?day={DAY}", address(&desk.api, "short").await)).await;
+    assert!(!short.text.contains("<h3") && parts(&short) == [6], "{short:#?}");
+}
+
 /// On a day on which the clocks change each time tells its offset: what is skipped is not there, what comes twice is there twice.
 #[tokio::test]
 async fn the_clocks_change() {

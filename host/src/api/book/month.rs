@@ -294,23 +294,44 @@ fn name_of(day: Date, times: &[Time], visit: &Visit) -> String {
     format!("{}, {}: {}", dates::day(day, visit.language), texts(visit.language).free_times, times.len())
 }
 
-/// The times of a day. Where the clocks change on it, each tells its offset: a time of day can come twice.
+/// The part of the day in which a time is: until noon, until five in the afternoon, later.
+fn part_of(time: &Time) -> usize {
+    match time.local.hour {
+        ..12 => 0,
+        12..17 => 1,
+        _ => 2,
+    }
+}
+
+/// The times of a day, by its parts where they are in several. Where the clocks change on it, each tells its offset: a time of day can come
+/// twice.
 fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
     let mut html = Html::default();
-    html.raw("<h2 id=\"times\">").text(&dates::day(day, visit.language));
-    html.raw("</h2>\n<ul class=\"times\" aria-labelledby=\"times\">\n");
+    html.raw("<h2 id=\"times\">").text(&dates::day(day, visit.language)).raw("</h2>\n");
     let has_one_offset =
         times.windows(2).all(|two| matches!(two, [a, b] if a.local.offset == b.local.offset));
-    for Time { start, local } in times {
-        let link = match &subject.moved {
-            None => Choice { start: Some(*start), ..visit.choice.standing() }.link(),
-            Some(_) => format!("move/at/{start}{}", visit.choice.standing().query()),
+    let parts: Vec<&[Time]> = times.chunk_by(|a, b| part_of(a) == part_of(b)).collect();
+    for (n, part) in parts.iter().enumerate() {
+        let names = controls(visit.language).parts_of_day;
+        match part.first().and_then(|first| names.get(part_of(first))).filter(|_| parts.len() > 1) {
+            None => html.raw("<ul class=\"times\" aria-labelledby=\"times\">\n"),
+            Some(name) => {
+                let id = format!("part-{n}");
+                html.raw("<h3 id=\"").text(&id).raw("\">").text(name);
+                html.raw("</h3>\n<ul class=\"times\" aria-labelledby=\"times ").text(&id).raw("\">\n")
+            }
         };
-        let clock = dates::clock(local, visit.language, visit.hours);
-        let name = if has_one_offset { clock } else { format!("{clock} (UTC{})", local.offset) };
-        html.raw("<li>").link(&link, &name).raw("</li>\n");
+        for Time { start, local } in *part {
+            let link = match &subject.moved {
+                None => Choice { start: Some(*start), ..visit.choice.standing() }.link(),
+                Some(_) => format!("move/at/{start}{}", visit.choice.standing().query()),
+            };
+            let clock = dates::clock(local, visit.language, visit.hours);
+            let name = if has_one_offset { clock } else { format!("{clock} (UTC{})", local.offset) };
+            html.raw("<li>").link(&link, &name).raw("</li>\n");
+        }
+        html.raw("</ul>\n");
     }
-    html.raw("</ul>\n");
     html
 }
 

@@ -1,4 +1,5 @@
-//! Texts of what helps with the list of times: the clock that is chosen, and the search for a time zone that the page's script adds.
+//! Texts of what helps with the list of times: the parts of the day, the clock that is chosen, and the search for a time zone that the
+//! page's script adds.
 
 use crate::locale::Language;
 
@@ -11,6 +12,8 @@ pub struct Controls {
     /// Stands before a number.
     pub zones_found: &'static str,
     pub no_zone_found: &'static str,
+    /// Until noon, until five in the afternoon, and later: headings of the times then.
+    pub parts_of_day: [&'static str; 3],
 }
 
 /// The texts of a language.
@@ -39,5 +42,13 @@ pub fn controls(language: Language) -> Controls {
             ["نظام 12 ساعة", "نظام 24 ساعة", "المناطق الزمنية المطابقة", "لا توجد منطقة زمنية مطابقة"]
         }
     };
-    Controls { twelve_hours, twenty_four_hours, zones_found, no_zone_found }
+    let parts_of_day = match language {
+        Language::English => ["Morning", "Afternoon", "Evening"],
+        Language::German => ["Vormittag", "Nachmittag", "Abend"],
+        Language::Spanish => ["Mañana", "Tarde", "Última hora de la tarde y noche"],
+        Language::French => ["Matin", "Après-midi", "Fin d’après-midi et soir"],
+        Language::Japanese => ["午前", "午後", "夕方以降"],
+        Language::Arabic => ["صباحًا", "بعد الظهر", "مساءً"],
+    };
+    Controls { twelve_hours, twenty_four_hours, zones_found, no_zone_found, parts_of_day }
 }
