@@ -22,6 +22,7 @@ use storage::{Db, Options, installation};
 use tokio::sync::{Semaphore, watch};
 use zeroize::Zeroizing;
 
+use crate::busy_times::BusyTimes;
 use crate::config::Config;
 use crate::coverage::Coverage;
 use crate::freshness::Freshness;
@@ -72,6 +73,8 @@ pub struct Handles {
     /// Whether a key that works names a site among its domains, by the site's host.
     pub sites: Recent<bool>,
     pub pages: Pages,
+    /// Busy times of calendars that many searches ask for.
+    pub busy_times: BusyTimes,
     /// Merge suggestions that are being paged through.
     pub rankings: Recent<Ranking>,
     /// Who computes merge suggestions: each computation takes much memory, so two at a time, and of one tenant one.
@@ -132,6 +135,7 @@ impl App {
             keys: Recent::default(),
             sites: Recent::default(),
             pages: Pages::default(),
+            busy_times: BusyTimes::default(),
             rankings: Recent::lasting(60_000, 2),
             metadata: Recent::lasting(3_600_000, 1_000),
             jwks: JwksCache::default(),

@@ -21,6 +21,7 @@ pub mod supervise;
 
 pub mod access_tokens;
 pub mod answer;
+pub mod busy_times;
 pub mod config;
 pub mod coverage;
 pub mod freshness;

@@ -12,6 +12,7 @@ const LAYERS: [&[&str]; 7] = [
     &["config", "html", "locale", "locks", "telemetry"],
     &[
         "answer",
+        "busy_times",
         "coverage",
         "freshness",
         "jwks",

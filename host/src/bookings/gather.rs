@@ -61,7 +61,7 @@ pub async fn busy_of(
     // An event type acts on the authority of the key that saved it: whoever may book it need not be let into the calendars.
     let asker = Asker { connection_ids: Vec::new(), ..asker.clone() };
     let question = calendars::Question {
-        ranges: Intervals::from(reach(rules, range)),
+        ranges: Intervals::from(whole_days(reach(rules, range))),
         zone: rules.zone.clone(),
         tentative_as_busy: true,
         details: false,
@@ -109,6 +109,13 @@ fn whose(host: &Host) -> Whose {
 fn reach(rules: &Rules, range: Interval) -> Interval {
     let buffer = rules.buffer_before_ms.max(rules.buffer_after_ms);
     range.widen(buffer, buffer.saturating_add(rules.duration_ms))
+}
+
+/// The days (UTC) that a range touches, so that who asks from the present moment on asks for the same as a moment before (`busy_times`).
+fn whole_days(range: Interval) -> Interval {
+    let days = |ms: i64| ms.div_euclid(DAY_MS);
+    let last = days(range.end.saturating_sub(1));
+    Interval::new(days(range.start).saturating_mul(DAY_MS), last.saturating_add(1).saturating_mul(DAY_MS))
 }
 
 /// What the tables have.
@@ -228,5 +235,18 @@ fn taken(row: &MeetingRow) -> Taken {
         hosts: row.hosts.clone(),
         seats: u32::try_from(row.seats).unwrap_or(u32::MAX),
         seats_taken: u32::try_from(row.seats_taken).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_asked_for_with_the_whole_of_its_days() {
+        let days = |from, to| Interval::new(from * DAY_MS, to * DAY_MS);
+        assert_eq!(whole_days(Interval::new(DAY_MS + 1, 2 * DAY_MS + 1)), days(1, 3));
+        assert_eq!(whole_days(days(1, 2)), days(1, 2));
+        assert_eq!(whole_days(Interval::new(-1, 1)), days(-1, 1));
     }
 }

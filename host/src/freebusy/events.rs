@@ -10,6 +10,7 @@ use scheduling::interval::Interval;
 use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
+use crate::busy_times::Name;
 use crate::freebusy::busy::{self, Busy, Rules};
 use crate::freebusy::gather::Question;
 use crate::resources::Asker;
@@ -22,8 +23,48 @@ const ROWS: i64 = 500;
 /// Busy times that the series of one calendar may have in a range.
 const MAX_BUSY: usize = 50_000;
 
-/// The busy times of a calendar's events in a range (milliseconds), not sorted.
+/// Events that do not count, where busy times are remembered without them: those of meetings that were just cancelled or are to be moved.
+const MAX_IGNORED: usize = 100;
+
+/// The busy times of a calendar's events in a range (milliseconds), not sorted: from memory where they were worked out before and nothing
+/// has changed since, else out of the events.
 pub async fn busy_between(
+    app: &App,
+    asker: &Asker,
+    calendar: &Item,
+    (question, rules): (&Question, &Rules),
+    range: (i64, i64),
+) -> Result<Vec<Busy>> {
+    // Details are asked of few calendars at a time.
+    if question.details || question.ignored.len() > MAX_IGNORED {
+        return read_between(app, asker, calendar, (question, rules), range).await;
+    }
+    let mut ignored: Vec<String> = question.ignored.iter().cloned().collect();
+    ignored.sort_unstable();
+    let name = Name {
+        calendar_id: calendar.id.clone(),
+        range,
+        zone: rules.zone.name.clone(),
+        attending: rules.attending,
+        is_owned: rules.is_owned,
+        tentative_as_busy: rules.tentative_as_busy,
+        ignored,
+    };
+    let (known, mark) = app.busy_times.known(&app.db, (&asker.tenant, app.now()), &name).await?;
+    if let Some(times) = known {
+        let busy = |(at, show_as)| Busy { at, show_as, event_id: None, title: None, unexpanded: None };
+        return Ok(times.iter().copied().map(busy).collect());
+    }
+    let found = read_between(app, asker, calendar, (question, rules), range).await?;
+    // What nobody knows exactly is told with its reason, and looked at again.
+    if found.iter().all(|busy| busy.unexpanded.is_none()) {
+        app.busy_times.keep(name, mark, found.iter().map(|busy| (busy.at, busy.show_as)).collect());
+    }
+    Ok(found)
+}
+
+/// The same out of the events.
+async fn read_between(
     app: &App,
     asker: &Asker,
     calendar: &Item,

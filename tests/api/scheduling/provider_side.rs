@@ -52,6 +52,35 @@ fn at(time: &str) -> Value {
     json!(format!("{DAY}T{time}:00.000Z"))
 }
 
+/// Busy times that were worked out for an earlier question are not used any more once a calendar has changed, here or at the provider.
+#[tokio::test]
+async fn each_search_knows_the_last_change_of_a_calendar() {
+    let server = TestServer::start().await;
+    let (desk, provider) = (Desk::of(&server, "alice").await, server.provider("alice"));
+    let id = desk.open("intro", json!({})).await;
+    let all = ["09:00", "09:30", "10:00", "10:30", "11:00", "11:30"];
+    let free_but = |taken: &str| all.iter().filter(|time| **time != taken).copied().collect::<Vec<_>>();
+    // The second question of each pair finds what was worked out for the first one.
+    let check = async |taken: &str| {
+        for _ in 0..2 {
+            assert_eq!(starts(&desk.api, &on(&id, DAY)).await, free_but(taken));
+        }
+    };
+    check("").await;
+    let event = desk.event("2026-03-10T10:00:00Z", "2026-03-10T10:30:00Z").await;
+    check("10:00").await;
+    let event = format!("/v1/calendars/{}/events/{event}", desk.calendar);
+    let later = json!({ "start": at("11:00"), "end": at("11:30") });
+    desk.api.patch(event.as_str(), later).send().await.expect(200);
+    check("11:00").await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    move_there(&provider, &theirs, "09:30", "10:00").await;
+    server.clock.advance_ms(1_000);
+    check("09:30").await;
+    desk.api.patch(event.as_str(), json!({ "showAs": "free" })).send().await.expect(200);
+    check("").await;
+}
+
 /// The provider's event is the same one after a move.
 #[tokio::test]
 async fn a_move_keeps_id_uid_and_event() {
