@@ -75,8 +75,9 @@ fn event(subject: &Subject) -> Load {
     keyed(subject, format!("/v1/calendars/{}/events", subject.calendar), body.to_string())
 }
 
-/// Builds `slow_flush.c`: what group commit saves is flushes, and those of this machine may cost next to nothing.
-fn slow_flush(rig: &Rig) -> Result<String> {
+/// Builds `slow_flush.c`, to be loaded by `LD_PRELOAD`: what group commit saves is flushes, and those of this machine may cost next to
+/// nothing.
+pub fn slow_flush(rig: &Rig) -> Result<String> {
     let library = rig.folder("slow-flush")?.join("slow_flush.so");
     let source = project::root().join("xtask/src/bench/slow_flush.c");
     let mut cc = project::command("cc");

