@@ -17,6 +17,7 @@ pub mod memory;
 mod merging;
 mod node;
 mod rig;
+mod scheduling;
 mod start;
 mod table;
 mod templates;
@@ -35,7 +36,7 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 14] = [
+const CASES: [(&str, Case); 15] = [
     ("connector-call", in_process::run),
     ("languages", languages::run),
     ("get-by-id", get_by_id::run),
@@ -50,6 +51,7 @@ const CASES: [(&str, Case); 14] = [
     ("idle-connectors", idle_connectors::run),
     ("fan-out", webhooks::fan_out::run),
     ("webhooks", webhooks::run),
+    ("scheduling", scheduling::run),
 ];
 
 #[derive(clap::Args)]

@@ -1,0 +1,131 @@
+//! The search for slots, ours beside the other side's. Before the clock runs both answers are compared.
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::bench::load::{Load, Measured, abba, measure};
+use crate::bench::rig::Rig;
+use crate::bench::scheduling::peer::Peer;
+use crate::bench::scheduling::service::{EventType, Plan, Service};
+use crate::bench::table::{Row, Target};
+use crate::http::Client;
+
+/// Clients that ask at a time, where it is not one.
+const CLIENTS: usize = 16;
+/// A p99 is that of so many requests at least.
+const REQUESTS: u64 = 2_000;
+/// How many times as many requests as the other side's.
+const AT_LEAST: f64 = 20.0;
+
+/// Both sides.
+pub struct Sides<'a> {
+    pub service: &'a Service,
+    pub peer: &'a Peer,
+    pub plan: &'a Plan,
+}
+
+impl Sides<'_> {
+    /// Three rows: the p99 of one client, which has to be at most so many milliseconds, and the rates of one and of several clients beside
+    /// the other side's.
+    pub fn compared(
+        &self,
+        rig: &Rig,
+        what: &str,
+        of: &EventType,
+        (days, most_ms): (usize, f64),
+    ) -> Result<Vec<Row>> {
+        let query = self.plan.query(of, days);
+        let (count, bytes) = self.check(&query)?;
+        let what = format!("search for slots, {what}, {days} days, {} events each", self.plan.events());
+        let mut rows = Vec::new();
+        for clients in [1, CLIENTS] {
+            let ours = self.service.load(&query, clients);
+            let theirs = Load { address: self.peer.address, headers: Vec::new(), ..ours.clone() };
+            let (mut a, b) = abba(&ours, &theirs, rig.seconds)?;
+            if clients == 1 {
+                up_to(&mut a, &ours, rig.seconds)?;
+                rows.push(Row {
+                    what: format!("{what}: 99 of 100 ({count} slots, {bytes} B, 1 client)"),
+                    ours: a.shown(),
+                    baseline: "–".to_owned(),
+                    figure: ms(&a, 0.99),
+                    unit: " ms".to_owned(),
+                    target: Target::AtMost(most_ms),
+                });
+            }
+            rows.push(Row {
+                what: format!("{what} (clients: {clients})"),
+                ours: a.shown(),
+                baseline: format!("Node with luxon, the same answer: {}", b.shown()),
+                figure: a.rate() / b.rate(),
+                unit: "×".to_owned(),
+                target: Target::AtLeast(AT_LEAST),
+            });
+        }
+        Ok(rows)
+    }
+
+    /// The median of one client, ms, and how many slots it is told.
+    pub fn median(&self, rig: &Rig, of: &EventType, days: usize) -> Result<(f64, usize)> {
+        let query = self.plan.query(of, days);
+        let (count, _) = self.check(&query)?;
+        let measured = measure(&self.service.load(&query, 1), rig.seconds)?;
+        Ok((ms(&measured, 0.5), count))
+    }
+
+    /// Fails unless both sides have the same slots, all of them. How many there are, and the bytes of our answer.
+    fn check(&self, query: &Value) -> Result<(usize, usize)> {
+        let ours = self.service.ask(query)?;
+        let peer = Client::new(&format!("http://{}", self.peer.address), "");
+        let theirs = peer.send("POST", "/", &[], Some(query))?.expect(&[200])?;
+        ensure!(ours["next_cursor"].is_null(), "the slots are more than a page");
+        ensure!(ours["complete"] == true, "a calendar was not read: {}", ours["unavailable_hosts"]);
+        ensure!(ours["time_zone"] == theirs["time_zone"], "the zones differ");
+        let (mine, other) = (slots(&ours)?, slots(&theirs)?);
+        let differs = mine.iter().zip(&other).find(|(mine, other)| mine != other);
+        if let Some((mine, other)) = differs {
+            bail!("the answers differ: {mine} and {other}");
+        }
+        ensure!(mine.len() == other.len(), "{} slots and {}", mine.len(), other.len());
+        ensure!(!mine.is_empty(), "nothing is free");
+        Ok((mine.len(), ours.to_string().len()))
+    }
+}
+
+/// The slots of an answer without their tokens, which only who made them can read.
+fn slots(answer: &Value) -> Result<Vec<Value>> {
+    let mut slots = answer["data"].as_array().context("there are no slots")?.clone();
+    for slot in &mut slots {
+        let token = slot.as_object_mut().and_then(|slot| slot.remove("slotToken"));
+        ensure!(token.is_some_and(|token| token.is_string()), "a slot has no token");
+    }
+    Ok(slots)
+}
+
+/// More turns, until there are enough requests.
+fn up_to(measured: &mut Measured, load: &Load, seconds: u64) -> Result<()> {
+    while measured.requests < REQUESTS {
+        measured.add(measure(load, seconds)?);
+    }
+    Ok(())
+}
+
+/// The milliseconds that this share of requests stays under.
+fn ms(measured: &Measured, share: f64) -> f64 {
+    f64::from(measured.quantile(share)) / 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn slots_are_compared_without_their_tokens() {
+        let answer = |token: &str| json!({ "data": [{ "start": "x", "hostCount": 1, "slotToken": token }] });
+        assert_eq!(slots(&answer("a")).unwrap(), slots(&answer("b")).unwrap());
+        assert!(slots(&json!({ "data": [{ "start": "x" }] })).is_err());
+        assert!(slots(&json!({})).is_err());
+    }
+}
