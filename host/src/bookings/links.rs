@@ -2,7 +2,6 @@
 //! expired, used up or somebody else's has one answer. Besides its own slug an event type has links that are made and ended one by one.
 
 use base::error::{Code, Result, not_found, refuse};
-use base::ids::Kind;
 use base::input::validate::{self, fault};
 use model::Instant;
 use model::scheduling::event_type::EventType;
@@ -15,7 +14,7 @@ use storage::scheduling::links::{self as table, LinkRow};
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::event_types::{self, Stored};
-use crate::bookings::{input, rules, schedules};
+use crate::bookings::{handle, input, rules, schedules};
 use crate::resources::Asker;
 
 /// An event type that can be booked.
@@ -102,10 +101,11 @@ pub async fn list(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = table::list(app.db.reader(), &found.row.id, after, limit).await?;
     let mut of = Bookable::of(app, found, None).await?;
+    let handle = handle::of(app, &of.row.tenant.application_id).await?;
     let mut links = Vec::with_capacity(rows.len());
     for row in rows {
         of.link = Some(row);
-        links.push(view(app, &of));
+        links.push(shown(app, &of, &handle));
     }
     Ok(links)
 }
@@ -137,7 +137,7 @@ pub async fn create(
         created_at: now,
     };
     let made = Bookable::of(app, found, Some(link.clone())).await?;
-    let mut printed = serde_json::to_value(view(app, &made))?;
+    let mut printed = serde_json::to_value(view(app, &made).await?)?;
     printed["warnings"] = Value::from(warnings);
     let answer = Answer::created(printed.to_string())
         .header("location", format!("/v1/scheduling/booking-links/{}", link.slug));
@@ -199,20 +199,14 @@ async fn remove(
     Ok(answer)
 }
 
-/// The application in the addresses of its booking pages: its id without the prefix, in lower case.
-pub fn handle_of(application_id: &str) -> String {
-    let unique = application_id.split_once('_').map_or(application_id, |(_, unique)| unique);
-    unique.to_ascii_lowercase()
-}
-
-/// The id of the application that a handle of `handle_of` stands for; none for what is no such handle.
-pub fn application_of(handle: &str) -> Option<String> {
-    let is_unique = handle.len() == 26 && handle.bytes().all(|b| b.is_ascii_alphanumeric());
-    is_unique.then(|| format!("{}_{}", Kind::Application.prefix(), handle.to_ascii_uppercase()))
-}
-
 /// What a booking page shows: nothing of a host but what the event type says for invitees.
-pub fn view(app: &App, bookable: &Bookable) -> BookingLink {
+pub async fn view(app: &App, bookable: &Bookable) -> Result<BookingLink> {
+    let handle = handle::of(app, &bookable.row.tenant.application_id).await?;
+    Ok(shown(app, bookable, &handle))
+}
+
+/// The same with the handle of the application.
+fn shown(app: &App, bookable: &Bookable, handle: &str) -> BookingLink {
     let Bookable { row, body, link, .. } = bookable;
     let slug = link.as_ref().map_or(&body.slug, |link| &link.slug);
     let uses_remaining = link.as_ref().and_then(|link| link.uses_left);
@@ -222,7 +216,7 @@ pub fn view(app: &App, bookable: &Bookable) -> BookingLink {
     };
     BookingLink {
         slug: slug.clone(),
-        url: format!("{}/book/{}/{slug}", app.config.public_address(), handle_of(&row.tenant.application_id)),
+        url: format!("{}/book/{handle}/{slug}", app.config.public_address()),
         event_type_id: row.id.clone(),
         title: body.title.clone(),
         description: body.description.clone(),

@@ -17,6 +17,7 @@ pub mod event_step;
 pub mod event_types;
 pub mod event_write;
 pub mod gather;
+pub mod handle;
 pub mod held;
 pub mod host_gone;
 pub mod hosts;

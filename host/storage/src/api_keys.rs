@@ -355,6 +355,8 @@ pub struct Application {
     pub tenant: Tenant,
     pub name: String,
     pub organization: String,
+    /// The name that it was given for the addresses of its booking pages.
+    pub handle: Option<String>,
 }
 
 /// Every application, in the order in which they were made, for the operator's command.
@@ -364,9 +366,10 @@ pub async fn applications(reader: &Reader) -> Result<Vec<Application>> {
             tenant: Tenant { organization_id: row.get("organization_id")?, application_id: row.get("id")? },
             name: row.get("name")?,
             organization: row.get("organization")?,
+            handle: row.get("handle")?,
         })
     };
-    let sql = "select a.id, a.organization_id, a.name, o.name as organization from applications a \
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle from applications a \
                join organizations o on o.id = a.organization_id order by a.id";
     query(sql).fetch_all(reader, application).await
 }

@@ -90,6 +90,40 @@ fn applications_and_their_redirects() {
     assert!(said.contains("apps list"), "{said}");
 }
 
+/// The name of an application in the addresses of its booking pages is shown, set, changed and taken away; two applications never share one.
+#[test]
+fn a_handle_is_one_applications_own() {
+    let (dir, app) = store();
+    let dir = dir.path();
+    let other = command(dir, &["apps", "create", "Till", "--org", "Acme"])["id"].clone();
+    let other = other.as_str().expect("an id");
+    assert_eq!(command(dir, &["apps", "handle", &app]), json!({ "id": app, "handle": null }));
+    assert_eq!(command(dir, &["apps", "handle", &app, "acme"]), json!({ "id": app, "handle": "acme" }));
+    assert_eq!(command(dir, &["apps", "handle", &app, "acme"])["handle"], "acme", "it may be said again");
+    let (code, said) = failed(dir, &["apps", "handle", other, "acme"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("another application has the handle \"acme\""), "{said}");
+
+    // What could be no part of an address, or is one of the service's own, or of an application's id, makes no sense on the command line.
+    let id = app.trim_start_matches("app_").to_lowercase();
+    for bad in ["ab", "Acme", "a_b", "a/b", "acme-", "assets", id.as_str()] {
+        let (code, said) = failed(dir, &["apps", "handle", &app, bad]);
+        assert_eq!(code, Some(2), "{bad}: {said}");
+    }
+    let (code, said) = failed(dir, &["apps", "handle", &app, "north", "--clear"]);
+    assert_eq!(code, Some(2), "{said}");
+    let (code, said) = failed(dir, &["apps", "handle", "app_unknown", "north"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("apps list"), "{said}");
+    let listed = command(dir, &["apps", "list"]);
+    let handles: Vec<&Value> = listed.as_array().expect("an array").iter().map(|a| &a["handle"]).collect();
+    assert!(handles.contains(&&json!("acme")) && handles.contains(&&Value::Null), "{listed:#}");
+
+    assert_eq!(command(dir, &["apps", "handle", &app, "north-1"])["handle"], "north-1");
+    assert_eq!(command(dir, &["apps", "handle", other, "acme"])["handle"], "acme", "it is free again");
+    assert_eq!(command(dir, &["apps", "handle", &app, "--clear"])["handle"], Value::Null);
+}
+
 /// A registration is made, changed by what is named, listed, and removed; the callback URL is printed.
 #[test]
 fn apps_commands() {

@@ -1,9 +1,13 @@
 //! `/v1/scheduling/event-types/{eventTypeId}/links`, and what can be done by a link.
 
 use harness::TestServer;
+use harness::browser::Browser;
 use serde_json::{Value, json};
+use storage::api_keys;
+use storage::scheduling::applications;
 use switchboard::retention;
 
+use super::page::address;
 use super::{BOOKINGS, Desk, EVENT_TYPES, SLOTS, booking, text};
 
 /// Makes a link to an event type; its slug.
@@ -23,6 +27,51 @@ fn by(slug: &str, event_type: &str, time: &str) -> Value {
     let mut body = booking(event_type, time);
     body["slug"] = json!(slug);
     body
+}
+
+/// Gives an application a handle, or takes it away, as `switchboard apps handle` does; whether it was free.
+async fn set_handle(server: &TestServer, application: &str, handle: Option<&'static str>) -> bool {
+    let id = application.to_owned();
+    let written: anyhow::Result<bool> = server
+        .app
+        .db
+        .write(move |tx| Box::pin(async move { applications::set_handle(tx, &id, handle).await }))
+        .await;
+    written.expect("it is written")
+}
+
+/// The name that the operator gave an application is in the address of every link to its pages. Addresses with the application's id lead there
+/// too, whenever they were made.
+#[tokio::test]
+async fn links_have_the_handle_of_their_application() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    server.key("other", |_| ()).await;
+    let tenants = api_keys::tenants(server.app.db.reader()).await.expect("the applications");
+    let ids: Vec<&str> = tenants.iter().map(|tenant| tenant.application_id.as_str()).collect();
+    let (browser, by_id) = (Browser::default(), address(&desk.api, "intro").await);
+    let own = |id: &&str| by_id.contains(&id.trim_start_matches("app_").to_lowercase());
+    let (own, others): (Vec<&str>, Vec<&str>) = ids.into_iter().partition(own);
+    assert!(set_handle(&server, own[0], Some("acme")).await);
+    assert!(!set_handle(&server, others[0], Some("acme")).await, "it is one application's");
+
+    let url = address(&desk.api, "intro").await;
+    assert!(url.ends_with("/book/acme/intro"), "{url}");
+    let listed = desk.api.all(&format!("{EVENT_TYPES}/{id}/links")).await;
+    assert_eq!(listed[0]["url"], json!(url));
+    let made = desk.api.post(format!("{EVENT_TYPES}/{id}/links"), json!({})).send().await.expect(201);
+    assert!(text(&made["url"]).contains("/book/acme/"), "{made:#}");
+    for url in [&url, &by_id] {
+        let page = browser.open(url).await;
+        assert_eq!(page.status, 200, "{page:#?}");
+        assert!(page.text.contains(">Intro call</h1>"), "{page:#?}");
+    }
+
+    assert!(set_handle(&server, own[0], None).await);
+    assert_eq!(address(&desk.api, "intro").await, by_id);
+    assert_eq!(browser.open(&url).await.status, 404, "nobody has the name");
+    assert_eq!(browser.open(&by_id).await.status, 200);
 }
 
 /// It is good for one booking; after that it is as if it had never been. The event type's own slug stays.

@@ -15,6 +15,7 @@ use crate::api::book::choice::Choice;
 use crate::api::caller::{client_ip, peer};
 use crate::api::request_id;
 use crate::app::App;
+use crate::bookings::handle;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::freshness::Reading;
@@ -173,14 +174,14 @@ pub fn asker(tenant: Tenant, visit: &Visit) -> Asker {
 }
 
 /// The application of a handle: its id without the prefix, or the name that it has for this.
-async fn tenant_of_handle(app: &App, handle: &str) -> Result<Option<Tenant>> {
+async fn tenant_of_handle(app: &App, name: &str) -> Result<Option<Tenant>> {
     let reader = app.db.reader();
-    if let Some(id) = links::application_of(handle)
+    if let Some(id) = handle::application_of(name)
         && let Some(tenant) = applications::by_id(reader, &id).await?
     {
         return Ok(Some(tenant));
     }
-    Ok(applications::by_handle(reader, handle).await?)
+    Ok(applications::by_handle(reader, name).await?)
 }
 
 /// The application of addresses without one.

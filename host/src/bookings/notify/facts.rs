@@ -12,10 +12,9 @@ use storage::scheduling::event_types;
 use storage::scheduling::mail::{self, InvitationRow};
 
 use crate::app::App;
-use crate::bookings::links::handle_of;
 use crate::bookings::notify::kind::{MailKey, MailRole};
 use crate::bookings::notify::sender::{self, Sender};
-use crate::bookings::{manage_token, schedules, state};
+use crate::bookings::{handle, manage_token, schedules, state};
 use crate::connections;
 use crate::locale::Language;
 
@@ -83,7 +82,7 @@ impl Facts {
         let address = app.config.public_address();
         let token = manage_token::token(&app.keyring, &row);
         let lang = language.tag();
-        let handle = handle_of(&row.tenant.application_id);
+        let handle = handle::of(app, &row.tenant.application_id).await?;
         Ok(Some(Facts {
             manage_url: format!("{address}/book/b/{token}?lang={lang}"),
             booking_url: format!("{address}/book/{handle}/{}?lang={lang}", booking.slug),

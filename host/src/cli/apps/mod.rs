@@ -1,6 +1,7 @@
-//! `switchboard apps`: applications, the addresses that their users may return to, and their registrations at providers, beside a
-//! running server or without one.
+//! `switchboard apps`: applications, the addresses that their users may return to, their names in the addresses of booking pages, and their
+//! registrations at providers, beside a running server or without one.
 
+mod handle;
 mod inputs;
 mod provider;
 mod provider_set;
@@ -30,6 +31,7 @@ pub enum Apps {
     Create(Create),
     List(List),
     Redirects(Redirects),
+    Handle(handle::Handle),
     #[command(subcommand)]
     Provider(provider::Provider),
 }
@@ -50,7 +52,7 @@ pub struct Create {
     place: Place,
 }
 
-/// List all applications with their redirect URIs and providers
+/// List all applications with their handles, redirect URIs and providers
 #[derive(Args)]
 pub struct List {
     /// Print a JSON array
@@ -91,6 +93,7 @@ impl Apps {
             Apps::Create(create) => create.run().await?,
             Apps::List(list) => list.run().await?,
             Apps::Redirects(redirects) => redirects.run().await?,
+            Apps::Handle(handle) => handle.run().await?,
             Apps::Provider(provider) => provider.run().await?,
         }
         Ok(ExitCode::SUCCESS)
@@ -142,11 +145,12 @@ impl List {
             let all: Vec<&str> = v.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             if all.is_empty() { "-".to_owned() } else { all.join(",") }
         };
-        let head = ["ID", "NAME", "ORGANIZATION", "PROVIDERS", "REDIRECTS"];
+        let head = ["ID", "NAME", "ORGANIZATION", "HANDLE", "PROVIDERS", "REDIRECTS"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(found.iter().map(|a| {
             let (providers, redirects) = (joined(&a["providers"]), joined(&a["redirects"]));
-            vec![text(&a["id"]), text(&a["name"]), text(&a["organization"]), providers, redirects]
+            let handle = a["handle"].as_str().unwrap_or("-").to_owned();
+            vec![text(&a["id"]), text(&a["name"]), text(&a["organization"]), handle, providers, redirects]
         }));
         answer(&table(&rows))
     }
@@ -165,6 +169,7 @@ async fn applications(db: &Db) -> Result<Vec<Value>> {
             "name": application.name,
             "organization": application.organization,
             "organizationId": tenant.organization_id,
+            "handle": application.handle,
             "redirects": redirects,
             "providers": clients.into_iter().map(|client| client.provider).collect::<Vec<_>>(),
         }));

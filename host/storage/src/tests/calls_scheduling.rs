@@ -34,6 +34,7 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(links::find(reader, tenant, "slug-0").await?.is_some());
     assert_eq!(applications::by_id(reader, "app_0").await?.as_ref(), Some(tenant));
     assert_eq!(applications::by_handle(reader, "nobody").await?, None);
+    assert_eq!(applications::handle(reader, "app_0").await?, None);
     assert!(applications::oldest(reader).await?.is_some());
     assert!(meetings::find(reader, "mtg_100000").await?.is_some());
     assert_eq!(meetings::of_event_type(reader, EVENT_TYPE, day.0, day.1).await?.len(), 24);
@@ -63,6 +64,10 @@ pub async fn all(db: &Db) -> Result<()> {
 }
 
 async fn write_event_types(tx: &mut Tx) -> Result<()> {
+    assert!(applications::set_handle(tx, "app_0", Some("acme")).await?);
+    assert_eq!(applications::handle(&mut *tx, "app_0").await?.as_deref(), Some("acme"));
+    assert!(!applications::set_handle(tx, "app_1", Some("acme")).await?, "another one has it");
+    assert!(applications::set_handle(tx, "app_0", None).await?);
     let found = event_types::lock(tx, &tenant(), EVENT_TYPE).await?.expect("it is in the seed");
     let new = EventTypeRow { id: "et_new".into(), ..found.clone() };
     event_types::insert(tx, &new).await?;

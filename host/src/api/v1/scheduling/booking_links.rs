@@ -22,5 +22,5 @@ pub fn routes() -> Routes<App> {
 
 async fn get(State(app): State<App>, asker: Asker, Path(slug): Path<String>) -> Result<Answer, ApiError> {
     let bookable = links::by_slug(&app, &asker, &slug).await?;
-    Ok(Answer::ok(storage::json_text(&links::view(&app, &bookable))))
+    Ok(Answer::ok(storage::json_text(&links::view(&app, &bookable).await?)))
 }
