@@ -83,8 +83,12 @@ pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
 }
 
 /// Kinds of lines that are counted by themselves, beside all of them together.
-const COUNTED: [(&str, &str); 2] =
-    [("booking.created", usage::BOOKING_CREATED), ("booking.cancelled", usage::BOOKING_CANCELLED)];
+const COUNTED: [(&str, &str); 4] = [
+    ("booking.created", usage::BOOKING_CREATED),
+    ("booking.cancelled", usage::BOOKING_CANCELLED),
+    ("email.message.sent", usage::EMAIL_SENT),
+    ("email.message.bounced", usage::EMAIL_BOUNCED),
+];
 
 /// What no key is counted for. `at`: ms since 1970.
 fn bucket(tenant: &Tenant, at: i64, outcome: &str) -> Bucket {

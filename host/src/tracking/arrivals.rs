@@ -147,7 +147,10 @@ pub async fn keep(
     for reported in &report.recipients {
         let told = told(report, reported, (delivery.recipients.as_mut_slice(), waits), app.clock.now());
         let Some(told) = told else { continue };
-        word = told.word;
+        // A recipient that it reached does not hide one that it did not reach.
+        if told.word != "updated" {
+            word = told.word;
+        }
         if let Some(record) = &record {
             note(tx, app, record, report, reported, &told).await?;
         }

@@ -1,12 +1,13 @@
 //! Webhooks: who subscribes to what (`subscription`, `restart`), which events there are and who wants them (`kinds`, `matchers`), what is
 //! sent (`payload`), how it is signed (`sign`), what an attempt comes to (`attempt`), when the next one is and how its endpoint stands
 //! (`health`), and what is sent once more (`replay`).
-//! Their owners read what became of notifications (`deliveries`), and try an endpoint (`test_event`).
+//! Their owners read what became of notifications (`deliveries`), and try an endpoint (`test_event`). Attempts are counted (`figures`).
 //! Who wants no webhook reads the log of events itself, by pages (`events`) or as a stream (`stream`).
 
 pub mod attempt;
 pub mod deliveries;
 pub mod events;
+pub mod figures;
 pub mod health;
 mod input;
 pub mod kinds;

@@ -156,9 +156,11 @@ pub struct SyncCount {
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookCount {
     pub events: i64,
+    /// Attempts to deliver an event to a webhook that were made, also those of replays and tests.
     pub deliveries: i64,
+    /// Those of them that failed, most of which were tried again.
     pub failed: i64,
-    /// 95 % of deliveries took at most this long.
+    /// 95 % of the attempts took at most this long, rounded up to the next of some thirty durations; null without attempts.
     pub p95_ms: Option<i64>,
 }
 
@@ -166,7 +168,9 @@ pub struct WebhookCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailCount {
+    /// Messages that a provider took for at least one of their recipients.
     pub sent: i64,
+    /// Events `email.message.bounced`: reports by which such a message did not arrive.
     pub bounced: i64,
 }
 

@@ -270,6 +270,8 @@ async fn delivery_reports(mailbox: Mailbox) {
         ]
     );
     assert_eq!(delivery["state"], "partially_failed");
+    let usage = mailbox.get("/v1/usage").send().await.expect(200);
+    assert_eq!(usage["email"], json!({ "sent": 1, "bounced": 1 }), "one message, one report");
     let bounces = seen["bounces"].as_array().expect("bounces");
     let mut told: Vec<_> =
         bounces.iter().map(|b| [&b["recipient"], &b["kind"], &b["enhancedStatus"]].map(text)).collect();

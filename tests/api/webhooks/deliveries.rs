@@ -100,3 +100,42 @@ async fn a_wrong_question_is_refused() {
     let calendars = desk.server.client_with(&["calendar.read"]).await;
     calendars.get(&path).send().await.refused(403, "insufficient_scope");
 }
+
+/// Each attempt counts in the usage of its application, whatever came of it, with how long it took.
+#[tokio::test]
+async fn attempts_are_counted() {
+    let mut desk = Desk::start().await;
+    let usage = async |desk: &Desk| desk.api.get("/v1/usage").send().await.expect(200)["webhooks"].clone();
+    let before = usage(&desk).await;
+    let counted =
+        |usage: &Value| (usage["deliveries"].clone(), usage["failed"].clone(), usage["p95Ms"].clone());
+    assert_eq!(counted(&before), (json!(0), json!(0), Value::Null));
+    let webhook = desk.subscribe(CREATED).await;
+    let first = desk.delivered(&["one", "two"]).await;
+    desk.receiver.answer(500, &[]);
+    desk.delivered(&["three"]).await;
+    assert_eq!(counted(&usage(&desk).await), (json!(3), json!(1), json!(1)), "the clock stood still");
+
+    // The second attempt of the third event, and a replay of the first: the endpoint takes a while to answer them.
+    desk.server.clock.advance_ms(6_000);
+    desk.replay(&webhook, &[id(&first[0])]).await;
+    let held = desk.receiver.hold().await;
+    let (clock, receiver) = (&desk.server.clock, &mut desk.receiver);
+    let answer = async {
+        receiver.next().await;
+        clock.advance_ms(120);
+        drop(held);
+    };
+    tokio::join!(answer, desk.server.deliver());
+    let after = usage(&desk).await;
+    assert_eq!((&after["deliveries"], &after["failed"]), (&json!(5), &json!(1)), "{after:#}");
+    assert!(after["p95Ms"].as_i64().is_some_and(|ms| (150..=300).contains(&ms)), "{after:#}");
+
+    // They are the application's own, and of the days that are asked for.
+    let other = desk.server.key("other", |_| ()).await;
+    let others = other.get("/v1/usage").send().await.expect(200)["webhooks"].clone();
+    assert_eq!(counted(&others), (json!(0), json!(0), Value::Null));
+    let path = "/v1/usage?start=2026-02-01&end=2026-02-28";
+    let earlier = desk.api.get(path).send().await.expect(200)["webhooks"].clone();
+    assert_eq!(counted(&earlier), (json!(0), json!(0), Value::Null));
+}

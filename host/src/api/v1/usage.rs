@@ -7,7 +7,7 @@ use axum::extract::State;
 use base::error::{Code, Result, invalid};
 use jiff::civil::Date;
 use model::Instant;
-use model::application::{KeyUsage, RequestCount, Usage};
+use model::application::{KeyUsage, RequestCount, Usage, WebhookCount};
 use storage::usage::Bucket;
 use storage::{api_keys, connections, items, usage};
 
@@ -19,6 +19,7 @@ use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
 use crate::api::rate_limit::{Standing, WINDOW_MS};
 use crate::app::App;
+use crate::webhooks::figures::Figures;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")
@@ -55,7 +56,8 @@ async fn get(
     let changes = usage::changes(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
     let bytes = items::bytes(app.db.reader(), tenant).await?;
     answer.sync.changes = changes;
-    answer.webhooks.events = changes;
+    let attempts = usage::webhooks(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
+    answer.webhooks = webhooks(changes, &Figures::of(&attempts));
     answer.storage_bytes = bytes;
     let mut by_key: BTreeMap<String, i64> = BTreeMap::new();
     for (bucket, n) in rows.iter().filter(|(bucket, _)| !bucket.key_id.is_empty()) {
@@ -100,10 +102,22 @@ fn counted(rows: &[(Bucket, i64)]) -> Usage {
             "providerThrottled" => answer.sync.provider_throttled += n,
             usage::BOOKING_CREATED => answer.bookings.created += n,
             usage::BOOKING_CANCELLED => answer.bookings.cancelled += n,
+            usage::EMAIL_SENT => answer.email.sent += n,
+            usage::EMAIL_BOUNCED => answer.email.bounced += n,
             _ => count(&mut answer.requests, bucket, *n),
         }
     }
     answer
+}
+
+/// Contract silent: `deliveries` are attempts, of which one event can have several, and `failed` those that were not answered 2xx.
+fn webhooks(events: i64, attempts: &Figures) -> WebhookCount {
+    WebhookCount {
+        events,
+        deliveries: attempts.attempts(),
+        failed: attempts.failed(),
+        p95_ms: attempts.p95_ms(),
+    }
 }
 
 fn count(requests: &mut RequestCount, bucket: &Bucket, n: i64) {

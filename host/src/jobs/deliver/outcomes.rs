@@ -10,15 +10,20 @@ use model::webhook::DeliveryStatus;
 use storage::Tx;
 use storage::job_claims;
 use storage::jobs::{self, End, Job};
+use storage::usage as usage_table;
 use storage::webhooks::deliveries::{self as table, Delivery, Health, Settled, Standing};
 use storage::webhooks::{feeds, held};
 
 use crate::app::App;
 use crate::log::{self, Note, Origin};
+use crate::usage;
 use crate::webhooks::attempt::OpenSubscription;
+use crate::webhooks::figures::Figures;
 
 /// When a webhook is looked at again of which as many deliveries wait as may, but nothing is due, ms.
 const LOOK_AGAIN_AFTER_MS: i64 = 60_000;
+/// Rows over which the webhooks of an application spread each of its counts.
+const SHARDS: u8 = 16;
 
 /// A write that is under way.
 pub type Writing = BoxFuture<'static, Result<Done>>;
@@ -43,6 +48,8 @@ pub struct Written {
     pub to: Arc<OpenSubscription>,
     /// Deliveries that were attempted, and those that have to wait.
     pub outcomes: Vec<Delivery>,
+    /// The attempts among them.
+    pub figures: Figures,
     /// See `Settled`.
     pub cursor: i64,
     pub health: Health,
@@ -89,6 +96,9 @@ impl Written {
         if let Some(reason) = self.disabled {
             // The log before the webhook: the application's row is locked first.
             log::append(tx, &self.app, tenant, vec![note(id, reason)]).await?;
+        }
+        count(tx, &self.to, &self.figures, now).await?;
+        if self.disabled.is_some() {
             feeds::note_change(tx, tenant).await?;
         }
         let settled = settled(&self.to, self.cursor, &self.health);
@@ -125,6 +135,18 @@ impl Written {
     }
 }
 
+/// Adds attempts to the usage of the application, in one statement. The counts of usage are locked before the webhook's row.
+async fn count(tx: &mut Tx, to: &OpenSubscription, figures: &Figures, now: i64) -> Result<()> {
+    if figures.is_empty() {
+        return Ok(());
+    }
+    // Webhooks of one application share few of the rows, so that they rarely wait for each other's commits.
+    let shard = to.id.bytes().next_back().map_or(0, |byte| byte % SHARDS).to_string();
+    let day = usage::day(now);
+    usage_table::add_each(tx, &to.endpoint.tenant, (&day, &shard), &figures.outcomes()).await?;
+    Ok(())
+}
+
 fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> Settled<'h> {
     Settled { cursor, health, updated_at: to.endpoint.updated_at }
 }
@@ -136,6 +158,8 @@ pub struct Ending {
     pub to: Arc<OpenSubscription>,
     /// Deliveries that were attempted last, where none waits for one of them.
     pub outcomes: Vec<Delivery>,
+    /// The attempts among them.
+    pub figures: Figures,
     /// JSON, kept with the job.
     pub progress: String,
     /// See `Settled`.
@@ -155,6 +179,7 @@ impl Ending {
     /// Writes what became of the last deliveries, keeps the cursor, and says when the job is due again.
     pub async fn write(self, tx: &mut Tx, now: i64) -> Result<()> {
         let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
+        count(tx, &self.to, &self.figures, now).await?;
         let settled = settled(&self.to, self.cursor, &self.health);
         let standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
         let due_at = match standing.is_some_and(|standing| self.to.is_as(&standing)) {

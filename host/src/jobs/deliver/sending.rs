@@ -21,7 +21,8 @@ use crate::jobs::deliver::work::Work;
 use crate::jobs::kind::{Next, Turn};
 use crate::jobs::permits;
 use crate::webhooks::attempt::{self, Attempted, OpenSubscription, Outcome};
-use crate::webhooks::health;
+use crate::webhooks::figures::Figures;
+use crate::webhooks::health::{self, Verdict};
 
 const CLASS: JobClass = JobClass::Deliver;
 /// A turn starts no attempt after this time: others have their turn.
@@ -50,6 +51,8 @@ pub struct Sending {
     was_replay: bool,
     /// Deliveries that are to be written.
     ended: Vec<Delivery>,
+    /// The attempts among them.
+    figures: Figures,
     /// Why the webhook is to be disabled.
     disabled: Option<&'static str>,
     /// No attempt is begun any more.
@@ -71,6 +74,7 @@ impl Sending {
             health: to.endpoint.health.clone(),
             to: Arc::new(to),
             ended: std::mem::take(&mut work.held),
+            figures: Figures::default(),
             work,
             rate,
             under_way: BTreeSet::new(),
@@ -198,6 +202,7 @@ impl Sending {
             }
             Outcome::Dropped => {}
             Outcome::Made(ended) => {
+                self.figures.count(ended.verdict != Verdict::Delivered, ended.ended - ended.began);
                 let after = match is_replay {
                     true => health::after_replay(&self.health, &ended),
                     false => health::after(&self.health, &ended),
@@ -247,6 +252,7 @@ impl Sending {
             job: self.job.clone(),
             to: self.to.clone(),
             outcomes,
+            figures: std::mem::take(&mut self.figures),
             cursor: self.cursor(),
             health: self.health.clone(),
             progress: self.rate.progress(),
@@ -293,6 +299,7 @@ impl Sending {
             is_stopped: self.work.is_stopped,
             is_slow,
             outcomes,
+            figures: self.figures,
             progress: self.rate.progress(),
             job: self.job,
             to: self.to,

@@ -140,6 +140,7 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     idempotency::find(reader, "app_0", "scope-10").await?;
     usage::list(reader, tenant, "2025-11-12", "2025-11-12").await?;
     usage::changes(reader, tenant, "2025-11-12", "2025-11-12").await?;
+    assert!(usage::webhooks(reader, tenant, "2025-11-12", "2025-11-12").await?.is_empty());
     assert!(items::bytes(reader, tenant).await? > 0);
     Ok(())
 }
@@ -465,7 +466,11 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
         surface: "email".into(),
         outcome: "success".into(),
     };
-    usage::add(tx, &bucket, 1).await
+    usage::add(tx, &bucket, 1).await?;
+    let counts = [("webhook:delivered:1".to_owned(), 2), ("webhook:failed:5".to_owned(), 1)];
+    let counts = std::collections::BTreeMap::from(counts);
+    usage::add_each(tx, tenant, ("2026-01-01", "0"), &counts).await?;
+    usage::add_each(tx, tenant, ("2026-01-01", "0"), &counts).await
 }
 
 async fn write_sending(tx: &mut Tx) -> Result<()> {
