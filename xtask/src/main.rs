@@ -6,6 +6,7 @@ mod browser;
 mod changed;
 mod check;
 mod connectors;
+mod deadline;
 mod demo;
 mod fuzz;
 mod http;

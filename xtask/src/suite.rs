@@ -5,29 +5,36 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use crate::changed::plan::{Kind, executable};
 use crate::check::{self, Counts};
 use crate::connectors;
+use crate::deadline;
 use crate::project;
 
 /// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
-const ON_POSTGRES: [&str; 11] = [
+const ON_POSTGRES: [&str; 14] = [
     "calendars::",
     "connections::",
     "contract::",
     "email::",
+    "events::",
     "jobs::",
+    "local_reads::",
     "oauth::",
+    "push::",
     "retention::",
     "sandbox_connector::",
     "scheduling::",
     "usage::",
     "webhooks::",
 ];
+
+/// The longest that one program of a lane may take, far more than any does: what runs then hangs.
+const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// The tests of the workspace, built.
 pub struct Suite {
@@ -147,22 +154,31 @@ fn on_postgres(lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
 }
 
 impl Lane {
-    /// Runs a command that runs tests, and shows its output when it has ended, so that the lanes do not mix.
+    /// Runs a command that runs tests, and shows its output when it has ended, so that the lanes do not mix. One that does not end in time is
+    /// ended, with what was running.
     fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let start = Instant::now();
-        let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {name}"))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let counts = check::counts_of(&text);
+        let ran = deadline::run(command, start + LONGEST).with_context(|| format!("cannot run {name}"))?;
+        let counts = check::counts_of(&ran.stdout);
         self.counts.add(counts);
         let mut shown = std::io::stderr().lock();
         writeln!(shown, "    {name}: {counts} ({})", project::seconds(start))?;
-        if !output.status.success() {
-            self.failed.push(name.to_owned());
-            // What passed says nothing; a panic of a thread that no test owns is on standard error.
-            for line in text.lines().filter(|line| !line.ends_with(" ... ok")) {
-                writeln!(shown, "{line}")?;
-            }
-            writeln!(shown, "{}", String::from_utf8_lossy(&output.stderr))?;
+        if ran.status.is_some_and(|status| status.success()) {
+            return Ok(());
+        }
+        self.failed.push(name.to_owned());
+        // What passed says nothing; a panic of a thread that no test owns is on standard error.
+        for line in ran.stdout.lines().filter(|line| !line.ends_with(" ... ok")) {
+            writeln!(shown, "{line}")?;
+        }
+        writeln!(shown, "{}", ran.stderr)?;
+        if ran.status.is_none() {
+            let running = ran.running.join(", ");
+            writeln!(
+                shown,
+                "    {name} did not end in {} s and was ended; still running: {running}",
+                LONGEST.as_secs()
+            )?;
         }
         Ok(())
     }
