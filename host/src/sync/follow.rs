@@ -232,7 +232,7 @@ pub async fn begun(app: &App, connection: &Connection, s: &SyncState) -> Result<
 
 /// The state as the API prints it, with the sources that could not be read. All of it is of rows, so that every host tells the same.
 pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<sync::SyncState> {
-    let s = &all_of(app, connection, s).await?;
+    let (s, collections) = &all_of(app, connection, s).await?;
     let job = jobs::find(app.db.reader(), &pull_job_of(connection, &s.surface, &s.scope_id).id()).await?;
     let queued = job.as_ref().filter(|job| s.followed && job.state == "queued");
     let next_attempt_at = queued.and_then(|job| job.due_at).map(Instant::from_millis);
@@ -270,6 +270,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         progress: SyncProgress { seen: s.seen, estimated: s.estimated, covered_since: at(s.covered_since) },
         backfill_since: at(s.backfill_since),
         watch: push_status::of(app, connection, s, watch(app, connection, Some((s, watched)))).await?,
+        watch_coverage: push_status::coverage(app, connection, s, *collections).await?,
         consecutive_errors: s.consecutive_errors,
         last_error,
         next_attempt_at,
@@ -284,10 +285,10 @@ fn is_whole(s: &SyncState) -> bool {
     s.scope_id.is_empty() && s.surface != Kind::EmailMessage.surface().as_str()
 }
 
-/// Of a surface that is followed as a whole: its own state with what is inside.
-async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<SyncState> {
+/// Of a surface that is followed as a whole: its own state with what is inside, and how many collections that are.
+async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(SyncState, i64)> {
     if !is_whole(s) {
-        return Ok(s.clone());
+        return Ok((s.clone(), 0));
     }
     let mut all = SyncState { seen: 0, ..s.clone() };
     let live = whole::collections(app, connection, Kind::ContactBook).await?;
@@ -313,7 +314,7 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<Syn
     if all.last_success_at.is_none() && all.status == "caught_up" {
         all.status = "initial".to_owned();
     }
-    Ok(all)
+    Ok((all, i64::try_from(live.len()).unwrap_or(i64::MAX)))
 }
 
 /// The push channel. None where the provider has one that is opened when somebody follows. With the state of what is followed, and how its

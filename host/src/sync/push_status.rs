@@ -1,7 +1,9 @@
 //! How the watch of a scope stands, as the API tells it.
 
+use std::collections::BTreeSet;
+
 use base::error::Result;
-use model::sync::{Watch, WatchStatus};
+use model::sync::{Watch, WatchCoverage, WatchStatus};
 use storage::connections::Connection;
 use storage::sync_states::SyncState;
 use storage::watches;
@@ -29,7 +31,7 @@ pub async fn of(
     }
     let (reader, now) = (app.db.reader(), app.now());
     let whole = Scope::collections(Kind::ContactBook);
-    if (state.surface.as_str(), state.scope_id.as_str()) == (whole.surface(), whole.scope_id.as_str()) {
+    if is_of(state, &whole) {
         let mut known = watches::of_connection(reader, &connection.id).await?;
         known.retain(|watch| watch.surface == state.surface);
         // One more than are watched: where there is one, not all are.
@@ -39,6 +41,37 @@ pub async fn of(
     let of = (state.surface.as_str(), state.scope_id.as_str());
     let known = watches::of_scope(reader, &connection.id, of).await?;
     Ok(shown(&known, now).or(otherwise))
+}
+
+/// Contract silent: in how many collections of a scope that is followed with all of them the provider tells of changes now, out of `total`.
+/// None: the scope has none inside, nobody follows it, or the provider cannot notify this service.
+pub async fn coverage(
+    app: &App,
+    connection: &Connection,
+    state: &SyncState,
+    total: i64,
+) -> Result<Option<WatchCoverage>> {
+    let is_whole = is_of(state, &Scope::collections(Kind::ContactBook));
+    if !is_whole || !state.followed || !reach::can_watch(app, &connection.provider) {
+        return Ok(None);
+    }
+    let known = watches::of_connection(app.db.reader(), &connection.id).await?;
+    Ok(Some(covered(&known, &state.surface, total, app.now())))
+}
+
+fn covered(known: &[watches::Watch], surface: &str, total: i64, now: i64) -> WatchCoverage {
+    let is_on = |watch: &&watches::Watch| {
+        watch.surface == surface && !watch.scope_id.is_empty() && watch.is_active(now)
+    };
+    let collections: BTreeSet<&str> =
+        known.iter().filter(is_on).map(|watch| watch.scope_id.as_str()).collect();
+    // The watch of a collection that is gone ends a moment after it.
+    let watched = i64::try_from(collections.len()).unwrap_or(i64::MAX).min(total);
+    WatchCoverage { watched, total }
+}
+
+fn is_of(state: &SyncState, scope: &Scope) -> bool {
+    (state.surface.as_str(), state.scope_id.as_str()) == (scope.surface(), scope.scope_id.as_str())
 }
 
 /// The watch of several parts out of the rows of all. Where one of them is not watched the whole is polled, and has no end.
@@ -112,5 +145,22 @@ mod tests {
         assert_eq!(of(&[]), None);
         let told = joined(&rows(Status::Active), &parts, NOW).and_then(|watch| watch.last_notification_at);
         assert_eq!(told, at(90), "whichever part it was about");
+    }
+
+    #[test]
+    fn each_collection_with_a_watch_that_is_on_counts_once() {
+        let rows = [
+            row("", Status::Active, 9_000),
+            row("cb_1", Status::Active, 9_000),
+            row("cb_1", Status::Expiring, 8_000),
+            row("cb_2", Status::Active, NOW),
+            row("cb_3", Status::Expiring, 9_000),
+            row("cb_4", Status::Starting, 9_000),
+            row("cb_5", Status::Stopping, 9_000),
+        ];
+        assert_eq!(covered(&rows, "contacts", 6, NOW), WatchCoverage { watched: 2, total: 6 });
+        assert_eq!(covered(&rows, "contacts", 1, NOW), WatchCoverage { watched: 1, total: 1 }, "one is gone");
+        assert_eq!(covered(&rows, "calendar", 6, NOW), WatchCoverage { watched: 0, total: 6 });
+        assert_eq!(covered(&[], "contacts", 0, NOW), WatchCoverage::default());
     }
 }

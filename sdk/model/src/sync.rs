@@ -40,6 +40,9 @@ pub struct SyncState {
     /// How far back the first scan goes; null for everything.
     pub backfill_since: Option<Instant>,
     pub watch: Option<Watch>,
+    /// Of how many collections the provider tells changes; null for one calendar, task list or mailbox, of which `watch` says all, for what
+    /// is not followed, and where the provider has no push.
+    pub watch_coverage: Option<WatchCoverage>,
     pub consecutive_errors: i64,
     pub last_error: Option<SyncError>,
     /// How often the provider lost its cursor and everything was compared anew.
@@ -107,6 +110,18 @@ pub struct Watch {
     pub status: WatchStatus,
     pub expires_at: Option<Instant>,
     pub last_notification_at: Option<Instant>,
+}
+
+/// How far the push channels of a surface reach that is synced with all of its collections, such as contacts with their books. The first 50 are
+/// watched at most; the others are polled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct WatchCoverage {
+    /// Collections with a channel that is active or expiring.
+    pub watched: i64,
+    /// Collections that there are.
+    pub total: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -227,6 +227,11 @@ async fn contacts_are_watched_book_by_book() {
         status["watch"]["status"].clone()
     };
     assert_eq!(status().await, "active");
+    let coverage = async || {
+        let status = api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
+        status["watchCoverage"].clone()
+    };
+    assert_eq!(coverage().await, json!({ "watched": books, "total": books }));
     // One of the books cannot be watched any longer, and everything is polled again.
     let watches = table::of_connection(server.app.db.reader(), &connection).await.expect("a query");
     let of_book = watches.iter().find(|watch| !watch.scope_id.is_empty()).expect("the watch of a book");
@@ -238,6 +243,7 @@ async fn contacts_are_watched_book_by_book() {
     server.clock.advance_ms(LIFE_MS * 2 / 10);
     assert_eq!(status().await, "expiring");
     server.clock.advance_ms(LIFE_MS * 3 / 10);
+    assert_eq!(coverage().await, json!({ "watched": books - 1, "total": books }));
     assert_eq!(status().await, "expired");
 }
 
@@ -269,6 +275,7 @@ async fn of_very_many_books_the_first_are_watched() {
     let status = api.get(path).send().await.expect(200);
     assert_eq!(status["watch"]["status"], "expired", "not all of it is watched");
     assert_eq!(status["watch"]["expiresAt"], Value::Null);
+    assert_eq!(status["watchCoverage"], json!({ "watched": 50, "total": books.len() }));
     assert!(server.pull().await > 0, "what changed while the watches began is read");
     let pull = jobs::find(server.app.db.reader(), &format!("pull:{connection}:contacts:")).await;
     let due_at = pull.expect("a query").expect("it is there").due_at;
