@@ -21,7 +21,7 @@ pub mod token_refresh;
 pub mod view;
 pub mod watch_calls;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
@@ -78,6 +78,13 @@ pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
         return Err(not_found("connection"));
     }
     table::find(app.db.reader(), tenant, id).await?.ok_or_else(|| not_found("connection"))
+}
+
+/// The live connections of the tenant among these ids, by their ids.
+pub async fn find_all(app: &App, tenant: &Tenant, ids: &[String]) -> Result<HashMap<String, Connection>> {
+    let plausible: Vec<String> = ids.iter().filter(|id| base::ids::is_plausible(id)).cloned().collect();
+    let found = table::of_ids(app.db.reader(), tenant, &plausible).await?;
+    Ok(found.into_iter().map(|connection| (connection.id.clone(), connection)).collect())
 }
 
 /// A connection that can be used now.

@@ -1,11 +1,11 @@
 //! Reads busy times: of the connections' own calendars from their events, of calendars that show nothing else and of other
 //! people from the provider's own answer. What cannot be read is an error of that one target and never free.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::error::{Code, Error, Result, not_found, refuse};
+use base::error::{Code, Error, Result, not_found};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -17,7 +17,7 @@ use runtime::Surface;
 use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
 use storage::connections::Connection;
-use storage::items::{self, Item};
+use storage::items::Item;
 use tokio::sync::OnceCell;
 
 use crate::app::App;
@@ -25,9 +25,10 @@ use crate::connections;
 use crate::freebusy::DAY_MS;
 use crate::freebusy::busy::{self, Busy, Rules};
 use crate::freebusy::events;
+use crate::freebusy::opened::{self, Known, Opened};
 use crate::resources::events::instances::too_many;
-use crate::resources::{Asker, Kind, collections, fetch};
-use crate::sync::{self, Scope};
+use crate::resources::{Asker, collections, fetch};
+use crate::sync;
 
 /// Targets that are read at once.
 const CONCURRENT_TARGETS: usize = 8;
@@ -37,8 +38,6 @@ const CONCURRENT_CALENDARS: usize = 4;
 const BUSY_COST: usize = 8;
 /// Busy times that one request holds, those of each calendar and of each target: about 100 MB.
 const MAX_HELD: usize = 1_000_000;
-/// Calendars read from the database at a time.
-const PAGE: i64 = 200;
 
 /// Whose time.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,15 +86,11 @@ impl<T> Readings<T> {
     }
 }
 
-/// The calendars of a connection.
-struct Opened {
-    connection: Connection,
-    calendars: Vec<(Item, Calendar)>,
-}
-
 /// What the targets of one request share.
 #[derive(Default)]
 struct Shared {
+    /// What was found out of many connections at once, until each is opened.
+    known: Mutex<HashMap<String, Known>>,
     connections: Readings<Opened>,
     /// By their ids.
     calendars: Readings<Vec<Busy>>,
@@ -104,6 +99,42 @@ struct Shared {
 }
 
 impl Shared {
+    /// With what can be known of all connections of the targets at once.
+    async fn of(app: &App, asker: &Asker, question: &Question, targets: &[Whose]) -> Shared {
+        let connection_id = |whose: &Whose| match whose {
+            Whose::Calendars { connection_id, .. } => Some(connection_id.clone()),
+            Whose::Person { .. } => None,
+        };
+        let ids: BTreeSet<String> = targets.iter().filter_map(connection_id).collect();
+        let ids: Vec<String> = ids.into_iter().collect();
+        if ids.len() < 2 {
+            return Shared::default();
+        }
+        // What cannot be read together is read one by one, and only what cannot be read so is an error.
+        let known = opened::open_together(app, asker, (&ids, scope(question))).await.unwrap_or_else(|e| {
+            tracing::warn!(error = %e, "connections could not be read together");
+            HashMap::new()
+        });
+        Shared { known: Mutex::new(known), ..Shared::default() }
+    }
+
+    /// Opens a connection, as far as that was not done.
+    async fn open(
+        &self,
+        app: &App,
+        asker: &Asker,
+        question: &Question,
+        connection_id: &str,
+    ) -> Result<Opened> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(connection_id);
+        match known {
+            None => opened::open(app, asker, (connection_id, scope(question))).await,
+            Some(Known::Opened(opened)) => Ok(opened),
+            Some(Known::Found(connection)) => opened::open_found(app, asker, connection).await,
+            Some(Known::Refused(e)) => Err(e),
+        }
+    }
+
     /// Counts busy times that are held from now on, up to what a request may have.
     fn hold(&self, count: usize) -> Result<()> {
         let held = self.held.fetch_add(count, Ordering::Relaxed).saturating_add(count);
@@ -119,7 +150,7 @@ pub async fn busy_of(
     question: &Question,
     targets: &[Whose],
 ) -> Vec<Result<Vec<Busy>, TargetError>> {
-    let shared = Shared::default();
+    let shared = Shared::of(app, asker, question, targets).boxed().await;
     // Collected first: a stream over a closure that borrows would not be `Send`.
     let answers: Vec<_> = targets.iter().map(|whose| one(app, asker, question, &shared, whose)).collect();
     stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await
@@ -133,7 +164,9 @@ pub async fn busy_by(
     targets: &[Whose],
     until: tokio::time::Instant,
 ) -> Vec<Result<Vec<Busy>, TargetError>> {
-    let shared = Shared::default();
+    let shared = Shared::of(app, asker, question, targets).boxed();
+    // Where that takes too long, so does everything else.
+    let shared = tokio::time::timeout_at(until, shared).await.unwrap_or_default();
     let answers: Vec<_> = targets
         .iter()
         .map(|whose| tokio::time::timeout_at(until, one(app, asker, question, &shared, whose)))
@@ -215,7 +248,7 @@ async fn of_connection(
     shared: &Shared,
     (connection_id, calendar_ids): (&str, Option<&[String]>),
 ) -> Result<Vec<Busy>, TargetError> {
-    let open = open(app, asker, question, connection_id).boxed();
+    let open = shared.open(app, asker, question, connection_id).boxed();
     let opened = shared.connections.get(connection_id, open).await?;
     let connection = &opened.connection;
     let chosen = chosen(&opened.calendars, calendar_ids).map_err(|e| target_error(&e))?;
@@ -244,48 +277,6 @@ async fn of_connection(
         busy.extend(found.map_err(|e| target_error(&e))?);
     }
     Ok(busy)
-}
-
-/// A connection that may be asked, with its calendars as fresh as a read.
-async fn open(app: &App, asker: &Asker, question: &Question, connection_id: &str) -> Result<Opened> {
-    let connection = asker.connection(app, connection_id, scope(question)).await?;
-    let asked_at = app.now();
-    let list = Scope::collections(Kind::Calendar);
-    sync::ensure_fresh(app, &connection, &list, asker.no_cache).await?;
-    must_be_fresh(app, &connection, &list, asked_at)?;
-    let calendars = all_calendars(app, asker, &connection).await?;
-    Ok(Opened { connection, calendars })
-}
-
-/// An older copy serves readers while the provider is down; here it could tell a time as free that is not.
-// Contract silent: how old busy times may be. As fresh as any read; a copy that could not be brought up to date is no answer.
-fn must_be_fresh(app: &App, connection: &Connection, scope: &Scope, asked_at: i64) -> Result<()> {
-    let read_at = app.freshness.get(&scope.lock_name(connection));
-    if read_at.is_some_and(|at| at >= asked_at - app.config.freshness_ms) {
-        return Ok(());
-    }
-    Err(refuse(
-        Code::ProviderUnavailable,
-        "the provider does not answer, so it is not known whether this time is free",
-    ))
-}
-
-async fn all_calendars(app: &App, asker: &Asker, connection: &Connection) -> Result<Vec<(Item, Calendar)>> {
-    let mut found = Vec::new();
-    let mut after = String::new();
-    loop {
-        let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
-        let page = items::list_top(reader, &asker.tenant, Some(&connection.id), kind, &after, PAGE).await?;
-        let is_last = (page.len() as i64) < PAGE;
-        for item in page {
-            after.clone_from(&item.id);
-            let body = serde_json::from_str(&item.body)?;
-            found.push((item, body));
-        }
-        if is_last {
-            return Ok(found);
-        }
-    }
 }
 
 /// The calendars that are meant.
@@ -328,7 +319,7 @@ async fn of_calendar(
         let range = (near.start, near.end);
         found.extend(events::busy_between(app, asker, calendar, (question, &rules), range).await?);
     }
-    must_be_fresh(app, connection, &scope, asked_at)?;
+    opened::must_be_fresh(app, connection, &scope, asked_at)?;
     Ok(found)
 }
 

@@ -1,10 +1,12 @@
-//! When people are busy. `gather` reads calendars and the provider's own answers, `events` the busy times of a calendar's events,
-//! `busy` is the pure rule of which event blocks time, `query` and `availability` are the two operations that ask. The search for free times itself is in `scheduling`.
+//! When people are busy. `opened` finds connections and their calendars, `gather` reads those and the provider's own answers, `events` the
+//! busy times of a calendar's events, `busy` is the pure rule of which event blocks time, `query` and `availability` are the two operations
+//! that ask. The search for free times itself is in `scheduling`.
 
 pub mod availability;
 pub mod busy;
 pub mod events;
 pub mod gather;
+pub mod opened;
 pub mod query;
 
 use base::error::{Code, Error, Result, invalid};

@@ -102,10 +102,25 @@ impl Asker {
         if !self.may_use(id) {
             return Err(not_found("connection"));
         }
-        let connection = connections::find(app, &self.tenant, id).await?;
-        connections::usable(&connection)?;
-        connections::granted(&connection, scope)?;
-        Ok(connection)
+        usable_for(connections::find(app, &self.tenant, id).await?, scope)
+    }
+
+    /// Each connection of a list of different ids, as `connection` finds it, with one statement for all of them.
+    ///
+    /// # Errors
+    /// Only where they cannot be read. What cannot be used is an error in its own place of the list.
+    pub async fn connections(
+        &self,
+        app: &App,
+        ids: &[String],
+        scope: &str,
+    ) -> Result<Vec<Result<Connection>>> {
+        let mut found = connections::find_all(app, &self.tenant, ids).await?;
+        let of = |id: &String| {
+            let connection = found.remove(id).filter(|_| self.may_use(id));
+            usable_for(connection.ok_or_else(|| not_found("connection"))?, scope)
+        };
+        Ok(ids.iter().map(of).collect())
     }
 
     /// A stored item that the key may see.
@@ -117,6 +132,13 @@ impl Asker {
         let found = items::find(app.db.resources(), &self.tenant, kind.as_str(), id).await?;
         found.filter(|item| self.may_use(&item.connection_id)).ok_or_else(|| not_found(what))
     }
+}
+
+/// The connection, if it can be used now and was granted the scope.
+fn usable_for(connection: Connection, scope: &str) -> Result<Connection> {
+    connections::usable(&connection)?;
+    connections::granted(&connection, scope)?;
+    Ok(connection)
 }
 
 /// Asks the provider, on behalf of somebody who waits.

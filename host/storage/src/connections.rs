@@ -105,6 +105,21 @@ pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Resul
         .await
 }
 
+/// Those of these ids that are live connections of the tenant, in no order.
+pub async fn of_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Connection>> {
+    let sql = one_of!(
+        reader,
+        "select * from connections where organization_id = $1 and application_id = $2 and deleted_at is null and id",
+        "$3"
+    );
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(json_text(ids))
+        .fetch_all(reader, connection)
+        .await
+}
+
 /// How many there are, by status.
 pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMap<String, i64>> {
     let sql = "select status, count(*) as n from connections where organization_id = $1 and application_id = $2 \

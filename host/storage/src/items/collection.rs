@@ -4,8 +4,9 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::dialect::among;
+use crate::dialect::{among, one_of};
 use crate::items::row::{Item, item, locked};
+use crate::json_text;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{Chunk, On, Reader, query};
 
@@ -85,6 +86,33 @@ pub async fn list_top(
         .bind(after_id)
         .bind(limit)
         .fetch_all(reader, item)
+        .await
+}
+
+/// Live items that live directly in these connections, one connection after the other and in each in id order; as many as a chunk holds.
+pub async fn list_top_of(
+    reader: &Reader,
+    tenant: &Tenant,
+    connection_ids: &[String],
+    kind: &str,
+    limit: i64,
+) -> Result<Chunk<Item>> {
+    let sql = one_of!(
+        reader,
+        select!(
+            "where organization_id = $1 and application_id = $2 and kind = $3 and deleted_at is null \
+             and connection_id"
+        ),
+        "$4",
+        " order by connection_id, id limit $5"
+    );
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(kind)
+        .bind(json_text(connection_ids))
+        .bind(limit)
+        .fetch_chunk(reader, limit, item)
         .await
 }
 

@@ -135,6 +135,7 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     assert!(connections::find(reader, tenant, MAIL).await?.is_some());
     let ids = [MAIL.to_owned(), EVENTS.to_owned(), "conn_1_0".to_owned()];
     assert_eq!(connections::existing(reader, tenant, &ids).await?.len(), 2);
+    assert_eq!(connections::of_ids(reader, tenant, &ids).await?.len(), 2);
     assert_eq!(connections::list(reader, tenant, ("", ""), "conn_100100", 50).await?.len(), 50);
     assert!(connections::count_by_status(reader, tenant).await?["active"] > 2_000);
     idempotency::find(reader, "app_0", "scope-10").await?;
@@ -154,6 +155,10 @@ async fn read_collections(db: &Db) -> Result<()> {
     assert_eq!(id.as_deref(), Some(event));
     assert_eq!(items::list_top(reader, tenant, Some(EVENTS), "calendar", "", 50).await?.len(), 3);
     assert_eq!(items::list_top(reader, tenant, None, "calendar", "cal_0_1", 50).await?.len(), 50);
+    let of = [EVENTS.to_owned(), MAIL.to_owned(), "conn_1_0".to_owned()];
+    let listed = items::list_top_of(reader, tenant, &of, "calendar", 50).await?;
+    assert_eq!((listed.rows.len(), listed.is_last), (3, true));
+    assert!(!items::list_top_of(reader, tenant, &of, "calendar", 2).await?.is_last);
     items::exceptions(reader, "evt_1000240").await?;
     assert!(!items::exceptions_of(reader, &["evt_1000240", "evt_1000480"]).await?.is_empty());
     let walked = items::snapshot(reader, tenant, ("cal_0_0", "event"), 50_000, "", 100).await?;
