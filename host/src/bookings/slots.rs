@@ -52,20 +52,65 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 /// A page of slots from `from_ms` on, or from the first; and where the next page begins, if there is one.
 pub async fn answer(
     app: &App,
-    viewer: (&Asker, bool),
+    (asker, sees_hosts): (&Asker, bool),
     query: &SlotQuery,
     from_ms: Option<i64>,
 ) -> Result<(SlotAnswer, Option<i64>)> {
-    answer_up_to(app, viewer, query, (from_ms, MAX_LIMIT)).await
+    let Found { bookable, zone, minutes, question, busy, mut slots, limit } =
+        find(app, asker, query, (from_ms, MAX_LIMIT)).await?;
+    let next = slots.get(limit).map(|slot| slot.at.start);
+    slots.truncate(limit);
+    let body = &bookable.body;
+    let tells_seats = body.seats_per_slot.is_some() && (sees_hosts || body.show_seat_count);
+    let print = |slot: &oracle::Slot| Slot {
+        start: Instant::from_millis(slot.at.start),
+        end: Instant::from_millis(slot.at.end),
+        local_start: local(slot.at.start, &zone),
+        host_ids: sees_hosts.then(|| ids(&question, slot)),
+        host_count: i64::try_from(slot.hosts.len()).unwrap_or(i64::MAX),
+        seats_remaining: tells_seats.then(|| i64::from(slot.seats_left)),
+        slot_token: Some(view::slot_token(&app.keyring, &bookable.row, (slot.at.start, minutes))),
+    };
+    let answer = SlotAnswer {
+        data: slots.iter().map(print).collect(),
+        next_cursor: None,
+        computed_at: Instant::from_millis(question.now_ms),
+        complete: busy.iter().all(Result::is_ok),
+        unavailable_hosts: if sees_hosts { unavailable(&bookable, &busy) } else { Vec::new() },
+        time_zone: zone.name,
+    };
+    Ok((answer, next))
 }
 
-/// The same with pages of at most `most` slots: for callers who need all of a range at once, and read the calendars once for them.
-pub async fn answer_up_to(
+/// When the slots of one search begin, `most` at most: for callers who need all of a range at once, and nothing else of a slot.
+pub async fn starts(app: &App, asker: &Asker, query: &SlotQuery, most: i64) -> Result<Vec<Instant>> {
+    let found = find(app, asker, query, (None, most)).await?;
+    let starts = found.slots.iter().map(|slot| Instant::from_millis(slot.at.start));
+    Ok(starts.take(found.limit).collect())
+}
+
+/// What a search has found.
+struct Found {
+    bookable: Bookable,
+    /// Of local times.
+    zone: Zone,
+    /// The length of a meeting.
+    minutes: i64,
+    question: Question,
+    busy: Busy,
+    /// One more than `limit`, where there are more.
+    slots: Vec<oracle::Slot>,
+    /// How many are asked for.
+    limit: usize,
+}
+
+/// The slots from `from_ms` on, or from the first; as many as the query asks for, `most` at most.
+async fn find(
     app: &App,
-    (asker, sees_hosts): (&Asker, bool),
+    asker: &Asker,
     query: &SlotQuery,
     (from_ms, most): (Option<i64>, i64),
-) -> Result<(SlotAnswer, Option<i64>)> {
+) -> Result<Found> {
     let range = range(query)?;
     let limit = limit(query.limit, most)?;
     let bookable = match (&query.event_type_id, &query.slug) {
@@ -90,32 +135,11 @@ pub async fn answer_up_to(
         return Err(gather::unknown());
     }
     let stored = gather::stored(app.db.reader(), &bookable.row.id, of, range).await?;
-    let now = app.now();
-    let mut question = gather::question(body, rules, range, (&busy, &stored), now)?;
+    let mut question = gather::question(body, rules, range, (&busy, &stored), app.now())?;
     question.moved = moved.meeting_id;
     question.only_hosts = both(query.host_ids.clone(), moved.only_hosts);
-    let mut found = search(app, asker, &question, (from_ms.unwrap_or(range.start), limit + 1)).await;
-    let next = found.get(limit).map(|slot| slot.at.start);
-    found.truncate(limit);
-    let tells_seats = body.seats_per_slot.is_some() && (sees_hosts || body.show_seat_count);
-    let print = |slot: &oracle::Slot| Slot {
-        start: Instant::from_millis(slot.at.start),
-        end: Instant::from_millis(slot.at.end),
-        local_start: local(slot.at.start, &zone),
-        host_ids: sees_hosts.then(|| ids(&question, slot)),
-        host_count: i64::try_from(slot.hosts.len()).unwrap_or(i64::MAX),
-        seats_remaining: tells_seats.then(|| i64::from(slot.seats_left)),
-        slot_token: Some(view::slot_token(&app.keyring, &bookable.row, (slot.at.start, minutes))),
-    };
-    let answer = SlotAnswer {
-        data: found.iter().map(print).collect(),
-        next_cursor: None,
-        computed_at: Instant::from_millis(now),
-        complete: busy.iter().all(Result::is_ok),
-        unavailable_hosts: if sees_hosts { unavailable(&bookable, &busy) } else { Vec::new() },
-        time_zone: zone.name,
-    };
-    Ok((answer, next))
+    let slots = search(app, asker, &question, (from_ms.unwrap_or(range.start), limit + 1)).await;
+    Ok(Found { bookable, zone, minutes, question, busy, slots, limit })
 }
 
 /// Whether no host could be asked who could be in a meeting.

@@ -1,4 +1,5 @@
-//! Free times for the page, by the very search that the API answers with.
+//! Free times for the page, by the very search that the API answers with. The page shows when slots begin: it has no use for their tokens,
+//! each of which is signed.
 
 use base::error::Result;
 use model::Instant;
@@ -25,9 +26,9 @@ pub async fn starts(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) 
     }
     let query = query(subject, (from_ms, to_ms), MAX_STARTS);
     // At once: each page would read all calendars again.
-    let (answer, _) = slots::answer_up_to(app, (&subject.asker, false), &query, (None, MAX_STARTS)).await?;
-    let starts = answer.data.iter().map(|slot| slot.start);
-    Ok(starts.filter(|start| !subject.is_now(*start)).collect())
+    let mut starts = slots::starts(app, &subject.asker, &query, MAX_STARTS).await?;
+    starts.retain(|start| !subject.is_now(*start));
+    Ok(starts)
 }
 
 /// The first start in a range of any length; what is far ahead is not looked at.
@@ -40,9 +41,8 @@ pub async fn first(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -
         }
         // Two: the first one can be where a booking is that is to be moved.
         let query = query(subject, (from_ms, end_ms), 2);
-        let (answer, _) = slots::answer(app, (&subject.asker, false), &query, None).await?;
-        let mut starts = answer.data.iter().map(|slot| slot.start);
-        if let Some(start) = starts.find(|start| !subject.is_now(*start)) {
+        let starts = slots::starts(app, &subject.asker, &query, 2).await?;
+        if let Some(start) = starts.into_iter().find(|start| !subject.is_now(*start)) {
             return Ok(Some(start));
         }
         from_ms = end_ms;
