@@ -33,6 +33,7 @@ use crate::pages::Pages;
 use crate::presence::Presence;
 use crate::recent::Recent;
 use crate::renewals::Renewals;
+use crate::sold_out::SoldOut;
 use crate::usage::Counters;
 use crate::watches::Watches;
 
@@ -75,6 +76,8 @@ pub struct Handles {
     pub pages: Pages,
     /// Busy times of calendars that many searches ask for.
     pub busy_times: BusyTimes,
+    /// Slots that many want at once and nobody can have any more.
+    pub sold_out: SoldOut,
     /// Merge suggestions that are being paged through.
     pub rankings: Recent<Ranking>,
     /// Who computes merge suggestions: each computation takes much memory, so two at a time, and of one tenant one.
@@ -136,6 +139,7 @@ impl App {
             sites: Recent::default(),
             pages: Pages::default(),
             busy_times: BusyTimes::default(),
+            sold_out: SoldOut::default(),
             rankings: Recent::lasting(60_000, 2),
             metadata: Recent::lasting(3_600_000, 1_000),
             jwks: JwksCache::default(),

@@ -35,6 +35,7 @@ pub mod pages;
 pub mod recent;
 pub mod renewals;
 pub mod retention;
+pub mod sold_out;
 pub mod telemetry;
 pub mod usage;
 pub mod watches;

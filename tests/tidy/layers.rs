@@ -21,6 +21,7 @@ const LAYERS: [&[&str]; 7] = [
         "presence",
         "recent",
         "renewals",
+        "sold_out",
         "supervise",
         "usage",
         "watches",

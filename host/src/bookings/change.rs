@@ -112,7 +112,7 @@ impl Held {
 }
 
 /// Writes a booking that was changed, with its entries in the log, `booking.` and one of the words each. The jobs of its events come after
-/// this.
+/// this. With the commit its former time may be free for those whom memory refuses (`sold_out`).
 pub async fn write(
     tx: &mut Tx,
     app: &App,
@@ -120,6 +120,8 @@ pub async fn write(
     (by, words, warnings): (Party, &[&'static str], &[Value]),
     now: i64,
 ) -> Result<()> {
+    let held = app.clone();
+    tx.after_commit(move || held.sold_out.forget());
     let Seat { row, body } = seat;
     row.body = serde_json::to_string(body)?;
     row.version += 1;

@@ -25,6 +25,7 @@ use crate::bookings::links::{self, Bookable};
 use crate::bookings::notify::sender;
 use crate::bookings::{new_booking, rules, turns, view};
 use crate::resources::Asker;
+use crate::sold_out::Moment;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -69,10 +70,12 @@ pub async fn create_limited(
     warnings: &[Value],
     attempt: &Attempt,
 ) -> Result<Answer> {
+    let came = app.sold_out.moment();
     let mut lessons = Lessons { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };
     let mut tries = 0;
     loop {
-        let mut wanted = Wanted { most_an_hour, ..prepare(app, viewer, new, warnings, &lessons).await? };
+        let prepared = prepare(app, viewer, new, warnings, (&lessons, came)).await?;
+        let mut wanted = Wanted { most_an_hour, ..prepared };
         if most_an_hour.is_some() {
             // The booking page alone has this limit.
             wanted.booking.source = BookingSource::Widget;
@@ -81,6 +84,9 @@ pub async fn create_limited(
         // Those who want the same slot stand in line here, and not before the database.
         let start_ms = new.start.as_millis();
         let _one = app.locks.lock(&format!("book:{}:{start_ms}", wanted.bookable.row.id)).await;
+        let slot = slot_name(&wanted.bookable, &wanted.rules, start_ms);
+        refuse_sold_out(app, &slot, came)?;
+        let asked = app.sold_out.moment();
         let (held, attempt) = (app.clone(), attempt.clone());
         let booked: Result<Answer, Stop> = app
             .db
@@ -97,6 +103,11 @@ pub async fn create_limited(
             Stop::Gone(host) => {
                 lessons.gone.insert(host);
             }
+            Stop::SoldOut(refusal) => {
+                let refused = decide::refused(&refusal);
+                app.sold_out.keep(slot, (asked, refusal), app.now());
+                return Err(refused);
+            }
             Stop::Taken if tries >= most => return Err(unavailable("this time is taken")),
             Stop::Changed if tries >= most => return Err(too_busy()),
             Stop::Taken | Stop::Changed => {}
@@ -108,13 +119,27 @@ fn too_busy() -> Error {
     refuse(Code::Overloaded, "the event type is being changed all the time; try again")
 }
 
+/// What a slot is remembered by when it is full (`sold_out`): an event type as it is now, and a start with a length. Seats and pools need no
+/// more, because what is remembered is that there is no room for one booking more, and not that there is a booking.
+fn slot_name(bookable: &Bookable, rules: &Rules, start_ms: i64) -> String {
+    format!("{}:{}:{start_ms}:{}", bookable.row.id, bookable.row.version, rules.duration_ms)
+}
+
+/// Refuses a slot that was found full after the request came.
+fn refuse_sold_out(app: &App, slot: &str, came: Moment) -> Result<()> {
+    match app.sold_out.refusal(slot, came, app.now()) {
+        Some(refusal) => Err(decide::refused(&refusal)),
+        None => Ok(()),
+    }
+}
+
 /// Checks what was sent, and reads the calendars of the hosts that can be chosen.
 async fn prepare(
     app: &App,
     (asker, sees_hosts): (&Asker, bool),
     new: &NewBooking,
     warnings: &[Value],
-    lessons: &Lessons,
+    (lessons, came): (&Lessons, Moment),
 ) -> Result<Wanted> {
     let bookable = match &new.slug {
         Some(slug) => links::by_slug_of(app, asker, (&new.event_type_id, slug)).await?,
@@ -128,6 +153,7 @@ async fn prepare(
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
     let rules = rules::of(&bookable.body, minutes)?;
+    refuse_sold_out(app, &slot_name(&bookable, &rules, start_ms), came)?;
     let (question, slot) = look(app, &bookable, &rules, start_ms).await?;
     let asked = asked(&bookable.body, (&question, &slot), lessons);
     let is_partial = (0..bookable.body.hosts.len()).any(|index| is_left_out(&bookable.body, &asked, index));

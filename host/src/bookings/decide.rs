@@ -7,7 +7,7 @@ use base::ids::Kind;
 use model::scheduling::booking::{Booking, BookingStatus};
 use model::scheduling::event_type::HostRole;
 use scheduling::assign;
-use scheduling::interval::Interval;
+use scheduling::interval::{Interval, Intervals};
 use scheduling::oracle::{Oracle, Refusal, Slot};
 use scheduling::rules::{Question, Rules};
 use serde_json::Value;
@@ -60,6 +60,8 @@ pub enum Stop {
     Taken,
     /// The account of this host was disconnected.
     Gone(String),
+    /// What is booked here leaves no room in the slot, whatever the calendars say.
+    SoldOut(Refusal),
 }
 
 impl From<Error> for Stop {
@@ -132,8 +134,19 @@ async fn look(tx: &mut Tx, wanted: &Wanted, row: &EventTypeRow, now: i64) -> Res
     let found = Oracle::new(&question).at(start_ms);
     match found {
         Ok(slot) => Ok((question, slot)),
-        Err(Refusal::Taken | Refusal::Unknown(_)) if wanted.is_partial => Err(Stop::Unread),
-        Err(refusal) => Err(refused(&refusal).into()),
+        Err(refusal) => Err(stop(question, &refusal, wanted.is_partial)),
+    }
+}
+
+/// What follows from a refusal: whether the slot is full without any calendar, which is so for others who want it, too.
+fn stop(mut question: Question, refusal: &Refusal, is_partial: bool) -> Stop {
+    for host in &mut question.hosts {
+        host.busy = Some(Intervals::default());
+    }
+    match (Oracle::new(&question).at(question.range.start), refusal) {
+        (Err(full @ (Refusal::Taken | Refusal::LimitReached(_))), _) => Stop::SoldOut(full),
+        (_, Refusal::Taken | Refusal::Unknown(_)) if is_partial => Stop::Unread,
+        _ => refused(refusal).into(),
     }
 }
 

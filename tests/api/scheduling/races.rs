@@ -2,23 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use harness::TestServer;
-use serde_json::json;
+use harness::{Ask, Exchange, TestServer};
+use serde_json::{Value, json};
 
-use super::{BOOKINGS, DAY, Desk, booking, checker, on, starts};
+use super::pools::{desks, host};
+use super::{BOOKINGS, DAY, Desk, booking, checker, on, starts, text};
+
+/// What is answered to requests that come at the same time.
+async fn answers(asked: Vec<Ask>) -> Vec<Exchange> {
+    let asked: Vec<_> = asked.into_iter().map(|ask| tokio::spawn(async move { ask.send().await })).collect();
+    let mut answers = Vec::with_capacity(asked.len());
+    for answer in asked {
+        answers.push(answer.await.expect("the request is sent"));
+    }
+    answers
+}
 
 /// How many answers had each status.
-async fn all_at_once(desk: &Desk, bodies: Vec<serde_json::Value>) -> BTreeMap<u16, usize> {
-    let asked: Vec<_> = bodies
-        .into_iter()
-        .map(|body| {
-            let ask = desk.api.post(BOOKINGS, body);
-            tokio::spawn(async move { ask.send().await })
-        })
-        .collect();
+async fn all_at_once(desk: &Desk, bodies: Vec<Value>) -> BTreeMap<u16, usize> {
+    let asked = bodies.into_iter().map(|body| desk.api.post(BOOKINGS, body)).collect();
     let mut statuses = BTreeMap::new();
-    for answer in asked {
-        let answer = answer.await.expect("the request is sent");
+    for answer in answers(asked).await {
         if answer.status == 409 {
             assert_eq!(answer.answer["error"]["code"], "slot_unavailable", "{answer}");
         }
@@ -36,6 +40,74 @@ async fn a_hundred_clients_one_slot() {
     let bodies = (0..100).map(|_| booking(&id, "09:00")).collect();
     assert_eq!(all_at_once(&desk, bodies).await, BTreeMap::from([(201, 1), (409, 99)]));
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"09:00".to_owned()));
+}
+
+/// Most losers of a race are refused from memory, and that is over with the race: as soon as a slot is free again, one of those who come then
+/// gets it. The clock stands still, so that nothing is forgotten for its age.
+#[tokio::test]
+async fn a_slot_that_is_free_again_is_there_for_whoever_comes_then() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let later = json!({ "start": format!("{DAY}T11:00:00Z") });
+    let ways = [
+        ("09:00", json!({}), ("cancel", json!({}))),
+        ("09:30", json!({}), ("reschedule", later)),
+        ("10:00", json!({ "requiresConfirmation": true }), ("reject", json!({}))),
+    ];
+    for (time, fields, (verb, body)) in ways {
+        let id = desk.open(verb, fields).await;
+        let asked = (0..20).map(|_| desk.api.post(BOOKINGS, booking(&id, time))).collect();
+        let answers = answers(asked).await;
+        let won: Vec<&Exchange> = answers.iter().filter(|answer| answer.status == 201).collect();
+        assert_eq!(won.len(), 1, "{verb}");
+        let path = format!("{BOOKINGS}/{}/{verb}", text(&won[0].answer["id"]));
+        desk.api.post(path, body).send().await.expect(200);
+        let bodies = (0..20).map(|_| booking(&id, time)).collect();
+        assert_eq!(all_at_once(&desk, bodies).await, BTreeMap::from([(201, 1), (409, 19)]), "{verb}");
+    }
+}
+
+/// The answer to a loser is kept under its key, as any other: whoever sends the same again is told the same, also when the slot is free by
+/// then. Under another key it is another request.
+#[tokio::test]
+async fn a_loser_is_told_the_same_under_the_same_key() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let ask = |key: usize| desk.api.post(BOOKINGS, booking(&id, "09:00")).keyed(&format!("client {key}"));
+    let answers = answers((0..20).map(ask).collect()).await;
+    let (won, lost): (Vec<_>, Vec<_>) = (0..).zip(answers).partition(|(_, answer)| answer.status == 201);
+    assert_eq!((won.len(), lost.len()), (1, 19));
+    let path = format!("{BOOKINGS}/{}/cancel", text(&won[0].1.answer["id"]));
+    desk.api.post(path, json!({})).send().await.expect(200);
+    for (key, before) in lost {
+        let again = ask(key).send().await;
+        assert_eq!((again.status, again.header("idempotent-replayed")), (409, Some("true")), "{again}");
+        assert_eq!(again.answer["error"]["code"], "slot_unavailable");
+        assert_eq!(again.answer["error"]["message"], before.answer["error"]["message"]);
+    }
+    ask(20).send().await.expect(201);
+}
+
+/// Where there is room for several, so many win and no more: a pool has as many as it has hosts, a class as many as it has seats.
+#[tokio::test]
+async fn as_many_win_as_there_are_hosts_or_seats() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob", "carol"]).await;
+    let hosts: Value = all.iter().map(|desk| host(desk, json!({ "role": "rotation" }))).collect();
+    let pool = all[0].open("pool", json!({ "hosts": hosts, "assignment": "roundRobin" })).await;
+    let class = all[0].open("class", json!({ "seatsPerSlot": 5 })).await;
+    for (id, time, room) in [(pool, "09:00", 3), (class, "10:00", 5)] {
+        let of_guest = |guest: usize| {
+            let mut body = booking(&id, time);
+            body["inviteeEmail"] = json!(format!("guest{guest}@example.org"));
+            body
+        };
+        let statuses = all_at_once(&all[0], (0..40).map(of_guest).collect()).await;
+        assert_eq!(statuses, BTreeMap::from([(201, room), (409, 40 - room)]), "{time}");
+    }
+    let checked = checker::check(&server.app.db).await;
+    assert_eq!(checked.meetings, 4, "{checked}");
 }
 
 /// A host who is in two event types is in one place at a time: of meetings that overlap one is made.
