@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 /// What to send and what must come back.
@@ -93,12 +94,7 @@ pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
 }
 
 async fn turn(load: &Load, length: Duration) -> Result<Measured> {
-    let mut streams = Vec::new();
-    for _ in 0..load.clients {
-        let stream = TcpStream::connect(load.address).await.context("cannot connect")?;
-        stream.set_nodelay(true)?;
-        streams.push(stream);
-    }
+    let streams = connect(load.address, load.clients).await?;
     let stop = Arc::new(AtomicBool::new(false));
     let start = Instant::now();
     let mut clients = JoinSet::new();
@@ -132,6 +128,62 @@ async fn client(mut stream: TcpStream, load: Load, stop: Arc<AtomicBool>) -> Res
         micros.push(u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX));
     }
     Ok(micros)
+}
+
+/// Clients that each send one request, all at the same time, over connections that are kept from one time to the next.
+pub struct Race {
+    // Closed before the runtime that they belong to ends.
+    streams: Vec<TcpStream>,
+    runtime: Runtime,
+}
+
+impl Race {
+    /// So many clients.
+    pub fn connect(address: SocketAddr, clients: usize) -> Result<Race> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let streams = runtime.block_on(connect(address, clients))?;
+        Ok(Race { streams, runtime })
+    }
+
+    /// Sends the request of each; the status and the microseconds of each answer. `status` and `clients` of the load are of no account.
+    pub fn run(&mut self, load: &Load) -> Result<Vec<(u16, u32)>> {
+        let streams = std::mem::take(&mut self.streams);
+        let (streams, answers) = self.runtime.block_on(once(streams, load))?;
+        self.streams = streams;
+        Ok(answers)
+    }
+}
+
+async fn once(streams: Vec<TcpStream>, load: &Load) -> Result<(Vec<TcpStream>, Vec<(u16, u32)>)> {
+    let mut clients = JoinSet::new();
+    for mut stream in streams {
+        let request = request(load);
+        clients.spawn(async move {
+            let mut buffer = Vec::new();
+            let start = Instant::now();
+            stream.write_all(request.as_bytes()).await?;
+            let (status, _) = read_answer(&mut stream, &mut buffer).await?;
+            let micros = u32::try_from(start.elapsed().as_micros()).unwrap_or(u32::MAX);
+            Ok::<_, anyhow::Error>((stream, (status, micros)))
+        });
+    }
+    let (mut streams, mut answers) = (Vec::new(), Vec::new());
+    while let Some(done) = clients.join_next().await {
+        let (stream, answer) = done?.with_context(|| format!("{} {}", load.method, load.path))?;
+        streams.push(stream);
+        answers.push(answer);
+    }
+    Ok((streams, answers))
+}
+
+async fn connect(address: SocketAddr, clients: usize) -> Result<Vec<TcpStream>> {
+    let mut streams = Vec::with_capacity(clients);
+    for _ in 0..clients {
+        let stream = TcpStream::connect(address).await.context("cannot connect")?;
+        stream.set_nodelay(true)?;
+        streams.push(stream);
+    }
+    Ok(streams)
 }
 
 /// A place below `length`: the upper bits of the number times the golden ratio walk over all of them in no order.
@@ -168,8 +220,17 @@ fn request(load: &Load) -> String {
     text + "\r\n" + &body
 }
 
-/// Reads one whole answer with a Content-Length; an error when its status is another than `wanted`.
+/// Reads one whole answer; an error when its status is another than `wanted`.
 async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, wanted: u16) -> Result<()> {
+    let (status, head_end) = read_answer(stream, buffer).await?;
+    if status != wanted {
+        bail!("status {status} instead of {wanted}: {}", String::from_utf8_lossy(&buffer[head_end..]));
+    }
+    Ok(())
+}
+
+/// Reads one whole answer with a Content-Length into the buffer; its status, and where its body begins.
+async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(u16, usize)> {
     buffer.clear();
     let head_end = loop {
         ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");
@@ -184,10 +245,7 @@ async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, wanted: u16) -> Re
         ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");
     }
     let status: u16 = head.get(9..12).unwrap_or_default().parse().context("no status line")?;
-    if status != wanted {
-        bail!("status {status} instead of {wanted}: {}", String::from_utf8_lossy(&buffer[head_end..]));
-    }
-    Ok(())
+    Ok((status, head_end))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub fn run(rig: &Rig, program: &Program) -> Result<Vec<Row>> {
     let folder = rig.folder("scheduling-insert")?;
     let service = Service::start(rig, "scheduling-booking", &[("LD_PRELOAD", &slow)])?;
     let of = event_type(&service)?;
-    let starts = starts(&service, &of)?;
+    let starts = starts(&service, &of, 2 * BOOKINGS_EACH)?;
     let (first, second) = starts.split_at(BOOKINGS_EACH);
     let mut ours = book(&service, &of, first, 0)?;
     let mut theirs = timed(program.insert(&folder, BOOKINGS_EACH, &slow)?);
@@ -42,7 +42,7 @@ pub fn run(rig: &Rig, program: &Program) -> Result<Vec<Row>> {
 }
 
 /// A quarter of an hour of one host, at any time.
-fn event_type(service: &Service) -> Result<EventType> {
+pub fn event_type(service: &Service) -> Result<EventType> {
     let host = service.host(0, &json!("UTC"), &[])?;
     let body = json!({
         "durationMinutes": 15, "hosts": [host.role("required")],
@@ -54,11 +54,10 @@ fn event_type(service: &Service) -> Result<EventType> {
     service.make("booking", body, 1)
 }
 
-/// As many starts as are booked.
-fn starts(service: &Service, of: &EventType) -> Result<Vec<Value>> {
+/// So many starts, at most a page of slots.
+pub fn starts(service: &Service, of: &EventType, count: usize) -> Result<Vec<Value>> {
     let found = service.ask(&json!({ "eventTypeId": of.id, "start": START, "end": END }))?;
     let slots = found["data"].as_array().context("there are no slots")?;
-    let count = 2 * BOOKINGS_EACH;
     ensure!(slots.len() >= count, "there are {} slots and not {count}", slots.len());
     Ok(slots.iter().take(count).map(|slot| slot["start"].clone()).collect())
 }

@@ -1,8 +1,9 @@
 //! Scheduling: the search for slots beside a search in Node with luxon that has the same answer, how its cost grows, the booking page,
-//! and what booking costs beside one commit.
+//! what booking costs beside one commit, and how soon those know who lose a race for a slot.
 
 mod booking;
 mod growth;
+mod losers;
 mod page;
 mod peer;
 mod service;
@@ -60,5 +61,6 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     rows.extend(page::run(&service, &one, &plan)?);
     service.server.stop()?;
     rows.extend(booking::run(rig, &program)?);
+    rows.extend(losers::run(rig)?);
     Ok(rows)
 }

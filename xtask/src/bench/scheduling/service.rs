@@ -1,5 +1,6 @@
 //! Our side: a server with the calendars of many accounts of the sandbox, which are synced, and event types with meetings.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -232,21 +233,35 @@ impl Service {
 
     /// Load by searches.
     pub fn load(&self, query: &Value, clients: usize) -> Load {
+        Load { clients, ..self.posts(SLOTS, query, 200) }
+    }
+
+    /// What somebody sends who books a slot, an invitee for each request; and an Idempotency-Key for each, where that is wanted.
+    pub fn booking(&self, of: &EventType, start: &Value, is_keyed: bool) -> Load {
+        let mut load = self.posts(BOOKINGS, &invitation(&of.id, start, "{n}"), 201);
+        if is_keyed {
+            load.headers.push("idempotency-key: race-{n}".to_owned());
+        }
+        load
+    }
+
+    /// Requests of one client with this body, which are answered with this status.
+    fn posts(&self, path: &str, body: &Value, status: u16) -> Load {
         Load {
             address: self.server.options.listen,
             method: "POST",
-            path: SLOTS.to_owned(),
+            path: path.to_owned(),
             choices: Arc::default(),
             headers: vec![format!("authorization: Bearer {}", self.key)],
-            body: query.to_string(),
-            status: 200,
-            clients,
+            body: body.to_string(),
+            status,
+            clients: 1,
         }
     }
 }
 
 /// What somebody sends who books.
-pub fn invitation(event_type: &str, start: &Value, number: usize) -> Value {
+pub fn invitation(event_type: &str, start: &Value, number: impl Display) -> Value {
     json!({
         "eventTypeId": event_type, "start": start,
         "inviteeEmail": format!("guest{number}@example.org"), "inviteeName": "Ada Lovelace",
