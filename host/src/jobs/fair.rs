@@ -66,6 +66,11 @@ impl Shares {
         waiting.iter().min_by_key(rank).map(|(share, _)| share.clone())
     }
 
+    /// How many turns of an application are under way in a pool.
+    pub fn running(&self, is_slow: bool, application: &str) -> usize {
+        self.0.get(&(is_slow, application.to_owned())).map_or(0, |served| served.running)
+    }
+
     /// A turn begins.
     pub fn begin(&mut self, is_slow: bool, application: &str) {
         self.0.entry((is_slow, application.to_owned())).or_default().running += 1;

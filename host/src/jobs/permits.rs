@@ -13,17 +13,38 @@ use crate::app::App;
 use crate::jobs::fair::Share;
 use crate::jobs::fair::Shares;
 
-/// A turn that lasts longer than this moves to the pool for slow turns, and its job's next turn begins there.
-const SLOW: Duration = Duration::from_secs(2);
-/// A turn that takes less than this brings its job back.
-const FAST: Duration = Duration::from_secs(1);
 /// How often a full look is followed by another one at the most.
 const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(250);
+
+/// What counts as long in a class with a pool for slow turns.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// A turn that lasts longer than this moves to the pool for slow turns.
+    move_after: Duration,
+    /// A job is slow after work that took longer than this: its next turn begins in that pool.
+    slow_after: Duration,
+    /// A slow job is not slow any more after work that took less than this.
+    fast_below: Duration,
+}
+
+impl Pace {
+    fn of(class: JobClass) -> Pace {
+        let ms = Duration::from_millis;
+        match class {
+            // A delivery waits for its endpoint nearly all of the time, and waits as well in the other pool. Endpoints that begin to hang
+            // all at once hold each place of the fast ones no longer than this. An answer whose body does not end takes a second.
+            JobClass::Deliver => Pace { move_after: ms(100), slow_after: ms(500), fast_below: ms(250) },
+            _ => Pace { move_after: ms(2_000), slow_after: ms(2_000), fast_below: ms(1_000) },
+        }
+    }
+}
 
 /// Most turns of a class.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     fast: usize,
+    /// Of the fast ones, those of one application; none: as many as the class has.
+    fast_of_application: Option<usize>,
     /// 0: the class has one pool.
     slow: usize,
     /// Of one application; none: as many as the class has.
@@ -36,18 +57,26 @@ struct Limits {
 
 impl Limits {
     fn of(class: JobClass) -> Limits {
-        let one_pool = |fast| Limits { fast, slow: 0, application: None, connection: None, target: None };
+        let one_pool = |fast| Limits {
+            fast,
+            fast_of_application: None,
+            slow: 0,
+            application: None,
+            connection: None,
+            target: None,
+        };
         match class {
-            // One turn works on one endpoint, and mostly waits for it: a thousand endpoints that hang leave room for those that answer.
-            JobClass::Deliver => Limits { slow: 1_024, target: Some(64), ..one_pool(32) },
+            // One turn works on one endpoint, and mostly waits for it: a thousand endpoints that hang leave room for those that answer. Where
+            // the slow ones are full, an application whose endpoints are now fast and now slow leaves room for the others.
+            JobClass::Deliver => {
+                Limits { fast_of_application: Some(32), slow: 1_024, target: Some(256), ..one_pool(40) }
+            }
             // Fewer than the runtime runs in the background: those of one provider leave room for others there too.
             JobClass::Send => {
                 Limits { application: Some(12), connection: Some(2), target: Some(8), ..one_pool(24) }
             }
             // Fewer together than the runtime runs calls for one application: somebody may wait for another one.
-            JobClass::Pull => {
-                Limits { fast: 6, slow: 14, application: None, connection: Some(2), target: Some(10) }
-            }
+            JobClass::Pull => Limits { slow: 14, connection: Some(2), target: Some(10), ..one_pool(6) },
             // A turn is an open stream.
             JobClass::Watch => one_pool(2_000),
             _ => one_pool(6),
@@ -63,9 +92,10 @@ impl Limits {
     }
 }
 
-/// Whether a job counts as slow after a turn of this length; `was_slow` before it.
+/// Whether a job counts as slow after a turn of this length, or of a delivery after an attempt of this length; `was_slow` before it.
 pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
-    Limits::of(class).slow > 0 && (elapsed > SLOW || was_slow && elapsed >= FAST)
+    let pace = Pace::of(class);
+    Limits::of(class).slow > 0 && (elapsed > pace.slow_after || was_slow && elapsed >= pace.fast_below)
 }
 
 /// The permits of a class. All clones are one.
@@ -142,7 +172,10 @@ impl Permits {
         let mut taken = self.taken();
         let has_place = match is_slow {
             true => taken.slow < limits.slow,
-            false => taken.fast < limits.fast,
+            false => {
+                let own = taken.shares.running(false, &hint.application_id);
+                taken.fast < limits.fast && limits.fast_of_application.is_none_or(|most| own < most)
+            }
         };
         let is_free = has_place
             && has_room(&taken.applications, &hint.application_id, limits.application)
@@ -154,7 +187,8 @@ impl Permits {
         *taken.pool(is_slow) += 1;
         *taken.applications.entry(hint.application_id.clone()).or_default() += 1;
         *taken.connections.entry(connection.clone()).or_default() += 1;
-        if limits.counts_target(is_slow) {
+        let has_target = limits.counts_target(is_slow);
+        if has_target {
             *taken.targets.entry(hint.target.clone()).or_default() += 1;
         }
         taken.shares.begin(is_slow, &hint.application_id);
@@ -166,6 +200,7 @@ impl Permits {
             application,
             connection,
             target,
+            has_target,
             since: Instant::now(),
         })
     }
@@ -224,6 +259,8 @@ pub struct Permit {
     application: String,
     connection: String,
     target: String,
+    /// It counts for its server.
+    has_target: bool,
     /// Since when it has its place in the pool.
     since: Instant,
 }
@@ -236,7 +273,7 @@ impl Drop for Permit {
         *pool = pool.saturating_sub(1);
         give_back(&mut taken.applications, &self.application);
         give_back(&mut taken.connections, &self.connection);
-        if self.permits.limits.counts_target(self.is_slow) {
+        if self.has_target {
             give_back(&mut taken.targets, &self.target);
         }
     }
@@ -258,7 +295,8 @@ impl Permit {
         if self.permits.limits.slow == 0 || self.is_slow {
             return turn.await;
         }
-        while tokio::time::timeout(SLOW, &mut turn).await.is_err() {
+        let move_after = Pace::of(self.permits.class).move_after;
+        while tokio::time::timeout(move_after, &mut turn).await.is_err() {
             if self.move_to_slow() {
                 // There is a place for another turn.
                 app.db.wakes().wake(self.permits.class);
@@ -276,7 +314,12 @@ impl Permit {
         taken.fast = taken.fast.saturating_sub(1);
         taken.shares.end(false, &self.application, self.since.elapsed());
         taken.shares.begin(true, &self.application);
-        *taken.targets.entry(self.target.clone()).or_default() += 1;
+        // A delivery that takes a moment says little of its server: at one with many endpoints, those that are asked all the time would take
+        // the places of those that are slow, or are asked for the first time.
+        self.has_target = self.permits.class != JobClass::Deliver;
+        if self.has_target {
+            *taken.targets.entry(self.target.clone()).or_default() += 1;
+        }
         drop(taken);
         (self.is_slow, self.since) = (true, Instant::now());
         true
@@ -385,14 +428,35 @@ mod tests {
     fn endpoints_that_hang_leave_room_for_those_that_answer() {
         let permits = Permits::new(JobClass::Deliver);
         let one_server: Vec<Permit> =
-            (0..100).filter_map(|n| permits.take(&pull(&format!("{n}"), "hooks.test:443", true))).collect();
-        assert_eq!(one_server.len(), 64);
+            (0..300).filter_map(|n| permits.take(&pull(&format!("{n}"), "hooks.test:443", true))).collect();
+        assert_eq!(one_server.len(), 256);
         let slow: Vec<Permit> =
             (0..2_000).filter_map(|n| permits.take(&pull("", &format!("slow{n}.test:443"), true))).collect();
-        assert_eq!(slow.len(), 1_024 - 64);
+        assert_eq!(slow.len(), 1_024 - 256);
         let fast: Vec<Permit> =
             (0..100).filter_map(|_| permits.take(&pull("", "hooks.test:443", false))).collect();
-        assert_eq!(fast.len(), 32);
+        assert_eq!(fast.len(), 32, "one application leaves room for others");
+        let of_another = Candidate { application_id: "another".into(), ..pull("", "hooks.test:443", false) };
+        let others: Vec<Permit> = (0..100).filter_map(|_| permits.take(&of_another)).collect();
+        assert_eq!(others.len(), 8);
+        drop(fast);
+        assert!(permits.take(&pull("", "hooks.test:443", false)).is_some());
+    }
+
+    #[test]
+    fn deliveries_that_take_a_moment_leave_the_places_of_their_server() {
+        let permits = Permits::new(JobClass::Deliver);
+        let mut moved: Vec<Permit> = Vec::new();
+        for n in 0..300 {
+            let mut permit = permits.take(&pull("", "hooks.test:443", false)).expect("there is a place");
+            assert!(permit.move_to_slow(), "{n}");
+            moved.push(permit);
+        }
+        assert!(permits.busy().targets.is_empty());
+        assert!(permits.take(&pull("", "hooks.test:443", true)).is_some(), "one that is slow has a place");
+        drop(moved);
+        let taken = permits.taken();
+        assert_eq!((taken.fast, taken.slow, taken.targets.len()), (0, 0, 0));
     }
 
     #[test]
@@ -403,5 +467,10 @@ mod tests {
         assert!(is_slow(JobClass::Pull, ms(1_000), true));
         assert!(!is_slow(JobClass::Pull, ms(999), true));
         assert!(!is_slow(JobClass::Watch, ms(60_000), false));
+        // An endpoint that answers at once and whose body never ends takes a second of each attempt.
+        assert!(is_slow(JobClass::Deliver, ms(1_000), false));
+        assert!(!is_slow(JobClass::Deliver, ms(500), false));
+        assert!(is_slow(JobClass::Deliver, ms(250), true));
+        assert!(!is_slow(JobClass::Deliver, ms(249), true));
     }
 }

@@ -9,6 +9,7 @@ use base::input::validate::fault;
 use model::webhook::{DisabledReason, PayloadMode, WebhookStatus, WebhookSubscription};
 use serde_json::{Map, Value, json};
 use storage::api_keys::ApiKey;
+use storage::job_claims;
 use storage::jobs::{self, NewJob};
 use storage::wakes::JobClass;
 use storage::webhooks::{self as table, Webhook, feeds};
@@ -167,6 +168,7 @@ async fn insert(
     new.cursor = table::insert(tx, &new).await?;
     // They wait for the first event.
     jobs::enqueue(tx, &deliveries(&new, None), now).await?;
+    job_claims::begin_slow(tx, &format!("deliver:{}", new.id)).await?;
     let fanout =
         NewJob { kind: "fanout", key: &new.tenant.application_id, target: "", ..deliveries(&new, None) };
     jobs::enqueue(tx, &fanout, now).await?;
@@ -342,6 +344,7 @@ async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> R
         }
         if planned.is_forgiven {
             table::forgive(tx, &after.id).await?;
+            job_claims::begin_slow(tx, &format!("deliver:{}", after.id)).await?;
         }
         // Without order nothing waits for an earlier event any more.
         let lets_go = before.ordered && !after.ordered;

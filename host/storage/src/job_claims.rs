@@ -105,3 +105,11 @@ pub async fn set_slow(tx: &mut Tx, job: &Job, is_slow: bool) -> Result<()> {
     let held = query(sql).bind(&job.id).bind(job.fence.0).bind(i64::from(is_slow)).execute(tx).await?;
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
+
+/// Lets the next turn of a job begin in the pool for slow turns, where there is room for many: nothing is known of how long it takes. A job
+/// that is not there stays so.
+pub async fn begin_slow(tx: &mut Tx, id: &str) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    query("update jobs set is_slow = 1 where id = $1").bind(id).execute(tx).await?;
+    Ok(())
+}

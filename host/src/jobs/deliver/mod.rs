@@ -46,13 +46,13 @@ async fn run(turn: &Turn) -> Result<Next> {
         "active" => {}
         "disabled" => return discard(app, &endpoint.tenant, webhook_id).await,
         // It keeps its cursor, and is woken when it is resumed.
-        _ => return Ok(Next::Park),
+        _ => return put_off(turn, None).await,
     }
     let now = app.now();
     let rate = Rate::new(endpoint.max_per_second, turn.job.progress.as_deref(), now);
     let begins_at = endpoint.health.not_before.unwrap_or(now).max(rate.next_at(now));
     if begins_at > now {
-        return put_off(turn, begins_at).await;
+        return put_off(turn, Some(begins_at)).await;
     }
     if endpoint.held > 0 && !endpoint.ordered {
         let_go(turn).await?;
@@ -64,11 +64,11 @@ async fn run(turn: &Turn) -> Result<Next> {
     sending.end().await
 }
 
-/// Ends a turn in which no attempt may begin before this time, in ms since 1970. It says nothing of how long attempts take, so that a slow
-/// endpoint stays one.
-async fn put_off(turn: &Turn, until: i64) -> Result<Next> {
+/// Ends a turn in which no attempt may begin before this time, in ms since 1970; none: before it is woken. It says nothing of how long
+/// attempts take, so that a slow endpoint stays one.
+async fn put_off(turn: &Turn, until: Option<i64>) -> Result<Next> {
     let (job, now) = (turn.job.clone(), turn.app.now());
-    let end = End { due_at: Some(until), done_at: Some(now), ..End::default() };
+    let end = End { due_at: until, done_at: Some(now), ..End::default() };
     turn.app
         .db
         .write(move |tx| {

@@ -149,6 +149,7 @@ async fn write_claims(tx: &mut Tx) -> Result<()> {
     job_claims::evict(tx, &new, NOON).await?;
     job_claims::undo(tx, "pull:one", NOON).await?;
     assert!(job_claims::set_slow(tx, &lost, false).await.is_err(), "it is another's");
+    job_claims::begin_slow(tx, "pull:one").await?;
     let queued = jobs::find(&mut *tx, "pull:one").await?.expect("it stays");
     assert_eq!((queued.state.as_str(), queued.due_at, queued.is_slow), ("queued", Some(NOON), true));
     let lock = ConnectionLock::take(tx, &tenant, "conn_0_3").await?.expect("it is in the seed");
