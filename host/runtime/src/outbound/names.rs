@@ -1,6 +1,6 @@
 //! Names to addresses. The system's resolver blocks a thread for as long as a name's servers are silent, and whoever owns a name owns
 //! those: so lookups have threads of their own, few of them, and of these no tenant has more than its share. What hangs delays the
-//! tenant that asked for it and nobody else.
+//! tenant that asked for it and nobody else, and of that tenant nothing but names that are new.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,15 +8,21 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::admission::Gates;
 use crate::limits::Limits;
 
 /// How long an answer is good. The system's resolver does not tell how long its own is.
 const KNOWN: Duration = Duration::from_secs(30);
-/// How long it is that a name was not found.
+/// How long an answer is used while the name cannot be looked up anew in time. Addresses are checked whenever they are used.
+const STALE: Duration = Duration::from_secs(10 * 60);
+/// How long the new lookup of a name with such an answer is waited for.
+const ANEW_WITHIN: Duration = Duration::from_secs(1);
+/// How long it is that a name was not found: the least, and where that took long ten times as long as it took, within a bound. A name whose
+/// servers are silent then needs a thread for a small part of the time.
 const UNKNOWN: Duration = Duration::from_secs(5);
+const LONG_UNKNOWN: Duration = Duration::from_secs(30);
 /// Names remembered.
 const KEPT: usize = 1_024;
 
@@ -61,26 +67,42 @@ impl Names {
         let host = host.to_ascii_lowercase();
         let known = self.known.lock().expect("no panic while remembering names").get(&host);
         let found = match known {
-            Some(known) => known,
+            Some((found, true)) => found,
+            Some((found, false)) => self.anew(tenant, host, found).await,
             None => {
-                let asked = tokio::time::timeout(self.within, self.ask(tenant, host));
+                let asked = tokio::time::timeout(self.within, async {
+                    // The narrow gate first: who waits there holds nothing that others need.
+                    let share = self.tenants.of(tenant).acquire_owned().await.map_err(io::Error::other)?;
+                    self.ask(share, host).await
+                });
                 asked.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??
             }
         };
         if found.is_empty() { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(found) }
     }
 
-    async fn ask(&self, tenant: &str, host: String) -> io::Result<Vec<IpAddr>> {
-        // The narrow gate first: who waits there holds nothing that others need.
-        let share = self.tenants.of(tenant).acquire_owned().await;
+    /// The addresses of a host whose answer is old: a new answer, or the old one where there is none in time. Where all lookups of the
+    /// tenant are under way it is not waited for.
+    async fn anew(&self, tenant: &str, host: String, old: Vec<IpAddr>) -> Vec<IpAddr> {
+        let Ok(share) = self.tenants.of(tenant).try_acquire_owned() else { return old };
+        let asked = tokio::time::timeout(ANEW_WITHIN.min(self.within), self.ask(share, host));
+        match asked.await {
+            Ok(Ok(found)) => found,
+            Ok(Err(_)) | Err(_) => old,
+        }
+    }
+
+    async fn ask(&self, share: OwnedSemaphorePermit, host: String) -> io::Result<Vec<IpAddr>> {
         let room = self.total.clone().acquire_owned().await;
         let (lookup, known) = (self.lookup.clone(), self.known.clone());
         let (answer, answered) = oneshot::channel();
         let work = move || {
             // Given back when the lookup is over, not when nobody waits for it any more: it still has its thread.
             let _room = (share, room);
+            let began = Instant::now();
             let found = lookup.addresses(&host).unwrap_or_default();
-            known.lock().expect("no panic while remembering names").put(host, found.clone());
+            let took = began.elapsed();
+            known.lock().expect("no panic while remembering names").put(host, found.clone(), took);
             // Whoever asked may have given up.
             let _ = answer.send(found);
         };
@@ -91,25 +113,54 @@ impl Names {
 
 /// Answers of late.
 #[derive(Default)]
-struct Known(HashMap<String, (Instant, Vec<IpAddr>)>);
+struct Known(HashMap<String, Answer>);
+
+struct Answer {
+    since: Instant,
+    /// None: the name was not found.
+    addresses: Vec<IpAddr>,
+    /// How long it is good.
+    good_for: Duration,
+}
+
+impl Answer {
+    fn is_good(&self) -> bool {
+        self.since.elapsed() < self.good_for
+    }
+
+    /// Good, or good enough where there is no other one.
+    fn is_usable(&self) -> bool {
+        self.is_good() || !self.addresses.is_empty() && self.since.elapsed() < STALE
+    }
+}
 
 impl Known {
-    fn is_good((since, found): &(Instant, Vec<IpAddr>)) -> bool {
-        since.elapsed() < if found.is_empty() { UNKNOWN } else { KNOWN }
+    /// An answer, and whether it is good; else it is one to be used where there is no other one.
+    fn get(&self, host: &str) -> Option<(Vec<IpAddr>, bool)> {
+        let answer = self.0.get(host).filter(|answer| answer.is_usable())?;
+        Some((answer.addresses.clone(), answer.is_good()))
     }
 
-    fn get(&self, host: &str) -> Option<Vec<IpAddr>> {
-        self.0.get(host).filter(|entry| Known::is_good(entry)).map(|(_, found)| found.clone())
-    }
-
-    fn put(&mut self, host: String, found: Vec<IpAddr>) {
-        if self.0.len() >= KEPT {
-            self.0.retain(|_, entry| Known::is_good(entry));
+    /// `took`: how long the lookup did.
+    fn put(&mut self, host: String, addresses: Vec<IpAddr>, took: Duration) {
+        for is_kept in [Answer::is_usable, Answer::is_good] {
+            if self.0.len() >= KEPT {
+                self.0.retain(|_, answer| is_kept(answer));
+            }
         }
         if self.0.len() >= KEPT {
             self.0.clear();
         }
-        self.0.insert(host, (Instant::now(), found));
+        let is_known = self.0.get(&host).is_some_and(|old| !old.addresses.is_empty() && old.is_usable());
+        if is_known && addresses.is_empty() && took >= ANEW_WITHIN {
+            // Servers that are silent do not say that the name is gone.
+            return;
+        }
+        let good_for = match addresses.is_empty() {
+            true => (took * 10).clamp(UNKNOWN, LONG_UNKNOWN),
+            false => KNOWN,
+        };
+        self.0.insert(host, Answer { since: Instant::now(), addresses, good_for });
     }
 }
 
@@ -214,8 +265,56 @@ mod tests {
         assert_eq!(slow.asked.load(Ordering::SeqCst), 2);
         let mut known = Known::default();
         for n in 0..5_000 {
-            known.put(n.to_string(), vec![IpAddr::from([1, 2, 3, 4])]);
+            known.put(n.to_string(), vec![IpAddr::from([1, 2, 3, 4])], Duration::ZERO);
         }
-        assert!(known.0.len() <= KEPT && known.get("4999").is_some());
+        assert!(known.0.len() <= KEPT && known.get("4999").is_some_and(|(_, is_good)| is_good));
+    }
+
+    #[tokio::test]
+    async fn a_name_that_was_known_needs_no_lookup_while_others_hang() {
+        let slow = Arc::new(Slow::default());
+        let names = names(&slow, 60_000);
+        assert!(names.resolve("t", "quick.test").await.is_ok());
+        let grow_old = || {
+            let mut known = names.known.lock().unwrap();
+            let answer = known.0.get_mut("quick.test").unwrap();
+            answer.good_for = Duration::ZERO;
+        };
+        grow_old();
+        let mut hung = tokio::task::JoinSet::new();
+        for n in 0..10 {
+            let names = names.clone();
+            hung.spawn(async move { names.resolve("t", &format!("n{n}.slow.test")).await });
+        }
+        while slow.hanging.load(Ordering::SeqCst) < 4 {
+            tokio::task::yield_now().await;
+        }
+        // All lookups of the tenant are under way: what was known is used.
+        assert_eq!(names.resolve("t", "quick.test").await.unwrap(), [IpAddr::from([1, 2, 3, 4])]);
+        assert_eq!(slow.asked.load(Ordering::SeqCst), 5);
+        slow.release();
+        for found in hung.join_all().await {
+            assert!(found.is_ok());
+        }
+        // Else it is looked up anew.
+        assert!(names.resolve("t", "quick.test").await.is_ok());
+        assert_eq!(slow.asked.load(Ordering::SeqCst), 12);
+    }
+
+    #[test]
+    fn that_a_name_is_unknown_is_remembered_by_how_long_it_took() {
+        let mut known = Known::default();
+        for (took, good_for) in [(0, 5), (2, 20), (60, 30)] {
+            known.put("none.test".to_owned(), Vec::new(), Duration::from_secs(took));
+            assert_eq!(known.0["none.test"].good_for, Duration::from_secs(good_for));
+        }
+        assert_eq!(known.get("none.test"), Some((Vec::new(), true)));
+        // One that was found stays known while its servers are silent, and is gone when they say so.
+        let found = vec![IpAddr::from([1, 2, 3, 4])];
+        known.put("some.test".to_owned(), found.clone(), Duration::ZERO);
+        known.put("some.test".to_owned(), Vec::new(), Duration::from_secs(10));
+        assert_eq!(known.get("some.test"), Some((found, true)));
+        known.put("some.test".to_owned(), Vec::new(), Duration::ZERO);
+        assert_eq!(known.get("some.test"), Some((Vec::new(), true)));
     }
 }
