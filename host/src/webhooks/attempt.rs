@@ -182,7 +182,8 @@ fn told(
         at: Instant::from_millis(began),
         status_code,
         error,
-        duration_ms: ended - began,
+        // A clock may have been put back meanwhile.
+        duration_ms: (ended - began).max(0),
         response_snippet: error.and(posted).map(|posted| snippet(&posted.snippet)),
     };
     (attempt, failure)

@@ -71,6 +71,21 @@ async fn a_failed_test_shows_the_attempt() {
     assert_eq!(desk.receiver.next().await.header("webhook-attempt"), "2");
 }
 
+/// Where the webhook is ordered too: whoever tests again has changed something, and does not wait for the next attempt at the earlier test.
+#[tokio::test]
+async fn a_test_waits_for_no_earlier_test() {
+    let mut desk = Desk::start().await;
+    let made = desk.subscription(json!({ "eventTypes": CREATED, "ordered": true })).await;
+    let webhook = format!("/v1/webhooks/{}", made["id"].as_str().expect("an id"));
+    desk.receiver.answer(500, &[]);
+    let first = tested(&desk, &webhook).await.expect(200);
+    assert_eq!((&first["status"], &first["attempts"][0]["statusCode"]), (&json!("pending"), &json!(500)));
+    let second = tested(&desk, &webhook).await.expect(200);
+    assert_eq!((&second["status"], &second["attempts"][0]["statusCode"]), (&json!("delivered"), &json!(204)));
+    let ids: Vec<Value> = desk.receiver.taken().iter().map(|r| r.json()["id"].clone()).collect();
+    assert_eq!(ids, [first["eventId"].clone(), second["eventId"].clone()]);
+}
+
 /// The answer does not wait longer than a client can: it is the delivery as it is then.
 #[tokio::test]
 async fn a_test_that_is_under_way_is_pending() {
