@@ -10,12 +10,18 @@ use storage::webhooks::deliveries::{self as table, Delivery, Endpoint};
 use storage::webhooks::held as waiting;
 
 use crate::app::App;
+use crate::webhooks::health::PROBING_AFTER;
 use crate::webhooks::kinds::Matcher;
 
 /// Deliveries that a turn repeats at most.
 const REPEATED: i64 = 64;
 /// Lines of the log that a turn looks at.
 const PAGE: i64 = 256;
+/// Deliveries that a turn of an endpoint repeats at most that takes long or is being probed: it gets few of them done, and each holds up to
+/// 12 KiB of earlier answers. A thousand such turns are under way at a time.
+const REPEATED_OF_SLOW: i64 = 8;
+/// Events that are new to such an endpoint and that a turn takes at most, for each attempt at a time.
+const NEW_OF_SLOW: i64 = 2;
 /// Deliveries of one subscription that wait for an earlier one of their resource. Beyond it the log is not read further.
 const MOST_HELD: i64 = 10_000;
 
@@ -36,20 +42,34 @@ pub struct Work {
     pub is_stopped: bool,
 }
 
-/// Looks for what is to be done, as the subscription is now.
-pub async fn find(app: &App, endpoint: &Endpoint, matcher: &Matcher) -> Result<Work> {
+/// How many deliveries a turn repeats at most, and how many new ones it takes.
+fn bounds(endpoint: &Endpoint, is_slow: bool) -> (i64, i64) {
+    match is_slow || endpoint.health.consecutive_failures >= PROBING_AFTER {
+        true => (REPEATED_OF_SLOW, endpoint.max_concurrent.clamp(4, 64) * NEW_OF_SLOW),
+        false => (REPEATED, PAGE),
+    }
+}
+
+/// Looks for what is to be done, as the subscription is now. `is_slow`: its endpoint takes long.
+pub async fn find(app: &App, endpoint: &Endpoint, matcher: &Matcher, is_slow: bool) -> Result<Work> {
     let (reader, tenant, webhook_id) = (app.db.reader(), &endpoint.tenant, &endpoint.filters.id);
-    let repeated = table::due(reader, webhook_id, app.now(), REPEATED).await?;
-    let is_full = i64::try_from(repeated.len()).is_ok_and(|count| count >= REPEATED);
+    let (most_repeated, most_new) = bounds(endpoint, is_slow);
+    let repeated = table::due(reader, webhook_id, app.now(), most_repeated).await?;
+    let is_full = i64::try_from(repeated.len()).is_ok_and(|count| count >= most_repeated);
     // What lies between the cursor and the first event that was found for it is not for it.
     let after = endpoint.wake_from.map_or(endpoint.cursor, |from| endpoint.cursor.max(from - 1));
     let last = log::last_sequence(reader, tenant).await?;
     let mut found = log::light_after(reader, tenant, after, PAGE).await?;
     found.retain(|line| line.sequence <= last);
-    let is_page = i64::try_from(found.len()).is_ok_and(|count| count >= PAGE);
-    let up_to = found.last().filter(|_| is_page).map_or(last.max(after), |line| line.sequence);
+    let mut is_page = i64::try_from(found.len()).is_ok_and(|count| count >= PAGE);
+    let mut up_to = found.last().filter(|_| is_page).map_or(last.max(after), |line| line.sequence);
     let written = table::written(reader, webhook_id, after, up_to).await?;
     found.retain(|line| is_wanted(matcher, line) && written.binary_search(&line.sequence).is_err());
+    let most_new = usize::try_from(most_new).unwrap_or(usize::MAX);
+    if found.len() > most_new {
+        found.truncate(most_new);
+        (is_page, up_to) = (true, found.last().map_or(up_to, |line| line.sequence));
+    }
     let new: Vec<Delivery> = found.into_iter().map(|line| first(app, line)).collect();
     if endpoint.ordered {
         let resources: BTreeSet<&String> =
