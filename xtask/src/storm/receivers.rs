@@ -2,10 +2,13 @@
 //! healthy ones are those of one application; the hostile ones mostly belong to another.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -30,6 +33,11 @@ const PER_SECOND: usize = 3;
 const SECONDS: usize = 40;
 /// What has not arrived so long after the last event is counted as late.
 const LATE: Duration = Duration::from_secs(20);
+/// Files that this process has open besides connections of hostile endpoints, and connections of each that are counted with.
+const OTHER_FILES: u64 = 1_024;
+const CONNECTIONS: u64 = 8;
+/// The row in which all of them are there at the same time.
+const TOGETHER: &str = "all of these at once";
 /// After this time nothing is under way at endpoints whose subscriptions are deleted.
 const ENDED: Duration = Duration::from_secs(17);
 const SCOPES: &str = "connections.write,calendar.read,calendar.write,webhooks.read,webhooks.write";
@@ -104,20 +112,26 @@ pub struct Report {
 
 /// Starts a server and lets those endpoints loose on it whose names hold `only`.
 pub fn run(mut options: Options, only: Option<&str>) -> Result<Report> {
-    let is_chosen = |hostile: &&Hostile| only.is_none_or(|only| hostile.name.contains(only));
-    let chosen: Vec<&Hostile> = ALL.iter().filter(is_chosen).collect();
+    let is_chosen = |name: &str| only.is_none_or(|only| name.contains(only));
+    let one_by_one = ALL.iter().filter(|hostile| is_chosen(hostile.name));
+    let mut chosen: Vec<(&str, Vec<&Hostile>)> =
+        one_by_one.map(|hostile| (hostile.name, vec![hostile])).collect();
+    if is_chosen(TOGETHER) {
+        chosen.push((TOGETHER, ALL.iter().collect()));
+    }
     if chosen.is_empty() {
         return Ok(Report::default());
     }
+    allow_connections()?;
     options.environment.push(("SWITCHBOARD_WEBHOOK_ALLOW".to_owned(), "127.0.0.0/8".to_owned()));
     let scene = Scene::make(options)?;
     project::step("webhooks without hostile endpoints");
     let calm = scene.line("all endpoints are healthy", None)?;
     let limit_ms = calm.p99_ms.max(NOISE_MS) * MOST_LATER;
     let mut lines = vec![calm];
-    for hostile in chosen {
-        project::step(hostile.name);
-        lines.push(scene.beside(hostile, limit_ms)?);
+    for (name, hostile) in chosen {
+        project::step(name);
+        lines.push(scene.beside((name, &hostile), limit_ms)?);
         thread::sleep(ENDED);
     }
     scene.server.stop()?;
@@ -125,6 +139,19 @@ pub fn run(mut options: Options, only: Option<&str>) -> Result<Report> {
         text: table(&lines, limit_ms),
         missed: lines.iter().filter(|line| !line.missed.is_empty()).count(),
     })
+}
+
+/// Raises this process' limit of open files: an endpoint that can take no connection would harm nobody.
+fn allow_connections() -> Result<()> {
+    let count: usize = ALL.iter().map(|hostile| hostile.count).sum();
+    let wanted = OTHER_FILES + CONNECTIONS * u64::try_from(count)?;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= wanted) {
+        return Ok(());
+    }
+    let raised =
+        Rlimit { current: limit.maximum.map_or(Some(wanted), |most| Some(most.min(wanted))), ..limit };
+    setrlimit(Resource::Nofile, raised).context("cannot raise the limit of open files")
 }
 
 /// An application with a calendar.
@@ -193,20 +220,35 @@ impl Scene {
     }
 
     /// What the healthy endpoints see while these are there.
-    fn beside(&self, hostile: &Hostile, limit_ms: f64) -> Result<Line> {
+    fn beside(&self, (name, hostile): (&str, &[&Hostile]), limit_ms: f64) -> Result<Line> {
         let runtime = attackers::runtime()?;
-        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
-        let address = listener.local_addr()?;
-        runtime.spawn(accept(listener, hostile.manner));
-        let owner = if hostile.is_neighbour { &self.healthy } else { &self.attacker };
-        let url = |number: usize| format!("{}://{address}/{number}", hostile.scheme);
-        let paths =
-            (0..hostile.count).map(|number| owner.subscribe(&url(number))).collect::<Result<Vec<_>>>()?;
-        let line = self.line(hostile.name, Some(limit_ms));
-        for path in paths {
+        let (mut there, mut asked) = (Vec::new(), Vec::new());
+        for one in hostile {
+            // On all addresses of the loopback interface: each endpoint is a server of its own to the one that is measured.
+            let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
+            let port = listener.local_addr()?.port();
+            let reached = Arc::<AtomicUsize>::default();
+            runtime.spawn(accept(listener, one.manner, reached.clone()));
+            asked.push((reached, one.count));
+            let owner = if one.is_neighbour { &self.healthy } else { &self.attacker };
+            for number in 0..one.count {
+                let url = format!("{}://{}:{port}/{number}", one.scheme, address(number)?);
+                there.push((owner, owner.subscribe(&url)?));
+            }
+        }
+        let mut line = self.line(name, Some(limit_ms))?;
+        for (reached, count) in asked {
+            let reached = reached.load(Ordering::Relaxed);
+            line.reached += reached;
+            if reached < count {
+                // Without their requests nothing was measured.
+                line.missed.push("too few requests to hostile endpoints");
+            }
+        }
+        for (owner, path) in there {
             owner.client.send("DELETE", &path, &[], None)?.expect(&[204])?;
         }
-        line
+        Ok(line)
     }
 
     /// Creates the events of both applications, and waits for what the healthy endpoints are told.
@@ -226,21 +268,36 @@ impl Scene {
     }
 }
 
+/// The address of the endpoint with this number: each has another one.
+fn address(number: usize) -> Result<Ipv4Addr> {
+    Ok(Ipv4Addr::new(127, 1, u8::try_from(number / 250)?, u8::try_from(number % 250 + 1)?))
+}
+
 fn text(value: &Value) -> Result<&str> {
     value.as_str().context("a text is missing in the answer")
 }
 
-async fn accept(listener: TcpListener, manner: Manner) {
-    while let Ok((stream, _)) = listener.accept().await {
+/// Takes connections until the runtime ends. `reached` counts those that something was sent over.
+async fn accept(listener: TcpListener, manner: Manner, reached: Arc<AtomicUsize>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many files are open now: the connection waits.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let reached = reached.clone();
         // It ends as soon as the server has enough of it.
-        tokio::spawn(async move { serve(stream, manner).await });
+        tokio::spawn(async move { serve(stream, manner, &reached).await });
     }
 }
 
-async fn serve(mut stream: TcpStream, manner: Manner) -> std::io::Result<()> {
+async fn serve(mut stream: TcpStream, manner: Manner, reached: &AtomicUsize) -> std::io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
-    // Most of the request; the rest is of no interest.
+    // Most of the request, or of what begins TLS; the rest is of no interest.
     let mut is_open = stream.read(&mut buffer).await? > 0;
+    if is_open {
+        reached.fetch_add(1, Ordering::Relaxed);
+    }
     match manner {
         Manner::IsSilent => {}
         Manner::Drips => {
@@ -274,6 +331,8 @@ struct Line {
     name: String,
     count: usize,
     late: usize,
+    /// Requests to hostile endpoints.
+    reached: usize,
     p50_ms: f64,
     p99_ms: f64,
     mib: f64,
@@ -295,7 +354,7 @@ impl Line {
         if mib > MEMORY_MIB {
             missed.push("memory");
         }
-        Line { name: name.to_owned(), count: seen.count(), late, p50_ms, p99_ms, mib, missed }
+        Line { name: name.to_owned(), count: seen.count(), late, reached: 0, p50_ms, p99_ms, mib, missed }
     }
 }
 
@@ -303,8 +362,8 @@ fn table(lines: &[Line], limit_ms: f64) -> String {
     let mut text = format!(
         "\n## Endpoints of webhooks\n\n{HEALTHY} healthy endpoints are told of {PER_SECOND} events a second, while hostile ones are too. The latest of a hundred \
          notifications may take {limit_ms:.1} ms from the event to its receipt ({MOST_LATER} times what it takes when all are healthy, or {MOST_LATER} times {NOISE_MS} ms); \
-         none may be missing {} s after the last event; the server may have {MEMORY_MIB} MiB.\n\n\
-         | Hostile | Notifications | Missing | p50 | p99 | Memory | |\n|---|---|---|---|---|---|---|\n",
+         none may be missing {} s after the last event; the server may have {MEMORY_MIB} MiB; of each kind of hostile endpoints there have to be as many requests as endpoints.\n\n\
+         | Hostile | Requests to them | Notifications | Missing | p50 | p99 | Memory | |\n|---|---|---|---|---|---|---|---|\n",
         LATE.as_secs()
     );
     for line in lines {
@@ -313,8 +372,8 @@ fn table(lines: &[Line], limit_ms: f64) -> String {
             false => format!("missed: {}", line.missed.join(", ")),
         };
         text += &format!(
-            "| {} | {} | {} | {:.1} ms | {:.1} ms | {:.0} MiB | {verdict} |\n",
-            line.name, line.count, line.late, line.p50_ms, line.p99_ms, line.mib
+            "| {} | {} | {} | {} | {:.1} ms | {:.1} ms | {:.0} MiB | {verdict} |\n",
+            line.name, line.reached, line.count, line.late, line.p50_ms, line.p99_ms, line.mib
         );
     }
     text
