@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the release build against named baselines. Both sides run in one session, in the order A B B A, so that
-//! a slow minute of the machine hits both; what counts is the ratio. A case is a file here with a `run`.
+//! a slow minute of the machine hits both; what counts is the ratio. A case is a file here with a `run`. The case `mail` needs mbsync,
+//! which is not installed by itself: `apt-get install isync` (isync 1.4 or later).
 
 pub mod bare;
 mod edit_loop;
@@ -83,6 +84,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(unknown) = arguments.only.iter().find(|name| !names.contains(&name.as_str())) {
         bail!("there is no case {unknown:?}; there are: {}", names.join(", "));
     }
+    let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
+    if is_wanted("mail") {
+        // Before the builds and the other cases, because an error in a case loses the rows of all of them.
+        mail::ensure_installed()?;
+    }
     if cfg!(debug_assertions) {
         return in_release(arguments);
     }
@@ -90,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let rig = Rig { binary: server::build(Build::Dist, project::step)?, seconds: arguments.seconds };
     let mut rows = Vec::new();
     for (name, case) in CASES {
-        if arguments.only.is_empty() || arguments.only.iter().any(|only| only == name) {
+        if is_wanted(name) {
             project::step(&format!("measuring {name}"));
             rows.extend(case(&rig)?);
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
+use crate::bench::mail::mbsync::{Flush, Mbsync};
 use crate::bench::mail::provider::{Account, Subject};
 use crate::bench::memory;
 use crate::bench::rig::Rig;
@@ -48,18 +49,8 @@ impl Turns {
 /// socket is part of how fast it is.
 pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
     let (program, arguments) = account.native_client()?;
-    let (mut ours, mut native) = (Turns::default(), Turns::default());
-    let mut growth = f64::MIN;
-    for is_ours in [true, false, false, true] {
-        if is_ours {
-            let (subject, took) = through_the_api(rig, account, account.port, count)?;
-            subject.server.stop()?;
-            growth = growth.max(took.growth);
-            ours.add(count, took.seconds);
-        } else {
-            native.add(count, natively(&program, &arguments, count)?);
-        }
-    }
+    let Compared { ours, theirs: native, growth } =
+        compared(rig, account, count, || natively(&program, &arguments, count))?;
     let what = format!("first sync of {count} messages from {}", account.shown);
     let rate = Row {
         what: what.clone(),
@@ -81,6 +72,78 @@ pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
         target: Target::None,
     };
     Ok(vec![rate, memory])
+}
+
+/// Rows beside mbsync: the mailbox of `run` with mbsync as it is installed, the same without flushes, and a mailbox of half the size.
+pub fn beside_mbsync(rig: &Rig, account: &Account, mbsync: &Mbsync, count: usize) -> Result<Vec<Row>> {
+    let (half, smaller) = (count / 2, account.second());
+    smaller.fill(half)?;
+    Ok(vec![
+        mbsync_row(rig, account, (mbsync, Flush::EachMessage), count, Target::AtLeast(3.0))?,
+        mbsync_row(rig, account, (mbsync, Flush::Never), count, Target::None)?,
+        mbsync_row(rig, &smaller, (mbsync, Flush::EachMessage), half, Target::None)?,
+    ])
+}
+
+fn mbsync_row(
+    rig: &Rig,
+    account: &Account,
+    (mbsync, flush): (&Mbsync, Flush),
+    count: usize,
+    target: Target,
+) -> Result<Row> {
+    let Compared { ours, theirs, .. } =
+        compared(rig, account, count, || mbsync.copy(rig, account, count, flush))?;
+    let (beside, flushes) = match flush {
+        Flush::EachMessage => ("mbsync", "flushes each to the disk, as is its default"),
+        Flush::Never => ("mbsync that never flushes", "flushes nothing to the disk (`FSync no`)"),
+    };
+    Ok(Row {
+        what: format!("first sync of {count} messages from {}, beside {beside}", account.shown),
+        ours: format!(
+            "{}; the header fields, the structure and the beginning of the text of each, each commit flushed to the disk",
+            ours.shown()
+        ),
+        baseline: format!(
+            "mbsync ({}), which writes whole messages into an empty Maildir and {flushes}: {}",
+            mbsync.version,
+            theirs.shown()
+        ),
+        figure: ours.rate() / theirs.rate(),
+        unit: "×".to_owned(),
+        target,
+    })
+}
+
+/// What four turns took.
+struct Compared {
+    ours: Turns,
+    theirs: Turns,
+    /// The growth of our resident memory at most, MiB.
+    growth: f64,
+}
+
+/// Reads the mailbox in the order ours, theirs, theirs, ours; `their_turn` returns its seconds.
+fn compared(
+    rig: &Rig,
+    account: &Account,
+    count: usize,
+    mut their_turn: impl FnMut() -> Result<f64>,
+) -> Result<Compared> {
+    let mut compared = Compared { ours: Turns::default(), theirs: Turns::default(), growth: f64::MIN };
+    for is_ours in [true, false, false, true] {
+        // A side's first flush must not write what the other side left in the page cache.
+        rustix::fs::sync();
+        if is_ours {
+            let (subject, took) = through_the_api(rig, account, account.port, count)?;
+            subject.server.stop()?;
+            compared.growth = compared.growth.max(took.growth);
+            compared.ours.add(count, took.seconds);
+        } else {
+            compared.theirs.add(count, their_turn()?);
+        }
+    }
+    Ok(compared)
 }
 
 /// A new server that has read the mailbox, which it reaches by this port.

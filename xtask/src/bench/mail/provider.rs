@@ -22,6 +22,7 @@ pub enum Protocol {
 }
 
 /// A mailbox of a provider.
+#[derive(Clone)]
 pub struct Account {
     pub protocol: Protocol,
     pub shown: &'static str,
@@ -79,6 +80,11 @@ impl Account {
         }
         let provider = if self.protocol == Protocol::Imap { "imap" } else { "jmap" };
         json!({ "provider": provider, "settings": settings, "credentials": credentials, "scopes": ["email.read"] })
+    }
+
+    /// The account of another user of the same provider, with nothing in it.
+    pub fn second(&self) -> Account {
+        Account { user: self.user.replacen("t01", "t02", 1), ..self.clone() }
     }
 
     /// Fills the inbox with so many messages.
