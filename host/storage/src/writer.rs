@@ -1,12 +1,12 @@
 //! The writer. On SQLite one thread owns the one writing connection and commits what waits as a group: one fsync serves many
-//! writes, each inside its own savepoint so that one that fails takes nothing with it. On PostgreSQL a write is a
-//! transaction of its own, on a connection of its lane. On both an application has a share, so that many writes of one keep nobody else's
-//! waiting for long.
+//! writes. One that fails takes nothing with it: its group is rolled back, and run again with each write inside its own savepoint. On
+//! PostgreSQL a write is a transaction of its own, on a connection of its lane. On both an application has a share, so that many writes
+//! of one keep nobody else's waiting for long.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow};
@@ -35,6 +35,10 @@ const GROUP: usize = 128;
 /// the next.
 const SHARE: usize = GROUP / 2;
 
+/// Groups whose writes run inside of savepoints after one in which a write failed: whoever sends writes that fail makes one group in so
+/// many run twice, and no more. The other groups have no savepoints, because SQLite copies each page that is first changed in one.
+const CAREFUL_GROUPS: u32 = 16;
+
 /// How often PostgreSQL is asked to do one write: it gives up a transaction that waits for another which waits for it.
 const ATTEMPTS: u32 = 5;
 /// The shortest and the longest wait before the next attempt, ms: a moment, and not the same for both that met.
@@ -46,7 +50,8 @@ const TRY_AGAIN_S: u64 = 1;
 const BEGIN: &str = "begin immediate";
 
 type Ran = Result<(), ()>;
-type Run = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
+/// The work of a write, which can be run again after it was rolled back.
+type Run = Box<dyn for<'t> FnMut(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
 
 /// Who wants to know that a write was committed.
 type Committed = oneshot::Sender<Result<(), String>>;
@@ -58,7 +63,7 @@ struct Write {
     run: Run,
     transaction: Transaction,
     committed: Committed,
-    share: Share,
+    _share: Share,
 }
 
 /// The queue of the one writer.
@@ -171,18 +176,19 @@ async fn queue<T, E, F>(single: &Queue, work: F) -> Result<T, E>
 where
     T: Send + 'static,
     E: From<Error> + Send + 'static,
-    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
 {
-    let (result, outcome) = oneshot::channel();
+    // What the last run returned; none: it panicked.
+    let result: Arc<Mutex<Option<Result<T, E>>>> = Arc::default();
     let transaction = Transaction::default();
-    let during = transaction.clone();
+    let (during, kept) = (transaction.clone(), result.clone());
     let run: Run = Box::new(move |tx| {
+        let (work, during, kept) = (work.clone(), during.clone(), kept.clone());
         Box::pin(async move {
             // A panic must cost its own request, not the writer that everybody shares.
-            let done = AssertUnwindSafe(during.during(work(tx))).catch_unwind().await.map_err(|_| ())?;
-            let ran = if done.is_ok() { Ok(()) } else { Err(()) };
-            // Nobody listens when the request was dropped; the write stands all the same.
-            let _ = result.send(done);
+            let done = AssertUnwindSafe(during.during(work(tx))).catch_unwind().await.ok();
+            let ran = if matches!(done, Some(Ok(_))) { Ok(()) } else { Err(()) };
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = done;
             ran
         })
     });
@@ -194,14 +200,15 @@ where
     };
     single
         .sender
-        .send(Write { run, transaction, committed, share })
+        .send(Write { run, transaction, committed, _share: share })
         .await
         .map_err(|_| anyhow!("the database writer has stopped"))?;
     commit
         .await
         .map_err(|_| anyhow!("the database writer has stopped"))?
         .map_err(|cause| anyhow!("the write was not committed: {cause}"))?;
-    outcome.await.map_err(|_| anyhow!("a write panicked"))?
+    let done = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    done.ok_or_else(|| anyhow!("a write panicked"))?
 }
 
 /// One attempt: begins, runs the work, commits.
@@ -246,9 +253,10 @@ async fn serve(
     (readers, wakes): (&Readers, &Wakes),
 ) {
     let mut group = Vec::with_capacity(size);
+    let mut careful = 0;
     while queue.recv_many(&mut group, size).await > 0 {
         let waiting: Vec<Write> = std::mem::take(&mut group);
-        if commit_group(&mut connection, waiting, (readers, wakes)).await.is_err() {
+        if commit_group(&mut connection, waiting, &mut careful, (readers, wakes)).await.is_err() {
             // The connection's state is unknown: a fresh one has no half-done transaction.
             tracing::error!("the database writer lost its connection's state and reconnects");
             match connect(&file) {
@@ -259,24 +267,17 @@ async fn serve(
     }
 }
 
-/// Err: the connection cannot be trusted any more. Each write has been told its outcome either way.
+/// Err: the connection cannot be trusted any more. Each write has been told its outcome either way. `careful`: so many groups run inside of
+/// savepoints.
 async fn commit_group(
     connection: &mut Tx,
-    writes: Vec<Write>,
+    mut writes: Vec<Write>,
+    careful: &mut u32,
     (readers, wakes): (&Readers, &Wakes),
 ) -> Result<(), ()> {
-    let mut ran: Vec<(Transaction, Committed, Share)> = Vec::with_capacity(writes.len());
-    let mut broken = run(connection, BEGIN).await.map_err(|e| e.to_string());
-    let alone = writes.len() == 1;
-    for write in writes {
-        if broken.is_ok() {
-            let done = run_one(connection, (write.run, &write.transaction), alone).await;
-            broken = done.map_err(|e| e.to_string());
-        }
-        ran.push((write.transaction, write.committed, write.share));
-    }
+    let ran = run_group(connection, &mut writes, careful).await.map_err(|e| e.to_string());
     readers.commit_begins();
-    let outcome = match broken {
+    let outcome = match ran {
         Ok(()) => run(connection, "commit").await.map_err(|e| e.to_string()),
         Err(cause) => Err(cause),
     };
@@ -286,40 +287,59 @@ async fn commit_group(
     if outcome.is_err() {
         trusted = run(connection, "rollback").await.map_err(|_| ());
     }
-    for (transaction, committed, _share) in ran {
+    for write in writes {
         if outcome.is_ok() {
-            transaction.committed(wakes);
+            write.transaction.committed(wakes);
         }
-        let _ = committed.send(outcome.clone());
+        let _ = write.committed.send(outcome.clone());
     }
     trusted
 }
 
-/// A write that fails leaves no trace; the others of its group go on. A lone one needs no savepoint: an empty transaction
-/// is as good as none.
-async fn run_one(connection: &mut Tx, (work, transaction): (Run, &Transaction), alone: bool) -> Result<()> {
-    if !alone {
-        run(connection, "savepoint one").await?;
+/// Begins a transaction and runs the writes in it. One that fails leaves no trace; the others of its group go on.
+async fn run_group(connection: &mut Tx, writes: &mut [Write], careful: &mut u32) -> Result<()> {
+    run(connection, BEGIN).await?;
+    let alone = writes.len() == 1;
+    if alone || *careful == 0 {
+        if all_succeed(connection, writes).await {
+            return Ok(());
+        }
+        for write in writes.iter() {
+            write.transaction.rolled_back();
+        }
+        run(connection, "rollback").await?;
+        run(connection, BEGIN).await?;
+        if alone {
+            // An empty transaction is as good as none.
+            return Ok(());
+        }
+        *careful = CAREFUL_GROUPS;
     }
-    let ran = work(connection).await;
-    if ran.is_err() {
-        transaction.rolled_back();
-    }
-    match (ran, alone) {
-        (Ok(()), true) => {}
-        (Ok(()), false) => {
-            run(connection, "release one").await?;
-        }
-        (Err(()), true) => {
-            run(connection, "rollback").await?;
-            run(connection, BEGIN).await?;
-        }
-        (Err(()), false) => {
-            run(connection, "rollback to one").await?;
-            run(connection, "release one").await?;
-        }
+    *careful = careful.saturating_sub(1);
+    for write in writes {
+        run_one(connection, write).await?;
     }
     Ok(())
+}
+
+/// Runs writes until one fails. False: one did, and everything is to be rolled back.
+async fn all_succeed(connection: &mut Tx, writes: &mut [Write]) -> bool {
+    for write in writes {
+        if (write.run)(connection).await.is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Runs a write inside of a savepoint.
+async fn run_one(connection: &mut Tx, write: &mut Write) -> Result<()> {
+    run(connection, "savepoint one").await?;
+    if (write.run)(connection).await.is_err() {
+        write.transaction.rolled_back();
+        run(connection, "rollback to one").await?;
+    }
+    run(connection, "release one").await
 }
 
 async fn run(connection: &mut Tx, sql: &'static str) -> Result<()> {

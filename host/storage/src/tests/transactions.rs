@@ -67,6 +67,32 @@ async fn a_hook_of_a_rolled_back_savepoint_does_not_run() {
     }
 }
 
+/// Writes that are committed together: one that fails or panics leaves nothing, and each of the others is done once.
+#[tokio::test]
+async fn a_write_that_fails_takes_nothing_from_the_others_of_its_group() {
+    for Opened { db, .. } in databases().await.iter().filter(|opened| !opened.db.is_shared()) {
+        let insert = "insert into installation (name, value) values ('sum', '0')";
+        let inserted: Result<()> =
+            db.write(move |tx| Box::pin(async move { query(insert).execute(tx).await.map(|_| ()) })).await;
+        inserted.unwrap();
+        // The first round finds a writer that expects no failure, the next ones a careful one.
+        for round in 1..=3_usize {
+            let writes = (0..40).map(|n: usize| {
+                db.write(move |tx: &mut Tx| {
+                    Box::pin(async move {
+                        add_one(tx, "sum").await?;
+                        assert_ne!(n, 21, "a write that panics");
+                        if n.is_multiple_of(8) { Err(anyhow!("it is not to be")) } else { Ok(()) }
+                    })
+                })
+            });
+            let outcomes: Vec<Result<()>> = futures::future::join_all(writes).await;
+            assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 34);
+            assert_eq!(value(db, "sum").await, (34 * round).to_string());
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_hook_that_panics_costs_nobody_anything() {
     for Opened { db, .. } in &databases().await {
