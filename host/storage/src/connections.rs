@@ -2,60 +2,78 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use base::tenant::Tenant;
+use serde::de::DeserializeOwned;
 
 use crate::LockRank;
 use crate::Tx;
 use crate::dialect::one_of;
-use crate::json;
 use crate::json_text;
 use crate::locked::ConnectionLock;
-use crate::sql::{On, Query, Reader, Row, query};
+use crate::sql::{Columns, On, Query, Reader, Row, query};
 
 pub use crate::connection::Connection;
 
+/// A query for whole rows with this condition, whose columns are in the order in which `connection` reads them.
+macro_rules! select {
+    ($rest:expr) => {
+        concat!(
+            "select id, organization_id, application_id, provider, connector_version, status, status_reason, status_changed_at, ",
+            "display_name, email, external_account_id, username, addresses, surfaces, requested_scopes, granted_scopes, ",
+            "provider_scopes, time_zone, settings, credentials, credentials_version, token_expires_at, last_refresh_at, ",
+            "last_refresh_error, failing_since, tags, metadata, etag, created_at, updated_at from connections ",
+            $rest
+        )
+    };
+}
+
+/// A whole row. By number, because each request reads one, and looking thirty names up costs as much as reading the row.
 fn connection(row: &Row<'_>) -> Result<Connection> {
+    let mut column = row.columns();
     Ok(Connection {
-        id: row.get("id")?,
-        tenant: Tenant {
-            organization_id: row.get("organization_id")?,
-            application_id: row.get("application_id")?,
-        },
-        provider: row.get("provider")?,
-        connector_version: row.get("connector_version")?,
-        status: row.get("status")?,
-        status_reason: row.get("status_reason")?,
-        status_changed_at: row.get("status_changed_at")?,
-        display_name: row.get("display_name")?,
-        email: row.get("email")?,
-        external_account_id: row.get("external_account_id")?,
-        username: row.get("username")?,
-        addresses: json(row, "addresses")?,
-        surfaces: json(row, "surfaces")?,
-        requested_scopes: json(row, "requested_scopes")?,
-        granted_scopes: json(row, "granted_scopes")?,
-        provider_scopes: json(row, "provider_scopes")?,
-        time_zone: row.get("time_zone")?,
-        settings: json(row, "settings")?,
-        credentials: row.get("credentials")?,
-        credentials_version: row.get("credentials_version")?,
-        token_expires_at: row.get("token_expires_at")?,
-        last_refresh_at: row.get("last_refresh_at")?,
-        last_refresh_error: row.get("last_refresh_error")?,
-        failing_since: row.get("failing_since")?,
-        tags: json(row, "tags")?,
-        metadata: json(row, "metadata")?,
-        etag: row.get("etag")?,
-        created_at: row.get("created_at")?,
-        updated_at: row.get("updated_at")?,
+        id: column.next()?,
+        tenant: Tenant { organization_id: column.next()?, application_id: column.next()? },
+        provider: column.next()?,
+        connector_version: column.next()?,
+        status: column.next()?,
+        status_reason: column.next()?,
+        status_changed_at: column.next()?,
+        display_name: column.next()?,
+        email: column.next()?,
+        external_account_id: column.next()?,
+        username: column.next()?,
+        addresses: next_json(&mut column)?,
+        surfaces: next_json(&mut column)?,
+        requested_scopes: next_json(&mut column)?,
+        granted_scopes: next_json(&mut column)?,
+        provider_scopes: next_json(&mut column)?,
+        time_zone: column.next()?,
+        settings: next_json(&mut column)?,
+        credentials: column.next()?,
+        credentials_version: column.next()?,
+        token_expires_at: column.next()?,
+        last_refresh_at: column.next()?,
+        last_refresh_error: column.next()?,
+        failing_since: column.next()?,
+        tags: next_json(&mut column)?,
+        metadata: next_json(&mut column)?,
+        etag: column.next()?,
+        created_at: column.next()?,
+        updated_at: column.next()?,
     })
+}
+
+/// The next column, which holds JSON. A row that we wrote always parses.
+fn next_json<T: DeserializeOwned>(column: &mut Columns<'_, '_>) -> Result<T> {
+    let text = column.text()?.unwrap_or_default();
+    serde_json::from_str(text).context("a column of a connection does not hold the JSON that it should")
 }
 
 /// A query for a live connection of the tenant.
 macro_rules! find {
     () => {
-        "select * from connections where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null"
+        select!("where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null")
     };
 }
 
@@ -77,8 +95,10 @@ pub async fn list(
     after_id: &str,
     limit: i64,
 ) -> Result<Vec<Connection>> {
-    let sql = "select * from connections where organization_id = $1 and application_id = $2 and deleted_at is null \
-               and ($3 = '' or provider = $3) and ($4 = '' or status = $4) and id > $5 order by id limit $6";
+    let sql = select!(
+        "where organization_id = $1 and application_id = $2 and deleted_at is null \
+         and ($3 = '' or provider = $3) and ($4 = '' or status = $4) and id > $5 order by id limit $6"
+    );
     query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
