@@ -77,7 +77,7 @@ pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
     if !base::ids::is_plausible(id) {
         return Err(not_found("connection"));
     }
-    table::find(app.db.reader(), tenant, id).await?.ok_or_else(|| not_found("connection"))
+    table::find(app.db.resources(), tenant, id).await?.ok_or_else(|| not_found("connection"))
 }
 
 /// The live connections of the tenant among these ids, by their ids.

@@ -245,9 +245,12 @@ async fn write(
     }
     log::insert(tx, app, &place.tenant, first, notes).await?;
     if place.kind == Kind::Event {
-        // After the log, because it can enqueue jobs: see `LockRank`.
-        let ids: Vec<String> = changed.iter().map(|changed| changed.item.id.clone()).collect();
-        meeting_events::events_changed(tx, &place.tenant, &ids, app.now()).await?;
+        // After the log, because it can enqueue jobs: see `LockRank`. No meeting knows an id that was made just now.
+        let known = changed.iter().filter(|changed| changed.before.is_some());
+        let ids: Vec<String> = known.map(|changed| changed.item.id.clone()).collect();
+        if !ids.is_empty() {
+            meeting_events::events_changed(tx, &place.tenant, &ids, app.now()).await?;
+        }
     }
     if place.kind.is_mail() {
         // After the log, because it can enqueue jobs: see `LockRank`.

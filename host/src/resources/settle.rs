@@ -51,7 +51,7 @@ pub async fn done<A: Serialize + Sync>(
     op: &'static str,
     args: &A,
 ) -> Result<Done> {
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let as_of = log::last_sequence(app.db.resources(), &asker.tenant).await?;
     let op = (opened.kind.surface(), op);
     let mutated = mutate(app, &opened.connection, asker, attempt, op, args).await?;
     Ok(Done { mutated, as_of })
