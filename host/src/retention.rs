@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 use storage::retention::{expire, purge};
-use storage::scheduling::{erasure, links};
+use storage::scheduling::{erasure, links, notices};
 use storage::webhooks::cleaning;
 use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
 use tokio::time::Instant;
@@ -118,7 +118,7 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 }
 
 /// Everything that is kept for a time.
-pub static SWEEPS: [Sweep; 21] = [
+pub static SWEEPS: [Sweep; 22] = [
     all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
     all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
     all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
@@ -135,6 +135,7 @@ pub static SWEEPS: [Sweep; 21] = [
     all("reserved_times", |tx, at| Box::pin(erasure::reserved_times(tx, at.now - RESERVED_MS, STEP))),
     all("invitees", |tx, at| Box::pin(erasure::people(tx, (at.now - INVITEES_MS, at.now), STEP))),
     all("booking_links", |tx, at| Box::pin(links::forget(tx, at.now - LINKS_MS, STEP))),
+    all("booking_notices", |tx, at| Box::pin(notices::forget(tx, at.now - notices::KEPT_MS, STEP))),
     all("bookings", |tx, at| Box::pin(erasure::bookings(tx, at.now - BOOKINGS_MS, STEP))),
     all("jobs", |tx, at| Box::pin(job_admin::forget_ended(tx, at.now - ENDED_JOBS_MS, STEP))),
     one("log", |tx, of, at| Box::pin(lines(tx, of, at.before_log()))),

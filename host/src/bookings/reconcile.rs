@@ -1,10 +1,13 @@
-//! Finds what was to happen to bookings and did not, and has it done: events that are not in their calendars, or still are, and bookings that
-//! are over or were not confirmed in time. What is due has a job already; this is for jobs that were lost or given up.
+//! Finds what was to happen to bookings and did not, and has it done: events that are not in their calendars, or still are, bookings that are
+//! over or were not confirmed in time, and messages and reminders that nobody was sent. What is due has a job already; this is for jobs that
+//! were lost or given up.
 
 use base::error::{Error, Result};
-use storage::jobs;
+use storage::jobs::{self, NewJob};
 use storage::scheduling::bookings::{self, Overdue};
 use storage::scheduling::meeting_events;
+use storage::scheduling::notices::{self, Notice};
+use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::bookings::{due, event_write};
@@ -13,9 +16,67 @@ use crate::bookings::{due, event_write};
 const AT_A_TIME: i64 = 500;
 /// What has been due for less than this is under way, ms.
 const LATE_MS: i64 = 3_600_000;
+/// What was to be told by so long ago and has no job lost it, ms. Both go in one transaction: nothing is under way without a job.
+const LOST_MS: i64 = 60_000;
+/// Most steps of `AT_A_TIME` rows in which it is looked for what is still to be told.
+const MAX_STEPS: usize = 200;
 
 /// Has everything done that is late.
 pub async fn run(app: &App) -> Result<()> {
+    changes(app).await?;
+    messages(app).await
+}
+
+/// Has people told what they were not told because the job was lost. Whether the message was sent after all its turn finds in the outbox, by
+/// the Message-ID that every message of the same change has.
+async fn messages(app: &App) -> Result<()> {
+    let now = app.now();
+    // What is older tells nobody anything, and goes.
+    let mut after = (now - notices::KEPT_MS, String::new());
+    for _ in 0..MAX_STEPS {
+        let of = (after.0, after.1.as_str());
+        let found = notices::late(app.db.reader(), now - LOST_MS, of, AT_A_TIME).await?;
+        let Some(last) = found.last() else { break };
+        after = (last.due_at, last.job_id.clone());
+        let is_all = i64::try_from(found.len()).is_ok_and(|count| count < AT_A_TIME);
+        let lost: Vec<Notice> = found.into_iter().filter(|notice| !notice.has_job).collect();
+        if !lost.is_empty() {
+            tracing::info!(messages = lost.len(), "what people were not told of bookings is told now");
+            enqueue(app, lost, now).await?;
+        }
+        if is_all {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn enqueue(app: &App, lost: Vec<Notice>, now: i64) -> Result<()> {
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                for notice in &lost {
+                    let Some((kind, key)) = notice.job_id.split_once(':') else { continue };
+                    let job = NewJob {
+                        kind,
+                        key,
+                        class: JobClass::Send,
+                        tenant: &notice.tenant,
+                        connection_id: None,
+                        target: "",
+                        due_at: Some(now),
+                        args: notice.args.as_deref(),
+                    };
+                    jobs::enqueue(tx, &job, now).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}
+
+/// Has events written, and bookings ended.
+async fn changes(app: &App) -> Result<()> {
     let (reader, now) = (app.db.reader(), app.now());
     let late = now - LATE_MS;
     let events = meeting_events::overdue(reader, late, AT_A_TIME).await?;

@@ -3,7 +3,7 @@
 use base::error::Result;
 use storage::wakes::JobClass;
 
-use crate::bookings::notify::queue::MAIL_JOB;
+use crate::bookings::notify::queue::{self, MAIL_JOB};
 use crate::bookings::notify::send::{self, Outcome};
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 
@@ -20,7 +20,10 @@ pub const BOOKING_MAIL: JobKind = JobKind {
 
 async fn run(turn: &Turn) -> Result<Next> {
     Ok(match send::run(&turn.app, &turn.job).await? {
-        Outcome::Nothing => Next::Done,
+        Outcome::Nothing => {
+            queue::end(&turn.app, &turn.job).await?;
+            Next::Committed
+        }
         Outcome::Later(at) => Next::PutOff(at),
         Outcome::Committed => Next::Committed,
     })

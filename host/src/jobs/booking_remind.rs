@@ -19,7 +19,6 @@ pub const BOOKING_REMIND: JobKind = JobKind {
 
 async fn run(turn: &Turn) -> Result<Next> {
     Ok(match remind::run(&turn.app, &turn.job).await? {
-        Outcome::Nothing => Next::Done,
         Outcome::Later(at) => Next::At(at),
         Outcome::Committed => Next::Committed,
     })

@@ -109,6 +109,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (76, "ended links", Sql::Both(include_str!("../../../migrations/0076_ended_links.sql"))),
     (77, "replay rows", Sql::Both(include_str!("../../../migrations/0077_replay_rows.sql"))),
     (78, "booking mail", Sql::Both(include_str!("../../../migrations/0078_booking_mail.sql"))),
+    (79, "booking notices", Sql::Both(include_str!("../../../migrations/0079_booking_notices.sql"))),
 ];
 
 impl Db {

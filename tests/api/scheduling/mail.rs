@@ -19,12 +19,12 @@ const HOUR_MS: i64 = 60 * 60_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The invitee's mailbox, on a service of its own.
-async fn mailbox() -> Mailbox {
+pub async fn mailbox() -> Mailbox {
     Mailbox::open(Provider::Sandbox).await.expect("the sandbox needs no server")
 }
 
 /// Somebody who can be booked, and whose account may send mail.
-async fn host(server: &TestServer) -> Desk {
+pub async fn host(server: &TestServer) -> Desk {
     host_of(server, "alice").await
 }
 
@@ -43,7 +43,7 @@ async fn host_of(server: &TestServer, account: &str) -> Desk {
 }
 
 /// Ada, whose mailbox it is, books.
-async fn book(desk: &Desk, mailbox: &Mailbox, event_type: &str, fields: Value) -> Value {
+pub async fn book(desk: &Desk, mailbox: &Mailbox, event_type: &str, fields: Value) -> Value {
     let mut body = booking(event_type, "09:00");
     body["inviteeEmail"] = json!(mailbox.address);
     for (name, value) in fields.as_object().expect("an object") {
@@ -53,7 +53,7 @@ async fn book(desk: &Desk, mailbox: &Mailbox, event_type: &str, fields: Value) -
 }
 
 /// What the service does by itself: calendars are written, then messages, then they are handed over.
-async fn deliver(server: &TestServer) {
+pub async fn deliver(server: &TestServer) {
     for kinds in [[BOOKING_EVENT], [BOOKING_REMIND], [BOOKING_MAIL]] {
         runner::drain(&server.app, &kinds).await.expect("the jobs are run");
     }
@@ -61,13 +61,13 @@ async fn deliver(server: &TestServer) {
 }
 
 /// The one message with this subject, as its recipient has it.
-async fn received(mailbox: &Mailbox, subject: &str) -> Value {
+pub async fn received(mailbox: &Mailbox, subject: &str) -> Value {
     let found = mailbox.titled(subject).await;
     mailbox.read(&found["id"]).await
 }
 
 /// Subjects of everything that came, in the order of the alphabet.
-async fn subjects(mailbox: &Mailbox) -> Vec<String> {
+pub async fn subjects(mailbox: &Mailbox) -> Vec<String> {
     let mut all: Vec<String> = mailbox.list("").await.iter().map(|m| text(&m["subject"])).collect();
     all.sort();
     all

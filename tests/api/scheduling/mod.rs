@@ -12,6 +12,7 @@ mod limits;
 mod links;
 mod mail;
 mod mail_kills;
+mod mail_lost;
 mod mail_peers;
 mod moves;
 mod page;

@@ -4,7 +4,8 @@
 //! names the change and whom the message is for (`kind`). Its turn (`send`) reads what is known by then, finds the account that sends (`sender`),
 //! writes the message (`letter`, `texts`) with its invitation (`invitation`), and puts it into the outbox in one transaction with the
 //! end of the job, and takes back what nobody has yet and is not so any more (`overtaken`): so each message comes into the outbox once, and the outbox sends it once (`crate::outbox`). `reminder`
-//! and `remind` are for what comes with the time.
+//! and `remind` are for what comes with the time. What is to be told has a row beside its job (`storage::scheduling::notices`), by which
+//! `bookings::reconcile` finds what lost its job.
 
 pub mod facts;
 mod invitation;

@@ -5,11 +5,12 @@ use model::scheduling::booking::{Booking, BookingStatus};
 use model::scheduling::event_type::{BookingNotifications, EventType};
 use serde_json::json;
 use storage::Tx;
-use storage::jobs::{self, Job, NewJob};
+use storage::jobs::{Job, NewJob};
 use storage::scheduling::bookings::BookingRow;
-use storage::scheduling::event_types;
+use storage::scheduling::{event_types, notices};
 use storage::wakes::JobClass;
 
+use crate::app::App;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::reminder;
 
@@ -44,13 +45,19 @@ pub async fn enqueue(
             due_at: Some(now),
             args: Some(&args),
         };
-        jobs::enqueue(tx, &job, now).await?;
+        notices::enqueue(tx, &job, now).await?;
     }
     let has_new_time = matches!(kind, MailKind::Confirmed | MailKind::Rescheduled);
     if has_new_time && body.status == BookingStatus::Confirmed {
         reminder::enqueue(tx, (row, body), &settings, now).await?;
     }
     Ok(())
+}
+
+/// Ends a job whose message is not to be sent.
+pub async fn end(app: &App, job: &Job) -> Result<()> {
+    let (job, now) = (job.clone(), app.now());
+    app.db.write(move |tx| Box::pin(async move { Ok(notices::complete(tx, &job, now).await?) })).await
 }
 
 /// Whom an event type that was deleted wanted to be told: that holds for the bookings that are left.

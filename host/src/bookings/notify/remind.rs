@@ -4,9 +4,9 @@ use base::error::Result;
 use model::scheduling::booking::{Booking, BookingStatus};
 use model::scheduling::event_type::EventType;
 use storage::Tx;
-use storage::jobs::{self, Job};
+use storage::jobs::Job;
 use storage::scheduling::bookings::{self, BookingRow};
-use storage::scheduling::{event_types, meeting_events};
+use storage::scheduling::{event_types, meeting_events, notices};
 
 use crate::app::App;
 use crate::bookings::notify::kind::MailKind;
@@ -18,11 +18,9 @@ use crate::log::{self, Note, Origin};
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// There is nothing to remind of any more.
-    Nothing,
     /// It is due then, in milliseconds since 1970.
     Later(i64),
-    /// Everything is written, with the end of the job.
+    /// Everything is written, or there is nothing to remind of any more, and the job is ended.
     Committed,
 }
 
@@ -32,32 +30,52 @@ pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
     app.db.write(move |tx| Box::pin(async move { remind(tx, &held, &job).await })).await
 }
 
+/// What a job finds when its time has come.
+enum Found {
+    /// There is nothing to remind of any more.
+    Nothing,
+    /// It is due then, in milliseconds since 1970.
+    Early(i64),
+    /// The booking begins in so many minutes.
+    Due(Box<(BookingRow, Booking)>, i64),
+}
+
 async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<Outcome> {
-    let Some((id, sequence, minutes)) = read_key(job.key()) else { return Ok(Outcome::Nothing) };
-    let Some(row) = bookings::lock(tx, &job.tenant, id).await? else { return Ok(Outcome::Nothing) };
+    let now = app.now();
+    match look(tx, job, now).await? {
+        Found::Early(at) => return Ok(Outcome::Later(at)),
+        Found::Nothing => {}
+        Found::Due(due, minutes) => {
+            let (row, body) = *due;
+            let channels: Channels =
+                job.args.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
+            if channels.webhook {
+                tell(tx, app, (&row, &body)).await?;
+            }
+            if channels.email {
+                let found = event_types::find(&mut *tx, &row.tenant, &row.event_type_id).await?;
+                let event_type: Option<EventType> =
+                    found.map(|found| serde_json::from_str(&found.body)).transpose()?;
+                let kind = MailKind::Reminder(minutes);
+                queue::enqueue(tx, (&row, &body), event_type.as_ref(), kind, now).await?;
+            }
+        }
+    }
+    notices::complete(tx, job, now).await?;
+    Ok(Outcome::Committed)
+}
+
+async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<Found> {
+    let Some((id, sequence, minutes)) = read_key(job.key()) else { return Ok(Found::Nothing) };
+    let Some(row) = bookings::lock(tx, &job.tenant, id).await? else { return Ok(Found::Nothing) };
     let mut body: Booking = serde_json::from_str(&row.body)?;
     body.status = state::named(&row.status)?;
-    let now = app.now();
     let is_ahead = body.status == BookingStatus::Confirmed && now < row.start_at;
     if !is_ahead || body.sequence != sequence {
-        return Ok(Outcome::Nothing);
+        return Ok(Found::Nothing);
     }
     let due_at = due_at(&row, minutes);
-    if now < due_at {
-        return Ok(Outcome::Later(due_at));
-    }
-    let channels: Channels = job.args.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
-    if channels.webhook {
-        tell(tx, app, (&row, &body)).await?;
-    }
-    if channels.email {
-        let found = event_types::find(&mut *tx, &row.tenant, &row.event_type_id).await?;
-        let event_type: Option<EventType> =
-            found.map(|found| serde_json::from_str(&found.body)).transpose()?;
-        queue::enqueue(tx, (&row, &body), event_type.as_ref(), MailKind::Reminder(minutes), now).await?;
-    }
-    jobs::complete(tx, job, now).await?;
-    Ok(Outcome::Committed)
+    if now < due_at { Ok(Found::Early(due_at)) } else { Ok(Found::Due(Box::new((row, body)), minutes)) }
 }
 
 /// `booking.reminder` in the log.

@@ -6,8 +6,9 @@ use model::scheduling::booking::Booking;
 use model::scheduling::event_type::{BookingNotifications, ReminderChannel};
 use serde::{Deserialize, Serialize};
 use storage::Tx;
-use storage::jobs::{self, NewJob};
+use storage::jobs::NewJob;
 use storage::scheduling::bookings::BookingRow;
+use storage::scheduling::notices;
 use storage::wakes::JobClass;
 
 use crate::bookings::rules::MINUTE_MS;
@@ -57,7 +58,7 @@ pub async fn enqueue(
             due_at: Some(due_at),
             args: Some(&args),
         };
-        jobs::enqueue(tx, &job, now).await?;
+        notices::enqueue(tx, &job, now).await?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use storage::locked::ConnectionLock;
 use storage::outbox;
 use storage::scheduling::bookings;
 use storage::scheduling::mail::{self, InvitationRow};
-use storage::scheduling::{meeting_events, meetings};
+use storage::scheduling::{meeting_events, meetings, notices};
 
 use crate::app::App;
 use crate::bookings::notify::facts::Facts;
@@ -359,7 +359,7 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
     }
     let now = app.now();
     match is_last {
-        true => jobs::complete(tx, job, now).await?,
+        true => notices::complete(tx, job, now).await?,
         false => jobs::check_fence(tx, job, None, now).await?,
     }
     Ok(true)

@@ -13,6 +13,7 @@ pub mod made;
 pub mod mail;
 pub mod meeting_events;
 pub mod meetings;
+pub mod notices;
 pub mod pending;
 pub mod reserved_times;
 pub mod rotation;

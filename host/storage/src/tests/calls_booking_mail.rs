@@ -5,7 +5,11 @@ use base::tenant::Tenant;
 
 use crate::Db;
 use crate::Tx;
+use crate::jobs::{self, LostLease, NewJob};
 use crate::scheduling::mail::{self, InvitationRow};
+use crate::scheduling::notices;
+use crate::tests::seed::START_MS;
+use crate::wakes::JobClass;
 
 const BOOKING: &str = "bk_100002";
 
@@ -19,10 +23,46 @@ pub async fn all(db: &Db) -> Result<()> {
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
-            change(tx).await
+            change(tx).await?;
+            tell(tx).await
         })
     })
-    .await
+    .await?;
+    // The seed has one a minute, and none of them has a job.
+    let hour_ms = 3_600_000;
+    let first = notices::late(db.reader(), START_MS + hour_ms, (START_MS, "booking_mail:"), 20).await?;
+    assert_eq!((first.len(), first[0].has_job), (20, false));
+    assert!(notices::late(db.reader(), START_MS, (0, ""), 20).await?.is_empty());
+    let forgotten = db.write(|tx| {
+        Box::pin(async move {
+            tx.in_any_order();
+            notices::forget(tx, START_MS + hour_ms, 10).await
+        })
+    });
+    assert_eq!(forgotten.await?, 10);
+    Ok(())
+}
+
+/// What is to be told has a job until it is told.
+async fn tell(tx: &mut Tx) -> Result<()> {
+    let tenant = tenant();
+    let new = NewJob {
+        kind: "booking_mail",
+        key: "bk_new:confirmed:0:invitee",
+        class: JobClass::Send,
+        tenant: &tenant,
+        connection_id: None,
+        target: "",
+        due_at: Some(START_MS),
+        args: None,
+    };
+    notices::enqueue(tx, &new, 1).await?;
+    notices::enqueue(tx, &new, 2).await?;
+    let job =
+        jobs::find(&mut *tx, "booking_mail:bk_new:confirmed:0:invitee").await?.expect("it was enqueued");
+    let ended = notices::complete(tx, &job, 3).await;
+    assert!(ended.is_err_and(|e| e.is::<LostLease>()), "nobody has claimed it");
+    jobs::remove(tx, &job.id).await
 }
 
 async fn change(tx: &mut Tx) -> Result<()> {

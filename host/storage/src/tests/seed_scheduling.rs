@@ -1,4 +1,5 @@
-//! Scheduling of the ten tenants of `seed`: 10,000 event types, and 100,000 meetings with their reserved times and bookings.
+//! Scheduling of the ten tenants of `seed`: 10,000 event types, and 100,000 meetings with their reserved times and bookings; of 10,000 bookings
+//! somebody is still to be told.
 
 /// The statements, after those of `seed`.
 pub const STATEMENTS: &[&str] = &[
@@ -34,4 +35,8 @@ pub const STATEMENTS: &[&str] = &[
      select 'bk_' || (100000 + i), 'org_0', 'app_0', 'et_' || (100000 + i / 10000), 'mtg_' || (100000 + i), \
      case when i % 3 = 0 then 'cancelled' else 'confirmed' end, 1767225600000 + cast(3600000 as bigint) * i, \
      1767225600000 + cast(3600000 as bigint) * i + 1800000, 'guest' || (i % 1000) || '@example.com', '{}', '{}', 'e', 1, 1, 0, 0 from n",
+    "insert into booking_notices (job_id, organization_id, application_id, due_at, created_at) \
+     with recursive n(i) as (select 0 union all select i + 1 from n where i < 9999) \
+     select 'booking_mail:bk_' || (100000 + i) || ':confirmed:0:invitee', 'org_0', 'app_0', 1767225600000 + cast(60000 as bigint) * i, 0 \
+     from n",
 ];

@@ -1,0 +1,85 @@
+//! What people are to be told of bookings and are not told yet. Table: `migrations/0079_booking_notices.sql`. The row is the truth, and the job
+//! with the same id works on it: both are written and removed in the same transactions, so a row without a job tells that the job was lost.
+
+use anyhow::Result;
+use base::tenant::Tenant;
+
+use crate::Tx;
+use crate::jobs::{self, Job, NewJob};
+use crate::sql::{Reader, Row, query};
+use crate::transaction::LockRank;
+
+/// For so long after its time something is told, ms. After that it tells nobody anything.
+pub const KEPT_MS: i64 = 24 * 3_600_000;
+
+/// One thing that is to be told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    /// `<kind>:<key>`.
+    pub job_id: String,
+    pub tenant: Tenant,
+    /// Milliseconds since 1970.
+    pub due_at: i64,
+    /// JSON: the job's arguments.
+    pub args: Option<String>,
+    /// The job is there, or was given up or cancelled. One that was given up because hosts went down with it is not there.
+    pub has_job: bool,
+}
+
+/// Enqueues a job, and notes what it is to tell.
+pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    let sql = "insert into booking_notices (job_id, organization_id, application_id, due_at, args, created_at) \
+               values ($1, $2, $3, $4, $5, $6) on conflict (job_id) do nothing";
+    query(sql)
+        .bind(format!("{}:{}", new.kind, new.key))
+        .bind(&new.tenant.organization_id)
+        .bind(&new.tenant.application_id)
+        .bind(new.due_at.unwrap_or(now))
+        .bind(new.args)
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
+    jobs::enqueue(tx, new, now).await
+}
+
+/// Ends a turn after which nothing is left to tell, as `jobs::complete` does. Fails with `LostLease` as that does.
+pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    query("delete from booking_notices where job_id = $1").bind(&job.id).execute(&mut *tx).await?;
+    jobs::complete(tx, job, now).await
+}
+
+/// At most `limit` of those that were due before `before`, by their times and ids, after a time and an id. Times are milliseconds since 1970.
+pub async fn late(
+    reader: &Reader,
+    before: i64,
+    (after_due_at, after_id): (i64, &str),
+    limit: i64,
+) -> Result<Vec<Notice>> {
+    let sql = "select n.job_id, n.organization_id, n.application_id, n.due_at, n.args, (select count(*) from jobs j \
+               where j.id = n.job_id and (j.state <> 'failed' or j.crashes = 0)) as jobs from booking_notices n \
+               where n.due_at < $1 and (n.due_at, n.job_id) > ($2, $3) order by n.due_at, n.job_id limit $4";
+    query(sql).bind(before).bind(after_due_at).bind(after_id).bind(limit).fetch_all(reader, notice).await
+}
+
+fn notice(row: &Row<'_>) -> Result<Notice> {
+    Ok(Notice {
+        job_id: row.get("job_id")?,
+        tenant: Tenant {
+            organization_id: row.get("organization_id")?,
+            application_id: row.get("application_id")?,
+        },
+        due_at: row.get("due_at")?,
+        args: row.get("args")?,
+        has_job: row.get::<i64>("jobs")? > 0,
+    })
+}
+
+/// Forgets at most `limit` of those that were due before `before`. Returns how many.
+pub async fn forget(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
+    let sql = "delete from booking_notices where job_id in \
+               (select job_id from booking_notices where due_at < $1 order by due_at, job_id limit $2)";
+    let gone = query(sql).bind(before).bind(limit).execute(tx).await?;
+    Ok(i64::try_from(gone).unwrap_or(i64::MAX))
+}
