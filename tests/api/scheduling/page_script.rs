@@ -139,13 +139,19 @@ async fn a_notice_in_a_frame() {
     desk.api.patch(format!("{EVENT_TYPES}/{id}"), json!({ "active": false })).send().await.expect(200);
     let closed = send(&browser, &late, &ADA).await;
     let nobody = format!("http://{}/book/nobody", server.address);
-    let (framed, alone) = (browser.open(&format!("{nobody}?embed=1")).await, browser.open(&nobody).await);
+    let (framed, plain) = (browser.open(&format!("{nobody}?embed=1")).await, browser.open(&nobody).await);
+    // The page of a booking is in frames of sites that say so alone.
+    let unknown = format!("http://{}/book/b/nobody", server.address);
+    let (gone_framed, gone) =
+        (browser.open(&format!("{unknown}?embed=1")).await, browser.open(&unknown).await);
     for (page, status, is_framed) in [
         (&done, 200, true),
         (&decoy, 200, true),
         (&closed, 404, true),
         (&framed, 404, true),
-        (&alone, 404, false),
+        (&plain, 404, true),
+        (&gone_framed, 404, true),
+        (&gone, 404, false),
         (&cancel, 200, false),
     ] {
         let (option, sites) = if is_framed { ("", "*") } else { ("DENY", "'none'") };

@@ -87,6 +87,7 @@ impl Page {
     }
 
     /// Shown as the event type says: with its picture, in its colour, and in frames of the sites that it names, or of all where it names none.
+    /// Whom keys of the API let call it (`allowedDomains`) does not matter: they say nothing of frames.
     pub fn of(self, event_type: &EventType) -> Page {
         let domains = &event_type.link.embed_domains;
         let frames = match domains.is_empty() {
@@ -95,6 +96,13 @@ impl Page {
         };
         let color = event_type.color.as_deref().and_then(Color::read);
         Page { frames, logo_url: event_type.link.logo_url.clone(), color, ..self }
+    }
+
+    /// Of a notice: every site may show it. Sites put the pages of links into frames by their plain addresses, and a frame that the browser
+    /// keeps empty would not say why. Of other pages: as they are.
+    pub fn framed_notice(self) -> Page {
+        let is_open = self.is_notice && self.frames == Frames::Nowhere;
+        if is_open { Page { frames: Frames::Anywhere, ..self } } else { self }
     }
 
     /// Shown in no frame, whatever the event type says.

@@ -140,7 +140,7 @@ async fn show(
         Some(refused) => refused,
         None => view(&app, &visit, address(params).as_ref()).await,
     };
-    page.into_response(&visit)
+    page.framed_notice().into_response(&visit)
 }
 
 async fn view(app: &App, visit: &Visit, address: Option<&Address>) -> Page {
@@ -189,7 +189,7 @@ async fn send(
         }
         Ok(Outcome::Shows(page)) | Err(page) => *page,
     };
-    page.into_response(&visit)
+    page.framed_notice().into_response(&visit)
 }
 
 async fn take(
