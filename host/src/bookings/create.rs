@@ -23,7 +23,7 @@ use crate::bookings::gather::{self, Busy};
 use crate::bookings::held::unavailable;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::notify::sender;
-use crate::bookings::{new_booking, rules, turns, view};
+use crate::bookings::{hourly, new_booking, rules, turns, view};
 use crate::resources::Asker;
 use crate::sold_out::Moment;
 
@@ -33,6 +33,34 @@ const DEADLINE: Duration = Duration::from_secs(8);
 const TRIES: usize = 3;
 /// Hosts who take turns whose calendars are read first. Only if none of them is free the others' are.
 const FIRST_CANDIDATES: usize = 3;
+
+/// By what somebody books.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The form of a booking page.
+    Page,
+    /// A key that can do nothing but book: it stands in pages, where everybody can read it.
+    BrowserKey,
+    /// Any other key.
+    ServerKey,
+}
+
+impl By {
+    /// How many bookings an address can make in the application within an hour; none: as many as it likes.
+    fn most_an_hour(self) -> Option<u32> {
+        match self {
+            By::Page | By::BrowserKey => Some(hourly::MOST),
+            By::ServerKey => None,
+        }
+    }
+
+    fn source(self) -> BookingSource {
+        match self {
+            By::Page => BookingSource::Widget,
+            By::BrowserKey | By::ServerKey => BookingSource::Api,
+        }
+    }
+}
 
 /// What was learned from decisions that came to nothing.
 struct Lessons {
@@ -48,25 +76,12 @@ struct Lessons {
 ///
 /// # Errors
 /// 409 `slot_unavailable` where the search offers no such slot, 409 `booking_limit_reached` for an invitee who has as many bookings ahead as
-/// the event type allows, 503 `availability_unknown` where nobody knows whether it is free, 404 `not_found` for what cannot be booked.
+/// the event type allows, 503 `availability_unknown` where nobody knows whether it is free, 404 `not_found` for what cannot be booked, 429
+/// `rate_limited` of `inviteeEmail` for an address that has made as many bookings within an hour as it can by a page or a browser's key.
 pub async fn create(
     app: &App,
     viewer: (&Asker, bool),
-    new: &NewBooking,
-    warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
-    create_limited(app, viewer, (new, None), warnings, attempt).await
-}
-
-/// The same for an address that has made fewer than so many bookings in the application within an hour.
-///
-/// # Errors
-/// Those of `create`, and 429 `rate_limited`.
-pub async fn create_limited(
-    app: &App,
-    viewer: (&Asker, bool),
-    (new, most_an_hour): (&NewBooking, Option<u32>),
+    (new, by): (&NewBooking, By),
     warnings: &[Value],
     attempt: &Attempt,
 ) -> Result<Answer> {
@@ -74,12 +89,10 @@ pub async fn create_limited(
     let mut lessons = Lessons { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };
     let mut tries = 0;
     loop {
+        let most_an_hour = by.most_an_hour();
         let prepared = prepare(app, viewer, new, warnings, (&lessons, came)).await?;
         let mut wanted = Wanted { most_an_hour, ..prepared };
-        if most_an_hour.is_some() {
-            // The booking page alone has this limit.
-            wanted.booking.source = BookingSource::Widget;
-        }
+        wanted.booking.source = by.source();
         let most = TRIES + wanted.bookable.body.hosts.len();
         // Those who want the same slot stand in line here, and not before the database.
         let start_ms = new.start.as_millis();

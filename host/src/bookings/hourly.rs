@@ -1,5 +1,5 @@
-//! How many bookings an address can have made in an hour where anybody can write any address. Decided by the bookings themselves, so that it
-//! is the same for all hosts.
+//! How many bookings an address can have made in an hour where anybody can write any address: on booking pages, and by keys that stand in
+//! pages for everybody to read. Decided by the bookings themselves, so that it is the same for all hosts.
 
 use base::error::{Code, Refusal, Result};
 use base::tenant::Tenant;
@@ -7,6 +7,11 @@ use storage::Tx;
 use storage::scheduling::made;
 
 const HOUR_MS: i64 = 3_600_000;
+
+/// How many bookings an address of mail can make in one application within an hour.
+// Contract silent: whether bookings count that keys of servers make. They do, but these are not refused: their keys have budgets of their own,
+// and know who asks.
+pub const MOST: u32 = 3;
 
 /// Refuses the booking that this transaction wrote, if it is one more than `most` of an address, which is in lower case, in the application
 /// within an hour. To be called after the booking's lines in the log: they lock the application, so of several transactions each one sees the

@@ -99,6 +99,53 @@ async fn an_address_books_three_times_an_hour() {
     assert_eq!(send(&browser, &early, &ADA).await.status, 303);
 }
 
+/// A key that can do nothing but book stands in pages, where everybody can read it: it books for an address as often as the page does, and
+/// both count together.
+#[tokio::test]
+async fn a_browsers_key_books_three_times_an_hour_for_an_address() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let key = server.client_with(&["scheduling.book"]).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let page = form(&server, &browser, &url, "09:00").await;
+    assert_eq!(send(&browser, &page, &ADA).await.status, 303);
+    let made = key.post(BOOKINGS, booking(&id, "09:30")).send().await.expect(201);
+    assert_eq!(made["source"], "api");
+    key.post(BOOKINGS, booking(&id, "10:00")).send().await.expect(201);
+
+    let mut late = booking(&id, "11:00");
+    late["inviteeEmail"] = json!("ADA@Example.org");
+    let refused = key.post(BOOKINGS, late.clone()).keyed("late").send().await;
+    assert_eq!(refused.header("retry-after"), Some("3600"));
+    assert_eq!(refused.refused(429, "rate_limited")["param"], "inviteeEmail");
+    assert_eq!(free(&desk, &id).await, 3, "its time is free again");
+    // For another address it books, and the key of a server for this one too.
+    let mut of_bob = booking(&id, "10:30");
+    of_bob["inviteeEmail"] = json!("bob@example.org");
+    key.post(BOOKINGS, of_bob).send().await.expect(201);
+    desk.api.post(BOOKINGS, booking(&id, "11:30")).send().await.expect(201);
+
+    server.clock.advance_ms(3_600_000);
+    key.post(BOOKINGS, late).keyed("late").send().await.expect(201);
+}
+
+/// Four requests with such keys at the same moment are three bookings, though they are about two event types and by two keys.
+#[tokio::test]
+async fn three_of_four_requests_of_browsers_at_once_book() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let ids = [desk.open("intro", json!({})).await, desk.open("other", json!({})).await];
+    let keys =
+        [server.client_with(&["scheduling.book"]).await, server.client_with(&["scheduling.book"]).await];
+    let times = ["09:00", "09:30", "10:00", "10:30"].into_iter().enumerate();
+    let asked = times.map(|(n, time)| keys[n / 2].post(BOOKINGS, booking(&ids[n % 2], time)).send());
+    let answers = join_all(asked).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 201, 201, 429]);
+}
+
 /// Four forms at the same moment are three bookings, though they are about two event types.
 #[tokio::test]
 async fn three_of_four_at_once_are_booked() {

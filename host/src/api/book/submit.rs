@@ -23,15 +23,11 @@ use crate::api::fingerprint::of_parts;
 use crate::api::idempotency::{self, Next};
 use crate::api::reply;
 use crate::app::App;
-use crate::bookings::create;
+use crate::bookings::create::{self, By};
 use crate::resources::Asker;
 
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;
-
-/// How many bookings an address of mail can make in one application within an hour: anybody can write any address into a form.
-// Contract silent: whether bookings count that came by the API. They do, but only forms are refused: keys have budgets of their own.
-const MAX_BOOKINGS_PER_HOUR: u32 = 3;
 
 /// What a form came to.
 pub enum Outcome {
@@ -139,8 +135,7 @@ async fn make(
     attempt: &Attempt,
 ) -> Result<Answer> {
     verdict::ask(app, question).await?;
-    let limited = (new, Some(MAX_BOOKINGS_PER_HOUR));
-    create::create_limited(app, (asker, false), limited, &[], attempt).await
+    create::create(app, (asker, false), (new, By::Page), &[], attempt).await
 }
 
 /// The form again with what was filled in, and other times where this one is taken.

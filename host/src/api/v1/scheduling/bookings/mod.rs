@@ -21,8 +21,9 @@ use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::page::{self, Binding};
 use crate::app::App;
+use crate::bookings::create::{self as booking, By};
 use crate::bookings::list::{self as bookings, Filter, Place};
-use crate::bookings::{create as booking, new_booking, update as change};
+use crate::bookings::{new_booking, update as change};
 use crate::pages;
 use crate::resources::Asker;
 
@@ -43,7 +44,7 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<Booking>>()
         .post("/v1/scheduling/bookings", "scheduling.book", Mvp, create)
         .summary("Book a slot")
-        .description("Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address has as many bookings ahead as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` tells how far it has got. Who hosts are is told to keys with `scheduling.read` alone.")
+        .description("Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address has as many bookings ahead as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` tells how far it has got. Who hosts are is told to keys with `scheduling.read` alone. By a key without it, as pages have, an invitee's address makes three bookings an hour in the application, those of the booking page among them; then it is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail`.")
         .body::<NewBooking>()
         .returns::<Resource<Booking>>()
         .get("/v1/scheduling/bookings/{bookingId}", "scheduling.read", Additive, get)
@@ -100,8 +101,10 @@ async fn create(
     new_booking::require_fields(&body)?;
     let (new, unknown) = json::typed::<NewBooking>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let viewer = (&asker, caller.has_scope("scheduling.read"));
-    Ok(booking::create(&app, viewer, &new, &warnings, &attempt).await?)
+    let sees_hosts = caller.has_scope("scheduling.read");
+    // Contract silent: which keys are those of browsers. One that may read bookings is not put into a page.
+    let by = if sees_hosts { By::ServerKey } else { By::BrowserKey };
+    Ok(booking::create(&app, (&asker, sees_hosts), (&new, by), &warnings, &attempt).await?)
 }
 
 async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
