@@ -273,6 +273,10 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
             schedules::ensure_exists(tx, &after.row.tenant, after.row.schedule_id.as_deref()).await?;
         }
         table::update(tx, &after.row).await?;
+        if after.body.active && !before.body.active {
+            // Its hosts' calendars may be those of before they were followed (`bookings::following`).
+            table::set_calendars_due(tx, &after.row.id, Some(after.row.updated_at)).await?;
+        }
         if after.body.hosts != before.body.hosts {
             table::set_hosts(tx, &after.row, &after.hosts()).await?;
         }

@@ -114,14 +114,22 @@ async fn check_host(app: &App, asker: &Asker, i: usize, mut host: Host) -> Resul
     Ok(Checked { host, calendar, following })
 }
 
-/// What is to be followed of a host's calendars: the one that bookings are written to, and those that make the host busy. Of what shows
-/// busy times alone there are no events to follow.
 async fn beginnings(
     app: &App,
     connection: &Connection,
     host: &Host,
     calendars: &[(Item, Calendar)],
 ) -> Result<Vec<Beginning>> {
+    let mut beginnings = Vec::new();
+    for item in to_follow(host, calendars) {
+        beginnings.extend(Beginning::of(app, connection, collections::scope(item)?).await?);
+    }
+    Ok(beginnings)
+}
+
+/// What is to be followed of these calendars of a host: the one that bookings are written to, and those that make the host busy. Of what shows
+/// busy times alone there are no events to follow.
+pub fn to_follow<'c>(host: &Host, calendars: &'c [(Item, Calendar)]) -> Vec<&'c Item> {
     let named = &host.conflict_calendar_ids;
     let is_own = |item: &Item| host.calendar_id.as_ref() == Some(&item.id);
     let makes_busy = |(item, calendar): &&(Item, Calendar)| {
@@ -134,12 +142,7 @@ async fn beginnings(
     // Nobody asks whether optional hosts are busy.
     let others = calendars.iter().filter(|_| host.role != HostRole::Optional).filter(makes_busy);
     let own = calendars.iter().filter(|(item, _)| is_own(item));
-    let found: Vec<&Item> = own.chain(others).map(|(item, _)| item).take(MAX_FOLLOWED).collect();
-    let mut beginnings = Vec::new();
-    for item in found {
-        beginnings.extend(Beginning::of(app, connection, collections::scope(item)?).await?);
-    }
-    Ok(beginnings)
+    own.chain(others).map(|(item, _)| item).take(MAX_FOLLOWED).collect()
 }
 
 fn is_writable(calendar: &Calendar) -> bool {

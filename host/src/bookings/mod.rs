@@ -16,6 +16,7 @@ pub mod event_failure;
 pub mod event_step;
 pub mod event_types;
 pub mod event_write;
+pub mod following;
 pub mod gather;
 pub mod handle;
 pub mod held;

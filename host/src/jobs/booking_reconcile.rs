@@ -1,4 +1,4 @@
-//! The kind `booking_reconcile`: every hour what is late of bookings is found and done.
+//! The kind `booking_reconcile`: every hour what is late of bookings is found and done, and hosts' calendars that are to be followed are.
 
 use base::error::Result;
 use base::tenant::Tenant;
@@ -6,11 +6,13 @@ use storage::Tx;
 use storage::jobs::{self, NewJob};
 use storage::wakes::JobClass;
 
-use crate::bookings::reconcile;
+use crate::bookings::{following, reconcile};
 use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 
 /// After how long it is done again, ms.
 const EVERY_MS: i64 = 3_600_000;
+/// After how long it goes on where one turn did not do everything, ms.
+const GOES_ON_MS: i64 = 1_000;
 
 /// The kind. There is one job of it.
 pub const BOOKING_RECONCILE: JobKind = JobKind {
@@ -39,5 +41,7 @@ pub async fn ensure(tx: &mut Tx, installation: &Tenant, now: i64) -> anyhow::Res
 
 async fn run(turn: &Turn) -> Result<Next> {
     reconcile::run(&turn.app).await?;
-    Ok(Next::At(turn.app.now() + EVERY_MS))
+    let is_over = following::catch_up(&turn.app).await?;
+    let now = turn.app.now();
+    Ok(if is_over { Next::At(now + EVERY_MS) } else { Next::Part(now + GOES_ON_MS) })
 }

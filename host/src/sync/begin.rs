@@ -11,7 +11,7 @@ use storage::locked::ConnectionLock;
 use storage::sync_states::{self as table, SyncState};
 
 use crate::app::App;
-use crate::log::{self, Note};
+use crate::log::{self, Note, Origin};
 use crate::sync::follow::{begun, note, started, write_start};
 use crate::sync::{Scope, state};
 
@@ -34,6 +34,12 @@ impl Beginning {
         let printed = begun(app, connection, &state).await?;
         let note = note(&state, "started", printed);
         Ok(Some(Beginning { scope, state, note }))
+    }
+
+    /// Nobody has asked for it: the log says that the service did it.
+    pub fn by_system(mut self) -> Beginning {
+        self.note.origin = Origin::System;
+        self
     }
 
     fn connection_id(&self) -> &str {

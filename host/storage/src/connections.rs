@@ -129,7 +129,7 @@ pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Resul
 pub async fn of_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Connection>> {
     let sql = one_of!(
         reader,
-        "select * from connections where organization_id = $1 and application_id = $2 and deleted_at is null and id",
+        select!("where organization_id = $1 and application_id = $2 and deleted_at is null and id"),
         "$3"
     );
     query(sql)

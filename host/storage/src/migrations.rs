@@ -110,6 +110,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (77, "replay rows", Sql::Both(include_str!("../../../migrations/0077_replay_rows.sql"))),
     (78, "booking mail", Sql::Both(include_str!("../../../migrations/0078_booking_mail.sql"))),
     (79, "booking notices", Sql::Both(include_str!("../../../migrations/0079_booking_notices.sql"))),
+    (80, "host calendars", Sql::Both(include_str!("../../../migrations/0080_host_calendars.sql"))),
 ];
 
 impl Db {

@@ -3,10 +3,12 @@
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::sql::query;
+use switchboard::jobs::booking_reconcile::BOOKING_RECONCILE;
 use switchboard::jobs::pull::PULL;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{book, read, run_jobs};
+use super::mail_lost::{an_hour_later, change};
 use super::provider_side::the_event;
 use super::{Desk, EVENT_TYPES, text};
 
@@ -106,4 +108,59 @@ async fn another_host_who_is_added_is_followed_too() {
     let told = alice.api.patch(format!("{EVENT_TYPES}/{id}"), change).send().await.expect(200);
     assert_eq!(told["warnings"], json!([]));
     assert_ne!(sync_of(&alice.api, &bob.calendar).await["startedAt"], Value::Null);
+}
+
+/// As it was before saving an event type followed the calendars of its hosts.
+async fn as_before(server: &TestServer) {
+    change(server, "update sync_states set followed = 0, started_at = null where surface = 'calendar'").await;
+    change(server, "update event_types set calendars_due_at = 0").await;
+    assert_eq!(followed(server).await, Vec::<String>::new());
+}
+
+/// How many event types are still to be looked at.
+async fn waiting(server: &TestServer) -> i64 {
+    let sql = "select count(*) as n from event_types where calendars_due_at is not null";
+    query(sql).fetch_one(server.app.db.reader(), |row| row.get("n")).await.expect("a query")
+}
+
+/// The calendars of event types that were saved before are followed from the next hour on, without anybody saving them again; those of one
+/// that is not active when it is again.
+#[tokio::test]
+async fn event_types_of_before_catch_up_once() {
+    let server = TestServer::start().await;
+    let (alice, bob) = (Desk::of(&server, "alice").await, Desk::of(&server, "bob").await);
+    alice.open("intro", json!({})).await;
+    let closed = bob.open("closed", json!({ "active": false })).await;
+    as_before(&server).await;
+    let told = starts_told(&server).await;
+    an_hour_later(&server).await;
+    assert_eq!(followed(&server).await, [alice.calendar.as_str()]);
+    assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 1, 0));
+    assert_ne!(sync_of(&alice.api, &alice.calendar).await["startedAt"], Value::Null);
+
+    // Who stops following is not overruled: an event type is looked at once.
+    change(&server, "update sync_states set followed = 0 where surface = 'calendar'").await;
+    let active = json!({ "active": true });
+    bob.api.patch(format!("{EVENT_TYPES}/{closed}"), active).send().await.expect(200);
+    an_hour_later(&server).await;
+    assert_eq!(followed(&server).await, [bob.calendar.as_str()]);
+    an_hour_later(&server).await;
+    assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 2, 0));
+}
+
+/// A turn looks at fifty event types, and the next one goes on where it ended. A calendar that many have is followed once.
+#[tokio::test]
+async fn many_event_types_catch_up_in_steps() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    for n in 0..51 {
+        desk.open(&format!("intro-{n}"), json!({})).await;
+    }
+    as_before(&server).await;
+    let told = starts_told(&server).await;
+    an_hour_later(&server).await;
+    assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 1, 1));
+    server.clock.advance_ms(1_000);
+    runner::drain(&server.app, &[BOOKING_RECONCILE]).await.expect("it is run");
+    assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 1, 0));
 }

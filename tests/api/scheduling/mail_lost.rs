@@ -19,14 +19,14 @@ const LOSE_MESSAGES: &str = "delete from jobs where kind = 'booking_mail'";
 const LOSE_REMINDERS: &str = "delete from jobs where kind = 'booking_remind'";
 
 /// Changes rows behind the service's back; how many.
-async fn change(server: &TestServer, sql: &'static str) -> u64 {
+pub async fn change(server: &TestServer, sql: &'static str) -> u64 {
     let changed: anyhow::Result<u64> =
         server.app.db.write(move |tx| Box::pin(async move { query(sql).execute(tx).await })).await;
     changed.expect("a statement")
 }
 
 /// An hour later the service looks at what is late.
-async fn an_hour_later(server: &TestServer) {
+pub async fn an_hour_later(server: &TestServer) {
     server.clock.advance_ms(HOUR_MS);
     let now = server.app.now();
     let made: anyhow::Result<u64> =

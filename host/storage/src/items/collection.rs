@@ -116,6 +116,32 @@ pub async fn list_top_of(
         .await
 }
 
+/// Live calendars of these connections that nobody follows, by the connections' ids and their own.
+pub async fn unfollowed_calendars(
+    reader: &Reader,
+    tenant: &Tenant,
+    connection_ids: &[String],
+    limit: i64,
+) -> Result<Vec<Item>> {
+    let sql = one_of!(
+        reader,
+        select!(
+            "where organization_id = $1 and application_id = $2 and kind = 'calendar' and deleted_at is null \
+             and not exists (select 1 from sync_states s where s.connection_id = items.connection_id and s.surface = 'calendar' \
+             and s.scope_id = items.id and s.followed = 1) and connection_id"
+        ),
+        "$3",
+        " order by connection_id, id limit $4"
+    );
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(json_text(connection_ids))
+        .bind(limit)
+        .fetch_all(reader, item)
+        .await
+}
+
 /// The live exceptions of a series.
 pub async fn exceptions(reader: &Reader, series_id: &str) -> Result<Vec<Item>> {
     let sql = select!("where series_id = $1 and deleted_at is null order by id");

@@ -97,6 +97,19 @@ pub async fn list(reader: &Reader, tenant: &Tenant, after: &str, limit: i64) -> 
         .await
 }
 
+/// Event types of all tenants, the hosts of which may have calendars that nobody follows, and which were to be looked at by then, the oldest
+/// time first. Milliseconds since 1970.
+pub async fn calendars_due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<EventTypeRow>> {
+    let sql = "select * from event_types where calendars_due_at <= $1 and deleted_at is null order by calendars_due_at, id limit $2";
+    query(sql).bind(now).bind(limit).fetch_all(reader, event_type).await
+}
+
+/// When an event type's hosts are to be looked at for that; none: it is done.
+pub async fn set_calendars_due(tx: &mut Tx, id: &str, at: Option<i64>) -> Result<()> {
+    query("update event_types set calendars_due_at = $2 where id = $1").bind(id).bind(at).execute(tx).await?;
+    Ok(())
+}
+
 /// Writes a new row.
 pub async fn insert(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
     let sql = "insert into event_types (id, organization_id, application_id, body, schedule_id, metadata, etag, version, \

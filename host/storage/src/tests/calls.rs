@@ -159,6 +159,8 @@ async fn read_collections(db: &Db) -> Result<()> {
     let listed = items::list_top_of(reader, tenant, &of, "calendar", 50).await?;
     assert_eq!((listed.rows.len(), listed.is_last), (3, true));
     assert!(!items::list_top_of(reader, tenant, &of, "calendar", 2).await?.is_last);
+    let hosts = [EVENTS.to_owned(), "conn_100040".to_owned()];
+    assert_eq!(items::unfollowed_calendars(reader, tenant, &hosts, 50).await?.len(), 4);
     items::exceptions(reader, "evt_1000240").await?;
     assert!(!items::exceptions_of(reader, &["evt_1000240", "evt_1000480"]).await?.is_empty());
     let walked = items::snapshot(reader, tenant, ("cal_0_0", "event"), 50_000, "", 100).await?;

@@ -10,7 +10,7 @@ use crate::scheduling::bookings::{self, BookingRow, Of, Stretch};
 use crate::scheduling::meeting_events::{self, MeetingEventRow};
 use crate::scheduling::meetings::{self, MeetingRow};
 use crate::scheduling::reserved_times::{self, NewReserved, Part};
-use crate::scheduling::{erasure, host_gone};
+use crate::scheduling::{erasure, event_types, host_gone};
 use crate::tests::seed::START_MS;
 
 const HOUR: i64 = 3_600_000;
@@ -33,7 +33,10 @@ pub async fn all(db: &Db) -> Result<()> {
             forget(tx).await
         })
     })
-    .await
+    .await?;
+    let due = event_types::calendars_due(db.reader(), START_MS, 5).await?;
+    assert_eq!(due.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), [EVENT_TYPE]);
+    Ok(())
 }
 
 async fn read(db: &Db) -> Result<()> {
@@ -72,6 +75,7 @@ async fn change(tx: &mut Tx) -> Result<()> {
     let event = meeting_events::find(&mut *tx, MEETING, "conn_0_1").await?.expect("it is in the seed");
     meeting_events::update(tx, &MeetingEventRow { event_id: Some("evt_x".into()), ..event }).await?;
     meeting_events::events_changed(tx, &tenant(), &["evt_x".into(), "evt_y".into()], 1).await?;
+    event_types::set_calendars_due(tx, EVENT_TYPE, Some(START_MS)).await?;
     host_gone::enqueue(tx, &tenant(), HOST, 1).await
 }
 
