@@ -183,6 +183,8 @@ scenarios! {
     a_notice_in_a_frame_is_read
     /// The dialog takes the focus and gives it back; a click beside it closes it, one on its edge does not.
     popup_and_button_give_focus_back
+    /// By a key that names its host, without cookies; a page of any other host reads nothing and does nothing.
+    a_page_of_another_origin_calls_the_api
     /// Sizes, requests, and nothing that moves while the page is drawn.
     budgets_hold
     /// Pictures of every state, each without serious barriers.

@@ -1,21 +1,16 @@
 // The page in sites of other origins.
-import { createServer } from "node:http";
 import { onDay } from "./flows.mjs";
+import { serve } from "./site.mjs";
 
 /** A site with this in its body, which notes what it is told; its address. */
-const site = async (origin, body) => {
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A site</title>
+const site = (origin, body) => serve(`<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A site</title>
 <script>
 window.told = [];
 for (const type of ["ready", "resize", "slot", "booked", "close"]) {
   addEventListener("switchboard:" + type, (event) => told.push({ type, ...event.detail }));
 }
 </script>
-<script src="${origin}/book/embed.js" async></script></head><body><h1>A site</h1>${body}</body></html>`;
-  const server = createServer((_, response) => response.setHeader("content-type", "text/html").end(html));
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
-};
+<script src="${origin}/book/embed.js" async></script></head><body><h1>A site</h1>${body}</body></html>`);
 const told = (page, type) => page.evaluate((type) => window.told.filter((event) => event.type === type), type);
 
 /** A link in whose place the page is shown. */
