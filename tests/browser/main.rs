@@ -176,6 +176,8 @@ scenarios! {
     another_version_is_loaded_anew
     /// Mail scanners open every address, with scripts: nothing is cancelled or moved.
     a_scanner_changes_nothing
+    /// By links that hold in every zone and a file, all within reach of keys.
+    the_booking_goes_into_the_visitors_calendar
     /// In a site of another origin: as high as it is, filled in, and told of the booking.
     embedded_inline_resizes_and_tells
     /// One tab goes from site to site: each shows the page as high as it is.

@@ -15,7 +15,8 @@ export const fill = async ({ advance }, page, name = "Ada", email = "ada@example
 };
 const book = (page) => page.getByRole("button", { name: "Book this time" });
 
-const bookAt = async (stage, page, time) => {
+/** Books the time of this name in the list that is shown. */
+export const bookAt = async (stage, page, time) => {
   await page.getByRole("link", { name: time, exact: true }).click();
   await page.getByRole("heading", { name: "Your details" }).waitFor();
   await fill(stage, page);

@@ -5,7 +5,8 @@ const focused = (page) => page.evaluate(() => document.activeElement.getAttribut
 const onFocused = (page, start) =>
   page.waitForFunction((start) => (document.activeElement.getAttribute("aria-label") ?? "").startsWith(start), start);
 
-const tabTo = async (page, check, holds) => {
+/** Presses Tab until the page says that it is where it should be. */
+export const tabTo = async (page, check, holds) => {
   for (let stops = 0; stops < 40; stops++) {
     await page.keyboard.press("Tab");
     if (await page.evaluate(holds)) return;

@@ -27,7 +27,7 @@ export const budgets_hold = async ({ openEventType, visitor, equal, check }) => 
 };
 
 /** Serious barriers of a page, in a few words each. */
-const barriers = async (page, axe) => {
+export const barriers = async (page, axe) => {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
