@@ -156,6 +156,8 @@ scenarios! {
     /// Everything by keys: the days are one stop, and move like a calendar.
     by_keyboard_alone
     space_chooses_a_day
+    /// One link leads over everything before the times, without scripts too.
+    the_times_are_two_keys_away
     /// Who comes too late keeps what was typed.
     taken_meanwhile_keeps_what_was_typed
     a_calendar_that_is_down_is_not_an_empty_one

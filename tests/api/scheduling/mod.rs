@@ -16,6 +16,7 @@ mod mail_lost;
 mod mail_peers;
 mod moves;
 mod page;
+mod page_access;
 mod page_manage;
 mod page_script;
 mod pools;

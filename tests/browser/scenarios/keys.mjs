@@ -62,6 +62,36 @@ export const space_chooses_a_day = async ({ openEventType, visitor, equal, check
   equal(faults, [], "what must not be");
 };
 
+export const the_times_are_two_keys_away = async ({ openEventType, visitor, axe, equal, check }) => {
+  const { url } = await openEventType("intro", { durationOptions: [60] });
+  for (const [look, options, name] of [
+    ["", {}, "Skip to the times"], ["&theme=dark", { javaScriptEnabled: false }, "Skip to the times"],
+    ["&lang=ar", { viewport: { width: 320, height: 640 } }, "الانتقال مباشرة إلى الأوقات"],
+  ]) {
+    const { page, context, faults } = await visitor(options);
+    await page.goto(onDay(url, look));
+    const link = page.getByRole("link", { name, exact: true });
+    equal(await link.evaluate((link) => getComputedStyle(link).clipPath), "inset(50%)", `${look}: how the link is hidden`);
+    await page.keyboard.press("Tab");
+    equal(await page.locator(":focus").innerText(), name, `${look}: the first stop`);
+    equal(await link.evaluate((link) => getComputedStyle(link).clipPath), "none", `${look}: how it is shown`);
+    const box = await link.boundingBox();
+    const { width } = page.viewportSize();
+    check(look === "&lang=ar" ? box.x + box.width > width - 24 : box.x < 24, `${look}: it begins where lines begin: ${JSON.stringify(box)}`);
+    await page.keyboard.press("Enter");
+    await page.locator("#times:focus").waitFor();
+    await page.keyboard.press("Tab");
+    equal(await page.locator(":focus").innerText(), "09:00", `${look}: the next stop`);
+    if (options.javaScriptEnabled !== false) {
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ["skip-link", "bypass"] }));
+      equal(violations.map(({ id }) => id), [], `${look}: what keeps people out`);
+    }
+    equal(faults, [], "what must not be");
+    await context.close();
+  }
+};
+
 export const arabic_is_mirrored = async ({ openEventType, visitor, equal, check }) => {
   const { url } = await openEventType("intro");
   const { page, faults } = await visitor({ locale: "ar-EG", timezoneId: "Africa/Cairo", viewport: { width: 320, height: 640 } });

@@ -85,8 +85,12 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
         Err(e) => return unreadable(visit, e).of(event_type),
     };
     let texts = texts(language);
-    let mut html = head(visit, subject);
-    html.html(&zone(visit, subject)).html(&durations(visit, subject));
+    let mut html = Html::default();
+    if !days.is_empty() {
+        // People who go from control to control need not pass durations, months and days.
+        html.raw("<a class=\"skip\" href=\"#times\">").text(controls(language).skip_to_times).raw("</a>\n");
+    }
+    html.html(&head(visit, subject)).html(&zone(visit, subject)).html(&durations(visit, subject));
     html.raw("<div class=\"pick\">\n<div>\n").html(&pager(visit, &bounds, month));
     let mut said = dates::month(month, language);
     if days.is_empty() {
@@ -307,7 +311,7 @@ fn part_of(time: &Time) -> usize {
 /// twice.
 fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
     let mut html = Html::default();
-    html.raw("<h2 id=\"times\">").text(&dates::day(day, visit.language)).raw("</h2>\n");
+    html.raw("<h2 id=\"times\" tabindex=\"-1\">").text(&dates::day(day, visit.language)).raw("</h2>\n");
     let has_one_offset =
         times.windows(2).all(|two| matches!(two, [a, b] if a.local.offset == b.local.offset));
     let parts: Vec<&[Time]> = times.chunk_by(|a, b| part_of(a) == part_of(b)).collect();

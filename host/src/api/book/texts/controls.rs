@@ -1,11 +1,13 @@
-//! Texts of what helps with the list of times: the parts of the day, the clock that is chosen, and the search for a time zone that the
-//! page's script adds.
+//! Texts of what helps with the list of times: the way to it, the parts of the day, the clock that is chosen, and the search for a time
+//! zone that the page's script adds.
 
 use crate::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct Controls {
+    /// The link over everything that stands before the times.
+    pub skip_to_times: &'static str,
     /// Links to the same page with another clock.
     pub twelve_hours: &'static str,
     pub twenty_four_hours: &'static str,
@@ -50,5 +52,13 @@ pub fn controls(language: Language) -> Controls {
         Language::Japanese => ["午前", "午後", "夕方以降"],
         Language::Arabic => ["صباحًا", "بعد الظهر", "مساءً"],
     };
-    Controls { twelve_hours, twenty_four_hours, zones_found, no_zone_found, parts_of_day }
+    let skip_to_times = match language {
+        Language::English => "Skip to the times",
+        Language::German => "Direkt zu den Zeiten",
+        Language::Spanish => "Ir directamente a las horas",
+        Language::French => "Aller directement aux horaires",
+        Language::Japanese => "時間の一覧へ移動",
+        Language::Arabic => "الانتقال مباشرة إلى الأوقات",
+    };
+    Controls { skip_to_times, twelve_hours, twenty_four_hours, zones_found, no_zone_found, parts_of_day }
 }
