@@ -37,6 +37,8 @@ async fn the_script_is_kept_for_ever() {
     let found = browser.open(&one).await;
     assert_eq!((found.status, found.header("content-type")), (200, "text/javascript; charset=utf-8"));
     assert_eq!(found.header("cache-control"), "public, max-age=31536000, immutable");
+    // What is said to those who read its source is not loaded.
+    assert!(!found.text.lines().any(|line| line.trim_start().starts_with("//")), "{found:#?}");
     assert_eq!((found.header("x-content-type-options"), found.header("set-cookie")), ("nosniff", ""));
     let before = browser.open(&one.replace("/page.js", "0/page.js")).await;
     assert_eq!((before.status, before.header("cache-control")), (404, "no-store"));
