@@ -189,6 +189,8 @@ scenarios! {
     popup_and_button_give_focus_back
     /// By a key that names its host, without cookies; a page of any other host reads nothing and does nothing.
     a_page_of_another_origin_calls_the_api
+    /// From other sites, which are told nothing; where they cannot be loaded there are initials.
+    hosts_have_pictures
     /// Sizes, requests, and nothing that moves while the page is drawn.
     budgets_hold
     /// Pictures of every state, each without serious barriers.

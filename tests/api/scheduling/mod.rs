@@ -17,6 +17,7 @@ mod mail_peers;
 mod moves;
 mod page;
 mod page_access;
+mod page_hosts;
 mod page_manage;
 mod page_script;
 mod pools;

@@ -1,11 +1,13 @@
-//! What every view of the page says of the event type. Nothing of a host but the name that the event type shows to invitees.
+//! What every view of the page says of the event type. Nothing of a host but what the event type shows to invitees.
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 
+use crate::api::book::hosts;
 use crate::api::book::subject::{Moved, Subject, Visit};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::html::Html;
+use crate::locale::Language;
 
 /// The kind of a place, without its address, link or number.
 pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {
@@ -36,19 +38,17 @@ pub fn moved(visit: &Visit, subject: &Subject, moved: &Moved) -> Html {
 }
 
 /// Description, hosts and places.
-pub fn event_type(event_type: &EventType, texts: &Texts) -> Html {
+pub fn event_type(event_type: &EventType, language: Language) -> Html {
+    let texts = texts(language);
     let mut html = Html::default();
     if let Some(description) = event_type.description.as_deref().filter(|text| !text.trim().is_empty()) {
         html.raw("<p class=\"about\" dir=\"auto\">").text(description).raw("</p>\n");
     }
-    let names: Vec<&str> = event_type.hosts.iter().filter_map(|host| host.display_name.as_deref()).collect();
     let mut places: Vec<&str> = event_type.locations.iter().map(|found| place(found.kind, texts)).collect();
     places.dedup();
-    html.raw("<dl>\n");
-    for (term, each) in [(texts.host, names), (texts.place, places)] {
-        if !each.is_empty() {
-            html.described(term, &each.join(", "));
-        }
+    html.raw("<dl>\n").html(&hosts::row(event_type, language));
+    if !places.is_empty() {
+        html.described(texts.place, &places.join(", "));
     }
     if event_type.duration_options.is_empty() {
         html.described(texts.duration, &minutes(event_type.duration_minutes, texts));

@@ -1,6 +1,7 @@
 //! The frame of every page: its head, its one style, and the headers that it leaves with. Nothing is loaded but the page's own script, and
-//! the picture that the event type names.
+//! the pictures that the event type names.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use axum::body::Body;
@@ -41,6 +42,8 @@ pub struct Page {
     /// It says one thing, and has nothing to click.
     is_notice: bool,
     logo_url: Option<String>,
+    /// Addresses of other pictures in `body`.
+    pictures: Vec<String>,
     color: Option<Color>,
     retry_after_s: Option<u64>,
     leave_for: Option<String>,
@@ -57,6 +60,7 @@ impl Page {
             frames: Frames::Nowhere,
             is_notice: false,
             logo_url: None,
+            pictures: Vec::new(),
             color: None,
             retry_after_s: None,
             leave_for: None,
@@ -105,6 +109,11 @@ impl Page {
         if is_open { Page { frames: Frames::Anywhere, ..self } } else { self }
     }
 
+    /// Loads the pictures of these addresses, which its body shows.
+    pub fn with_pictures(self, pictures: Vec<String>) -> Page {
+        Page { pictures, ..self }
+    }
+
     /// Shown in no frame, whatever the event type says.
     pub fn unframed(self) -> Page {
         Page { frames: Frames::Nowhere, ..self }
@@ -133,7 +142,8 @@ impl Page {
             frames => frames.clone(),
         };
         let brand = visit.choice.color.or(self.color).map(Color::css);
-        let policy = policy(&frames, self.logo_url.as_deref(), brand.as_deref());
+        let pictures = self.logo_url.iter().chain(&self.pictures).map(String::as_str);
+        let policy = policy(&frames, pictures, brand.as_deref());
         let mut response = Response::new(Body::from(self.html(visit, brand.as_deref())));
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -205,14 +215,22 @@ impl Page {
     }
 }
 
-/// The page loads nothing but its script and the picture, and its script and its forms lead to this service alone.
-fn policy(frames: &Frames, logo_url: Option<&str>, brand: Option<&str>) -> HeaderValue {
+/// The source by which a page's policy admits the picture of an address. None: its host has characters that would end a source or a
+/// directive, or it is no address.
+pub fn image_source(url: &str) -> Option<String> {
+    let origin = Url::parse(url).ok()?.origin().ascii_serialization();
+    let is_source = origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:/[]".contains(&b));
+    is_source.then_some(origin)
+}
+
+/// The page loads nothing but its script and pictures of these addresses, and its script and its forms lead to this service alone.
+fn policy<'p>(frames: &Frames, pictures: impl Iterator<Item = &'p str>, brand: Option<&str>) -> HeaderValue {
     let brand = brand.map(|css| format!(" {}", assets::style_source(css))).unwrap_or_default();
-    let origin = logo_url.and_then(|url| Url::parse(url).ok()).map(|url| url.origin().ascii_serialization());
-    // A host may have characters that end a source or a directive.
-    let is_source =
-        |origin: &String| origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:/[]".contains(&b));
-    let images = origin.filter(is_source).map(|origin| format!(" img-src {origin};")).unwrap_or_default();
+    let sources: BTreeSet<String> = pictures.filter_map(image_source).collect();
+    let images = match sources.is_empty() {
+        true => String::new(),
+        false => format!(" img-src {};", Vec::from_iter(sources).join(" ")),
+    };
     let frames = match frames {
         Frames::Nowhere => "'none'".to_owned(),
         Frames::Anywhere => "*".to_owned(),
@@ -238,19 +256,22 @@ fn policy(frames: &Frames, logo_url: Option<&str>, brand: Option<&str>) -> Heade
 mod tests {
     use super::*;
 
-    fn policy_of(logo_url: &str) -> String {
-        let policy = policy(&Frames::Nowhere, Some(logo_url), None);
+    fn policy_of(urls: &[&str]) -> String {
+        let policy = policy(&Frames::Nowhere, urls.iter().copied(), None);
         policy.to_str().expect("ASCII").to_owned()
     }
 
     #[test]
     fn the_address_of_a_picture_adds_a_source_and_nothing_else() {
-        let usual = policy_of("https://cdn.example.org:8443/logo.png");
+        let usual = policy_of(&["https://cdn.example.org:8443/logo.png"]);
         assert!(usual.contains("; img-src https://cdn.example.org:8443; form-action"), "{usual}");
         for logo_url in ["https://a;sandbox/x.png", "https://a,b/x.png", "https://a'b/x.png", "nothing"] {
-            let policy = policy_of(logo_url);
+            let policy = policy_of(&[logo_url]);
             assert!(!policy.contains("sandbox") && !policy.contains("img-src"), "{logo_url}: {policy}");
             assert!(policy.contains("connect-src 'self'; form-action 'self';"), "{logo_url}: {policy}");
         }
+        let three =
+            policy_of(&["https://b.example/1.png", "https://a.example/x.png", "https://b.example/2.png"]);
+        assert!(three.contains("; img-src https://a.example https://b.example; form-action"), "{three}");
     }
 }

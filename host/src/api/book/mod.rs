@@ -13,6 +13,7 @@ mod details;
 mod done;
 mod form;
 mod free;
+mod hosts;
 mod layout;
 mod manage;
 mod month;

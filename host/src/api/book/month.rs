@@ -11,6 +11,7 @@ use crate::api::book::about;
 use crate::api::book::bounds::Bounds;
 use crate::api::book::choice::Choice;
 use crate::api::book::free::{self, DAY_MS};
+use crate::api::book::hosts;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::controls::controls;
@@ -109,7 +110,10 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
     let is_unknown = choice.zone.is_some() && !subject.has_own_zone;
     let status = if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let page = match &subject.moved {
-        None => Page::new(event_type.title.clone(), html).with_status(status).of(event_type),
+        None => {
+            let page = Page::new(event_type.title.clone(), html).with_status(status).of(event_type);
+            page.with_pictures(hosts::pictures(event_type))
+        }
         Some(_) => Page::new(texts.move_booking, html).with_status(status).of(event_type).unframed(),
     };
     let zone = match (subject.has_own_zone, is_unknown) {
@@ -125,7 +129,9 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
 /// What the times are for: the event type, or the booking that is to be moved, with the way back to it.
 fn head(visit: &Visit, subject: &Subject) -> Html {
     let texts = texts(visit.language);
-    let Some(moved) = &subject.moved else { return about::event_type(&subject.bookable.body, texts) };
+    let Some(moved) = &subject.moved else {
+        return about::event_type(&subject.bookable.body, visit.language);
+    };
     let mut html = Html::default();
     html.raw("<dl>\n").html(&about::moved(visit, subject, moved)).raw("</dl>\n");
     let back = format!("../{}{}", moved.token, visit.choice.spoken().query());

@@ -201,6 +201,21 @@
     rove(table.querySelector("a[aria-current]") || daysOf(main)[0]);
   };
 
+  // ---- pictures of hosts
+
+  // The initials below a picture are for one that cannot be loaded: one that is there may have holes.
+  const settle = (picture, isThere) => (isThere ? picture.previousElementSibling : picture)?.remove();
+  for (const type of ["load", "error"]) {
+    // These events do not bubble.
+    document.addEventListener(type, ({ target }) => {
+      if (target.matches?.(".face img")) settle(target, type === "load");
+    }, true);
+  }
+  // What ended before this script came.
+  for (const picture of main.querySelectorAll(".face img")) {
+    if (picture.complete) settle(picture, picture.naturalWidth > 0);
+  }
+
   // ---- the search for a time zone
 
   const MAX_CHOICES = 50;

@@ -1,5 +1,5 @@
-//! Texts of what helps with the list of times: the way to it, the parts of the day, the clock that is chosen, and the search for a time
-//! zone that the page's script adds.
+//! Texts of what helps with the list of times: the way to it, the pictures of hosts, the parts of the day, the clock that is chosen, and
+//! the search for a time zone that the page's script adds.
 
 use crate::locale::Language;
 
@@ -8,6 +8,8 @@ use crate::locale::Language;
 pub struct Controls {
     /// The link over everything that stands before the times.
     pub skip_to_times: &'static str,
+    /// Stands for the picture of a host whose name is not told.
+    pub picture_of_host: &'static str,
     /// Links to the same page with another clock.
     pub twelve_hours: &'static str,
     pub twenty_four_hours: &'static str,
@@ -60,5 +62,21 @@ pub fn controls(language: Language) -> Controls {
         Language::Japanese => "時間の一覧へ移動",
         Language::Arabic => "الانتقال مباشرة إلى الأوقات",
     };
-    Controls { skip_to_times, twelve_hours, twenty_four_hours, zones_found, no_zone_found, parts_of_day }
+    let picture_of_host = match language {
+        Language::English => "Picture of the host",
+        Language::German => "Bild des Gastgebers",
+        Language::Spanish => "Imagen del anfitrión",
+        Language::French => "Photo de l’hôte",
+        Language::Japanese => "担当者の画像",
+        Language::Arabic => "صورة المضيف",
+    };
+    Controls {
+        skip_to_times,
+        picture_of_host,
+        twelve_hours,
+        twenty_four_hours,
+        zones_found,
+        no_zone_found,
+        parts_of_day,
+    }
 }
