@@ -33,7 +33,7 @@ pub async fn all(db: &Db) -> Result<()> {
     let first = notices::late(db.reader(), START_MS + hour_ms, (START_MS, "booking_mail:"), 20).await?;
     assert_eq!((first.len(), first[0].has_job), (20, false));
     assert!(notices::late(db.reader(), START_MS, (0, ""), 20).await?.is_empty());
-    let forgotten = db.write(|tx| {
+    let forgotten = db.write(move |tx| {
         Box::pin(async move {
             tx.in_any_order();
             notices::forget(tx, START_MS + hour_ms, 10).await
