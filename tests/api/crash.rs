@@ -44,7 +44,12 @@ pub fn serve_with(data: &Path, port: u16, settings: &[&str]) -> Child {
 
 fn start(data: &Path, port: u16, connectors: &Path, settings: &[&str]) -> Child {
     let mut command = command();
-    command.args(["serve", "--freshness-ms", "0", "--egress-allow", "127.0.0.0/8", "--listen"]);
+    // Every read asks the provider, unless the test says otherwise.
+    let freshness: &[&str] = match settings.contains(&"--freshness-ms") {
+        true => &[],
+        false => &["--freshness-ms", "0"],
+    };
+    command.arg("serve").args(freshness).args(["--egress-allow", "127.0.0.0/8", "--listen"]);
     command.arg(format!("127.0.0.1:{port}")).arg("--data-dir").arg(data);
     command.arg("--connectors").arg(connectors).args(settings).spawn().expect("the service starts")
 }

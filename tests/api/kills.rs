@@ -51,12 +51,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-/// A process of the service. Its database is in its data directory, or `database` names it.
+/// A process of the service. Its database is in its data directory, or its settings name it.
 pub struct Process {
     child: Child,
     pub data: TempDir,
     port: u16,
-    database: Option<String>,
+    settings: Vec<String>,
 }
 
 /// The setting that names the database, for each command of the service.
@@ -64,27 +64,34 @@ pub fn naming(database: Option<&str>) -> Vec<&str> {
     database.into_iter().flat_map(|url| ["--database-url", url]).collect()
 }
 
-fn begin(data: &Path, port: u16, database: Option<&str>) -> Child {
-    let mut settings = naming(database);
-    settings.extend(["--webhook-allow", "127.0.0.0/8"]);
+fn begin(data: &Path, port: u16, settings: &[String]) -> Child {
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     serve_with(data, port, &settings)
 }
 
 impl Process {
     /// Starts it, and waits until it is ready; whoever sends it requests has no key yet.
     pub async fn start(database: Option<&str>, http: &Client) -> (Process, Stubborn) {
+        Process::start_with(database, &[], http).await
+    }
+
+    /// The same with more settings.
+    pub async fn start_with(database: Option<&str>, settings: &[&str], http: &Client) -> (Process, Stubborn) {
+        let all = naming(database).into_iter().chain(["--webhook-allow", "127.0.0.0/8"]);
+        let settings: Vec<String> = all.chain(settings.iter().copied()).map(str::to_owned).collect();
         let data = tempfile::tempdir().expect("a data directory");
         harness::share_compiled_code(data.path());
         let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
-        let child = begin(data.path(), port, database);
-        let process = Process { child, data, port, database: database.map(str::to_owned) };
+        let child = begin(data.path(), port, &settings);
+        let process = Process { child, data, port, settings };
         let api =
             Stubborn { http: http.clone(), base: format!("http://127.0.0.1:{port}"), key: String::new() };
         api.ready().await;
         (process, api)
     }
 
-    fn kill(&mut self) {
+    /// Kills it without warning.
+    pub fn kill(&mut self) {
         self.child.kill().expect("the service is killed");
         self.child.wait().expect("it ended");
     }
@@ -92,7 +99,7 @@ impl Process {
     /// Kills it without warning, and starts another one on the same data, which is not ready yet.
     pub fn kill_and_start(&mut self) {
         self.kill();
-        self.child = begin(self.data.path(), self.port, self.database.as_deref());
+        self.child = begin(self.data.path(), self.port, &self.settings);
     }
 }
 
@@ -102,6 +109,27 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Starts one process, or two on this database, with a key for both of them; and their database.
+pub async fn open(
+    database: Option<&str>,
+    settings: &[&str],
+    http: &Client,
+) -> (Vec<Process>, Vec<Stubborn>, Db) {
+    let (mut processes, mut hosts) = (Vec::new(), Vec::new());
+    for _ in 0..database.map_or(1, |_| 2) {
+        let (process, api) = Process::start_with(database, settings, http).await;
+        processes.push(process);
+        hosts.push(api);
+    }
+    let data = processes[0].data.path();
+    let key = key_with(data, &naming(database));
+    hosts.iter_mut().for_each(|host| host.key.clone_from(&key));
+    let file = format!("sqlite://{}", data.join("switchboard.db").display());
+    let options = Options::of(database.map_or(file, str::to_owned));
+    let db = Db::connect(&options).await.expect("the database");
+    (processes, hosts, db)
 }
 
 /// Sends a request until a host answers it for good, as a client should: the same request under the same key, to one host after the other.
@@ -268,19 +296,7 @@ impl Scene {
     async fn open(database: Option<&str>) -> Scene {
         let (provider, receiver) = (TestServer::start().await, Receiver::start().await);
         let http = Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().expect("a client");
-        let (mut processes, mut hosts) = (Vec::new(), Vec::new());
-        for _ in 0..database.map_or(1, |_| 2) {
-            let (process, api) = Process::start(database, &http).await;
-            processes.push(process);
-            hosts.push(api);
-        }
-        let data = processes[0].data.path();
-        let key = key_with(data, &naming(database));
-        hosts.iter_mut().for_each(|host| host.key.clone_from(&key));
-        let file = format!("sqlite://{}", data.join("switchboard.db").display());
-        let options = Options::of(database.map_or(file, str::to_owned));
-        let db = Db::connect(&options).await.expect("the database");
-
+        let (processes, hosts, db) = open(database, &[], &http).await;
         let account = json!({
             "provider": "sandbox", "settings": { "serverUrl": format!("http://{}/sandbox", provider.address) },
             "credentials": { "username": "carol@sandbox.test", "password": "sandbox" },

@@ -13,12 +13,12 @@ use harness::TestServer;
 use model::Instant;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
-use storage::{Db, Options};
+use storage::Db;
 
 use super::configurations::Dice;
 use super::{BOOKINGS, EVENT_TYPES, checker, text};
-use crate::crash::{Stubborn, key_with};
-use crate::kills::{Process, answered, made, naming};
+use crate::crash::Stubborn;
+use crate::kills::{self, Process, answered, made};
 
 /// How often a service is killed, where `CRASH_KILLS` does not say another number.
 const KILLS: u64 = 2;
@@ -142,18 +142,7 @@ async fn event_types(hosts: &[Stubborn], connection: &Value, calendar: &Value) -
 /// A service, its clients' world and its database.
 async fn open(database: Option<&str>, provider: &TestServer) -> (Vec<Process>, World, Db) {
     let http = Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().expect("a client");
-    let (mut processes, mut hosts) = (Vec::new(), Vec::new());
-    for _ in 0..database.map_or(1, |_| 2) {
-        let (process, api) = Process::start(database, &http).await;
-        processes.push(process);
-        hosts.push(api);
-    }
-    let data = processes[0].data.path();
-    let key = key_with(data, &naming(database));
-    hosts.iter_mut().for_each(|host| host.key.clone_from(&key));
-    let file = format!("sqlite://{}", data.join("switchboard.db").display());
-    let options = Options::of(database.map_or(file, str::to_owned));
-    let db = Db::connect(&options).await.expect("the database");
+    let (processes, hosts, db) = kills::open(database, &[], &http).await;
     let account = json!({
         "provider": "sandbox", "settings": { "serverUrl": format!("http://{}/sandbox", provider.address) },
         "credentials": { "username": "carol@sandbox.test", "password": "sandbox" },

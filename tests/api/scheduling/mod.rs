@@ -30,6 +30,7 @@ mod schedules;
 mod seats;
 mod slots;
 mod spam;
+mod tries;
 mod wrong_input;
 
 use harness::{Actor, TestServer};
