@@ -19,7 +19,7 @@
 //! | `GET …/events/{event}/instances` | a series from `from` to `to`, at most 400 days and 2,500 instances |
 //! | `GET PATCH DELETE …/events/{event}/instances/{original}` | one instance by its original local start; `?span=following`: from it on |
 //! | `POST …/events/{event}/answer` | answer an invitation: `{answer, note, original, span}` |
-//! | `POST …/events/{event}/video` | add a meeting: `{service, requestId, original}`; once per event |
+//! | `POST …/events/{event}/video` | add a meeting: `{service, requestId, original}`, once per event; of `sandboxMeet`, and of `meet` and `teams` in calendars that have them in `videoServices` |
 //! | `POST /sandbox/v1/busy` | busy times of own calendars and of people: `{from, to, calendars, people}` |
 //! | `GET POST /sandbox/v1/books` | list, create |
 //! | `GET PATCH DELETE /sandbox/v1/books/{book}` | the main one cannot be deleted: 409 `mainBook`; one with cards in it: 409 `notEmpty`, unless `?force=true` |

@@ -573,6 +573,21 @@ async fn meetings() {
     let again = api.post(&path, json!({ "service": "sandboxMeet", "requestId": "r2" })).await.expect(200);
     assert_eq!(again["event"]["etag"], made["event"]["etag"]);
     api.post(&path, json!({ "service": "zoom" })).await.refused(422, "invalidField");
+
+    // Some calendars have more services; of these the provider makes no meeting with Zoom.
+    let later = json!({ "id": "later", "when": lunch()["when"] });
+    api.post(WORK, later).await.expect(201);
+    let path = format!("{WORK}/later/video");
+    api.post(&path, json!({ "service": "meet" })).await.refused(422, "invalidField");
+    let services = json!({ "videoServices": ["sandboxMeet", "meet", "zoom"] });
+    api.patch("/sandbox/v1/calendars/work", services).await.expect(200);
+    api.post(&path, json!({ "service": "zoom" })).await.refused(422, "invalidField");
+    let made = api.post(&path, json!({ "service": "meet" })).await.expect(200);
+    let video = &made["event"]["video"];
+    assert_eq!(
+        (&video["service"], &video["url"]),
+        (&json!("meet"), &json!("https://meet.sandbox.test/meet/later"))
+    );
 }
 
 #[tokio::test]

@@ -65,15 +65,18 @@ pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated>
     let target = Target::of(&args.collection, &args.target)?;
     target.refuse_following("adding a conference from one instance on")?;
     let service = args.provider.unwrap_or(ConferenceProvider::Other);
-    if service != ConferenceProvider::Other {
-        return Err(Failure::unsupported("this conference provider: use \"other\""));
-    }
     let body = json!({
         "service": native::VideoService::from(service),
         "requestId": context.idempotency_key.as_ref().map(|_| new_id(context)),
         "original": target.original,
     });
-    mutated(&act(context, &target, &args.target, "video", &body)?, target.item())
+    // The provider alone knows what a calendar has beside its own service.
+    let is_of_service = |e: &Failure| e.detail.as_ref().is_some_and(|detail| detail["field"] == "service");
+    let made = act(context, &target, &args.target, "video", &body).map_err(|e| match is_of_service(&e) {
+        true => Failure::unsupported("this conference provider: use one of the calendar's conferenceTypes"),
+        false => e,
+    });
+    mutated(&made?, target.item())
 }
 
 /// One of the provider's verbs on an event.

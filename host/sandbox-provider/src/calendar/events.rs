@@ -174,10 +174,10 @@ pub async fn video(
         check_guest(&old, &login.mail, body)?;
         let wanted: Video = serde_json::from_value(Value::Object(body.clone()))
             .map_err(|e| Problem::field("service", e.to_string()))?;
-        if !folder.head.video_services.contains(&wanted.service) || wanted.service != Default::default() {
+        if !folder.head.video_services.contains(&wanted.service) || wanted.service.address().is_none() {
             return Err(Problem::field(
                 "service",
-                "the only service that meetings can be made with is sandboxMeet",
+                "meetings can be made with sandboxMeet, and with meet and teams where they are among the calendar's videoServices",
             ));
         }
         let receipt =

@@ -257,6 +257,18 @@ pub enum VideoService {
     Webex,
 }
 
+impl VideoService {
+    /// Where its meetings are. None: the provider makes none of this service.
+    pub fn address(self) -> Option<&'static str> {
+        match self {
+            VideoService::SandboxMeet => Some("https://meet.sandbox.test"),
+            VideoService::Meet => Some("https://meet.sandbox.test/meet"),
+            VideoService::Teams => Some("https://meet.sandbox.test/teams"),
+            VideoService::Zoom | VideoService::Webex => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VideoState {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::calendar::types::{Alert, Calendar, Event, EventState, Video, VideoService, VideoState, When};
+use crate::calendar::types::{Alert, Calendar, Event, EventState, Video, VideoState, When};
 use crate::patch::{MAX_LINE, MAX_TEXT, colour, few, patched, text, title};
 use crate::problem::Problem;
 use crate::receipts::etag;
@@ -128,15 +128,13 @@ fn alerts(field: &str, alerts: &[Alert]) -> Result<(), Problem> {
     }
 }
 
-/// Fills in a meeting of the provider's own service. Its address follows from the event's id, so that a repetition makes the
+/// Fills in a meeting of a service whose meetings the provider makes. Its address follows from the event's id, so that a repetition makes the
 /// same one.
 pub fn complete_video(video: &mut Video, event_id: &str) {
-    if video.service != VideoService::SandboxMeet || video.url.is_some() {
-        return;
-    }
+    let Some(address) = video.service.address().filter(|_| video.url.is_none()) else { return };
     let code: String = event_id.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
     video.state = VideoState::Ready;
-    video.url = Some(format!("https://meet.sandbox.test/{code}"));
+    video.url = Some(format!("{address}/{code}"));
     video.code = Some(code);
 }
 
