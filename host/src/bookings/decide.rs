@@ -24,7 +24,7 @@ use url::Url;
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::gather::{self, Busy};
-use crate::bookings::held::unavailable;
+use crate::bookings::held::{find_join_url, unavailable};
 use crate::bookings::links::Bookable;
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
@@ -316,6 +316,9 @@ async fn write(
     booking.host_ids = meeting.hosts.clone();
     booking.organizer_connection_id = organizer.cloned();
     booking.i_cal_uid = if meeting.seats > 1 { uid(app, &id) } else { meeting.i_cal_uid.clone() };
+    if !is_new {
+        find_join_url(tx, (&id, &mut booking), &meeting.id).await?;
+    }
     let is_pending = booking.status == BookingStatus::Pending;
     let mut row = BookingRow {
         id,

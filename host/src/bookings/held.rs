@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::error::{Code, Error, Result, not_found, refuse};
 use base::tenant::Tenant;
+use model::scheduling::booking::Booking;
 use model::scheduling::event_type::{EventType, HostRole};
 use storage::Tx;
 use storage::locked::ConnectionLock;
+use storage::scheduling::bookings;
 use storage::scheduling::event_types::{self, EventTypeRow};
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
@@ -48,6 +50,24 @@ pub fn unavailable(why: &str) -> Error {
 /// 503 for what others change all the time.
 pub fn contended() -> Error {
     refuse(Code::Overloaded, "the booking is being changed by others at the same time; try again")
+}
+
+/// Gives a booking that gets into a meeting the link to the meeting's conference, as others have it who are in there; none as long as nobody
+/// has one. A link of the event type's stays.
+pub async fn find_join_url(tx: &mut Tx, (id, booking): (&str, &mut Booking), meeting_id: &str) -> Result<()> {
+    let Some(place) = booking.location.as_mut().filter(|place| place.value.is_none()) else {
+        return Ok(());
+    };
+    place.join_url = None;
+    for row in bookings::with_seat(&mut *tx, meeting_id).await? {
+        let other: Booking = serde_json::from_str(&row.body)?;
+        let theirs = other.location.filter(|theirs| theirs.kind == place.kind && theirs.value.is_none());
+        if let Some(url) = theirs.and_then(|theirs| theirs.join_url).filter(|_| row.id != id) {
+            place.join_url = Some(url);
+            break;
+        }
+    }
+    Ok(())
 }
 
 impl HeldMeeting {

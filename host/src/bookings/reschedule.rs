@@ -23,7 +23,7 @@ use crate::answer::{Answer, Attempt};
 use crate::app::App;
 use crate::bookings::change::{self, Held, Seat, TRIES, Viewer};
 use crate::bookings::gather::{self, Busy};
-use crate::bookings::held::{HeldMeeting, HostLocks, contended, unavailable};
+use crate::bookings::held::{HeldMeeting, HostLocks, contended, find_join_url, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{decide, due, list, policy, schedules, state, turns, view};
@@ -223,7 +223,11 @@ async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Res
             leave(tx, &mut held, &wanted, (id, hosts, takes_time), now).await?;
         }
     }
-    note_move(&mut held, &wanted);
+    if note_move(&mut held, &wanted) {
+        // The conference goes with the event of the former organizer, or with the meeting that others are in.
+        let Held { of, seat } = &mut held;
+        find_join_url(tx, (&seat.row.id, &mut seat.body), &of.meeting.id).await?;
+    }
     let words: &[&'static str] = if is_asked { &["rescheduled", "pending"] } else { &["rescheduled"] };
     if is_asked {
         state::allows(held.seat.status()?, BookingStatus::Pending)?;
@@ -365,10 +369,11 @@ fn uid(local: &str, other: &str) -> String {
     format!("{local}@{domain}")
 }
 
-/// Writes into the booking what became of it.
-fn note_move(held: &mut Held, wanted: &Wanted) {
+/// Writes into the booking what became of it. Whether it has another event from now on.
+fn note_move(held: &mut Held, wanted: &Wanted) -> bool {
     let (seat, meeting) = (&mut held.seat, &held.of.meeting);
     let previous = Instant::from_millis(seat.row.start_at);
+    let is_elsewhere = seat.row.meeting_id != meeting.id;
     seat.row.meeting_id.clone_from(&meeting.id);
     (seat.row.start_at, seat.row.end_at) = (wanted.start_ms, wanted.end_ms);
     let body = &mut seat.body;
@@ -380,10 +385,6 @@ fn note_move(held: &mut Held, wanted: &Wanted) {
     body.sequence += 1;
     body.host_ids.clone_from(&meeting.hosts);
     let is_anothers = body.organizer_connection_id.as_ref() != meeting.hosts.first();
-    if is_anothers && let Some(place) = body.location.as_mut().filter(|place| place.value.is_none()) {
-        // The conference goes with the event of the former organizer.
-        place.join_url = None;
-    }
     body.organizer_connection_id = meeting.hosts.first().cloned();
     if meeting.seats <= 1 {
         body.i_cal_uid.clone_from(&meeting.i_cal_uid);
@@ -391,6 +392,7 @@ fn note_move(held: &mut Held, wanted: &Wanted) {
         // Where several have seats, each has a UID of the own, which is not that of the meeting; with another organizer it is another object.
         body.i_cal_uid = uid(&format!("{}_seat_{}", seat.row.id, body.reschedule_count), &body.i_cal_uid);
     }
+    is_elsewhere || is_anothers
 }
 
 #[cfg(test)]

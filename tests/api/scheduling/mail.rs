@@ -97,7 +97,7 @@ async fn connected_anew(server: &TestServer, desk: &Desk) {
     desk.api.post(refresh, json!({})).send().await.expect(200);
 }
 
-fn body(message: &Value) -> String {
+pub fn body(message: &Value) -> String {
     text(&message["body"]["text"])
 }
 

@@ -2,6 +2,7 @@
 
 mod bookings;
 mod checker;
+mod conference;
 mod configurations;
 mod confirmation;
 mod event_types;
