@@ -35,17 +35,21 @@ async fn starts_told(server: &TestServer) -> i64 {
 /// The service reads the host's calendar by itself, also where nobody asks for slots or events.
 #[tokio::test]
 async fn a_host_who_deletes_the_event_cancels_the_booking_though_nobody_asks() {
-    let server = TestServer::start().await;
+    let server = TestServer::builder().without_pulls().start().await;
     let desk = Desk::of(&server, "alice").await;
     let id = desk.open("intro", json!({})).await;
     assert_ne!(sync_of(&desk.api, &desk.calendar).await["startedAt"], Value::Null);
     let booked = book(&desk, &id, "09:00").await;
     run_jobs(&server).await;
+    // The first reading, which is due at once.
+    server.pull().await;
     let (_, theirs) = the_event(&server, &desk).await;
     server.provider("alice").delete(theirs).send().await.expect(204);
 
     server.clock.advance_ms(15 * MINUTE_MS);
-    runner::drain(&server.app, &[PULL]).await.expect("the calendar is read");
+    run_jobs(&server).await;
+    assert_eq!(read(&desk.api, &booked).await["status"], "confirmed", "nobody has read the calendar");
+    assert!(server.pull().await > 0, "the calendar is read");
     // For a minute the event could come back under another name.
     server.clock.advance_ms(MINUTE_MS);
     run_jobs(&server).await;
@@ -90,6 +94,19 @@ async fn what_makes_a_host_busy_is_followed_once() {
     // Without a list all calendars make the host busy.
     desk.open("all", json!({ "hosts": host(json!([]), "required") })).await;
     assert!(followed(&server).await.contains(&unused));
+
+    // Nobody asks whether an optional host is busy.
+    let bob = Desk::of(&server, "bob").await;
+    let body = json!({ "connectionId": bob.connection, "name": "Private", "timeZone": "UTC" });
+    let private = text(&bob.api.post("/v1/calendars", body).send().await.expect(201)["id"]);
+    let mut hosts = host(json!([desk.calendar]), "required");
+    let mut optional = bob.event_type("x")["hosts"][0].clone();
+    optional["role"] = json!("optional");
+    optional["conflictCalendarIds"] = json!([bob.calendar, private]);
+    hosts.as_array_mut().expect("a list").push(optional);
+    desk.open("both", json!({ "hosts": hosts })).await;
+    let all = followed(&server).await;
+    assert!(all.contains(&bob.calendar) && !all.contains(&private), "{all:?}");
 }
 
 /// A change of the hosts brings their calendars along.

@@ -168,10 +168,16 @@ async fn post(url: &str, path: &str, media_type: &str, body: String) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}: {text}"))
 }
 
+/// Whether Cyrus runs a script on what arrives.
+async fn has_script(url: &str) -> bool {
+    let known = sieve(url, "SieveScript/get", json!({ "ids": null })).await;
+    let all = known["list"].as_array().unwrap_or_else(|| panic!("no list: {known:#}"));
+    all.iter().any(|script| script["isActive"] == true)
+}
+
 /// Has Cyrus take invitations from now on. A script of an earlier run is good.
 async fn take_invitations(url: &str) {
-    let known = sieve(url, "SieveScript/get", json!({ "ids": null })).await;
-    if known["list"].as_array().is_some_and(|all| !all.is_empty()) {
+    if has_script(url).await {
         return;
     }
     let stored = post(url, &format!("/jmap/upload/{GUEST}/"), "application/sieve", SCRIPT.to_owned()).await;
@@ -179,6 +185,7 @@ async fn take_invitations(url: &str) {
     let set = json!({ "create": { "new": new }, "onSuccessActivateScript": "#new" });
     let answer = sieve(url, "SieveScript/set", set).await;
     assert!(answer["created"]["new"].is_object(), "{answer:#}");
+    assert!(has_script(url).await, "it is not run: {answer:#}");
 }
 
 /// The events with this UID in all calendars of a connection, as they are at the provider now.
@@ -221,6 +228,7 @@ async fn the_invitation_is_taken_by_cyrus() {
         (&event_type["title"], &event_type["locations"][0]["value"])
     );
     assert_eq!(taken["organizer"]["email"], json!(mailbox.address));
+    assert_ne!(taken["status"], "cancelled");
 
     let moved = json!({ "start": at("15:30") });
     api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);

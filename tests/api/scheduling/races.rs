@@ -145,8 +145,9 @@ async fn adjacent_slots_with_buffers_never_deadlock() {
     let statuses = all_at_once(&desk, bodies).await;
     let count = |status: u16| statuses.get(&status).copied().unwrap_or(0);
     assert_eq!(count(201) + count(409), asked, "{statuses:?}");
-    // From 09:00 to 12:00 there is room for four with 15 minutes between them, and whatever was taken first leaves room for two.
-    assert!((2..=4).contains(&count(201)), "{statuses:?}");
+    // From 09:00 to 12:00 there is room for four with 15 minutes between them. One takes five of the eleven starts away at most, so there are
+    // three at least: what is free is not refused.
+    assert!((3..=4).contains(&count(201)), "{statuses:?}");
     let checked = checker::check(&server.app.db).await;
     assert_eq!(checked.meetings, count(201), "{checked}");
 }
