@@ -4,7 +4,6 @@ use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::sql::query;
 use switchboard::jobs::booking_reconcile::BOOKING_RECONCILE;
-use switchboard::jobs::pull::PULL;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{book, read, run_jobs};
