@@ -20,6 +20,7 @@ use storage::connections::Connection;
 use storage::items::Item;
 use storage::{Db, Options, installation};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use crate::busy_times::BusyTimes;
@@ -92,6 +93,8 @@ pub struct Handles {
     pub application_stream_shares: Shares,
     /// Asked to end: not fit for new requests any more.
     draining: watch::Sender<bool>,
+    /// Until when what is under way may go on then.
+    drain_ends_at: watch::Sender<Option<Instant>>,
     /// This process' own name: a claim of another boot on the same SQLite file is dead.
     pub boot: String,
     pub presence: Presence,
@@ -152,6 +155,7 @@ impl App {
             stream_shares: Shares::new(streams.of_key),
             application_stream_shares: Shares::new(streams.of_application),
             draining: watch::Sender::new(false),
+            drain_ends_at: watch::Sender::new(None),
             presence: Presence::new(boot.clone()),
             boot,
         })))
@@ -168,8 +172,10 @@ impl App {
     }
 
     /// From now on `/readyz` refuses, so that balancers send nothing more, and event streams end: a client that has one open goes on at
-    /// another host, and nobody waits for it.
-    pub fn start_draining(&self) {
+    /// another host, and nobody waits for it. No delivery to a webhook begins any more. Work in the background that must not be left
+    /// half-done has to end by `ends_at`; who calls this again can name an earlier time.
+    pub fn start_draining(&self, ends_at: Instant) {
+        self.drain_ends_at.send_replace(Some(ends_at));
         self.draining.send_replace(true);
     }
 
@@ -180,6 +186,11 @@ impl App {
     /// Becomes true when the service is asked to end.
     pub fn draining(&self) -> watch::Receiver<bool> {
         self.draining.subscribe()
+    }
+
+    /// Until when work in the background may go on; none while the service is not asked to end.
+    pub fn drain_ends_at(&self) -> watch::Receiver<Option<Instant>> {
+        self.drain_ends_at.subscribe()
     }
 }
 

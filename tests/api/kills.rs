@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -94,6 +94,19 @@ impl Process {
     pub fn kill(&mut self) {
         self.child.kill().expect("the service is killed");
         self.child.wait().expect("it ended");
+    }
+
+    /// Asks it to end, as a supervisor does.
+    pub fn terminate(&self) {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status().expect("kill exists");
+        assert!(asked.success());
+    }
+
+    /// Waits until it has ended by itself, and starts another one on the same data, which is not ready yet.
+    pub fn end_and_start(&mut self) -> ExitStatus {
+        let ended = self.child.wait().expect("it ends");
+        self.child = begin(self.data.path(), self.port, self.database.as_deref());
+        ended
     }
 
     /// Kills it without warning, and starts another one on the same data, which is not ready yet.

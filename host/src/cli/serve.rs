@@ -12,6 +12,7 @@ use sandbox_provider::{self, Sandbox};
 use storage::lane::Lane;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::api;
@@ -27,7 +28,7 @@ use crate::telemetry;
 
 /// From the signal to the end of the process at most.
 const DRAIN: Duration = Duration::from_secs(10);
-/// Of it, what is left for the store when requests had their time.
+/// Of it, what is left for the store when requests and work in the background had their time.
 const CLOSE: Duration = Duration::from_millis(1_500);
 /// After it, for how long tokens that are being renewed are waited for: a request for them takes 20 s at most.
 const RENEW: Duration = Duration::from_secs(15);
@@ -41,9 +42,9 @@ const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTE
 /// nothing without the master key: back it up. Give your own as 32 bytes in base64 in SWITCHBOARD_MASTER_KEY, or in the file
 /// that SWITCHBOARD_MASTER_KEY_FILE names.
 ///
-/// SIGTERM: /readyz says 503 and event streams end, then no more connections are taken, requests in flight are finished, and
-/// the process ends with code 0 within 10 seconds; within 25 where a provider is being asked for new tokens, which would be
-/// lost. A second signal ends it at once.
+/// SIGTERM: /readyz says 503 and event streams end, then no more connections are taken, requests and deliveries to webhooks
+/// in flight are finished, and the process ends with code 0 within 10 seconds; within 25 where a provider is being asked for
+/// new tokens, which would be lost. A second signal ends it at once.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -133,7 +134,7 @@ pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) ->
 
     let asked = signals.end_or_interrupt().await;
     let deadline = Instant::now() + DRAIN;
-    app.start_draining();
+    app.start_draining(deadline - CLOSE);
     tracing::info!("stopping: requests in flight have {} s", DRAIN.as_secs());
     let drained = async {
         // Nobody's balancer waits for a person at a terminal.
@@ -148,16 +149,33 @@ pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) ->
             Ok(_) => {}
             Err(_) => tracing::warn!("requests were still in flight when their time was over"),
         },
-        _ = signals.end_or_interrupt() => tracing::warn!("stopping at once"),
+        _ = signals.end_or_interrupt() => stop_at_once(&app),
     }
     stop.send_replace(true);
     serving.abort();
-    // A message that is being handed over right now is not left half-way if it can be helped, and jobs that have not ended are given back.
-    let _ = tokio::time::timeout_at(deadline, &mut working).await;
-    working.abort();
+    worked(&app, &mut signals, &mut working, deadline).await;
     renewed(&app, &mut signals, deadline + RENEW).await;
     close(&app, deadline.max(Instant::now() + CLOSE)).await;
     Ok(())
+}
+
+/// Waits for work in the background: a message that is being handed over right now and a delivery that a webhook may have are not left
+/// half-way if it can be helped, and jobs that have not ended are given back.
+async fn worked(app: &App, signals: &mut Signals, working: &mut JoinHandle<()>, deadline: Instant) {
+    tokio::select! {
+        _ = tokio::time::timeout_at(deadline, &mut *working) => {}
+        _ = signals.end_or_interrupt() => {
+            stop_at_once(app);
+            let _ = tokio::time::timeout_at(deadline, &mut *working).await;
+        }
+    }
+    working.abort();
+}
+
+/// What is under way in the background ends now; its jobs are given back.
+fn stop_at_once(app: &App) {
+    tracing::warn!("stopping at once");
+    app.start_draining(Instant::now());
 }
 
 /// Runs a loop beside the requests, and again whenever it panics.
@@ -166,7 +184,7 @@ fn in_background<F: Future<Output = ()> + Send + 'static>(
     stopping: &watch::Receiver<bool>,
     work: &'static str,
     run: fn(App, watch::Receiver<bool>) -> F,
-) -> tokio::task::JoinHandle<()> {
+) -> JoinHandle<()> {
     let (app, stopping) = (app.clone(), stopping.clone());
     let (metrics, stop) = (app.metrics.clone(), stopping.clone());
     let start = move || Lane::jobs().scope(run(app.clone(), stopping.clone()));

@@ -7,6 +7,7 @@ use base::error::Result;
 use futures::future::BoxFuture;
 use storage::jobs::Job;
 use storage::wakes::JobClass;
+use tokio::sync::watch;
 
 use crate::app::App;
 
@@ -35,9 +36,18 @@ pub struct Turn {
     pub job: Job,
     /// Whether the job is given up when this turn fails.
     pub is_last: bool,
-    /// The turn sets it while it does what must not be left half-done: when the process ends, it is then not dropped at once, and has five
-    /// seconds more.
+    /// The turn sets it while it does what must not be left half-done: when the process ends, it is then not dropped at once, and has until
+    /// the drain ends (`App::drain_ends_at`).
     pub must_finish: Arc<AtomicBool>,
+    /// Becomes true when the process ends; none: that is not for the turn to know.
+    pub stop: Option<watch::Receiver<bool>>,
+}
+
+impl Turn {
+    /// Whether the process was asked to end: a turn that goes on until what is under way has ended begins nothing more.
+    pub fn is_ending(&self) -> bool {
+        self.app.is_draining() || self.stop.as_ref().is_some_and(|stop| *stop.borrow())
+    }
 }
 
 /// How a turn ended that did not fail. All times are milliseconds since 1970.

@@ -22,8 +22,9 @@ use crate::jobs::turn;
 const SWEEP_MS: i64 = 5_000;
 /// Hints that are read at a time.
 const WINDOW: i64 = 256;
-/// How long the runner waits for its turns when the process ends: as long as they may go on, and the time to write down how they ended.
-const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(Duration::from_secs(1));
+/// How long the runner waits for its turns when the process ends and nobody has said how long its drain takes: as long as they may go on,
+/// and the time to write down how they ended.
+const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(turn::WRITES_WITHIN);
 /// How long the runner waits after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
@@ -88,6 +89,12 @@ async fn claim_next(app: &App, kinds: &[JobKind]) -> Result<Option<(JobKind, Job
     Ok(None)
 }
 
+/// Whether no more turns of a class begin as soon as the service is asked to end; others go on while requests are taken. A delivery can take
+/// longer than a drain, and ends with it: another host goes on with what is left.
+const fn ends_with_drain(class: JobClass) -> bool {
+    matches!(class, JobClass::Deliver)
+}
+
 /// Works on one class until `stop`.
 async fn work(
     app: &App,
@@ -98,7 +105,8 @@ async fn work(
     // Dropped with this future: then its tasks are aborted.
     let mut turns = JoinSet::new();
     let permits = Permits::new(class);
-    while !*stop.borrow() {
+    let mut draining = app.draining();
+    while !*stop.borrow() && !(ends_with_drain(class) && app.is_draining()) {
         app.presence.looks(class, Instant::now());
         let wait = match begin_turns(app, lease, (&permits, kinds), (&mut turns, &stop)).await {
             Ok(wait) => wait,
@@ -114,11 +122,12 @@ async fn work(
             Some(_) = turns.join_next() => while turns.try_join_next().is_some() {},
             // An error: whoever could say stop is gone.
             changed = stop.changed() => if changed.is_err() { break },
+            Ok(()) = draining.changed(), if ends_with_drain(class) => {}
         }
     }
-    let ended = async { while turns.join_next().await.is_some() {} };
-    if tokio::time::timeout(STOPS_WITHIN, ended).await.is_err() {
-        turns.shutdown().await;
+    tokio::select! {
+        () = async { while turns.join_next().await.is_some() {} } => {}
+        () = turn::drain_ends(app, Duration::ZERO, STOPS_WITHIN) => turns.shutdown().await,
     }
 }
 

@@ -10,6 +10,7 @@ use storage::job_claims;
 use storage::jobs::{self, End, Job, LostLease};
 use storage::lane::Lane;
 use tokio::sync::watch;
+use tokio::time::sleep_until;
 
 use crate::app::App;
 use crate::connections::throttle;
@@ -22,8 +23,11 @@ use crate::supervise::caught;
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
 /// The wait after those for a job without a deadline, which nobody finds overdue, ms.
 const WRITE_AT_LAST_AFTER_MS: u64 = 30_000;
-/// How long a turn goes on when the process ends, that must not be left half-done (`Turn::must_finish`).
+/// How long a turn goes on that must not be left half-done (`Turn::must_finish`), when the process ends and nobody has said how long its
+/// drain takes.
 pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
+/// How long it takes at most to write down how turns ended: of a drain this much is left for it.
+pub const WRITES_WITHIN: Duration = Duration::from_secs(1);
 /// Most bytes of an error's text that are kept.
 const MAX_ERROR: usize = 500;
 
@@ -62,11 +66,11 @@ pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver
 async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
     let (began, began_at) = (Instant::now(), app.now());
-    let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)) };
+    let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)), stop };
     let outcome = tokio::select! {
         biased;
         outcome = attempt(&turn, &kind) => outcome,
-        () = time_is_up(&turn, stop) => return,
+        () = time_is_up(&turn) => return,
     };
     turn.app.metrics.observe_turn(kind.name, outcome.name(is_last), began.elapsed());
     let is_slow = permits::is_slow(kind.class, began.elapsed(), turn.job.is_slow);
@@ -96,8 +100,8 @@ async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receive
 }
 
 /// Waits until the turn has to be dropped because the process ends.
-async fn time_is_up(turn: &Turn, stop: Option<watch::Receiver<bool>>) {
-    let Some(mut stop) = stop else { return std::future::pending().await };
+async fn time_is_up(turn: &Turn) {
+    let Some(mut stop) = turn.stop.clone() else { return std::future::pending().await };
     while !*stop.borrow() {
         // An error: whoever could say stop is gone.
         if stop.changed().await.is_err() {
@@ -105,7 +109,21 @@ async fn time_is_up(turn: &Turn, stop: Option<watch::Receiver<bool>>) {
         }
     }
     if turn.must_finish.load(Ordering::Acquire) {
-        tokio::time::sleep(FINISHES_WITHIN).await;
+        drain_ends(&turn.app, WRITES_WITHIN, FINISHES_WITHIN).await;
+    }
+}
+
+/// Waits until so long before the end of the drain; where the service was not asked to end, for `otherwise`.
+pub async fn drain_ends(app: &App, before: Duration, otherwise: Duration) {
+    let mut ends_at = app.drain_ends_at();
+    let otherwise = tokio::time::Instant::now() + otherwise;
+    loop {
+        let at = ends_at.borrow_and_update().map_or(otherwise, |at| at.checked_sub(before).unwrap_or(at));
+        tokio::select! {
+            () = sleep_until(at) => return,
+            // It was asked to end, or to end earlier.
+            Ok(()) = ends_at.changed() => {}
+        }
     }
 }
 

@@ -365,7 +365,7 @@ async fn a_drain_ends_streams() {
         stream.block().await.expect("the beginning");
         streams.push(stream);
     }
-    server.app.start_draining();
+    server.app.start_draining(tokio::time::Instant::now() + Duration::from_secs(10));
     let again = Block { retry: Some(1_000), ..Block::default() };
     for mut stream in streams {
         assert_eq!(stream.rest().await.last(), Some(&again));

@@ -5,6 +5,7 @@ mod convergence;
 mod deliveries;
 mod delivery;
 mod desk;
+mod drain;
 mod hostile;
 mod kills;
 mod libraries;

@@ -60,7 +60,7 @@ async fn run(turn: &Turn) -> Result<Next> {
     let matcher = Matcher::new(&[wanted_of(endpoint.filters.clone())]);
     let work = work::find(app, &endpoint, &matcher, turn.job.is_slow).await?;
     let mut sending = Sending::new(turn, OpenSubscription::open(app, endpoint, matcher)?, work, rate);
-    sending.run().await?;
+    sending.run(turn).await?;
     sending.end().await
 }
 

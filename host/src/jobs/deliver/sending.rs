@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use base::error::Result;
@@ -89,12 +90,15 @@ impl Sending {
     }
 
     /// Makes attempts until there is nothing left to do, or the turn is over, and writes what came of them. What came of the last ones is
-    /// left to `end`, where nothing can follow from it: most turns then have one transaction.
-    pub async fn run(&mut self) -> Result<()> {
+    /// left to `end`, where nothing can follow from it: most turns then have one transaction. When the process ends no attempt begins any
+    /// more, and those that are under way end and are written down.
+    pub async fn run(&mut self, turn: &Turn) -> Result<()> {
+        turn.must_finish.store(true, Ordering::Release);
         let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
         let mut writing: Option<Writing> = None;
         let mut failed = None;
         loop {
+            self.is_over |= turn.is_ending();
             self.begin(&attempts);
             let is_last = attempts.is_empty() && writing.is_none() && failed.is_none();
             if is_last && self.disabled.is_none() && !self.releases() {
