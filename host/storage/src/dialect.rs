@@ -199,4 +199,26 @@ macro_rules! unlocked_among {
     };
 }
 
-pub(crate) use {among, each_of, each_text_of, one_of, unlocked_among};
+/// The same for who has to change all of these rows: PostgreSQL waits for those that another transaction has locked, and locks them in the
+/// order of their ids. Two that want the same rows then never wait for each other, whatever order the rows lie in.
+macro_rules! in_order_among {
+    ($tx:expr, $table:literal, $before:expr, $array:literal) => {
+        match $tx.dialect() {
+            $crate::dialect::Dialect::Sqlite => {
+                concat!($before, " in (select value from json_each(", $array, "))")
+            }
+            $crate::dialect::Dialect::Postgres => {
+                concat!(
+                    $before,
+                    " = any(array(select id from ",
+                    $table,
+                    " where id = any(array(select json_array_elements_text(cast(",
+                    $array,
+                    " as json)))) order by id for no key update))"
+                )
+            }
+        }
+    };
+}
+
+pub(crate) use {among, each_of, each_text_of, in_order_among, one_of, unlocked_among};

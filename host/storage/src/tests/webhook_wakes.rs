@@ -1,12 +1,17 @@
 //! The mark that says where a webhook's next event is (`webhooks.wake_from`), on SQLite and PostgreSQL: no event lies below it that was not
 //! delivered.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use base::clock::Entropy;
 use base::tenant::Tenant;
+use tokio::sync::Notify;
 
 use crate::Db;
+use crate::Tx;
 use crate::jobs::{self, Claim, End, Fence, Job};
+use crate::sql::query;
 use crate::tests::jobs::{Opened, databases};
 use crate::webhooks::deliveries::{self, Endpoint, Health, Settled};
 use crate::webhooks::matching;
@@ -93,5 +98,54 @@ async fn a_turn_that_nothing_interrupts_removes_the_mark() {
         assert_eq!(endpoint(db).await.wake_from, None);
         wake(db, 500).await;
         assert_eq!(endpoint(db).await.wake_from, Some(500));
+    }
+}
+
+/// Another webhook, whose row lies behind that of the first one.
+const BEHIND: &str = "insert into webhooks (id, organization_id, application_id, url, target, metadata, event_types, connection_ids, \
+    bound_to, families, payload_mode, ordered, include_backfill, signatures, headers, secret, previous_secrets, max_concurrent, status, \
+    cursor, consecutive_failures, etag, created_at, updated_at) select 'wh_0', organization_id, application_id, url, target, metadata, \
+    event_types, connection_ids, bound_to, families, payload_mode, ordered, include_backfill, signatures, headers, secret, \
+    previous_secrets, max_concurrent, status, cursor, consecutive_failures, etag, created_at, updated_at from webhooks";
+
+async fn lock(tx: &mut Tx, id: &'static str) -> Result<()> {
+    query("update webhooks set cursor = cursor where id = $1").bind(id).execute(tx).await.map(|_| ())
+}
+
+/// Waits until another transaction waits for this one.
+async fn is_waited_for(tx: &mut Tx) -> Result<()> {
+    let sql =
+        "select count(*) as n from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))";
+    while query(sql).fetch_one(&mut *tx, |row| row.get::<i64>("n")).await? == 0 {}
+    Ok(())
+}
+
+/// Two hosts wake the same webhooks: whoever comes second waits at the first of them by id, and holds no other that the first host comes to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hosts_that_wake_the_same_webhooks_do_not_wait_for_each_other() {
+    for Opened { db, .. } in databases().await.iter().filter(|opened| opened.db.is_shared()) {
+        fill(db).await;
+        let added: Result<()> = db.write(|tx| Box::pin(async move { tx.batch(BEHIND).await })).await;
+        added.unwrap();
+        let has_begun = Arc::new(Notify::new());
+        let begins = Arc::clone(&has_begun);
+        let first = db.write(move |tx: &mut Tx| {
+            Box::pin(async move {
+                lock(tx, "wh_0").await?;
+                begins.notify_one();
+                is_waited_for(tx).await?;
+                lock(tx, "wh_1").await
+            })
+        });
+        let second = async {
+            has_begun.notified().await;
+            let both = ["wh_1".to_owned(), "wh_0".to_owned()];
+            db.write(move |tx| Box::pin(async move { matching::wake(tx, &both, 11, NOW).await })).await
+        };
+        let (one, other): (Result<()>, Result<()>) = tokio::join!(first, second);
+        one.unwrap();
+        other.unwrap();
+        assert_eq!(db.write_retries(), 0, "neither was given up");
+        assert_eq!(endpoint(db).await.wake_from, Some(11));
     }
 }

@@ -5,7 +5,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::dialect::one_of;
+use crate::dialect::{in_order_among, one_of};
 use crate::json;
 use crate::json_text;
 use crate::sql::{Reader, Row, query};
@@ -99,12 +99,18 @@ pub async fn filters_of(reader: &Reader, tenant: &Tenant) -> Result<Vec<Filters>
     query(sql).bind(&tenant.application_id).bind(&tenant.organization_id).fetch_all(reader, filters).await
 }
 
-/// Tells the subscriptions with these ids that there may be something for them from `first` on, and enqueues their jobs.
+/// Tells the subscriptions with these ids that there may be something for them from `first` on, and enqueues their jobs. Their rows, and those
+/// of their jobs, are locked in the order of their ids: two hosts may wake the same ones at a time, and do not wait for each other.
 pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let ids = json_text(webhook_ids);
     // Rows that keep their mark are changed too, so that this waits for a turn that ends right now and may remove it (`deliveries::rest`).
-    let sql = one_of!(tx, "update webhooks set wake_from = coalesce(wake_from, $2) where id", "$1");
+    let sql = in_order_among!(
+        tx,
+        "webhooks",
+        "update webhooks set wake_from = coalesce(wake_from, $2) where id",
+        "$1"
+    );
     query(sql).bind(&ids).bind(first).execute(&mut *tx).await?;
     tx.takes(LockRank::Job)?;
     // As `jobs::enqueue` does it, for many at a time; an endpoint that is left alone is looked at after that.
