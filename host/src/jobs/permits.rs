@@ -92,6 +92,11 @@ impl Limits {
     }
 }
 
+/// How long a turn lasts at least, or an attempt of a delivery, that moves to the pool for those that last.
+pub fn move_after(class: JobClass) -> Duration {
+    Pace::of(class).move_after
+}
+
 /// Whether a job counts as slow after a turn of this length, or of a delivery after an attempt of this length; `was_slow` before it.
 pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
     let pace = Pace::of(class);

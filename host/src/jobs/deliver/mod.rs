@@ -3,6 +3,7 @@
 //! attempts side by side (`sending`, `rate`), and writes what came of them while others are under way (`outcomes`).
 
 mod outcomes;
+mod places;
 mod rate;
 mod sending;
 mod work;

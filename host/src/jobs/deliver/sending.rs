@@ -13,10 +13,10 @@ use model::webhook::DeliveryStatus;
 use storage::jobs::Job;
 use storage::wakes::JobClass;
 use storage::webhooks::deliveries::{Delivery, Health};
-use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError};
 
 use crate::app::App;
 use crate::jobs::deliver::outcomes::{Done, Ending, Writing, Written};
+use crate::jobs::deliver::places::Place;
 use crate::jobs::deliver::rate::Rate;
 use crate::jobs::deliver::work::Work;
 use crate::jobs::kind::{Next, Turn};
@@ -30,10 +30,6 @@ const CLASS: JobClass = JobClass::Deliver;
 const BUDGET: Duration = Duration::from_secs(10);
 /// Replayed deliveries that are under way at a time: what is new has room beside them.
 const MOST_REPLAYED: usize = 4;
-/// Attempts that are under way at a time beside the first one of each turn, which always has a place: together they bound the memory and
-/// the connections of a host. Endpoints that take long have places of their own, so that they leave room for others.
-static MORE: Semaphore = Semaphore::const_new(2_048);
-static MORE_OF_SLOW: Semaphore = Semaphore::const_new(1_024);
 
 /// A turn's attempts, and the write of what became of those that have ended. One write is under way at a time, and takes everything that
 /// ended since the last.
@@ -136,7 +132,7 @@ impl Sending {
             self.began.elapsed() > BUDGET || self.health.not_before.is_some_and(|until| until > now);
         while !self.is_over && attempts.len() < most && self.rate.next_at(now) <= now {
             let Some(at) = self.next() else { return };
-            let Ok(place) = self.place(attempts.is_empty()) else { return };
+            let Some(place) = self.place(attempts.is_empty()) else { return };
             let Some(delivery) = self.work.deliveries.remove(at) else { return };
             self.was_replay = !delivery.replay_id.is_empty();
             if delivery.replay_id.is_empty() {
@@ -147,9 +143,8 @@ impl Sending {
             self.rate.count(now);
             let (app, to) = (self.app.clone(), self.to.clone());
             attempts.push(Box::pin(async move {
-                let _place = place;
                 let began = Instant::now();
-                let attempted = attempt::attempt(&app, &to, delivery).await?;
+                let attempted = place.during(attempt::attempt(&app, &to, delivery)).await?;
                 Ok((attempted, began.elapsed()))
             }));
         }
@@ -175,13 +170,12 @@ impl Sending {
         }
     }
 
-    /// The place of an attempt among those of this host: the first one of a turn needs none. Fails when all are taken.
-    fn place(&self, is_first: bool) -> Result<Option<SemaphorePermit<'static>>, TryAcquireError> {
-        if is_first {
-            return Ok(None);
+    /// The place of an attempt among those of this host; none: all are taken.
+    fn place(&self, is_first: bool) -> Option<Place> {
+        match is_first {
+            true => Some(Place::of_first()),
+            false => Place::take(&self.job.tenant.application_id, self.job.is_slow),
         }
-        let places = if self.job.is_slow { &MORE_OF_SLOW } else { &MORE };
-        places.try_acquire().map(Some)
     }
 
     /// Takes what an attempt came to.
