@@ -111,6 +111,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (78, "booking mail", Sql::Both(include_str!("../../../migrations/0078_booking_mail.sql"))),
     (79, "booking notices", Sql::Both(include_str!("../../../migrations/0079_booking_notices.sql"))),
     (80, "host calendars", Sql::Both(include_str!("../../../migrations/0080_host_calendars.sql"))),
+    (81, "pending deliveries", Sql::Both(include_str!("../../../migrations/0081_pending_deliveries.sql"))),
 ];
 
 impl Db {

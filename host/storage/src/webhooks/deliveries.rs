@@ -343,10 +343,11 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
 /// them. The subscription has to be locked (`replays::lock`), and disabled.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
     tx.takes(LockRank::Delivery)?;
-    // Of each resource the latest event first: what is left waits for nothing that was given up.
+    // Of each resource its replays and then the latest event first: what is left waits for nothing that was given up.
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
                where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \
-               from webhook_deliveries where webhook_id = $1 and status = 'pending' order by resource_id desc, sequence desc limit $3)";
+               from webhook_deliveries where webhook_id = $1 and status = 'pending' \
+               order by resource_id desc, replay_id desc, sequence desc limit $3)";
     // Whoever activates it between two steps finds no replay that waits for what was given up.
     replays::give_up(&mut *tx, webhook_id, now).await?;
     query(sql).bind(webhook_id).bind(now).bind(limit).execute(tx).await

@@ -1,5 +1,6 @@
 //! Deliveries of a subscription with `ordered` that wait for an earlier one of their resource: they are `pending`, and no attempt of them is
-//! due. Replays wait for nothing, and nothing waits for them. Tables: `migrations/0060_webhooks.sql`.
+//! due. Replays wait for nothing, and nothing waits for them. Tables: `migrations/0060_webhooks.sql`; the index that finds the earliest one
+//! beside any number of replays: `migrations/0081_pending_deliveries.sql`.
 
 use std::collections::BTreeMap;
 
