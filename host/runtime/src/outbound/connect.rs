@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
 use crate::outbound::address::Resolver;
+use crate::outbound::kept::{Counted, KeptConnections};
 
 /// A connection that has gone silent is asked this often, and given up after [`PROBES`] without an answer.
 const PROBE: Duration = Duration::from_secs(15);
@@ -46,6 +47,25 @@ impl Connector {
         within: Duration,
         versions: Versions,
     ) -> Self {
+        Connector::build((tls, resolver), within, versions, None)
+    }
+
+    /// The same for HTTP/1.1 alone. Connections beyond the bound of `kept` are closed after their first request.
+    pub(super) fn bounded(
+        tls: rustls::ClientConfig,
+        resolver: Resolver,
+        within: Duration,
+        kept: KeptConnections,
+    ) -> Self {
+        Connector::build((tls, resolver), within, Versions::Http1, Some(kept))
+    }
+
+    fn build(
+        (tls, resolver): (rustls::ClientConfig, Resolver),
+        within: Duration,
+        versions: Versions,
+        kept: Option<KeptConnections>,
+    ) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(resolver);
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -56,10 +76,11 @@ impl Connector {
         tcp.set_keepalive_retries(Some(PROBES));
         #[cfg(target_os = "linux")]
         tcp.set_tcp_user_timeout(Some(UNACKNOWLEDGED));
+        let tcp = Tcp { connector: tcp, kept };
         let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         let https = match versions {
-            Versions::All => builder.enable_all_versions().wrap_connector(Tcp(tcp)),
-            Versions::Http1 => builder.enable_http1().wrap_connector(Tcp(tcp)),
+            Versions::All => builder.enable_all_versions().wrap_connector(tcp),
+            Versions::Http1 => builder.enable_http1().wrap_connector(tcp),
         };
         Connector { https, within }
     }
@@ -84,7 +105,11 @@ impl Service<Uri> for Connector {
 
 /// The connections before TLS.
 #[derive(Clone)]
-pub(super) struct Tcp(HttpConnector<Resolver>);
+pub(super) struct Tcp {
+    connector: HttpConnector<Resolver>,
+    /// None: the client's own bounds are enough.
+    kept: Option<KeptConnections>,
+}
 
 impl Service<Uri> for Tcp {
     type Response = Prompt;
@@ -92,21 +117,30 @@ impl Service<Uri> for Tcp {
     type Future = BoxFuture<'static, Result<Prompt, BoxError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.0.poll_ready(cx).map_err(Into::into)
+        self.connector.poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let connecting = self.0.call(uri);
-        Box::pin(async move { Ok(Prompt(connecting.await?)) })
+        let (connecting, kept) = (self.connector.call(uri), self.kept.clone());
+        Box::pin(async move {
+            let socket = connecting.await?;
+            let counted = kept.as_ref().and_then(KeptConnections::keep);
+            Ok(Prompt { socket, is_kept: kept.is_none() || counted.is_some(), _counted: counted })
+        })
     }
 }
 
 /// A socket that acknowledges what it has read.
-pub(super) struct Prompt(TokioIo<TcpStream>);
+pub(super) struct Prompt {
+    socket: TokioIo<TcpStream>,
+    /// It may have further requests.
+    is_kept: bool,
+    _counted: Option<Counted>,
+}
 
 impl Prompt {
     fn inner(self: Pin<&mut Self>) -> Pin<&mut TokioIo<TcpStream>> {
-        Pin::new(&mut self.get_mut().0)
+        Pin::new(&mut self.get_mut().socket)
     }
 }
 
@@ -118,7 +152,7 @@ impl Read for Prompt {
     ) -> Poll<io::Result<()>> {
         let read = self.as_mut().inner().poll_read(cx, buf);
         if read.is_ready() {
-            acknowledge(self.0.inner());
+            acknowledge(self.socket.inner());
         }
         read
     }
@@ -138,7 +172,7 @@ impl Write for Prompt {
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.0.is_write_vectored()
+        self.socket.is_write_vectored()
     }
 
     fn poll_write_vectored(
@@ -152,7 +186,11 @@ impl Write for Prompt {
 
 impl Connection for Prompt {
     fn connected(&self) -> Connected {
-        self.0.connected()
+        let connected = self.socket.connected();
+        if !self.is_kept {
+            connected.poison();
+        }
+        connected
     }
 }
 

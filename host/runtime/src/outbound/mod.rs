@@ -11,6 +11,7 @@ mod event_source;
 mod exchange;
 mod failures;
 mod headers;
+mod kept;
 mod names;
 mod news;
 mod operator;

@@ -25,13 +25,17 @@ use url::{Host, Url};
 
 use crate::http_url;
 use crate::outbound::address::{Prohibited, Resolver, Unencrypted, Unresolved, is_allowed, permitted};
-use crate::outbound::connect::{Connector, Versions};
+use crate::outbound::connect::Connector;
+use crate::outbound::kept::KeptConnections;
 use crate::outbound::names::Names;
 
 /// Tenants whose clients are kept; beyond it the one unused for longest goes, with its idle connections.
 const KEPT: usize = 512;
 /// Idle connections that a client keeps to a host, and for how long.
 const IDLE_CONNECTIONS: usize = 4;
+/// Idle connections of all clients, and of one tenant's: beyond these a connection is closed after its first request.
+const MOST_IDLE: usize = 2_048;
+const MOST_IDLE_OF_TENANT: usize = 1_024;
 const IDLE_TIME: Duration = Duration::from_secs(30);
 /// Longest URL, bytes.
 const MAX_URL_BYTES: usize = 2_048;
@@ -113,6 +117,7 @@ struct Client {
     https: HttpClient,
     /// For http URLs, with connections of its own: those are to addresses alone that the operator allows.
     plain: HttpClient,
+    kept: KeptConnections,
 }
 
 #[derive(Default)]
@@ -127,6 +132,7 @@ pub(crate) struct PostClients {
     allowed: Arc<[IpNet]>,
     names: Arc<Names>,
     connect_timeout: Duration,
+    kept: KeptConnections,
     pool: Mutex<Pool>,
 }
 
@@ -138,13 +144,15 @@ impl PostClients {
         names: Arc<Names>,
         connect_timeout: Duration,
     ) -> Self {
-        PostClients { tls, allowed, names, connect_timeout, pool: Mutex::default() }
+        let kept = KeptConnections::new(MOST_IDLE, MOST_IDLE_OF_TENANT);
+        PostClients { tls, allowed, names, connect_timeout, kept, pool: Mutex::default() }
     }
 
     /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer.
     pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
         let uri = self.target(post.url)?;
         let client = self.client(post.tenant);
+        let _under_way = client.kept.request();
         let http = if is_plain(post.url) { client.plain } else { client.https };
         let mut request = Request::new(Full::new(post.body));
         *request.method_mut() = Method::POST;
@@ -239,6 +247,7 @@ impl PostClients {
             is_plain: false,
         };
         let plain = Resolver { is_plain: true, ..resolver.clone() };
+        let kept = self.kept.of_another();
         let http = |resolver| {
             legacy::Client::builder(TokioExecutor::new())
                 .pool_timer(TokioTimer::new())
@@ -247,9 +256,9 @@ impl PostClients {
                 .timer(TokioTimer::new())
                 .http1_max_headers(MAX_HEADERS)
                 .http1_max_buf_size(MAX_HEAD_BYTES)
-                .build(Connector::new(tls.clone(), resolver, self.connect_timeout, Versions::Http1))
+                .build(Connector::bounded(tls.clone(), resolver, self.connect_timeout, kept.clone()))
         };
-        Client { https: http(resolver), plain: http(plain) }
+        Client { https: http(resolver), plain: http(plain), kept }
     }
 }
 
@@ -562,6 +571,42 @@ mod tests {
         drop(listener);
         let gone = post(&open, &format!("http://127.0.0.1:{port}/"), DEADLINE).await;
         assert_eq!(gone.unwrap_err(), PostError::Connect);
+    }
+
+    /// A server that answers 204 and keeps its connections: its URL, and how many it had.
+    async fn keeping() -> (String, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://127.0.0.1:{}/", listener.local_addr().unwrap().port());
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(async move {
+                    let mut request = [0; 4_096];
+                    while socket.read(&mut request).await.is_ok_and(|count| count > 0) {
+                        if request.starts_with(b"POST") {
+                            socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        (url, count)
+    }
+
+    #[tokio::test]
+    async fn idle_connections_are_bounded_in_all() {
+        let mut open = clients(&["127.0.0.0/8"]);
+        open.kept = KeptConnections::new(1, 1);
+        let ((first, of_first), (second, of_second)) = (keeping().await, keeping().await);
+        for _ in 0..3 {
+            for url in [&first, &second] {
+                assert_eq!(post(&open, url, DEADLINE).await.unwrap().status, 204);
+            }
+        }
+        let connections = [&of_first, &of_second].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(connections, [1, 3], "the first one's is kept, and the second one has another each time");
     }
 
     #[tokio::test]

@@ -1,0 +1,116 @@
+//! Bounds the connections that are kept for another request, of several HTTP clients together: each client's own bound is one for each host,
+//! and there may be any number of hosts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Connections that clients keep, and their requests.
+#[derive(Debug)]
+struct Counts {
+    /// How many of the kept connections may be idle.
+    most_idle: usize,
+    kept: AtomicUsize,
+    under_way: AtomicUsize,
+}
+
+impl Counts {
+    fn new(most_idle: usize) -> Arc<Counts> {
+        Arc::new(Counts { most_idle, kept: AtomicUsize::new(0), under_way: AtomicUsize::new(0) })
+    }
+
+    /// Whether another connection may be kept, as the request that is under way for it sees it. The other requests may all be on kept
+    /// connections, which are not idle then: there are never more of them than the bound and the requests together.
+    fn has_room(&self) -> bool {
+        let others = self.under_way.load(Ordering::Relaxed).saturating_sub(1);
+        self.kept.load(Ordering::Relaxed).saturating_sub(others) < self.most_idle
+    }
+}
+
+/// The kept connections of one tenant's clients, counted with those of all tenants. All clones are one.
+#[derive(Clone, Debug)]
+pub(super) struct KeptConnections {
+    all: Arc<Counts>,
+    own: Arc<Counts>,
+}
+
+impl KeptConnections {
+    /// Of a first tenant. About `most_idle` may be idle of all tenants, and `most_idle_of_tenant` of each.
+    pub(super) fn new(most_idle: usize, most_idle_of_tenant: usize) -> KeptConnections {
+        KeptConnections { all: Counts::new(most_idle), own: Counts::new(most_idle_of_tenant) }
+    }
+
+    /// Of another tenant.
+    pub(super) fn of_another(&self) -> KeptConnections {
+        KeptConnections { all: Arc::clone(&self.all), own: Counts::new(self.own.most_idle) }
+    }
+
+    /// A request begins, and ends when what this returns is dropped.
+    pub(super) fn request(&self) -> Counted {
+        Counted::new(self, |counts| &counts.under_way)
+    }
+
+    /// A connection was made. It may be kept for as long as what this returns is; none: it is to be closed after its first request.
+    pub(super) fn keep(&self) -> Option<Counted> {
+        let has_room = self.all.has_room() && self.own.has_room();
+        has_room.then(|| Counted::new(self, |counts| &counts.kept))
+    }
+}
+
+/// A request or a connection, counted until it is dropped.
+pub(super) struct Counted {
+    of: [Arc<Counts>; 2],
+    number: fn(&Counts) -> &AtomicUsize,
+}
+
+impl Counted {
+    fn new(of: &KeptConnections, number: fn(&Counts) -> &AtomicUsize) -> Counted {
+        let of = [Arc::clone(&of.all), Arc::clone(&of.own)];
+        for counts in &of {
+            number(counts).fetch_add(1, Ordering::Relaxed);
+        }
+        Counted { of, number }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        for counts in &self.of {
+            (self.number)(counts).fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Connects for one request.
+    fn connect(tenant: &KeptConnections) -> Option<Counted> {
+        let _request = tenant.request();
+        tenant.keep()
+    }
+
+    #[test]
+    fn idle_connections_are_bounded_in_all_and_for_each_tenant() {
+        let one = KeptConnections::new(3, 2);
+        let another = one.of_another();
+        let mut held: Vec<Counted> = (0..5).filter_map(|_| connect(&one)).collect();
+        assert_eq!(held.len(), 2);
+        held.extend((0..5).filter_map(|_| connect(&another)));
+        assert_eq!(held.len(), 3);
+        held.pop();
+        assert!(connect(&another).is_some(), "one was closed");
+    }
+
+    /// A thousand endpoints that hang do not keep those that answer from keeping their connections.
+    #[test]
+    fn connections_with_a_request_take_no_room() {
+        let one = KeptConnections::new(1, 1);
+        let hanging: Vec<_> = (0..1_000).map(|_| (one.request(), one.keep())).collect();
+        assert!(hanging.iter().all(|(_, kept)| kept.is_some()));
+        assert!(connect(&one).is_some());
+        assert_eq!(one.all.kept.load(Ordering::Relaxed), 1_000);
+        drop(hanging);
+        assert_eq!((one.all.kept.load(Ordering::Relaxed), one.own.under_way.load(Ordering::Relaxed)), (0, 0));
+    }
+}
