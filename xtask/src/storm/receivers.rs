@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::bench::memory::{forget_peak, peak_mib};
+use crate::bench::memory::{forget_peak, peak_mib, resident_mib};
 use crate::bench::webhooks::receiver::{Noted, Receiver, Seen};
 use crate::http::Client;
 use crate::project;
@@ -26,6 +26,8 @@ const MOST_LATER: f64 = 1.5;
 const NOISE_MS: f64 = 20.0;
 /// Resident memory of the server.
 const MEMORY_MIB: f64 = 512.0;
+/// How much more of it the server may have at a time than it had before the hostile endpoints were there.
+const GROWTH_MIB: f64 = 64.0;
 /// Healthy endpoints, each of which is told of every event of their application.
 const HEALTHY: usize = 99;
 /// Events of each application in a second, and for how many seconds: an attempt at an endpoint that hangs takes 15 s.
@@ -221,6 +223,7 @@ impl Scene {
 
     /// What the healthy endpoints see while these are there.
     fn beside(&self, (name, hostile): (&str, &[&Hostile]), limit_ms: f64) -> Result<Line> {
+        let before_mib = resident_mib(self.server.pid())?;
         let runtime = attackers::runtime()?;
         let (mut there, mut asked) = (Vec::new(), Vec::new());
         for one in hostile {
@@ -237,6 +240,7 @@ impl Scene {
             }
         }
         let mut line = self.line(name, Some(limit_ms))?;
+        line.note_growth(before_mib);
         for (reached, count) in asked {
             let reached = reached.load(Ordering::Relaxed);
             line.reached += reached;
@@ -336,6 +340,8 @@ struct Line {
     p50_ms: f64,
     p99_ms: f64,
     mib: f64,
+    /// How much more of it than before; none: there were no hostile endpoints.
+    growth_mib: Option<f64>,
     missed: Vec<&'static str>,
 }
 
@@ -354,7 +360,17 @@ impl Line {
         if mib > MEMORY_MIB {
             missed.push("memory");
         }
-        Line { name: name.to_owned(), count: seen.count(), late, reached: 0, p50_ms, p99_ms, mib, missed }
+        let (name, count) = (name.to_owned(), seen.count());
+        Line { name, count, late, reached: 0, p50_ms, p99_ms, mib, growth_mib: None, missed }
+    }
+
+    /// `before_mib`: the server's resident memory before the hostile endpoints were there.
+    fn note_growth(&mut self, before_mib: f64) {
+        let growth_mib = self.mib - before_mib;
+        if growth_mib > GROWTH_MIB {
+            self.missed.push("growth");
+        }
+        self.growth_mib = Some(growth_mib);
     }
 }
 
@@ -362,8 +378,8 @@ fn table(lines: &[Line], limit_ms: f64) -> String {
     let mut text = format!(
         "\n## Endpoints of webhooks\n\n{HEALTHY} healthy endpoints are told of {PER_SECOND} events a second, while hostile ones are too. The latest of a hundred \
          notifications may take {limit_ms:.1} ms from the event to its receipt ({MOST_LATER} times what it takes when all are healthy, or {MOST_LATER} times {NOISE_MS} ms); \
-         none may be missing {} s after the last event; the server may have {MEMORY_MIB} MiB; of each kind of hostile endpoints there have to be as many requests as endpoints.\n\n\
-         | Hostile | Requests to them | Notifications | Missing | p50 | p99 | Memory | |\n|---|---|---|---|---|---|---|---|\n",
+         none may be missing {} s after the last event; the server may have {MEMORY_MIB} MiB, and {GROWTH_MIB} MiB more than before the hostile endpoints were there; of each kind of hostile endpoints there have to be as many requests as endpoints.\n\n\
+         | Hostile | Requests to them | Notifications | Missing | p50 | p99 | Memory | Growth | |\n|---|---|---|---|---|---|---|---|---|\n",
         LATE.as_secs()
     );
     for line in lines {
@@ -371,8 +387,9 @@ fn table(lines: &[Line], limit_ms: f64) -> String {
             true => "met".to_owned(),
             false => format!("missed: {}", line.missed.join(", ")),
         };
+        let growth = line.growth_mib.map_or_else(String::new, |mib| format!("{mib:.0} MiB"));
         text += &format!(
-            "| {} | {} | {} | {} | {:.1} ms | {:.1} ms | {:.0} MiB | {verdict} |\n",
+            "| {} | {} | {} | {} | {:.1} ms | {:.1} ms | {:.0} MiB | {growth} | {verdict} |\n",
             line.name, line.reached, line.count, line.late, line.p50_ms, line.p99_ms, line.mib
         );
     }
