@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::bookings::{hosts, input, schedules, view};
 use crate::log::{self, Note, Origin};
 use crate::resources::{Asker, Expected};
-use crate::sync::begin::{Beginning, Following};
+use crate::sync::begin::Following;
 
 /// Fields that an event type always has.
 const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
@@ -102,7 +102,7 @@ pub async fn create(
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let mut body = write.body;
     input::check(&body)?;
-    let following = hosts::check(app, asker, &mut body).await?;
+    let begun = hosts::check(app, asker, &mut body).await?;
     warnings.extend(never_open(&body));
     let now = app.now();
     let mut row = EventTypeRow {
@@ -123,7 +123,7 @@ pub async fn create(
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
         .write(move |tx| {
-            Box::pin(async move { insert(tx, &held, (&new, &following), &warnings, &attempt).await })
+            Box::pin(async move { insert(tx, &held, (&new, &begun), &warnings, &attempt).await })
         })
         .await
 }
@@ -131,13 +131,16 @@ pub async fn create(
 async fn insert(
     tx: &mut Tx,
     app: &App,
-    (new, following): (&Stored, &[Beginning]),
+    (new, begun): (&Stored, &hosts::Begun),
     warnings: &[Value],
     attempt: &Attempt,
 ) -> Result<Answer> {
-    let following = Following::lock(tx, &new.row.tenant, following).await?;
+    let following = Following::lock(tx, &new.row.tenant, &begun.calendars).await?;
     schedules::ensure_exists(tx, &new.row.tenant, new.row.schedule_id.as_deref()).await?;
     table::insert(tx, &new.row).await?;
+    if begun.has_more {
+        table::set_calendars_due(tx, &new.row.id, Some(new.row.updated_at)).await?;
+    }
     table::set_hosts(tx, &new.row, &new.hosts()).await?;
     take_slug(tx, new).await?;
     let mut printed = view::event_type(&new.row, &new.body)?;
@@ -204,7 +207,7 @@ struct Planned {
     changed: Vec<String>,
     warnings: Vec<Value>,
     /// Calendars of its hosts.
-    following: Vec<Beginning>,
+    begun: hosts::Begun,
 }
 
 async fn plan(
@@ -223,12 +226,12 @@ async fn plan(
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let mut after = Stored { row: before.row.clone(), body: write.body };
     input::check(&after.body)?;
-    let mut following = Vec::new();
+    let mut begun = hosts::Begun::default();
     if after.body.hosts != before.body.hosts
         || after.body.locations != before.body.locations
         || after.body.notifications.connection_id != before.body.notifications.connection_id
     {
-        following = hosts::check(app, asker, &mut after.body).await?;
+        begun = hosts::check(app, asker, &mut after.body).await?;
     }
     warnings.extend(never_open(&after.body));
     let mut changed = write.changed;
@@ -248,7 +251,7 @@ async fn plan(
         after.row.updated_at = app.now().max(before.row.updated_at + 1);
         after.row.etag = etag(&after.row)?;
     }
-    Ok(Planned { before, after, changed, warnings, following })
+    Ok(Planned { before, after, changed, warnings, begun })
 }
 
 /// Who takes turns, and how often: when that changes, what each was given is counted anew.
@@ -259,24 +262,20 @@ fn rotation(body: &EventType) -> BTreeMap<&str, i64> {
 
 /// Writes a change and its answer; none when the event type is not as it was when the change was planned.
 async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> Result<Option<Answer>> {
-    let Planned { before, after, changed, warnings, following } = planned;
+    let Planned { before, after, changed, warnings, begun } = planned;
     let Some(found) = table::lock(tx, &before.row.tenant, &before.row.id).await? else {
         return Err(not_found("event type"));
     };
     if found.version != before.row.version {
         return Ok(None);
     }
-    let following = Following::lock(tx, &after.row.tenant, following).await?;
+    let following = Following::lock(tx, &after.row.tenant, &begun.calendars).await?;
     let mut printed = view::event_type(&after.row, &after.body)?;
     if after.row != before.row {
         if after.row.schedule_id != before.row.schedule_id {
             schedules::ensure_exists(tx, &after.row.tenant, after.row.schedule_id.as_deref()).await?;
         }
         table::update(tx, &after.row).await?;
-        if after.body.active && !before.body.active {
-            // Its hosts' calendars may be those of before they were followed (`bookings::following`).
-            table::set_calendars_due(tx, &after.row.id, Some(after.row.updated_at)).await?;
-        }
         if after.body.hosts != before.body.hosts {
             table::set_hosts(tx, &after.row, &after.hosts()).await?;
         }
@@ -285,6 +284,10 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
             take_slug(tx, after).await?;
         }
         tell(tx, app, &after.row, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
+    }
+    if begun.has_more || (after.body.active && !before.body.active) {
+        // Its hosts have more calendars than are followed at once, or some of before they were followed (`bookings::following`).
+        table::set_calendars_due(tx, &after.row.id, Some(after.row.updated_at)).await?;
     }
     following.write(tx, app, &after.row.tenant).await?;
     printed["warnings"] = Value::from(warnings.as_slice());

@@ -1,5 +1,5 @@
-//! Follows the calendars of hosts whose event types were saved before saving followed them, or are active again: in the background, each event
-//! type once. What is looked at is the local copy: nobody is asked.
+//! Follows the calendars of hosts whose event types were saved before saving followed them, have more of them than saving follows at once, or are
+//! active again: in the background, each event type once. What is looked at is the local copy: nobody is asked.
 
 use std::collections::BTreeMap;
 

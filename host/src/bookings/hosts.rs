@@ -20,6 +20,16 @@ const MAX_CALENDARS: i64 = 1_000;
 const CONCURRENT_HOSTS: usize = 8;
 /// Calendars of one host that are followed, at most: those of others are read when somebody asks for slots.
 const MAX_FOLLOWED: usize = 50;
+/// Calendars of all hosts that the transaction which saves an event type begins to follow, at most: other writes wait for it.
+const MAX_AT_ONCE: usize = 200;
+
+/// What saving an event type begins to follow.
+#[derive(Clone, Debug, Default)]
+pub struct Begun {
+    pub calendars: Vec<Beginning>,
+    /// There are more, which are left to the background (`bookings::following`).
+    pub has_more: bool,
+}
 
 /// A host who may be used.
 struct Checked {
@@ -27,24 +37,34 @@ struct Checked {
     /// The calendar that bookings are written to.
     calendar: Calendar,
     /// Those of the host's calendars that are to be followed and are not yet.
-    following: Vec<Beginning>,
+    begun: Begun,
 }
 
 /// Refuses hosts whose calendars the key, or the account's grant, does not let it write to, and conferences that these calendars do not have;
 /// finds the calendar of hosts who name none. Returns what is to be followed once the event type is stored.
-pub async fn check(app: &App, asker: &Asker, body: &mut EventType) -> Result<Vec<Beginning>> {
+pub async fn check(app: &App, asker: &Asker, body: &mut EventType) -> Result<Begun> {
+    let most = most_of_host(body.hosts.len());
+    let hosts = body.hosts.iter().cloned().enumerate();
     // Collected first: a stream over a closure that borrows would not be `Send`.
-    let checks: Vec<_> =
-        body.hosts.iter().cloned().enumerate().map(|(i, host)| check_host(app, asker, i, host)).collect();
+    let checks: Vec<_> = hosts.map(|(i, host)| check_host(app, asker, (i, most), host)).collect();
     let mut checked: Vec<Checked> = stream::iter(checks).buffered(CONCURRENT_HOSTS).try_collect().await?;
     conferences(&body.locations, &checked)?;
-    let following = checked.iter_mut().flat_map(|one| std::mem::take(&mut one.following)).collect();
+    let mut begun = Begun::default();
+    for one in &mut checked {
+        begun.calendars.append(&mut one.begun.calendars);
+        begun.has_more |= one.begun.has_more;
+    }
     body.hosts = checked.into_iter().map(|one| one.host).collect();
     if let Some(id) = &body.notifications.connection_id {
         let field = "notifications.connectionId";
         asker.connection(app, id, "email.send").await.map_err(|e| of_field(field, e))?;
     }
-    Ok(following)
+    Ok(begun)
+}
+
+/// Calendars of each of so many hosts that are followed at once, at most.
+fn most_of_host(hosts: usize) -> usize {
+    (MAX_AT_ONCE / hosts.max(1)).max(1)
 }
 
 /// Refuses a conference that is to be made by a calendar which makes none of this kind. Every host but optional ones can be the organizer, whose
@@ -70,7 +90,8 @@ fn conferences(places: &[MeetingPlace], hosts: &[Checked]) -> Result<()> {
     Ok(())
 }
 
-async fn check_host(app: &App, asker: &Asker, i: usize, mut host: Host) -> Result<Checked> {
+/// `most`: calendars of the host that are followed at once.
+async fn check_host(app: &App, asker: &Asker, (i, most): (usize, usize), mut host: Host) -> Result<Checked> {
     let path = format!("hosts[{i}]");
     let field = format!("{path}.connectionId");
     let found = asker.connection(app, &host.connection_id, "calendar.write").await;
@@ -110,21 +131,28 @@ async fn check_host(app: &App, asker: &Asker, i: usize, mut host: Host) -> Resul
         return Err(fault(&field, "cannot be written to"));
     }
     host.calendar_id = Some(item.id);
-    let following = beginnings(app, &connection, &host, &calendars).await?;
-    Ok(Checked { host, calendar, following })
+    let begun = begin(app, &connection, (&host, &calendars), most).await?;
+    Ok(Checked { host, calendar, begun })
 }
 
-async fn beginnings(
+/// The first `most` calendars of a host that are to be followed and are not yet.
+async fn begin(
     app: &App,
     connection: &Connection,
-    host: &Host,
-    calendars: &[(Item, Calendar)],
-) -> Result<Vec<Beginning>> {
-    let mut beginnings = Vec::new();
+    (host, calendars): (&Host, &[(Item, Calendar)]),
+    most: usize,
+) -> Result<Begun> {
+    let mut begun = Begun::default();
     for item in to_follow(host, calendars) {
-        beginnings.extend(Beginning::of(app, connection, collections::scope(item)?).await?);
+        let beginning = Beginning::of(app, connection, collections::scope(item)?).await?;
+        let Some(beginning) = beginning else { continue };
+        if begun.calendars.len() >= most {
+            begun.has_more = true;
+            break;
+        }
+        begun.calendars.push(beginning);
     }
-    Ok(beginnings)
+    Ok(begun)
 }
 
 /// What is to be followed of these calendars of a host: the one that bookings are written to, and those that make the host busy. Of what shows
@@ -157,5 +185,17 @@ fn of_field(field: &str, e: Error) -> Error {
         }
         Error::Refused(refusal) => Refusal { param: Some(field.to_owned()), ..*refusal }.into(),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_share_what_is_followed_at_once() {
+        assert_eq!([1, 4, 100].map(most_of_host), [200, 50, 2]);
+        assert!((1..=100).all(|hosts| most_of_host(hosts) * hosts <= MAX_AT_ONCE));
+        assert_eq!([0, 1_000].map(most_of_host), [200, 1]);
     }
 }

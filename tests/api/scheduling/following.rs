@@ -8,6 +8,7 @@ use switchboard::jobs::runner;
 
 use super::lifecycle::{book, read, run_jobs};
 use super::mail_lost::{an_hour_later, change};
+use super::pools::{desks, host};
 use super::provider_side::the_event;
 use super::{Desk, EVENT_TYPES, text};
 
@@ -179,4 +180,28 @@ async fn many_event_types_catch_up_in_steps() {
     server.clock.advance_ms(1_000);
     runner::drain(&server.app, &[BOOKING_RECONCILE]).await.expect("it is run");
     assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 1, 0));
+}
+
+/// Hosts share what is followed at once: two hundred calendars. The rest is followed within the hour.
+#[tokio::test]
+async fn the_rest_of_very_many_calendars_is_followed_within_the_hour() {
+    let server = TestServer::start().await;
+    let all = desks(&server, &["alice", "bob", "carol", "dave", "erin"]).await;
+    let alice = &all[0];
+    let mut made = Vec::new();
+    for n in 0..42 {
+        let name = format!("Calendar {n}");
+        let body = json!({ "connectionId": alice.connection, "name": name, "timeZone": "UTC" });
+        made.push(text(&alice.api.post("/v1/calendars", body).send().await.expect(201)["id"]));
+    }
+    let mut hosts: Vec<Value> = all.iter().map(|desk| host(desk, json!({}))).collect();
+    // Without a list all calendars make the host busy.
+    hosts[0]["conflictCalendarIds"] = json!([]);
+    alice.open("all", json!({ "hosts": hosts, "assignment": "collective" })).await;
+    assert_eq!((followed(&server).await.len(), waiting(&server).await), (40 + 4, 1));
+
+    an_hour_later(&server).await;
+    let all = followed(&server).await;
+    assert!(made.iter().all(|id| all.contains(id)), "{all:?}");
+    assert_eq!(waiting(&server).await, 0);
 }
