@@ -47,7 +47,12 @@ pub fn moved(meeting: &MeetingRow, bookings: &[Booking]) -> Map<String, Value> {
 /// The conference that the provider of the calendar is to be asked for. None where there is a fixed link.
 pub fn conference(bookings: &[Booking]) -> Option<ConferenceProvider> {
     let place = bookings.first()?.location.as_ref().filter(|place| place.value.is_none())?;
-    match place.kind {
+    provider_of(place.kind)
+}
+
+/// Whose conferences these places are, which a calendar makes. None: no calendar makes any for such a place.
+pub fn provider_of(kind: MeetingPlaceKind) -> Option<ConferenceProvider> {
+    match kind {
         MeetingPlaceKind::GoogleMeet => Some(ConferenceProvider::GoogleMeet),
         MeetingPlaceKind::Teams => Some(ConferenceProvider::Teams),
         _ => None,

@@ -15,7 +15,7 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::reserved_times::{self, NewReserved, Part};
 
-use crate::bookings::event_write;
+use crate::bookings::{event_body, event_write};
 
 /// A meeting, locked until the transaction ends.
 pub struct HeldMeeting {
@@ -53,12 +53,16 @@ pub fn contended() -> Error {
 }
 
 /// Gives a booking that gets into a meeting the link to the meeting's conference, as others have it who are in there; none as long as nobody
-/// has one. A link of the event type's stays.
+/// has one. A link of the event type's stays. Others are looked at only where calendars make conferences for the booking's place: a meeting
+/// can have a thousand seats, and each of them would be read for each one that is taken.
 pub async fn find_join_url(tx: &mut Tx, (id, booking): (&str, &mut Booking), meeting_id: &str) -> Result<()> {
     let Some(place) = booking.location.as_mut().filter(|place| place.value.is_none()) else {
         return Ok(());
     };
     place.join_url = None;
+    if event_body::provider_of(place.kind).is_none() {
+        return Ok(());
+    }
     for row in bookings::with_seat(&mut *tx, meeting_id).await? {
         let other: Booking = serde_json::from_str(&row.body)?;
         let theirs = other.location.filter(|theirs| theirs.kind == place.kind && theirs.value.is_none());

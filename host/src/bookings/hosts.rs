@@ -4,12 +4,13 @@
 use base::error::{Code, Error, Refusal, Result, invalid};
 use base::input::validate::fault;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use model::calendar::{AccessRole, Calendar, ConferenceProvider, IncludeInAvailability};
-use model::scheduling::event_type::{EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind};
+use model::calendar::{AccessRole, Calendar, IncludeInAvailability};
+use model::scheduling::event_type::{EventType, Host, HostRole, MeetingPlace};
 use storage::connections::Connection;
 use storage::items::{self, Item};
 
 use crate::app::App;
+use crate::bookings::event_body;
 use crate::resources::{Asker, Kind, collections};
 use crate::sync::begin::Beginning;
 use crate::sync::{self, Scope};
@@ -71,11 +72,7 @@ fn most_of_host(hosts: usize) -> usize {
 /// calendar it is.
 fn conferences(places: &[MeetingPlace], hosts: &[Checked]) -> Result<()> {
     for (i, place) in places.iter().enumerate().filter(|(_, place)| place.value.is_none()) {
-        let wanted = match place.kind {
-            MeetingPlaceKind::GoogleMeet => ConferenceProvider::GoogleMeet,
-            MeetingPlaceKind::Teams => ConferenceProvider::Teams,
-            _ => continue,
-        };
+        let Some(wanted) = event_body::provider_of(place.kind) else { continue };
         let lacks = |Checked { host, calendar, .. }: &Checked| {
             host.role != HostRole::Optional && !calendar.conference_types.contains(&wanted)
         };
