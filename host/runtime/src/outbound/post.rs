@@ -184,7 +184,7 @@ impl PostClients {
         }
         let addresses = match (literal(url), url.host_str()) {
             (Some(address), _) => vec![address],
-            (None, Some(name)) => match self.names.resolve(tenant, name).await {
+            (None, Some(name)) => match self.names.resolve(&lookups_of(tenant), name).await {
                 Ok(found) => found,
                 Err(_) => return UrlCheck::Unresolved,
             },
@@ -241,8 +241,7 @@ impl PostClients {
         tls.resumption = Resumption::in_memory_sessions(32);
         let resolver = Resolver {
             names: self.names.clone(),
-            // Names of webhooks that hang take no lookup from the tenant's connections.
-            tenant: format!("webhooks {tenant}").into(),
+            tenant: lookups_of(tenant).into(),
             allowed: self.allowed.clone(),
             is_plain: false,
         };
@@ -260,6 +259,11 @@ impl PostClients {
         };
         Client { https: http(resolver), plain: http(plain), kept }
     }
+}
+
+/// Under whose name the hosts of a tenant's webhooks are looked up: those that hang take no lookup from the tenant's connections.
+fn lookups_of(tenant: &str) -> String {
+    format!("webhooks {tenant}")
 }
 
 /// Whether requests to this URL go without TLS.
