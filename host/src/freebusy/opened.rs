@@ -1,5 +1,5 @@
-//! Connections that are asked for busy times, with their calendars as fresh as a read. A search among many hosts opens all of them whose
-//! list of calendars was just read with two statements; the others wait for their providers, each for its own.
+//! Connections that are asked for busy times, with their calendars as fresh as a read. A search among many hosts finds all of them with one
+//! statement, and with another one the calendars of those whose list was just read; the others wait for their providers, each for its own.
 
 use std::collections::HashMap;
 
@@ -53,8 +53,8 @@ pub async fn open_found(app: &App, asker: &Asker, connection: Connection) -> Res
     Ok(Opened { connection, calendars })
 }
 
-/// What can be known of these connections, which are all different, without a provider: each with one of two statements for all of them.
-/// Whoever is missing in the answer was not looked at.
+/// What can be known of these connections, which are all different, without a provider: with one statement for all of them and one for their
+/// calendars and, where several hosts share the database, one for each that tells how fresh its list is. All connections are in the answer.
 ///
 /// # Errors
 /// Only where the database, or what it has, cannot be read.

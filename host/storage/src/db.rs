@@ -82,7 +82,8 @@ impl Db {
     /// Runs `work` in a write transaction and commits it: when this returns `Ok`, the change is on disk. An error rolls back
     /// what `work` did and nothing else. `work` must only talk to the database: others wait for the same commit. Where several transactions
     /// run at once (PostgreSQL), the database can give one up in favour of another; its work is then run again, some times at most. On SQLite
-    /// it is run once more when another write of its group failed. So what is to happen once belongs into `Tx::after_commit`. Jobs that it enqueued wake the runner of this process after the commit.
+    /// it is run once more when another write of its group failed. So what is to happen once belongs into `Tx::after_commit`. Jobs that it
+    /// enqueued wake the runner of this process after the commit.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,

@@ -35,8 +35,9 @@ const GROUP: usize = 128;
 /// the next.
 const SHARE: usize = GROUP / 2;
 
-/// Groups whose writes run inside of savepoints after one in which a write failed: whoever sends writes that fail makes one group in so
-/// many run twice, and no more. The other groups have no savepoints, because SQLite copies each page that is first changed in one.
+/// Groups whose writes run inside of savepoints, from one in which a write failed on, which runs a second time so: whoever sends writes that
+/// fail makes one group in so many run twice, and no more. The other groups have no savepoints, because SQLite copies each page that is
+/// first changed in one.
 const CAREFUL_GROUPS: u32 = 16;
 
 /// How often PostgreSQL is asked to do one write: it gives up a transaction that waits for another which waits for it.
