@@ -106,7 +106,7 @@ async fn work(
     let mut turns = JoinSet::new();
     let permits = Permits::new(class);
     let mut draining = app.draining();
-    while !*stop.borrow() && !(ends_with_drain(class) && app.is_draining()) {
+    while !(*stop.borrow() || ends_with_drain(class) && app.is_draining()) {
         app.presence.looks(class, Instant::now());
         let wait = match begin_turns(app, lease, (&permits, kinds), (&mut turns, &stop)).await {
             Ok(wait) => wait,
