@@ -105,7 +105,7 @@ impl Process {
     /// Waits until it has ended by itself, and starts another one on the same data, which is not ready yet.
     pub fn end_and_start(&mut self) -> ExitStatus {
         let ended = self.child.wait().expect("it ends");
-        self.child = begin(self.data.path(), self.port, self.database.as_deref());
+        self.child = begin(self.data.path(), self.port, &self.settings);
         ended
     }
 
